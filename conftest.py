@@ -5,3 +5,4 @@ looks for its first conftest.py, takes the word after `--solution` for a folder 
 def pytest_addoption(parser):
     parser.addoption("--solution", choices=["student", "reference"], default="student", help="whose code is tested (default: student)")
     parser.addoption("--seed", type=int, default=None, help="what shapes and inputs are drawn from (default: new ones in each run)")
+    parser.addoption("--thorough", action="store_true", help="also the tests that take long: mypy, Ctrl-C, odd calls")

@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use crate::{
     asked::Words, borrow, curriculum::Curriculum, diff, environment, files, hint, record::HINTS,
-    start, status, test, tools, trace, transaction, update, watch,
+    start, status, test, tools, trace, update, watch,
 };
 
 /// Reads the command line and does what it asks.
@@ -44,11 +44,11 @@ pub fn end_with_the_reader() {
 fn run(arguments: &ArgMatches) -> Result<ExitCode> {
     let root = files::repository_root()?;
     let (name, options) = arguments.subcommand().unwrap_or(("status", arguments));
-    // The doctor changes nothing.
-    if name != "doctor" {
-        for line in transaction::recover(&root)? {
-            eprintln!("{line}");
-        }
+    // An interrupted update may have left a list of tasks that does not fit the rest.
+    if name == "update" {
+        let from = options.get_one::<String>("from").map(String::as_str);
+        update::update(&root, from, has(options, "dry-run"))?;
+        return Ok(ExitCode::SUCCESS);
     }
     let curriculum = Curriculum::load(&root)?;
     match name {
@@ -79,10 +79,6 @@ fn run(arguments: &ArgMatches) -> Result<ExitCode> {
         }
         "doctor" => return Ok(environment::doctor(&root, &curriculum)),
         "book" => return tools::book(&root, &rest(options, "options")),
-        "update" => {
-            let from = options.get_one::<String>("from").map(String::as_str);
-            update::update(&root, &curriculum, from, has(options, "dry-run"))?;
-        }
         tool => return tools::run(&root, tool, &rest(options, "")),
     }
     Ok(ExitCode::SUCCESS)

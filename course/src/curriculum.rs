@@ -10,7 +10,7 @@ use crate::{fields::Fields, processor::Processor};
 pub const PATH: &str = "course/curriculum.toml";
 
 /// The whole course.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Curriculum {
     /// In order, numbered from 1.
     pub weeks: Vec<Week>,

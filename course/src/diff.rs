@@ -3,11 +3,11 @@
 use std::{fmt::Write as _, path::Path};
 
 use anyhow::{Context, Result, ensure};
-use diffy::{DiffOptions, Line};
 
 use crate::{
     asked::Words,
     curriculum::Curriculum,
+    git,
     ink::Ink,
     judge::{self, Verdict},
     learner::State,
@@ -45,8 +45,10 @@ pub(crate) fn diff(root: &Path, curriculum: &Curriculum, words: &Words, spoil: b
     }
     let reference = file.template.render(|_| true);
     let ink = Ink::of_stdout();
-    let mut text: String =
-        task.functions.iter().map(|function| beside(file, &reference, function, ink)).collect();
+    let mut text = String::new();
+    for function in &task.functions {
+        text += &beside(file, &reference, function, ink)?;
+    }
     for region in
         file.template.regions().filter(|region| region.task == id && region.function.is_none())
     {
@@ -61,40 +63,28 @@ pub(crate) fn diff(root: &Path, curriculum: &Curriculum, words: &Words, spoil: b
 }
 
 /// A unified diff from the learner's function to the reference's.
-fn beside(file: &Generated, reference: &str, function: &str, ink: Ink) -> String {
+fn beside(file: &Generated, reference: &str, function: &str, ink: Ink) -> Result<String> {
     let Some(yours) = file.current.as_deref().and_then(|text| whole(text, function)) else {
-        return format!("{function}: not found in {}\n\n", file.path);
+        return Ok(format!("{function}: not found in {}\n\n", file.path));
     };
     let ours = whole(reference, function).unwrap_or_default();
     if file.state(function) == State::Borrowed {
-        return format!("{function}: borrowed, so it is the reference's\n\n");
+        return Ok(format!("{function}: borrowed, so it is the reference's\n\n"));
     }
     if yours == ours {
-        return format!("{function}: the same as the reference's\n\n");
+        return Ok(format!("{function}: the same as the reference's\n\n"));
     }
     let mut shown =
         format!("--- {}: {function}\n+++ reference/{}: {function}\n", file.path, file.path);
-    let patch = DiffOptions::default().create_patch(&yours, &ours);
-    for hunk in patch.hunks() {
-        let _ = writeln!(shown, "@@ -{} +{} @@", hunk.old_range(), hunk.new_range());
-        for line in hunk.lines() {
-            let _ = match line {
-                Line::Delete(line) => {
-                    write!(shown, "{}", painted(line, |line| ink.red(&format!("-{line}"))))
-                }
-                Line::Insert(line) => {
-                    write!(shown, "{}", painted(line, |line| ink.green(&format!("+{line}"))))
-                }
-                Line::Context(line) => write!(shown, " {line}"),
-            };
-        }
+    for line in git::diff(&yours, &ours)?.lines() {
+        let line = match line.as_bytes().first() {
+            Some(b'-') => ink.red(line),
+            Some(b'+') => ink.green(line),
+            _ => line.to_owned(),
+        };
+        shown += &format!("{line}\n");
     }
-    shown + "\n"
-}
-
-/// Colour ends before the line does.
-fn painted(line: &str, paint: impl Fn(&str) -> String) -> String {
-    paint(line.trim_end_matches('\n')) + "\n"
+    Ok(shown + "\n")
 }
 
 /// A function from `fn` to its closing brace.
@@ -118,7 +108,7 @@ mod tests {
         write(root.path(), "src/week1/a.rs", &format!("pub fn one() -> u32 {{\n{one}}}\r\n"));
         let files = generated(root.path(), &curriculum()).unwrap();
         let file = files.iter().find(|file| file.path == "src/week1/a.rs").unwrap();
-        beside(file, &file.template.render(|_| true), "one", Ink::plain())
+        beside(file, &file.template.render(|_| true), "one", Ink::plain()).unwrap()
     }
 
     #[test]
@@ -142,6 +132,7 @@ mod tests {
         let files = generated(root.path(), &curriculum()).unwrap();
         assert!(
             beside(&files[0], "", "one", Ink::plain())
+                .unwrap()
                 .starts_with("one: not found in src/week1/a.rs")
         );
     }

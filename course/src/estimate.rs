@@ -21,13 +21,13 @@ const WAITING: f64 = 12.0;
 const SHARED: f64 = 46.0;
 
 /// The time of the first build; `None` if the compiler cannot be tried.
-pub(crate) fn first_build(root: &Path) -> Option<Duration> {
+pub fn first_build(root: &Path) -> Option<Duration> {
     let cores = available_parallelism().map_or(1.0, |n| n.get() as f64);
     Some(measured(root)?.mul_f64(WAITING + SHARED / cores))
 }
 
 /// `about 40 s`
-pub(crate) fn words(time: Duration) -> String {
+pub fn words(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..95 => format!("about {} s", (seconds + 5) / 10 * 10),
         seconds => format!("about {} min", (seconds + 30) / 60),
@@ -35,7 +35,7 @@ pub(crate) fn words(time: Duration) -> String {
 }
 
 /// The compiler's time for a small program like those that it will build.
-fn measured(root: &Path) -> Option<Duration> {
+pub fn measured(root: &Path) -> Option<Duration> {
     let mut program = String::new();
     for n in 0..FUNCTIONS {
         let _ = writeln!(

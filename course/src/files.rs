@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     fs::{self, File},
-    io::Write,
+    io::{ErrorKind, Write},
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -31,32 +31,28 @@ pub fn repository_root() -> Result<PathBuf> {
     }
 }
 
-/// Replaces a file in one step: at every moment it is either the old one or the new one.
+/// Replaces a file in one step: at every moment it is either the old one or the new one. A link
+/// stays a link, and a program stays executable.
 pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
-    let folder = path.parent().context("a file lies in a folder")?;
-    let name = path.file_name().context("a file has a name")?.to_string_lossy();
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = target.parent().context("a file lies in a folder")?;
+    let name = target.file_name().context("a file has a name")?.to_string_lossy();
     let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
     let write = || -> std::io::Result<()> {
         fs::create_dir_all(folder)?;
-        write_synced(&temporary, content.as_ref())?;
-        fs::rename(&temporary, path)?;
-        sync_folder(folder)
+        let mut file = File::create(&temporary)?;
+        file.write_all(content.as_ref())?;
+        if let Ok(old) = fs::metadata(&target) {
+            file.set_permissions(old.permissions())?;
+        }
+        file.sync_all()?;
+        fs::rename(&temporary, &target)?;
+        // Makes the name last through a power cut, where the platform can.
+        if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     };
     write().with_context(|| format!("{} cannot be written", path.display())).inspect_err(|_| {
         let _ = fs::remove_file(&temporary);
     })
-}
-
-/// Writes a file that nothing else reads yet, down to the disk.
-pub fn write_synced(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(content)?;
-    file.sync_all()
-}
-
-/// Makes the names in a folder last through a power cut, where the platform can.
-pub fn sync_folder(folder: &Path) -> std::io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// Writes a file only if its content changes, so that cargo sees nothing new where nothing is.
@@ -96,44 +92,82 @@ pub fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result
     Ok(())
 }
 
+/// A path as git and the curriculum write it: `src/week1/mod.rs`.
+///
+/// # Errors
+/// If a name is not UTF-8.
+pub fn slashed(path: &Path) -> Result<String> {
+    let parts: Option<Vec<&str>> = path.iter().map(|part| part.to_str()).collect();
+    Ok(parts.with_context(|| format!("{} is not UTF-8", path.display()))?.join("/"))
+}
+
 /// `.course/recovery/<time>/`: where the files that one command replaces are kept.
 #[derive(Debug)]
 pub struct Recovery {
     root: PathBuf,
-    /// The folder, relative to the repository. It appears with the first file.
-    pub folder: PathBuf,
+    folder: Option<PathBuf>,
 }
 
 impl Recovery {
-    /// A folder named after the present time, in UTC.
+    /// The folder appears with the first file.
     pub fn new(root: &Path) -> Self {
-        let name = utc_now();
-        let folder = (1..)
-            .map(|n| {
-                Path::new(".course/recovery").join(if n == 1 {
-                    name.clone()
-                } else {
-                    format!("{name}-{n}")
-                })
-            })
-            .find(|folder| !root.join(folder).exists())
-            .expect("some number is free");
-        Self { root: root.to_owned(), folder }
+        Self { root: root.to_owned(), folder: None }
     }
 
-    /// Keeps a copy of the file at `path`, which is relative to the repository.
-    pub fn keep(&self, path: &str, content: impl AsRef<[u8]>) -> Result<()> {
-        write_atomically(&self.root.join(&self.folder).join(path), content)
+    /// The folder, relative to the repository, if it has appeared.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
     }
 
-    /// Moves the file at `path` here, byte for byte; `path` is relative to the repository.
-    pub fn take(&self, path: &str) -> Result<()> {
-        let kept = self.root.join(&self.folder).join(path);
+    /// Says where the replaced files are, if any are kept.
+    pub fn print(&self) {
+        if let Some(folder) = &self.folder {
+            println!("What stood there before is kept in {}.", folder.display());
+        }
+    }
+
+    /// Makes the folder, named after the present time in UTC; another command that begins in the
+    /// same second gets another name.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn make(&mut self) -> Result<PathBuf> {
+        if let Some(folder) = &self.folder {
+            return Ok(folder.clone());
+        }
+        let (all, time) = (Path::new(".course/recovery"), utc_now());
+        let (mut folder, mut n) = (all.join(&time), 1);
+        let make = || {
+            fs::create_dir_all(self.root.join(all))?;
+            loop {
+                match fs::create_dir(self.root.join(&folder)) {
+                    Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                        n += 1;
+                        folder = all.join(format!("{time}-{n}"));
+                    }
+                    result => return result.map(|()| folder),
+                }
+            }
+        };
+        let folder = make().with_context(|| format!("{} cannot be made", all.display()))?;
+        self.folder = Some(folder.clone());
+        Ok(folder)
+    }
+
+    /// Moves the file at `path` here, byte for byte, and returns the folder; `path` is relative to
+    /// the repository.
+    ///
+    /// # Errors
+    /// If it cannot be moved.
+    pub fn take(&mut self, path: &str) -> Result<PathBuf> {
+        let folder = self.make()?;
+        let kept = self.root.join(&folder).join(path);
         let take = || {
             fs::create_dir_all(kept.parent().unwrap_or(&self.root))?;
             fs::rename(self.root.join(path), &kept)
         };
-        take().with_context(|| format!("{path} cannot be moved to {}", self.folder.display()))
+        take().with_context(|| format!("{path} cannot be moved to {}", folder.display()))?;
+        Ok(folder)
     }
 }
 
@@ -180,13 +214,9 @@ mod tests {
     #[test]
     fn two_recoveries_in_one_second_do_not_meet() {
         let root = tempfile::tempdir().unwrap();
-        let first = Recovery::new(root.path());
-        first.keep("src/a.rs", "first").unwrap();
-        let second = Recovery::new(root.path());
-        assert_ne!(first.folder, second.folder);
-        assert_eq!(
-            fs::read_to_string(root.path().join(&first.folder).join("src/a.rs")).unwrap(),
-            "first"
-        );
+        let made = || Recovery::new(root.path()).make().unwrap();
+        let folders = [(); 3].map(|()| made());
+        assert!(folders[0] != folders[1] && folders[1] != folders[2], "{folders:?}");
+        assert!(folders.iter().all(|folder| root.path().join(folder).is_dir()));
     }
 }

@@ -81,7 +81,7 @@ pub fn missing_program(program: &OsStr, packages: &str, variable: &str) -> Optio
 }
 
 /// What it takes to build for another processor and to run what was built.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Emulation {
     processor: Processor,
     compiler: Option<Compiler>,

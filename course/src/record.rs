@@ -177,9 +177,8 @@ impl Record {
             read => read.map_err(anyhow::Error::from),
         };
         read.and_then(|text| Self::parse(&text)).unwrap_or_else(|error| {
-            let recovery = Recovery::new(root);
-            let kept = match recovery.take(PATH) {
-                Ok(()) => format!("it is kept in {}", recovery.folder.display()),
+            let kept = match Recovery::new(root).take(PATH) {
+                Ok(folder) => format!("it is kept in {}", folder.display()),
                 Err(error) => format!("{error:#}"),
             };
             eprintln!("note: {PATH} cannot be read and counts as empty ({error:#}); {kept}");

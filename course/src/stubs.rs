@@ -4,28 +4,25 @@
 //!   same.
 //! - A file that holds a learner's work is refused whole, with the names of the functions.
 //!   `--force` keeps the old file under `.course/recovery/<time>/` and then writes the stubs.
-//! - Whatever is replaced for another reason is kept there too. All files are written, or none.
+//! - Whatever is replaced for another reason is kept there too.
 //! - A body that `cargo course borrow` put there stays borrowed; `--force` takes it out. One that
 //!   was edited since is work.
 //! - `--check` writes nothing and fails if a file differs from what would be written. A learner's
 //!   files are named, not compared.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
-    curriculum::{Curriculum, Week},
+    curriculum::Curriculum,
+    files::{self, Recovery},
     learner::{State, function_state},
     marks::{self, Mark},
     process::run_quietly,
+    replace::{Replacement, replace},
     source::{names, normalise},
     template::Template,
-    transaction::Transaction,
 };
 
 #[cfg(test)]
@@ -113,14 +110,9 @@ impl Generated {
 /// If a marker is wrong, or a function of the curriculum has no region.
 pub fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Generated>> {
     let mut reference = Vec::new();
-    for week in &curriculum.weeks {
-        for path in files_of(root, "reference/src", week)? {
-            if !path.ends_with(".rs") {
-                continue;
-            }
-            let text = read(&root.join("reference").join(&path))?;
-            reference.push((path, text));
-        }
+    for path in files_of(root, "reference/src")?.into_iter().filter(|path| is_generated(path)) {
+        let text = read(&root.join("reference").join(&path))?;
+        reference.push((path, text));
     }
     let file = |(path, template): (String, Template)| {
         let stub = template.stub();
@@ -128,7 +120,11 @@ pub fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Generated>>
         let current = raw.as_deref().map(normalise);
         Ok(Generated { path, template, stub, current, raw })
     };
-    templates(reference, curriculum)?.into_iter().map(file).collect()
+    let templates = templates(reference, curriculum).context(
+        "reference/ does not fit course/curriculum.toml (if an update was interrupted, run `cargo \
+         course update` again)",
+    )?;
+    templates.into_iter().map(file).collect()
 }
 
 /// The stub of a file as the reference of the last commit has it; `None` outside git.
@@ -177,8 +173,7 @@ pub fn templates(
 /// # Errors
 /// As [`generated`]; if a file holds a learner's work and `force` is not given; if a write fails.
 pub fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
-    let mut transaction = Transaction::new(root, if force { "stubs --force" } else { "stubs" });
-    let (mut written, mut refused) = (Vec::new(), Vec::new());
+    let (mut files, mut refused) = (Vec::new(), Vec::new());
     for file in generated(root, curriculum)? {
         if file.current.as_ref() == Some(&file.stub) || (!force && file.is_stub()) {
             continue;
@@ -192,19 +187,20 @@ pub fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
         let borrowed = |function: &str| !force && file.state(function) == State::Borrowed;
         let (text, _) = marks::put_in(&file.template, &file.stub, |_, function| borrowed(function))
             .context(file.path.clone())?;
-        transaction.replace(
-            &file.path,
-            file.raw.as_deref().map(str::as_bytes),
-            Some(text.as_bytes()),
-        );
-        written.push(file.path);
+        files.push(Replacement {
+            path: file.path,
+            old: file.raw.map(String::into_bytes),
+            new: Some(text.into_bytes()),
+            keep: true,
+        });
     }
-    let done = transaction.commit()?;
-    for path in &written {
-        println!("{path}: written");
+    let mut recovery = Recovery::new(root);
+    replace(root, &mut recovery, &files)?;
+    for file in &files {
+        println!("{}: written", file.path);
     }
-    done.print();
-    if written.is_empty() && refused.is_empty() {
+    recovery.print();
+    if files.is_empty() && refused.is_empty() {
         println!("The stubs are up to date.");
     }
     ensure!(
@@ -252,12 +248,9 @@ pub fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
             ));
         }
     }
-    for week in &curriculum.weeks {
-        for path in files_of(root, "src", week)? {
-            if !files.iter().any(|file| file.path == path) {
-                drift
-                    .push(format!("{path}: no such file in reference/src; it is built by nothing"));
-            }
+    for path in files_of(root, "src")? {
+        if !files.iter().any(|file| file.path == path) {
+            drift.push(format!("{path}: no such file in reference/src; it is built by nothing"));
         }
     }
     if drift.is_empty() {
@@ -283,30 +276,28 @@ fn first_difference(path: &str, found: &str, expected: &str) -> String {
     unreachable!("every file ends")
 }
 
-/// The files of a week, as paths from the learner's crate: `src/week1/attention.rs`.
-fn files_of(root: &Path, tree: &str, week: &Week) -> Result<Vec<String>> {
-    let folder = format!("week{}", week.number);
-    let mut found = Vec::new();
-    let mut open: Vec<(PathBuf, String)> =
-        vec![(root.join(tree).join(&folder), format!("src/{folder}"))];
-    while let Some((folder, name)) = open.pop() {
-        if !folder.is_dir() {
-            continue;
-        }
-        for entry in fs::read_dir(&folder)
-            .with_context(|| format!("{} cannot be listed", folder.display()))?
-        {
-            let entry = entry?;
-            let path = format!("{name}/{}", entry.file_name().to_string_lossy());
-            if entry.file_type()?.is_dir() {
-                open.push((entry.path(), path));
-            } else {
-                found.push(path);
-            }
-        }
+/// The files of all weeks below `tree`, as paths from the learner's crate: `src/week1/attention.rs`.
+fn files_of(root: &Path, tree: &str) -> Result<Vec<String>> {
+    let mut found = BTreeSet::new();
+    if root.join(tree).is_dir() {
+        files::list(root, Path::new(tree), &mut found)?;
     }
-    found.sort();
-    Ok(found)
+    let names = found.iter().map(|path| files::slashed(path)).collect::<Result<Vec<_>>>()?;
+    let from_crate = |path: String| match path.strip_prefix("reference/") {
+        Some(path) => path.to_owned(),
+        None => path,
+    };
+    Ok(names.into_iter().map(from_crate).filter(|path| is_a_weeks(path)).collect())
+}
+
+/// Whether a path is one of `cargo course stubs`: `src/week1/attention.rs`.
+pub(crate) fn is_generated(path: &str) -> bool {
+    is_a_weeks(path) && path.ends_with(".rs")
+}
+
+fn is_a_weeks(path: &str) -> bool {
+    let week = path.strip_prefix("src/week").and_then(|rest| rest.split_once('/'));
+    week.is_some_and(|(number, _)| number.parse::<usize>().is_ok())
 }
 
 fn read(path: &Path) -> Result<String> {

@@ -181,23 +181,31 @@ impl Template {
         self.render(|_| false)
     }
 
-    /// The whole reference, in which a task's functions stop at their `todo!` as long as no more
-    /// than `order(task)` tasks of the course are solved, which `crate::replay::solved()` says.
-    pub fn render_staged(&self, order: impl Fn(&TaskId) -> usize) -> String {
+    /// The whole reference, in which each function of a task asks `crate::proof::body(order)` which
+    /// body to run: its stub, one of the arms that `arms` gives for it (each `17 => { … }`), or the
+    /// reference's own.
+    pub fn render_proof(
+        &self,
+        order: impl Fn(&TaskId) -> usize,
+        arms: impl Fn(&str) -> Vec<String>,
+    ) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
             match piece {
                 Piece::Line(line) => text += line,
-                Piece::Region(region) => {
-                    if let Some(function) = &region.function {
-                        text += &format!(
-                            "if crate::replay::solved() <= {} {{ todo!(\"{}\") }}\n",
-                            order(&region.task),
-                            region.task.message(function)
-                        );
-                    }
-                    text += &region.body.join("\n");
+                Piece::Region(Region { task, function: Some(function), body, .. }) => {
+                    text += &format!(
+                        "match crate::proof::body({}) {{\ncrate::proof::STUB => todo!(\"{}\"),\n",
+                        order(task),
+                        task.message(function)
+                    );
+                    text += &format!(
+                        "{}\n_ => {{\n{}\n}}\n}}",
+                        arms(function).join("\n"),
+                        body.join("\n")
+                    );
                 }
+                Piece::Region(helper) => text += &helper.body.join("\n"),
             }
             text.push('\n');
         }

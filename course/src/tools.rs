@@ -14,7 +14,7 @@ use crate::{process, processor::Compiler, progress};
 
 /// The commands of `tools/`, and what each does.
 pub(crate) const TOOLS: [(&str, &str); 5] = [
-    ("verify", "Check everything that this repository promises"),
+    ("verify", "Check that everything works here; --thorough: that nothing is broken"),
     ("stubs", "Make src/ from reference/: every task's body becomes a todo!"),
     ("matrix", "Try every known mistake, and write what follows from them"),
     ("bench", "Measure the engine: tokens per second, memory, quality"),

@@ -1,12 +1,14 @@
-//! The runner is killed while it writes: see `kill/harness.rs`.
+//! The runner is killed while it writes, and runs twice at once: see `kill/harness.rs`.
 
 #![allow(unreachable_pub, missing_docs, reason = "a test program has no public names")]
+
+use std::{fs, path::Path};
 
 use course::{curriculum::Curriculum, stubs};
 
 #[path = "kill/harness.rs"]
 mod harness;
-use harness::{Case, course, kill, mapped, read, run};
+use harness::{Case, FILES, course, kill, mapped, read, run, start_command};
 
 #[test]
 fn a_killed_command_leaves_every_file_old_or_new() {
@@ -16,6 +18,7 @@ fn a_killed_command_leaves_every_file_old_or_new() {
     let newer_name = newer.display().to_string();
     course(&root, "");
     course(&newer, "/// A newer sentence.\n");
+    rearrange(&newer);
     stubs::write(&root, &Curriculum::load(&root).unwrap(), false).unwrap();
     let stubs = read(&root);
     // What the learner wrote: bodies, and a line beside each task.
@@ -33,4 +36,39 @@ fn a_killed_command_leaves_every_file_old_or_new() {
             Case { arguments: vec!["update", &newer_name], old: &beside },
         ],
     );
+}
+
+/// Moves every second file of tasks to another folder, with its entry in the list.
+fn rearrange(root: &Path) {
+    let list = root.join("course/curriculum.toml");
+    let mut tasks = fs::read_to_string(&list).unwrap();
+    let folder = root.join("reference/src/week1");
+    fs::create_dir_all(folder.join("even")).unwrap();
+    for n in (0..FILES).step_by(2) {
+        fs::rename(folder.join(format!("m{n}.rs")), folder.join(format!("even/m{n}.rs"))).unwrap();
+        tasks = tasks.replace(&format!("week1/m{n}.rs"), &format!("week1/even/m{n}.rs"));
+    }
+    fs::write(list, tasks).unwrap();
+}
+
+#[test]
+fn commands_that_run_at_once_do_not_disturb_each_other() {
+    let program = env!("CARGO_BIN_EXE_course");
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    course(root, "");
+    stubs::write(root, &Curriculum::load(root).unwrap(), false).unwrap();
+    let stubs = read(root);
+    run(program, root, &["borrow", "week1-day1"]);
+    let borrowed = read(root);
+    for (command, tree) in [("return", &stubs), ("borrow", &borrowed)].repeat(4) {
+        let arguments = [command, "week1-day1"];
+        let mut writers = [(); 2].map(|()| start_command(program, root, &arguments));
+        while writers.iter_mut().any(|writer| writer.try_wait().unwrap().is_none()) {
+            run(program, root, &["status"]);
+        }
+        let ended = writers.map(|mut writer| writer.wait().unwrap().success());
+        assert_ne!(ended, [false, false], "`{command}` is disturbed");
+        assert!(read(root) == *tree, "the whole of `{command}` is done");
+    }
 }

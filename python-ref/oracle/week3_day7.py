@@ -34,12 +34,20 @@ def depth(value):
     return 1 + max(map(depth, value), default=0) if isinstance(value, list) else 0
 
 
+DECODER = json.JSONDecoder(
+    parse_int=number,
+    parse_float=number,
+    parse_constant=no_json,
+    object_pairs_hook=lambda pairs: ([key for key, _ in pairs], [value for _, value in pairs]),
+)
+"""Made once: making it takes longer than reading the few bytes that most calls have."""
+
+
 @functools.cache
 def is_json(data):
     """Whether Python reads these bytes as JSON that can be written again as UTF-8, in which half a character cannot."""
     try:
-        pairs = lambda pairs: ([key for key, _ in pairs], [value for _, value in pairs])  # noqa: E731
-        value = json.loads(data.decode("utf-8"), parse_int=number, parse_float=number, parse_constant=no_json, object_pairs_hook=pairs)
+        value = DECODER.decode(data.decode("utf-8"))
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except ValueError:
         return False

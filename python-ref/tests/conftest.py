@@ -19,8 +19,16 @@ def pytest_configure(config):
         config.option.seed = random.SystemRandom().randrange(10**9)
 
 
+def pytest_collection_modifyitems(config, items):
+    if not config.option.thorough:
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+
+
 def pytest_report_header(config):
-    return f"solution: {config.option.solution}, seed: {config.option.seed} (repeat these draws with --seed {config.option.seed})"
+    lines = [f"solution: {config.option.solution}, seed: {config.option.seed} (repeat these draws with --seed {config.option.seed})"]
+    if not config.option.thorough:
+        lines.append("--thorough adds mypy, Ctrl-C and thousands of odd calls")
+    return lines
 
 
 @pytest.fixture

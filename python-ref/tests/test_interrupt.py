@@ -7,6 +7,8 @@ import textwrap
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 AT_ONCE = 1.0
 """Seconds that Ctrl-C may take: a fraction of a second, on a machine that is busy with something else too."""
 

@@ -150,7 +150,13 @@ def test_refusals_leave_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("script, seed, calls", [("odd_calls.py", 1, 1200), ("odd_calls.py", 2, 1200), ("odd_calls_week3.py", 1, 800), ("odd_calls_week3.py", 2, 800)])
+LONG = [("odd_calls.py", 1, 1200), ("odd_calls.py", 2, 1200), ("odd_calls_week3.py", 1, 800), ("odd_calls_week3.py", 2, 800)]
+
+
+@pytest.mark.parametrize(
+    "script, seed, calls",
+    [("odd_calls.py", 1, 300), ("odd_calls_week3.py", 1, 200), *(pytest.param(*run, marks=pytest.mark.thorough) for run in LONG)],
+)
 def test_refusals_odd_calls(script, seed, calls):
     """The trial: calls by the hundred that make no sense, in a process of its own."""
     command = [sys.executable, Path(__file__).with_name(script), "--seed", str(seed), "--calls", str(calls)]

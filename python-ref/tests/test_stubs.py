@@ -34,6 +34,7 @@ def mypy(*arguments):
     return finished.returncode, finished.stdout + finished.stderr
 
 
+@pytest.mark.thorough
 def test_stubs_mypy_accepts_what_runs_and_refuses_what_does_not():
     code, text = mypy("mypy", "--strict", "typed_calls.py")
     assert code == 0, text
@@ -41,6 +42,7 @@ def test_stubs_mypy_accepts_what_runs_and_refuses_what_does_not():
     assert finished.returncode == 0, finished.stdout + finished.stderr
 
 
+@pytest.mark.thorough
 def test_stubs_stubtest(tmp_path):
     allowed = tmp_path / "allowed.txt"
     allowed.write_text(STUBS_ONLY + IF_BUILT)

@@ -1,6 +1,7 @@
 """Day 6: greedy decoding, stop tokens and length, streaming text, the chat template."""
 
 import codecs
+import itertools
 from pathlib import Path
 
 import jinja2
@@ -85,13 +86,13 @@ def test_week1_day6_task_2_generate_refuses(week1):
         generate([0] * 5)
 
 
-def test_week1_day6_task_2_embedded_model(solution, draws):
+def test_week1_day6_task_2_embedded_model(solution, draws, request):
     """The embedded model continues random parts of stories as `transformers` does."""
     needs_embedded_model()
     llm, tokenizer = solution.load(EMBEDDED), AutoTokenizer.from_pretrained(EMBEDDED)
     model = AutoModelForCausalLM.from_pretrained(EMBEDDED, dtype=torch.float32).double()
     story = tokenizer("Once upon a time there was a little fox named Tim. Tim liked to play in the garden. One day, Tim found a red ball.")["input_ids"]
-    for r in draws:
+    for r in draws if request.config.option.thorough else itertools.islice(draws, 2):
         prompt = story[: r.size(1, len(story))]
         stop = model.generation_config.eos_token_id
         with torch.no_grad():

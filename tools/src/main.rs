@@ -12,7 +12,7 @@ use course::{
     cli::{end_with_the_reader, ended},
     curriculum::{self, Curriculum},
     engine, environment, files, hint, libtest, process, processor, progress, source, stubs,
-    template, transaction,
+    template,
 };
 
 mod bank;
@@ -20,6 +20,7 @@ mod bench;
 mod consistency;
 mod grade;
 mod pristine;
+mod proof;
 mod verify;
 
 /// Keeps the course, and its learners' results, in order
@@ -32,7 +33,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Check everything that this repository promises
+    /// Check that everything works on this machine
     Verify(verify::Options),
     /// Grade learners' folders: JUnit, Gradescope's results.json, and a table
     Grade(grade::Options),
@@ -41,8 +42,7 @@ enum Command {
         #[command(subcommand)]
         week: bench::Week,
     },
-    /// Try every known mistake in tests/wrong, and write the answers and the page that follow from
-    /// them
+    /// Try every known mistake in tests/wrong, and write the wrong answers to tests/fixtures/wrong
     Matrix(bank::Options),
     /// Make src/ from reference/: every task's body becomes a todo!
     Stubs {
@@ -56,15 +56,15 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = grade::reader::run() {
+        return code;
+    }
     end_with_the_reader();
     ended(run(Arguments::parse()))
 }
 
 fn run(arguments: Arguments) -> Result<ExitCode> {
     let root = files::repository_root()?;
-    for line in transaction::recover(&root)? {
-        eprintln!("{line}");
-    }
     let curriculum = Curriculum::load(&root)?;
     match arguments.command {
         Command::Verify(options) => return verify::verify(&root, curriculum, options),

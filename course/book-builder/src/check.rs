@@ -14,7 +14,7 @@ use crate::{
     chapters::{SOURCES, chapters, listed, located},
     console, live,
     markdown::{Problem, events, line_of},
-    math, stub,
+    math, mistakes, stub,
 };
 
 /// All mistakes in all chapters, each with file and line.
@@ -34,6 +34,7 @@ pub(crate) fn problems(repository: &Path) -> Result<Vec<String>> {
             here.push((1, format!("this chapter is not listed in {SOURCES}/SUMMARY.md")));
         }
         stub::expand(&text, repository, &mut here);
+        mistakes::expand(&text, repository, &mut here);
         math::typeset(&text, &mut here);
         live::expand(&text, &repository.join(SOURCES), Path::new(chapter), true, &mut here);
         console::commands_of(&text, &mut here);

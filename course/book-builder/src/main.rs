@@ -8,6 +8,7 @@ mod finish;
 mod live;
 mod markdown;
 mod math;
+mod mistakes;
 mod serve;
 mod stub;
 mod warnings;
@@ -87,6 +88,7 @@ fn run(options: &Options) -> Result<()> {
                 repository.join("book"),
                 repository.join("reference/src"),
                 repository.join("formats"),
+                repository.join(mistakes::FOLDER),
             ],
             &repository.join("book/book"),
             || match build(&repository, extra) {
@@ -127,7 +129,7 @@ fn build(repository: &Path, extra: Extra<'_>) -> Result<()> {
     finish::pages(repository, &built, extra.hosted)
 }
 
-/// Puts stubs, typeset formulas, live pieces and drawings into every chapter.
+/// Puts stubs, known mistakes, typeset formulas, live pieces and drawings into every chapter.
 struct Course {
     repository: PathBuf,
     with_engine: bool,
@@ -147,6 +149,7 @@ impl Preprocessor for Course {
         let mut problems = Vec::new();
         book.for_each_chapter_mut(|chapter| {
             let text = stub::expand(&chapter.content, &self.repository, &mut problems);
+            let text = mistakes::expand(&text, &self.repository, &mut problems);
             let text = math::typeset(&text, &mut problems);
             let path = chapter.path.as_deref().unwrap_or(Path::new(""));
             let text = live::expand(&text, &sources, path, self.with_engine, &mut problems);

@@ -12,11 +12,12 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::{
     asked::{Asked, Words},
     curriculum::{Curriculum, Day, Task, TaskId},
+    files::Recovery,
     learner::State,
     marks,
+    replace::{Replacement, replace},
     standing::Status,
     stubs::{Generated, generated},
-    transaction::Transaction,
 };
 
 #[cfg(test)]
@@ -58,8 +59,7 @@ fn fill_in(
     name: &str,
 ) -> Result<()> {
     let files = generated(root, curriculum)?;
-    let mut transaction = Transaction::new(root, &format!("borrow {name}"));
-    let (mut borrowed, mut left, mut before) = (Vec::new(), Vec::new(), 0);
+    let (mut changes, mut borrowed, mut left, mut before) = (vec![], vec![], vec![], 0);
     for (id, task) in tasks {
         let file = file_of(&files, task)?;
         for function in &task.functions {
@@ -85,7 +85,7 @@ fn fill_in(
         let (text, functions) =
             marks::put_in(&file.template, raw, wanted).context(file.path.clone())?;
         if !functions.is_empty() {
-            transaction.replace(&file.path, Some(raw.as_bytes()), Some(text.as_bytes()));
+            changes.push(change(file, raw, text));
             borrowed.push(format!("{}: borrowed {}", file.path, functions.join(", ")));
         }
     }
@@ -96,10 +96,16 @@ fn fill_in(
         println!("borrowed before: {before} functions of {name}; they stay as they are");
     }
     ensure!(!borrowed.is_empty(), "nothing is open in {name}; nothing was borrowed");
-    for line in transaction.commit()?.left.iter().chain(&borrowed) {
+    replace(root, &mut Recovery::new(root), &changes)?;
+    for line in &borrowed {
         println!("{line}");
     }
     Ok(())
+}
+
+fn change(file: &Generated, raw: &str, text: String) -> Replacement {
+    let (old, new) = (Some(raw.into()), Some(text.into_bytes()));
+    Replacement { path: file.path.clone(), old, new, keep: true }
 }
 
 /// `cargo course return PLACE [--force]`.
@@ -114,8 +120,7 @@ pub(crate) fn give_back(
 ) -> Result<()> {
     let asked = asked(root, curriculum, words)?;
     let (tasks, typed) = (asked.tasks(), asked.typed());
-    let mut transaction = Transaction::new(root, &format!("return {typed}"));
-    let (mut returned, mut edited) = (Vec::new(), Vec::new());
+    let (mut changes, mut returned, mut edited) = (Vec::new(), Vec::new(), Vec::new());
     for file in generated(root, curriculum)? {
         let Some(raw) = &file.raw else { continue };
         let chosen = |id: &TaskId| tasks.iter().any(|(asked, _)| asked == id);
@@ -137,7 +142,7 @@ pub(crate) fn give_back(
                 edited.push(format!("  {}:{}: {}", file.path, mark.lines.start + 1, mark.name()));
             }
         }
-        transaction.replace(&file.path, Some(raw.as_bytes()), Some(text.as_bytes()));
+        changes.push(change(&file, raw, text));
         let names: Vec<String> = taken.iter().map(marks::Mark::name).collect();
         returned.push(format!("{}: returned {}", file.path, names.join(", ")));
     }
@@ -151,12 +156,13 @@ pub(crate) fn give_back(
         edited.join("\n"),
         typed
     );
-    let done = transaction.commit()?;
+    let mut recovery = Recovery::new(root);
+    replace(root, &mut recovery, &changes)?;
     for line in &returned {
         println!("{line}");
     }
-    if !edited.is_empty() || !done.left.is_empty() {
-        done.print();
+    if !edited.is_empty() {
+        recovery.print();
     }
     Ok(())
 }

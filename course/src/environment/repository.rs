@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use anyhow::{Context, Result, ensure};
 
 use super::part::{Part, size};
-use crate::{curriculum::Curriculum, process, record, stubs, transaction};
+use crate::{curriculum::Curriculum, process, record, stubs};
 
 /// The files of the embedded models that the course reads, and those of its measurements.
 const MODELS: [&str; 8] = [
@@ -132,22 +132,14 @@ pub(super) fn stubs(root: &Path, curriculum: &Curriculum) -> Part {
 /// `.course/`.
 pub(super) fn state(root: &Path) -> Part {
     let recovery = root.join(".course/recovery");
-    let found = if transaction::is_pending(root) {
-        Err("a command was interrupted: the next command of the runner completes it".to_owned())
-    } else {
-        record::inspect(root)
-            .map_err(|error| format!("{error:#}: the next run begins it anew"))
-            .map(|tasks| {
-                let (count, bytes) =
-                    (fs::read_dir(&recovery).map_or(0, Iterator::count), folder_size(&recovery));
-                let kept = match count {
-                    0 => "nothing kept".to_owned(),
-                    1 => format!("1 folder kept in .course/recovery, {}", size(bytes)),
-                    _ => format!("{count} folders kept in .course/recovery, {}", size(bytes)),
-                };
-                format!("runs of {tasks} tasks remembered; {kept}")
-            })
+    let kept = match fs::read_dir(&recovery).map_or(0, Iterator::count) {
+        0 => "nothing kept".to_owned(),
+        1 => format!("1 folder kept in .course/recovery, {}", size(folder_size(&recovery))),
+        n => format!("{n} folders kept in .course/recovery, {}", size(folder_size(&recovery))),
     };
+    let found = record::inspect(root)
+        .map(|tasks| format!("runs of {tasks} tasks remembered; {kept}"))
+        .map_err(|error| format!("{error:#}: the next run begins it anew"));
     Part::optional(".course/", found, "your code is not in there")
 }
 

@@ -69,12 +69,12 @@ pub(super) fn cargo(root: &Path) -> Part {
 
 /// The formatter.
 pub(super) fn rustfmt(root: &Path) -> Part {
-    component(root, "rustfmt", "fmt", "`cargo fmt` and `cargo course verify` use it")
+    component(root, "rustfmt", "fmt", "`cargo fmt` and `cargo course verify --thorough` use it")
 }
 
 /// The linter.
 pub(super) fn clippy(root: &Path) -> Part {
-    component(root, "clippy", "clippy", "only `cargo course verify` uses it")
+    component(root, "clippy", "clippy", "only `cargo course verify --thorough` uses it")
 }
 
 fn component(root: &Path, name: &'static str, subcommand: &str, use_of: &'static str) -> Part {

@@ -165,10 +165,11 @@ fn a_listed_function_needs_a_region() {
     let root = repository();
     let root = root.path();
     put(root, "reference/src/week1/b.rs", "pub fn three() -> u32 {\n    3\n}\n");
-    let error = write(root, &curriculum(), false).unwrap_err().to_string();
+    let error = format!("{:#}", write(root, &curriculum(), false).unwrap_err());
     assert_eq!(
         error,
-        "reference/src/week1/b.rs: no region `// SOLUTION week1-day2 task 1` in three, which the \
+        "reference/ does not fit course/curriculum.toml (if an update was interrupted, run `cargo \
+         course update` again): reference/src/week1/b.rs: no region `// SOLUTION week1-day2 task 1` in three, which the \
          curriculum lists"
     );
     assert!(!root.join("src").exists(), "nothing is written");

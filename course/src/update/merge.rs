@@ -8,9 +8,8 @@
 
 use std::collections::HashMap;
 
-use diffy::{ConflictStyle, IncompleteHunkStyle, MergeOptions};
-
 use crate::{
+    git,
     learner::{function_state, is_course_todo},
     marks::{put_in, take_out_intact},
     source::{has_windows_ends, normalise, place},
@@ -22,7 +21,7 @@ use crate::{
 /// file holds this character.
 const TODO: char = '\u{1}';
 
-/// How long the lines are that mark a conflict.
+/// How long the lines are that mark a conflict: no file has a line like it.
 const MARK: usize = 60;
 
 /// Two versions that cannot both be kept.
@@ -165,12 +164,15 @@ impl Texts {
     }
 
     fn merged(&self, path: &str) -> Result<String, Vec<Conflict>> {
-        let mut options = MergeOptions::new();
-        // So long that no file has a line like it.
-        options.set_conflict_marker_length(MARK).set_conflict_style(ConflictStyle::Merge);
-        options.set_incomplete_hunk_style(IncompleteHunkStyle::Git);
-        let merged = options.merge(&self.base, &self.ours, &self.newer);
-        merged.map_err(|marked| conflicts(path, &marked))
+        match git::merge(&self.base, &self.ours, &self.newer, MARK) {
+            Ok((true, merged)) => Ok(merged),
+            Ok((false, marked)) => Err(conflicts(path, &marked)),
+            Err(error) => Err(vec![Conflict {
+                what: format!("{path}: {error:#}"),
+                yours: String::new(),
+                newer: String::new(),
+            }]),
+        }
     }
 
     /// What of the learner's the merged text lacks: a touched body that is another now, or an added

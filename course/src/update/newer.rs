@@ -8,11 +8,10 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 
-use super::git;
 use crate::{
     curriculum::{self, Curriculum},
-    files,
-    stubs::templates,
+    files, git,
+    stubs::{is_generated, templates},
     template::Template,
 };
 
@@ -32,6 +31,13 @@ pub(super) struct Newer {
     pub(super) templates: Vec<(String, Template)>,
     /// The commits that lead to it; empty if unknown.
     pub(super) history: BTreeSet<String>,
+}
+
+impl Newer {
+    /// Whether it has a file of that name.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path) || self.templates.iter().any(|(name, _)| name == path)
+    }
 }
 
 /// Reads the newer course; `from` is a folder, a git ref, or nothing for the remote's default
@@ -117,12 +123,6 @@ fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
     Ok((files, templates))
 }
 
-/// Whether a path is one of `cargo course stubs`: `src/week1/attention.rs`.
-pub(super) fn is_generated(path: &str) -> bool {
-    let week = path.strip_prefix("src/week").and_then(|rest| rest.split_once('/'));
-    week.is_some_and(|(number, _)| number.parse::<usize>().is_ok()) && path.ends_with(".rs")
-}
-
 /// The commit of a folder whose files are exactly those of its newest commit.
 fn commit_of(folder: &Path) -> Option<String> {
     let status = git::line(folder, &["status", "--porcelain", "--untracked-files=no"]).ok()?;
@@ -150,8 +150,7 @@ fn in_folder(folder: &Path) -> Result<Files> {
         let mut found = BTreeSet::new();
         files::list(folder, Path::new(""), &mut found)?;
         for path in found {
-            let parts: Option<Vec<&str>> = path.iter().map(|part| part.to_str()).collect();
-            paths.insert(parts.context("a file's name is not UTF-8")?.join("/"));
+            paths.insert(files::slashed(&path)?);
         }
     }
     let mut files = BTreeMap::new();

@@ -8,29 +8,26 @@ use clap::Args;
 use super::{
     Entry, Kind, data,
     matrix::{self, Matrix},
-    page,
     tree::Bank,
 };
 use crate::{
     curriculum::{Curriculum, Task},
-    files::write_atomically,
     processor::{Emulation, PROCESSORS, Processor},
 };
 
 /// What to try.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Write nothing; fail if the answers or the book's page are not what the bank gives today
+    /// Write nothing; fail if the answers are not what the bank gives today
     #[arg(long)]
     check: bool,
-    /// Try the mistakes of tests/unseen, which are in no bank: each must be red, and none may be
-    /// named wrongly
+    /// Try the held-out mistakes, in tests/held-out: each must be red, and none may be named wrongly
     #[arg(long, conflicts_with = "check")]
     unseen: bool,
     /// Only tasks for another kind of processor than this machine's, which QEMU plays
     #[arg(long, conflicts_with = "unseen")]
     elsewhere: bool,
-    /// Only these days, as week1-day3; their answers are written, the book's page is not
+    /// Only these days, as week1-day3
     days: Vec<String>,
 }
 
@@ -66,13 +63,11 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
         .filter(|processor| !processor.is_here())
         .map(|processor| (processor, of(processor)))
         .collect();
-    let mut left_out = Vec::new();
     for (processor, entries) in &others {
         let emulation = Emulation::of(*processor);
         let missing = emulation.missing();
         if entries.is_empty() {
         } else if (options.check && !options.elsewhere) || !missing.is_empty() {
-            left_out.extend(entries.iter().map(|entry| entry.task.clone()));
             if !missing.is_empty() {
                 let what = missing.join("; ");
                 println!("NOT VERIFIED: what is for {}; missing: {what}", processor.name);
@@ -81,9 +76,6 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
             matrix.add(tried(root, curriculum, entries, Some(emulation))?);
         }
     }
-    left_out.extend(matrix.left_out.iter().cloned());
-    let old = page::read(root, curriculum);
-    let text = page::page(&matrix, curriculum, &entries, &left_out, &old);
     if options.check {
         // A file that also has answers of tasks for another processor is not what this one gives.
         let mixed = |file: &String| {
@@ -94,9 +86,6 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
         };
         matrix.answers.retain(|file, _| options.elsewhere || !mixed(file));
         matrix.problems.extend(data::stale(root, &matrix.answers));
-        if !options.elsewhere {
-            matrix.problems.extend(page::difference(&old, &text, &days));
-        }
     } else {
         for (path, answers) in data::files(root, &matrix.answers) {
             // No text: but the same promise as for one, that a reader finds the old file or the new
@@ -105,13 +94,6 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
             fs::create_dir_all(path.parent().unwrap_or(root))?;
             fs::write(&temporary, answers.bytes())?;
             fs::rename(&temporary, &path)?;
-        }
-        if days.is_empty() && !options.elsewhere {
-            for (path, text) in page::files(&text, curriculum) {
-                let path = root.join(path);
-                fs::create_dir_all(path.parent().unwrap_or(root))?;
-                write_atomically(&path, &text)?;
-            }
         }
     }
     finish(&mut matrix, &entries, options.check)
@@ -131,29 +113,35 @@ fn tried<'a>(
 
 fn finish(matrix: &mut Matrix, entries: &[Entry], check: bool) -> Result<()> {
     report(matrix, entries);
-    let advice = if check { "; `cargo course matrix` writes answers and page anew" } else { "" };
+    let advice = if check { "; `cargo course matrix` writes the answers anew" } else { "" };
     ensure!(matrix.problems.is_empty(), "{} problems{advice}", matrix.problems.len());
     Ok(())
 }
 
-/// The step of verification: one line for its table.
+/// Tries the whole bank in a program that was built with it, and compares the recorded answers.
 ///
 /// # Errors
 /// As [`run`].
-pub(crate) fn verify(root: &Path, curriculum: &Curriculum) -> Result<String> {
-    run(
-        root,
-        curriculum,
-        &Options { check: true, unseen: false, elsewhere: false, days: Vec::new() },
-    )?;
-    let mut entries = super::load(root, curriculum)?;
-    entries.retain(|entry| super::is_for_here(entry, curriculum));
-    let wrong = entries.iter().filter(|entry| matches!(entry.kind, Kind::Wrong(_))).count();
-    let unseen = super::unseen::verify(root, curriculum)?;
-    Ok(format!(
-        "{wrong} mistakes caught and named, {} alternates accepted, {unseen} unseen mistakes caught",
-        entries.len() - wrong
-    ))
+pub(super) fn check(
+    root: &Path,
+    curriculum: &Curriculum,
+    bank: Bank,
+    entries: &[Entry],
+) -> Result<String> {
+    let record = root.join("target/verify/answers");
+    fs::create_dir_all(&record)?;
+    let mut matrix = matrix::run(&bank, curriculum, entries, &record)?;
+    // A file that also has answers of tasks for another processor is not what this one gives.
+    let all = super::load(root, curriculum)?;
+    let elsewhere: Vec<&Entry> =
+        all.iter().filter(|entry| !super::is_for_here(entry, curriculum)).collect();
+    matrix.answers.retain(|file, _| {
+        !elsewhere.iter().any(|entry| super::answers_file(entry, curriculum) == *file)
+    });
+    matrix.problems.extend(data::stale(root, &matrix.answers));
+    finish(&mut matrix, entries, true)?;
+    let (wrong, right) = (matrix.rows.len(), matrix.alternates);
+    Ok(format!("{wrong} mistakes caught and named, {right} alternates accepted"))
 }
 
 /// The same for the tasks of another kind of processor, which `emulation` plays.
@@ -189,7 +177,7 @@ fn report(matrix: &mut Matrix, entries: &[Entry]) {
     }
     println!("The nearest wrong answer of each task, in tolerances:");
     for (task, (distance, name)) in &nearest {
-        println!("  {task:<20} {:>10}  {name}", page::shown(*distance));
+        println!("  {task:<20} {:>10}  {name}", shown(*distance));
         if *distance < NEAREST {
             matrix.problems.push(format!(
                 "{task}: {name} is only {distance:.1} tolerances away; it must be {NEAREST}"
@@ -212,5 +200,24 @@ fn report(matrix: &mut Matrix, entries: &[Entry]) {
     }
     for problem in &matrix.problems {
         println!("\n{problem}");
+    }
+}
+
+/// Two digits.
+fn shown(distance: f64) -> String {
+    if distance.is_infinite() {
+        return "∞".to_owned();
+    }
+    let scale = 10f64.powf(distance.max(1.0).log10().floor() - 1.0);
+    format!("{}", (distance / scale).round() * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn distances_have_two_digits() {
+        assert_eq!([shown(23.46), shown(123_456.0), shown(f64::INFINITY)], ["23", "120000", "∞"]);
     }
 }

@@ -19,15 +19,11 @@ use anyhow::{Result, bail};
 use super::{
     Entry, Kind, Wrong,
     answers::Answer,
+    by_luck,
     data::{self, Answers},
-    tree::Bank,
+    tree::{Bank, module},
 };
-use crate::{
-    curriculum::{Curriculum, TaskId},
-    grade::fresh,
-    libtest::Report,
-    process::start_piped,
-};
+use crate::{curriculum::Curriculum, grade::fresh, libtest::Report, process::start_piped};
 
 /// How long the tests of one task may take with a wrong body, which may never end.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -36,12 +32,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 #[derive(Debug)]
 pub(super) struct Row<'a> {
     pub(super) entry: &'a Entry,
-    pub(super) wrong: &'a Wrong,
-    /// Tests of its task.
-    pub(super) tests: usize,
-    /// Those that failed.
-    pub(super) red: usize,
-    /// Those that told the learner why.
+    /// Tests that told the learner why.
     pub(super) named: usize,
     /// How many tolerances its most revealing answer is away, where there is a tolerance.
     pub(super) distance: Option<f64>,
@@ -56,8 +47,6 @@ pub(super) struct Matrix<'a> {
     /// `week1_day3` → the wrong answers of its bank.
     pub(super) answers: BTreeMap<String, Answers>,
     pub(super) problems: Vec<String>,
-    /// Tasks whose tests say that this machine lacks what they need.
-    pub(super) left_out: Vec<TaskId>,
 }
 
 impl<'a> Matrix<'a> {
@@ -67,7 +56,6 @@ impl<'a> Matrix<'a> {
         self.alternates += other.alternates;
         self.answers.extend(other.answers);
         self.problems.extend(other.problems);
-        self.left_out.extend(other.left_out);
     }
 }
 
@@ -86,12 +74,7 @@ pub(super) fn run<'a>(
     for entry in entries {
         matrix.answers.entry(super::answers_file(entry, curriculum)).or_default();
     }
-    let command = |i: usize, entry: &Entry| {
-        let module = entry.task.feature.replace('-', "_");
-        let mut command = bank.command(&module, &filter(entry), i + 1)?;
-        command.args(["--skip", "fresh::"]).args(skipped(entry));
-        anyhow::Ok(command)
-    };
+    let command = |i: usize, entry: &Entry| bank.tests(entry, i);
     let mut first = each(entries, |i, entry| {
         let mut command = command(i, entry)?;
         let record = record.join(format!("{i}.jsonl"));
@@ -111,7 +94,6 @@ pub(super) fn run<'a>(
     }
     let is_left_out = |entry: &Entry| lacking.contains_key(&entry.task.feature);
     for entry in entries.iter().filter(|entry| is_left_out(entry)) {
-        matrix.left_out.push(entry.task.clone());
         matrix.answers.remove(&super::answers_file(entry, curriculum));
     }
     drop_thin(entries, first.iter_mut().map(|(_, recorded)| recorded));
@@ -181,8 +163,7 @@ pub(super) fn run<'a>(
         matrix.problems.extend(judge(entry, wrong, ran, &says));
         let named = ran.red().filter(|name| ran.names(name, wrong)).count();
         let distance = recorded.iter().filter_map(|answer| answer.distance).max_by(f64::total_cmp);
-        let (tests, red) = (ran.report.passed.len() + wrong.by_luck.len(), ran.red().count());
-        matrix.rows.push(Row { entry, wrong, tests, red, named, distance });
+        matrix.rows.push(Row { entry, named, distance });
     }
     Ok(matrix)
 }
@@ -195,18 +176,17 @@ fn refused_by_grading(
     is_left_out: &impl Fn(&Entry) -> bool,
 ) -> Result<Vec<String>> {
     let seed = fresh::seed();
-    let module = |entry: &Entry| entry.task.feature.replace('-', "_");
-    let of = |module: &str, number| fresh::Answers::of(&mut bank.program(module, number)?, &seed);
+    let of = |module: &str, place| fresh::Answers::of(&mut bank.fresh(module, place)?, &seed);
     let alternates =
         |(_, entry): &(usize, &Entry)| matches!(entry.kind, Kind::Alternate) && !is_left_out(entry);
-    let alternates: Vec<_> = (1..).zip(entries).filter(alternates).collect();
+    let alternates: Vec<_> = entries.iter().enumerate().filter(alternates).collect();
     let modules: BTreeSet<String> = alternates.iter().map(|(_, entry)| module(entry)).collect();
     let modules: Vec<String> = modules.into_iter().collect();
-    let reference = each(&modules, |_, module| of(module, 0))?;
+    let reference = each(&modules, |_, module| of(module, None))?;
     let reference: BTreeMap<_, _> = modules.iter().zip(reference).collect();
-    let problems = each(&alternates, |_, (number, entry)| {
+    let problems = each(&alternates, |_, (place, entry)| {
         let expected = &reference[&module(entry)];
-        let answers = of(&module(entry), *number).map_err(|error| format!("{error:#}"));
+        let answers = of(&module(entry), Some(*place)).map_err(|error| format!("{error:#}"));
         let wrong = match &answers {
             Ok(answers) => answers.difference(expected),
             Err(error) => Some(error.as_str()),
@@ -269,27 +249,6 @@ fn drop_thin<'a>(entries: &[Entry], recorded: impl Iterator<Item = &'a mut Vec<A
     }
 }
 
-/// A correct body faces all tests of its day, a wrong one those of its task.
-pub(super) fn filter(entry: &Entry) -> String {
-    match entry.kind {
-        Kind::Wrong(_) => format!("task_{}_", entry.task.task),
-        Kind::Alternate => "task_".to_owned(),
-    }
-}
-
-/// The tests that meet an entry's mistake by luck alone.
-fn by_luck(entry: &Entry) -> &[String] {
-    match &entry.kind {
-        Kind::Wrong(wrong) => &wrong.by_luck,
-        Kind::Alternate => &[],
-    }
-}
-
-/// Leaves those tests out of a run, as the test program is told.
-fn skipped(entry: &Entry) -> impl Iterator<Item = &str> {
-    by_luck(entry).iter().flat_map(|test| ["--skip", test])
-}
-
 /// Two mistakes of a day that give one answer to one check: its input is too weak to tell which it
 /// was.
 fn ambiguities(answers: &[(&Entry, &Wrong, &[Answer])]) -> Vec<String> {
@@ -343,6 +302,26 @@ fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> 
             .extend(other.map(|text| format!("{path}: {name} names another mistake: {text:?}")));
     }
     problems
+}
+
+/// Tries the entry at that place of the list. Returns what is wrong with it.
+///
+/// # Errors
+/// If a program cannot be run.
+pub(super) fn try_one(
+    bank: &Bank,
+    place: usize,
+    entry: &Entry,
+    says: &[&str],
+) -> Result<Vec<String>> {
+    let ran = tests(&mut bank.tests(entry, place)?)?;
+    let Kind::Wrong(wrong) = &entry.kind else {
+        let accepted = ran.ended && ran.red().next().is_none() && !ran.report.passed.is_empty();
+        let red: Vec<&str> = ran.red().collect();
+        let refused = format!("{}: a correct body is refused by {}", entry.path, red.join(", "));
+        return Ok(if accepted { Vec::new() } else { vec![refused] });
+    };
+    Ok(judge(entry, wrong, &ran, says))
 }
 
 /// A run of tests.
@@ -407,26 +386,21 @@ mod tests {
     use super::*;
     use crate::bank;
 
-    /// What is red by a mistake must be so in each run, or the book's page never agrees with two of
-    /// them: threads that run at once show a race in one run and not in the next.
+    /// What is red by a mistake must be so in each run, or its result changes from run to
+    /// run: threads that run at once show a race in one run and not in the next.
     #[test]
     fn races_are_not_asked_of_threads_that_run_at_once() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let entries = bank::load(root, &Curriculum::load(root).unwrap()).unwrap();
         let is_race = |entry: &&Entry| match &entry.kind {
-            Kind::Wrong(wrong) => wrong.id == "thread-claim-race",
+            Kind::Wrong(wrong) => wrong.says.contains("do both in one step, with `fetch_add`"),
             Kind::Alternate => false,
         };
         let races: Vec<&Entry> = entries.iter().filter(is_race).collect();
         assert!(!races.is_empty());
         for race in races {
-            let skipped: Vec<&str> = skipped(race).collect();
-            assert_eq!(
-                skipped,
-                ["--skip", "task_3_threads_share_every_tile_once"],
-                "{}",
-                race.path
-            );
+            let left_out = by_luck(race);
+            assert_eq!(left_out, ["task_3_threads_share_every_tile_once"], "{}", race.path);
         }
     }
 }

@@ -1,48 +1,55 @@
-//! The bank of misconceptions: `tests/wrong` and `tests/alternate`, and what is proved and derived
-//! from them.
+//! The bank of misconceptions: what is proved and derived from `tests/wrong`, `tests/held-out` and
+//! `tests/alternate`.
 //!
-//! - `tests/wrong/week1_day3/task_2.txt` lists the mistakes of a task, each as what it changes in a
-//!   marked region of the reference ([`change`]), with what the learner is told ([`wrong`]). Where
-//!   an answer is no tensor and too small to tell mistakes apart, `shows` is a part of the message
-//!   of a test that fails by it, and diagnosis is that message.
-//! - `tests/alternate/week1_day3/task_2_loop.rs` is a correct body of another shape, and all tests
-//!   must pass with it ([`alternate`]).
+//! Each folder has a file a day, all in one form ([`listed`]): bodies for functions of the reference,
+//! each as what it changes in the marked region ([`change`]).
 //!
-//! All bodies are compiled into one copy of the reference ([`tree`]), of which an environment
-//! variable chooses one, so that trying one costs a run and no build. [`matrix`] runs them;
-//! [`data`] keeps the wrong answers for the tests, [`page`] is the book's kill matrix.
+//! - `tests/wrong/week1_day3.txt` lists mistakes, each with what the learner is told. Where an answer
+//!   is no tensor and too small to tell mistakes apart, `shows` is a part of the message of a test
+//!   that fails by it, and diagnosis is that message.
+//! - `tests/held-out` lists mistakes that the tests' wrong answers are not made from ([`unseen`]).
+//! - `tests/alternate` lists correct bodies of another shape; all tests must pass with them.
+//!
+//! All bodies are compiled into one program ([`crate::proof`]), and an environment variable
+//! chooses one, so that trying one costs a run and no build. [`matrix`] runs them;
+//! [`data`] keeps the wrong answers for the tests.
 
-use std::{fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
 use anyhow::{Context, Result, ensure};
 
 use crate::{
     curriculum::{Curriculum, Task, TaskId},
+    proof::Variant,
     source::normalise,
     stubs::generated,
 };
 
-mod alternate;
 mod answers;
 pub(crate) mod change;
 mod command;
 mod data;
+mod listed;
 pub(crate) mod matrix;
-mod page;
+mod prove;
 mod tokens;
-pub(crate) mod tree;
+mod tree;
 mod unseen;
-pub(crate) mod variants;
-mod wrong;
 
-pub(crate) use command::{Options, run, verify, verify_elsewhere};
-use variants::Variant;
-use wrong::Regions;
+pub(crate) use command::{Options, run, verify_elsewhere};
+pub(crate) use prove::Bodies;
+
+/// Region by file and function: `src/week1/gqa.rs`, `causal_mask`.
+type Regions = BTreeMap<(String, String), String>;
 
 /// Another body for a function of the reference.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
-    /// For messages: `tests/wrong/week1_day3/task_2.txt:14: top_left`
+    /// For messages: `tests/wrong/week1_day3.txt:14: top_left`
     pub(crate) path: String,
     /// `task_2_top_left`
     pub(crate) name: String,
@@ -64,7 +71,6 @@ pub(crate) enum Kind {
 /// A misconception.
 #[derive(Debug, Clone)]
 pub(crate) struct Wrong {
-    pub(crate) id: String,
     /// One sentence to the learner.
     pub(crate) says: String,
     /// `Day 3, “Task 2: the causal mask” (book/src/week1/day3.md)`
@@ -84,7 +90,7 @@ pub(crate) struct Wrong {
 /// If a file is malformed or does not fit the curriculum or the reference; all such places are
 /// named.
 pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
-    let (mut entries, mut problems) = mistakes(root, curriculum, "tests/wrong")?;
+    let (mut entries, mut problems) = entries(root, curriculum, "tests/wrong")?;
     let (alternates, more) = alternates(root, curriculum)?;
     entries.extend(alternates);
     problems.extend(more);
@@ -100,14 +106,9 @@ pub(crate) fn alternates(
     root: &Path,
     curriculum: &Curriculum,
 ) -> Result<(Vec<Entry>, Vec<String>)> {
-    let (mut entries, mut problems) = (Vec::new(), Vec::new());
-    for day in curriculum.days() {
-        for path in files(root, &format!("tests/alternate/{}", day.module()), ".rs")? {
-            match alternate::entry(&path, &read(root, &path)?, day) {
-                Ok(entry) => entries.push(entry),
-                Err(error) => problems.push(format!("{path}: {error:#}")),
-            }
-        }
+    let (mut entries, problems) = entries(root, curriculum, "tests/alternate")?;
+    for entry in &mut entries {
+        entry.kind = Kind::Alternate;
     }
     Ok((entries, problems))
 }
@@ -123,46 +124,54 @@ fn answers_file(entry: &Entry, curriculum: &Curriculum) -> String {
     }
 }
 
+/// The tests that meet an entry's mistake by luck alone.
+fn by_luck(entry: &Entry) -> &[String] {
+    match &entry.kind {
+        Kind::Wrong(wrong) => &wrong.by_luck,
+        Kind::Alternate => &[],
+    }
+}
+
 /// Whether this machine's processor runs an entry.
 fn is_for_here(entry: &Entry, curriculum: &Curriculum) -> bool {
     curriculum.task(&entry.task).is_ok_and(Task::is_for_here)
 }
 
-/// The mistakes that nothing is learnt from.
+/// The held-out mistakes.
 ///
 /// # Errors
 /// As [`load`].
 fn load_unseen(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
-    let (entries, problems) = mistakes(root, curriculum, "tests/unseen")?;
+    let (entries, problems) = entries(root, curriculum, "tests/held-out")?;
     ensure!(problems.is_empty(), "{} malformed entries\n{}", problems.len(), problems.join("\n"));
     Ok(entries)
 }
 
-/// The mistakes of a folder by day and name, and what is wrong with its files.
-fn mistakes(
+/// The entries of a folder by day and name, and what is wrong with its files.
+fn entries(
     root: &Path,
     curriculum: &Curriculum,
     folder: &str,
 ) -> Result<(Vec<Entry>, Vec<String>)> {
     let regions = regions(root, curriculum)?;
     let (mut entries, mut problems) = (Vec::new(), Vec::new());
+    let mut files = files(root, folder)?;
     for day in curriculum.days() {
-        let files = files(root, &format!("{folder}/{}", day.module()), ".txt")?;
-        if files.is_empty() {
+        let path = format!("{folder}/{}.txt", day.module());
+        if !files.remove(&path) {
             continue;
         }
         let chapter = read(root, &day.chapter)?;
-        let mut of_day = Vec::new();
-        for path in files {
-            let text = read(root, &path)?;
-            let (found, faults) = wrong::entries(&path, &text, day, &chapter, &regions);
-            of_day.extend(found);
-            problems.extend(faults);
-        }
-        // The order of the book's page and of the recorded answers.
+        let (mut of_day, faults) =
+            listed::entries(&path, &read(root, &path)?, day, &chapter, &regions);
+        problems.extend(faults);
+        // The order of the recorded answers.
         of_day.sort_by(|a, b| a.name.cmp(&b.name));
         entries.extend(of_day);
     }
+    problems.extend(files.iter().map(|path| {
+        format!("{path}: no day has this name; expected a file such as week1_day3.txt")
+    }));
     Ok((entries, problems))
 }
 
@@ -200,18 +209,13 @@ fn regions(root: &Path, curriculum: &Curriculum) -> Result<Regions> {
     Ok(regions)
 }
 
-/// The files of a folder, sorted; none if there is no folder.
-fn files(root: &Path, folder: &str, ending: &str) -> Result<Vec<String>> {
-    if !root.join(folder).is_dir() {
-        return Ok(Vec::new());
+/// The files of a folder but its README.
+fn files(root: &Path, folder: &str) -> Result<BTreeSet<String>> {
+    let mut files = BTreeSet::new();
+    for entry in fs::read_dir(root.join(folder)).with_context(|| format!("no folder {folder}"))? {
+        files.insert(format!("{folder}/{}", entry?.file_name().to_string_lossy()));
     }
-    let mut files = Vec::new();
-    for entry in fs::read_dir(root.join(folder))? {
-        let path = format!("{folder}/{}", entry?.file_name().to_string_lossy());
-        ensure!(path.ends_with(ending), "{path}: only files that end in {ending} belong here");
-        files.push(path);
-    }
-    files.sort();
+    files.remove(&format!("{folder}/README.md"));
     Ok(files)
 }
 

@@ -1,46 +1,35 @@
-//! A copy of the repository whose reference holds every body of the bank at once.
-//!
-//! A region becomes a `match` over a number that the environment gives, so that one build serves
-//! all entries.
+//! The proof program with the bodies of some entries.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{path::Path, process::Command};
 
-use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use anyhow::{Context, Result};
 
-use super::{
-    Entry,
-    variants::{VARIABLE, render, without_warnings},
-};
+use super::{Entry, Kind, by_luck};
 use crate::{
     curriculum::{Curriculum, Day},
-    pristine::copy_tree,
-    process::{cargo, run_quietly},
+    libtest::task_of_test,
     processor::Emulation,
-    stubs::generated,
+    proof::{self, Program, VARIANT},
 };
 
-/// The copy, built.
+/// The program.
 #[derive(Debug)]
 pub(super) struct Bank {
-    tree: PathBuf,
-    /// `week1_day3` → its test program.
-    programs: BTreeMap<String, PathBuf>,
-    /// What runs them, if it is not this machine's processor.
-    emulation: Option<Emulation>,
+    program: Program,
+    /// The number of the first entry.
+    first: usize,
 }
 
 impl Bank {
-    /// Copies, writes the variants and builds the tests of the entries' days. Entry `i` has the
-    /// number `i + 1`.
+    /// The entries from number `first` on of a program that was built with them.
+    pub(super) fn of(program: Program, first: usize) -> Self {
+        Self { program, first }
+    }
+
+    /// Builds the tests of the entries' days.
     ///
     /// # Errors
-    /// If something does not compile; the compiler's text names the entry's file in a comment
-    /// beside the body.
+    /// If something does not compile.
     pub(super) fn build(
         root: &Path,
         curriculum: &Curriculum,
@@ -48,111 +37,50 @@ impl Bank {
         emulation: Option<Emulation>,
     ) -> Result<Self> {
         let tree = root.join("target/verify/bank");
-        let mut instead = BTreeMap::new();
-        let variants = super::variants(curriculum, entries)?;
-        for file in generated(root, curriculum)? {
-            let text = render(&file, &variants);
-            instead.insert(Path::new("reference").join(&file.path), text.into_bytes());
-        }
-        let library = without_warnings(&root.join("reference/src/lib.rs"))?;
-        instead.insert("reference/src/lib.rs".into(), library.into_bytes());
-        copy_tree(root, curriculum, &tree, instead)?;
+        proof::write(root, curriculum, &tree, &super::variants(curriculum, entries)?)?;
         let with_entries =
             |day: &&Day| entries.iter().any(|entry| entry.task.feature == day.feature);
         let days: Vec<_> = curriculum.days().filter(with_entries).collect();
-        let programs = build(root, &tree, &days, emulation.as_ref(), Some("fresh"))?;
-        Ok(Self { tree, programs, emulation })
+        let program = Program::build(root, &tree, &days, emulation)?;
+        Ok(Self { program, first: 1 })
     }
 
-    /// A run of the tests of a day whose name contains `filter`, with the entry of that number.
-    pub(super) fn command(&self, module: &str, filter: &str, number: usize) -> Result<Command> {
-        let mut command = self.program(module, number)?;
-        command.arg(filter);
-        Ok(command)
-    }
-
-    /// The test program of a day with the entry of that number; 0 is the reference's own.
-    pub(super) fn program(&self, module: &str, number: usize) -> Result<Command> {
-        let program =
-            self.programs.get(module).with_context(|| format!("{module} has no test program"))?;
-        let mut command = match &self.emulation {
-            Some(emulation) => emulation.run(program, "max"),
-            None => Command::new(program),
+    /// The tests that the entry at that place of the list faces: all of its day for a correct body,
+    /// those of its task for a wrong one.
+    pub(super) fn tests(&self, entry: &Entry, place: usize) -> Result<Command> {
+        let wanted = |name: &str| match entry.kind {
+            Kind::Alternate => task_of_test(name).is_some(),
+            Kind::Wrong(_) => {
+                task_of_test(name) == Some(entry.task.task)
+                    && !by_luck(entry).iter().any(|test| name.contains(test.as_str()))
+            }
         };
-        command
-            .current_dir(&self.tree)
-            .env(VARIABLE, number.to_string())
-            .env_remove("RUST_BACKTRACE");
-        // Entries run side by side, and one test after the other, so that the answers always come
-        // in the same order.
-        command.env("RUST_TEST_THREADS", "1");
-        // Wrong answers are recorded as Mesa's software gives them, on every machine alike.
-        command.env("TINY_LLM_GPU", "software");
-        // All bodies of a function share its stack frame, each with its own buffers.
-        command.env("RUST_MIN_STACK", (64 << 20).to_string());
-        Ok(command)
+        let command = self.program.tests(&module(entry), wanted);
+        let command = command.with_context(|| format!("{}: no test of its task", entry.path))?;
+        Ok(chosen(command, self.first + place))
     }
 
-    /// Its folder.
+    /// The answers of an entry's day to a grading's questions, or of the reference.
+    pub(super) fn fresh(&self, module: &str, place: Option<usize>) -> Result<Command> {
+        let command = self.program.fresh(module);
+        let number = place.map_or(0, |place| self.first + place);
+        Ok(chosen(command.with_context(|| format!("{module} asks nothing"))?, number))
+    }
+
+    /// The copy's folder.
     pub(super) fn tree(&self) -> &Path {
-        &self.tree
+        self.program.tree()
     }
 }
 
-/// Builds the test programs, with one `more` feature beside their own, and says where they are.
-pub(crate) fn build(
-    root: &Path,
-    tree: &Path,
-    days: &[&Day],
-    emulation: Option<&Emulation>,
-    more: Option<&str>,
-) -> Result<BTreeMap<String, PathBuf>> {
-    let features: Vec<&str> =
-        days.iter().map(|day| day.feature.as_str()).chain(["reference"]).chain(more).collect();
-    let mut command = match emulation {
-        Some(emulation) => emulation.cargo(tree, "test", "max")?,
-        None => {
-            let mut command = cargo(tree);
-            command.arg("test");
-            command
-        }
-    };
-    command.args([
-        "--no-run",
-        "--message-format",
-        "json-render-diagnostics",
-        "--features",
-        &features.join(","),
-    ]);
-    for day in days {
-        command.args(["--test", &day.module()]);
-    }
-    // The build folder is shared for the libraries' sake. Cargo takes two copies of one workspace
-    // for the same, and would run what it built in the other; crates with settings of their own are
-    // others, and so is all that uses them.
-    for package in
-        ["tiny-llm-formats", "tiny-llm-kernels", "tiny-llm-harness", "tiny-llm-reference"]
-    {
-        command.args(["--config", &format!("profile.dev.package.{package}.debug=false")]);
-    }
-    // Nearly all that the tests do is in the reference, and in what it takes from ndarray.
-    for package in ["ndarray", "tiny-llm-kernels", "tiny-llm-reference"] {
-        command.args(["--config", &format!("profile.dev.package.{package}.opt-level=1")]);
-    }
-    let folder = if emulation.is_some() { "target/verify/arm" } else { "target/verify/build" };
-    command.env("CARGO_TARGET_DIR", root.join(folder));
-    let finished = run_quietly(&mut command)?;
-    // Cargo's messages are lines of JSON, the compiler's text is not.
-    let said: Vec<&str> = finished.text.lines().filter(|line| !line.starts_with('{')).collect();
-    ensure!(finished.status.success(), "the bank does not compile:\n{}", said.join("\n"));
-    let mut programs = BTreeMap::new();
-    for message in finished.text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok())
-    {
-        if let (Some(name), Some(program)) =
-            (message["target"]["name"].as_str(), message["executable"].as_str())
-        {
-            programs.insert(name.to_owned(), PathBuf::from(program));
-        }
-    }
-    Ok(programs)
+/// `week1_day3`
+pub(super) fn module(entry: &Entry) -> String {
+    entry.task.feature.replace('-', "_")
+}
+
+fn chosen(mut command: Command, number: usize) -> Command {
+    // Entries run side by side, and one test after the other, so that the answers always come in
+    // the same order.
+    command.env(VARIANT, number.to_string()).env("RUST_TEST_THREADS", "1");
+    command
 }

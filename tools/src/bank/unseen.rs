@@ -1,9 +1,9 @@
-//! `cargo course matrix --unseen`: mistakes that the bank does not know, as strangers make them.
+//! `cargo course matrix --unseen`: held-out mistakes, which the bank does not know.
 //!
-//! They stand in `tests/unseen`, in the bank's form, and nothing is learnt from them: no answer of
-//! theirs reaches the tests. So they measure what the tests are worth against what nobody thought
-//! of. Each must be red. What is said of it is printed, and must be true: a diagnosis that an entry
-//! does not `shows:` is a wrong name.
+//! `tests/held-out` lists them in the bank's form. No answer of theirs reaches the tests, so they
+//! measure what the tests are worth against mistakes that their authors did not think of. Each must
+//! be red. What is said of it is printed, and must be true: a diagnosis that an entry does not
+//! `shows:` is a wrong name.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -20,25 +20,25 @@ use course::{
 /// # Errors
 /// If an entry is malformed, survives, or is named wrongly.
 pub(super) fn run(root: &Path, curriculum: &Curriculum, days: &[&Day]) -> Result<()> {
-    try_all(root, curriculum, days, true).map(drop)
-}
-
-/// For verification: prints what is wrong alone, and says how many there are.
-///
-/// # Errors
-/// As [`run`].
-pub(super) fn verify(root: &Path, curriculum: &Curriculum) -> Result<usize> {
-    try_all(root, curriculum, &[], false)
-}
-
-fn try_all(root: &Path, curriculum: &Curriculum, days: &[&Day], all: bool) -> Result<usize> {
     let mut entries = super::load_unseen(root, curriculum)?;
     entries.retain(|entry| {
         days.is_empty() || days.iter().any(|day| entry.task.feature == day.feature)
     });
     entries.retain(|entry| super::is_for_here(entry, curriculum));
     let bank = Bank::build(root, curriculum, &entries, None)?;
-    let told = matrix::each(&entries, |i, entry| try_one(&bank, i + 1, entry))?;
+    try_all(&bank, &entries, true).map(drop)
+}
+
+/// For verification: prints only what is wrong, and returns how many there are.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn check(bank: &Bank, entries: &[Entry]) -> Result<usize> {
+    try_all(bank, entries, false)
+}
+
+fn try_all(bank: &Bank, entries: &[Entry], all: bool) -> Result<usize> {
+    let told = matrix::each(entries, |i, entry| try_one(bank, i, entry))?;
     let (mut green, mut misnamed) = (0, 0);
     for told in &told {
         green += usize::from(told.green);
@@ -59,10 +59,9 @@ struct Told {
     misnamed: bool,
 }
 
-fn try_one(bank: &Bank, number: usize, entry: &Entry) -> Result<Told> {
+fn try_one(bank: &Bank, place: usize, entry: &Entry) -> Result<Told> {
     let Kind::Wrong(wrong) = &entry.kind else { unreachable!("only mistakes are loaded") };
-    let module = entry.task.feature.replace('-', "_");
-    let ran = matrix::tests(&mut bank.command(&module, &matrix::filter(entry), number)?)?;
+    let ran = matrix::tests(&mut bank.tests(entry, place)?)?;
     if let Some(reason) = ran.report.not_verified() {
         let text = format!("== {}: NOT VERIFIED: {reason}", entry.path);
         return Ok(Told { text, green: false, misnamed: false });

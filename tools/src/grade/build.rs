@@ -4,13 +4,16 @@
 //! The learner's crate is compiled with the features of all days. If it does not compile so, days
 //! that need the same parts of it are compiled together, as a learner who is at day 2 builds
 //! nothing of day 5: so a fault in a later day's file does not cost the earlier days.
+//!
+//! The tests of all days are one program. If it does not compile, the days that the compiler's
+//! errors are about are left out of it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
-    time::Duration,
+    time::Instant,
 };
 
 use anyhow::{Context, Result};
@@ -19,13 +22,13 @@ use toml::Table;
 use super::{
     image::Image,
     limited::{Ended, Limits},
-    submission::Submission,
     wall::{Kind, Shut, Wall},
 };
 use crate::curriculum::Day;
 
-/// How long each call of the compiler may take.
-const TIME: Duration = Duration::from_secs(120);
+/// Processor time for a call of the compiler: so much, and so much more for each day.
+const SECONDS: u64 = 20;
+const SECONDS_PER_DAY: u64 = 5;
 /// The compiler's own memory counts here, MiB.
 const MEMORY: u64 = 4096;
 /// How much of the compiler's errors is kept.
@@ -33,6 +36,13 @@ const ERRORS: usize = 16 << 10;
 
 /// A day's test program, or why there is none.
 pub(super) type Built = Result<PathBuf, String>;
+
+/// What the compiler said.
+struct Refused {
+    errors: String,
+    /// It used up its time: there is no second try.
+    late: bool,
+}
 
 /// Everything that a submission is built from.
 pub(super) struct Workshop<'a> {
@@ -43,24 +53,24 @@ pub(super) struct Workshop<'a> {
     /// A folder for one submission at a time.
     pub(super) scratch: PathBuf,
     /// Each day with the features that the learner's crate needs for it.
-    pub(super) features: BTreeMap<String, BTreeSet<String>>,
+    pub(super) features: &'a BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Workshop<'_> {
-    /// Puts the submission's files over the stubs, in an empty folder.
+    /// Puts a submission's files over the stubs, in an empty folder.
     ///
     /// # Errors
     /// If a file cannot be written.
     pub(super) fn lay_out(
         &self,
-        submission: &Submission,
+        submission: &BTreeMap<String, String>,
         stubs: &BTreeMap<String, String>,
     ) -> Result<()> {
         self.clear();
         fs::create_dir_all(self.scratch.join("out"))
             .with_context(|| format!("{} cannot be made", self.scratch.display()))?;
         let lib = fs::read_to_string(self.root.join("src/lib.rs")).context("src/lib.rs")?;
-        let files = stubs.iter().chain(&submission.code);
+        let files = stubs.iter().chain(submission);
         for (path, text) in files.chain([(&"src/lib.rs".to_owned(), &lib)]) {
             let path = self.scratch.join(path);
             let folder = path.parent().unwrap_or(Path::new(""));
@@ -76,21 +86,30 @@ impl Workshop<'_> {
         let _ = fs::remove_dir_all(&self.scratch);
     }
 
-    /// Compiles the days' tests on the submission that is laid out.
+    /// Compiles the days' tests on the submission that is laid out. All of it must end by `end`.
     ///
     /// # Errors
     /// If the compiler cannot be started.
-    pub(super) fn build(&self, days: &[&Day]) -> Result<BTreeMap<String, Built>> {
-        let built = self.together(days)?;
+    pub(super) fn build(&self, days: &[&Day], end: Instant) -> Result<BTreeMap<String, Built>> {
         let groups = self.groups(days);
-        if groups.len() == 1 || built.values().any(Result::is_ok) {
-            return Ok(built);
+        let mut all = BTreeMap::new();
+        let refused = match self.library(days, end)? {
+            Ok(library) => {
+                self.programs(days, &library, end, &mut all)?;
+                return Ok(all);
+            }
+            Err(refused) => refused,
+        };
+        if refused.late || groups.len() == 1 {
+            return Ok(each(days, &refused));
         }
-        let mut apart = BTreeMap::new();
         for group in groups {
-            apart.extend(self.together(&group)?);
+            match self.library(&group, end)? {
+                Ok(library) => self.programs(&group, &library, end, &mut all)?,
+                Err(refused) => all.extend(each(&group, &refused)),
+            }
         }
-        Ok(apart)
+        Ok(all)
     }
 
     /// Days that need the same features.
@@ -106,62 +125,97 @@ impl Workshop<'_> {
         groups
     }
 
-    fn together(&self, days: &[&Day]) -> Result<BTreeMap<String, Built>> {
+    /// Compiles the learner's crate with all that these days need.
+    fn library(&self, days: &[&Day], end: Instant) -> Result<Result<PathBuf, Refused>> {
+        let library = self.out().join("libtiny_llm.rlib");
+        let mut arguments = self.arguments("tiny_llm", days);
+        arguments.extend(["--crate-type=rlib", "src/lib.rs", "-o"].map(Into::into));
+        arguments.push(library.clone().into());
+        Ok(self.compile(arguments, days.len(), end)?.map(|()| library))
+    }
+
+    /// Compiles the tests of these days as one program; if it does not compile, without the days
+    /// that the errors are about, or each day's by itself if they are about none.
+    fn programs(
+        &self,
+        days: &[&Day],
+        library: &Path,
+        end: Instant,
+        built: &mut BTreeMap<String, Built>,
+    ) -> Result<()> {
+        let mut left = days.to_vec();
+        while let Some(first) = left.first() {
+            let program = self.out().join(format!("{}-{}-graded", first.module(), left.len()));
+            let Err(refused) = self.program(&left, library, &program, end)? else {
+                let each = left.iter().map(|day| (day.feature.clone(), Ok(program.clone())));
+                built.extend(each);
+                break;
+            };
+            if refused.late || left.len() == 1 {
+                built.extend(each(&left, &refused));
+                break;
+            }
+            let count = left.len();
+            let about = |day: &&Day| names(&refused.errors, &day.module());
+            let (bad, good): (Vec<&Day>, Vec<&Day>) = left.into_iter().partition(about);
+            built.extend(each(&bad, &refused));
+            if good.len() == count {
+                for day in good {
+                    self.programs(&[day], library, end, built)?;
+                }
+                break;
+            }
+            left = good;
+        }
+        Ok(())
+    }
+
+    fn program(
+        &self,
+        days: &[&Day],
+        library: &Path,
+        program: &Path,
+        end: Instant,
+    ) -> Result<Result<(), Refused>> {
+        let mut arguments = self.arguments("graded", days);
+        arguments.extend(["--test".into(), "--cfg=feature=\"fresh\"".into()]);
+        let ours = ("tiny_llm".to_owned(), library.to_owned());
+        let imports = self.image.imports_of_tests.iter().chain([&ours]);
+        arguments.extend(imports.map(import));
+        arguments.push(self.image.tests.join("all.rs").into());
+        arguments.extend(["-o".into(), program.into()]);
+        self.compile(arguments, days.len(), end)
+    }
+
+    /// What the compiler is told of every crate.
+    fn arguments(&self, name: &str, days: &[&Day]) -> Vec<OsString> {
         let features: BTreeSet<&String> = days
             .iter()
             .flat_map(|day| self.features[&day.feature].iter().chain([&day.feature]))
             .collect();
-        let library = self.out().join("libtiny_llm.rlib");
-        let mut arguments = self.arguments("tiny_llm", &features);
-        arguments.extend(["--crate-type=rlib", "src/lib.rs", "-o"].map(Into::into));
-        arguments.push(library.clone().into());
-        if let Err(errors) = judge(&self.compile(arguments)?) {
-            return Ok(days.iter().map(|day| (day.feature.clone(), Err(errors.clone()))).collect());
-        }
-        let mut built = BTreeMap::new();
-        for day in days {
-            let program = self.out().join(day.module() + "-graded");
-            let mut arguments = self.arguments(&day.module(), &features);
-            arguments.extend(["--test".into(), "--cfg=feature=\"fresh\"".into()]);
-            let ours = ("tiny_llm".to_owned(), library.clone());
-            let imports = self.image.imports_of_tests.iter().chain([&ours]);
-            arguments.extend(imports.map(import));
-            arguments.push(self.root.join("tests").join(day.module() + ".rs").into());
-            arguments.extend(["-o".into(), program.clone().into()]);
-            let verdict = judge(&self.compile(arguments)?).map(|()| program);
-            built.insert(day.feature.clone(), verdict);
-        }
-        Ok(built)
-    }
-
-    /// What the compiler is told of every crate.
-    fn arguments(&self, name: &str, features: &BTreeSet<&String>) -> Vec<OsString> {
         let mut all: Vec<OsString> = vec![format!("--crate-name={name}").into()];
         // The course's lints are for learners; here only the compiler's own errors count.
         all.extend(["--edition=2024", "-Awarnings", "--color=never"].map(Into::into));
+        all.extend(["-Ccodegen-units=8", "-Cembed-bitcode=no"].map(Into::into));
         all.push(format!("--remap-path-prefix={}/=", self.root.display()).into());
+        all.push(format!("--remap-path-prefix={}=tests", self.image.tests.display()).into());
         all.push(format!("-Ldependency={}", self.image.libraries.display()).into());
         all.extend(features.iter().map(|name| format!("--cfg=feature={name:?}").into()));
         all.extend(self.image.imports.iter().map(import));
         all
     }
 
-    fn compile(&self, arguments: Vec<OsString>) -> Result<Ended> {
-        let tests = self.root.join("tests");
+    fn compile(
+        &self,
+        arguments: Vec<OsString>,
+        days: usize,
+        end: Instant,
+    ) -> Result<Result<(), Refused>> {
         let out = self.out();
         let mut seen: Vec<(PathBuf, PathBuf)> =
-            same([&self.image.toolchain, &self.image.libraries]);
+            same([&self.image.toolchain, &self.image.libraries, &self.image.tests]);
         // Inside the wall the submission stands where the instructor's own files are outside.
         seen.push((self.scratch.join("src"), self.root.join("src")));
-        // The tests' programs and their modules; what else is in tests/ holds solutions.
-        for entry in fs::read_dir(&tests).context("tests/ cannot be listed")? {
-            let path = entry?.path();
-            let program = path.extension().is_some_and(|extension| extension == "rs");
-            let of_program = path.with_extension("rs").is_file();
-            if program || of_program || path.join("mod.rs").is_file() || path.ends_with("fresh") {
-                seen.push((path.clone(), path));
-            }
-        }
         let folder = if self.wall.stands() { self.root } else { &self.scratch };
         let shut = Shut {
             kind: Kind::Compiler,
@@ -176,8 +230,19 @@ impl Workshop<'_> {
             seen,
             written: Some(&out),
         };
-        let limits = Limits { time: TIME, memory: MEMORY, output: 2 * ERRORS };
-        self.wall.run(shut, &limits)
+        let time = end.saturating_duration_since(Instant::now());
+        let processor = SECONDS + SECONDS_PER_DAY * days as u64;
+        let limits = Limits { time, silence: time, processor, memory: MEMORY, output: 2 * ERRORS };
+        let ended = self.wall.run(shut, &limits)?;
+        Ok(match ended.status {
+            Some(status) if status.success() => Ok(()),
+            Some(status) if status.code() == Some(1) => {
+                Err(Refused { errors: format!("does not compile\n{}", ended.stderr), late: false })
+            }
+            _ => {
+                Err(Refused { errors: format!("the build {}", ended.reason(&limits)), late: true })
+            }
+        })
     }
 
     /// Runs a test program of the submission.
@@ -221,13 +286,20 @@ fn same<const N: usize>(paths: [impl AsRef<Path>; N]) -> Vec<(PathBuf, PathBuf)>
     paths.iter().map(|path| (path.as_ref().to_owned(), path.as_ref().to_owned())).collect()
 }
 
-/// Whether the compiler was content; if not, what it said.
-fn judge(ended: &Ended) -> Result<(), String> {
-    match ended.status {
-        Some(status) if status.success() => Ok(()),
-        None => Err(format!("the build was ended after {} s, the time limit", TIME.as_secs())),
-        Some(_) => Err(format!("does not compile\n{}", ended.stderr)),
-    }
+/// The same answer for each day.
+fn each(days: &[&Day], refused: &Refused) -> BTreeMap<String, Built> {
+    days.iter().map(|day| (day.feature.clone(), Err(refused.errors.clone()))).collect()
+}
+
+/// Whether the compiler's errors are about a file of this day's tests.
+fn names(errors: &str, module: &str) -> bool {
+    let places = errors.lines().filter_map(|line| line.trim().strip_prefix("--> tests/"));
+    let mut parts = places.map(|place| place.strip_prefix("fresh/").unwrap_or(place));
+    parts.any(|place| {
+        place
+            .strip_prefix(module)
+            .is_some_and(|rest| rest.starts_with(".rs:") || rest.starts_with('/'))
+    })
 }
 
 /// Each day with the features of the learner's crate that its own turns on, by `Cargo.toml`.
@@ -262,6 +334,15 @@ pub(super) fn features(
 mod tests {
     use super::*;
     use crate::testing::curriculum;
+
+    #[test]
+    fn errors_are_about_the_days_whose_files_they_name() {
+        let errors = "error[E0061]: x\n  --> tests/week1_day1/task_2.rs:3:5\n\
+                      error: y\n   --> tests/fresh/week1_day3.rs:1:1\n  --> tests/week1_day12.rs:1:1\n";
+        let found = ["week1_day1", "week1_day2", "week1_day3"].map(|day| names(errors, day));
+        assert_eq!(found, [true, false, true]);
+        assert!(!names("error: x\n --> src/week1_day1.rs:1:1", "week1_day1"));
+    }
 
     #[test]
     fn features_follow_each_other_and_leave_out_those_of_libraries() {

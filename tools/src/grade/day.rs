@@ -1,13 +1,15 @@
 //! One day's tests on one submission.
 //!
-//! All tests run in one program first. If what it says cannot be believed ([`super::verdict`]),
-//! every test runs again in a process of its own, so that one task's fault does not hide the other
-//! tasks' verdicts.
-//!
-//! A task whose tests pass is then asked for answers on fresh inputs ([`super::fresh`]). The tests
-//! say what is wrong; that a task is right, only those answers can say.
+//! Each task's tests run in a process of their own, so that one task's fault does not cost the
+//! others. A task whose tests pass is then asked for answers on fresh inputs ([`super::fresh`]).
+//! The tests say what is wrong; that a task is right, only those answers can say.
 
-use std::{collections::BTreeMap, fmt::Write as _, path::Path, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use anyhow::Result;
 
@@ -15,7 +17,7 @@ use super::{
     build::{Built, Workshop},
     fresh::{self, Fresh},
     limited::{Ended, Limits},
-    verdict::{Test, Verdict, alone, together},
+    verdict::{Test, Verdict, verdicts},
 };
 use crate::{
     curriculum::Day,
@@ -24,6 +26,9 @@ use crate::{
 
 /// Bytes of a submission's output that are kept.
 const LOG_LIMIT: usize = 1 << 20;
+/// After so many tasks that did not end in time, the rest of a submission is not run: an endless
+/// loop in a function that all days use would otherwise cost the limit for each of their tasks.
+const LATE: usize = 6;
 
 /// A day of one submission.
 #[derive(Debug, Clone)]
@@ -38,16 +43,45 @@ pub(super) struct DayResult {
     pub(super) duration: Duration,
 }
 
-/// What is expected of a day, and where its output goes.
+/// What the tests of a submission may use.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Allowance {
+    /// Time for one test.
+    pub(super) test: Duration,
+    /// Time for a day's tests.
+    pub(super) day: Duration,
+    /// Time for reading, building and testing.
+    pub(super) submission: Duration,
+    /// Address space of a test program, MiB.
+    pub(super) memory: u64,
+    /// Tests that run at a time.
+    pub(super) threads: usize,
+}
+
+/// The tests of one submission.
 pub(super) struct Run<'a> {
-    pub(super) workshop: &'a Workshop<'a>,
-    pub(super) fresh: &'a Fresh,
-    pub(super) limits: Limits,
+    workshop: &'a Workshop<'a>,
+    fresh: &'a Fresh,
+    allowance: Allowance,
+    /// When the submission's time is up.
+    end: Instant,
+    /// Tasks that did not end in time.
+    late: usize,
     /// What the submission's programs printed.
     pub(super) log: String,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    pub(super) fn new(workshop: &'a Workshop<'a>, fresh: &'a Fresh, allowance: Allowance) -> Self {
+        let end = Instant::now() + allowance.submission;
+        Self { workshop, fresh, allowance, end, late: 0, log: String::new() }
+    }
+
+    /// When the submission's time is up.
+    pub(super) fn end(&self) -> Instant {
+        self.end
+    }
+
     /// Runs the tests `expected` of the program `built`.
     ///
     /// # Errors
@@ -66,94 +100,80 @@ impl Run<'_> {
                 return Ok(not_run(feature, expected, reason));
             }
         };
-        let arguments = ["--test-threads=4", "--skip", "fresh::"];
-        let ended = self.start(feature, program, &arguments, &self.limits.clone())?;
-        let mut result = DayResult {
-            feature: feature.to_owned(),
-            reason: None,
-            tests: Vec::new(),
-            duration: ended.duration,
-        };
-        match together(&ended, expected) {
-            Some(tests) => result.tests = tests,
-            None => {
-                let (tests, duration) = self.apart(feature, program, expected)?;
-                let reason = match ended.reason(&self.limits) {
-                    _ if ended
-                        .status
-                        .is_some_and(|status| matches!(status.code(), Some(0 | 101))) =>
-                    {
-                        "the test program's output is not whole".to_owned()
-                    }
-                    reason => reason,
-                };
-                result.reason = Some(format!("{reason}; each test was run by itself"));
-                result.tests = tests;
-                result.duration += duration;
-            }
+        let start = Instant::now();
+        let end = (start + self.allowance.day).min(self.end);
+        let mut by_task: BTreeMap<Option<usize>, Vec<String>> = BTreeMap::new();
+        for path in expected {
+            by_task.entry(task_of_test(own_name(path))).or_default().push(path.clone());
         }
-        for (id, _) in day.tasks() {
-            let of_task = |test: &&Test| task_of_test(&test.name) == Some(id.task);
-            let mut tests = result.tests.iter().filter(of_task);
-            if tests.all(|test| test.verdict == Verdict::Passed) {
-                let (verdict, duration) = self.ask(feature, id.task, program)?;
-                let name = format!("task_{}_on_fresh_inputs", id.task);
+        let mut result = not_run(feature, &[], "");
+        result.reason = None;
+        for (task, tests) in by_task {
+            let left = end.saturating_duration_since(Instant::now());
+            let skipped = if self.late >= LATE {
+                Some(format!("not run: {LATE} tasks before it did not end"))
+            } else if left.is_zero() {
+                Some("not run: the time for the day or the submission is used up".to_owned())
+            } else {
+                None
+            };
+            if let Some(reason) = skipped {
+                result.tests.extend(not_run(feature, &tests, &reason).tests);
+                result.reason.get_or_insert(reason);
+                continue;
+            }
+            let limits = self.limits(left);
+            let ended = self.tests(feature, task, program, &tests, &limits)?;
+            let (verdicts, reason) = verdicts(&ended, &tests, &limits);
+            self.late += usize::from(ended.limit.is_some());
+            result.reason = result.reason.or(reason);
+            let passed = verdicts.iter().all(|test| test.verdict == Verdict::Passed);
+            result.tests.extend(verdicts);
+            if let (true, Some(task)) = (passed, task) {
+                let name = format!("task_{task}_on_fresh_inputs");
+                let left = end.saturating_duration_since(Instant::now());
+                let verdict = self.ask(day, task, program, &self.limits(left))?;
                 result.tests.push(Test { name, verdict });
-                result.duration += duration;
             }
         }
+        result.duration = start.elapsed();
         Ok(result)
     }
 
-    /// Asks a task for answers on fresh inputs.
-    fn ask(&mut self, feature: &str, task: usize, program: &Path) -> Result<(Verdict, Duration)> {
-        let time = (self.limits.time / 4).max(Duration::from_secs(1));
-        let limits = Limits { time, output: fresh::OUTPUT, ..self.limits };
-        let arguments = fresh::arguments(task);
-        let arguments = arguments.each_ref().map(String::as_str);
-        let variables = [(fresh::VARIABLE, self.fresh.seed.as_str())];
-        let ended = self.workshop.test(program, &arguments, &variables, &limits)?;
-        self.note(&format!("== {feature} {}\n{}", arguments[0], ended.stderr));
-        Ok((self.fresh.judge(feature, task, &ended, &limits), ended.duration))
+    pub(super) fn limits(&self, left: Duration) -> Limits {
+        Limits {
+            time: left,
+            silence: self.allowance.test.min(left),
+            processor: left.as_secs() * self.allowance.threads as u64 + 10,
+            memory: self.allowance.memory,
+            output: LOG_LIMIT,
+        }
     }
 
-    /// Every test in a process of its own. A task's tests have a quarter of the day's time in all;
-    /// when it is used up, the task is lost, and the rest of its tests is not run.
-    fn apart(
+    fn tests(
         &mut self,
         feature: &str,
+        task: Option<usize>,
         program: &Path,
-        expected: &[String],
-    ) -> Result<(Vec<Test>, Duration)> {
-        let budget = (self.limits.time / 4).max(Duration::from_secs(1));
-        let (mut tests, mut duration) = (Vec::new(), Duration::ZERO);
-        let mut spent: BTreeMap<Option<usize>, Duration> = BTreeMap::new();
-        for path in expected {
-            let name = own_name(path);
-            let spent = spent.entry(task_of_test(name)).or_default();
-            let limits = Limits { time: budget.saturating_sub(*spent), ..self.limits };
-            let verdict = if limits.time.is_zero() {
-                Verdict::NotRun(format!(
-                    "not run: the time for this task's tests, {} s, is used up",
-                    budget.as_secs()
-                ))
-            } else {
-                let ended = self.start(
-                    &format!("{feature} {name}"),
-                    program,
-                    &[path, "--exact", "--test-threads=2"],
-                    &limits,
-                )?;
-                *spent += ended.duration;
-                duration += ended.duration;
-                if ended.status.is_none() {
-                    *spent = budget;
-                }
-                alone(&ended, name, &Limits { time: budget, ..limits })
-            };
-            tests.push(Test { name: name.to_owned(), verdict });
-        }
-        Ok((tests, duration))
+        tests: &[String],
+        limits: &Limits,
+    ) -> Result<Ended> {
+        let threads = format!("--test-threads={}", self.allowance.threads);
+        let mut arguments = vec!["--exact", threads.as_str()];
+        arguments.extend(tests.iter().map(String::as_str));
+        let ended = self.workshop.test(program, &arguments, &[], limits)?;
+        let task = task.map_or(String::new(), |task| format!(" task {task}"));
+        self.note(&format!("== {feature}{task}\n{}{}", ended.stdout, ended.stderr));
+        Ok(ended)
+    }
+
+    /// Asks a task for answers on fresh inputs.
+    fn ask(&mut self, day: &Day, task: usize, program: &Path, limits: &Limits) -> Result<Verdict> {
+        let limits = Limits { output: fresh::OUTPUT, ..*limits };
+        let ended = fresh::ask(self.workshop, day, task, program, &self.fresh.seed, &limits)?;
+        self.note(&format!("== {} task {task} on fresh inputs\n{}", day.feature, ended.stderr));
+        self.late += usize::from(ended.limit.is_some());
+        Ok(self.fresh.judge(&day.feature, task, &ended, &limits))
     }
 
     /// Adds to the log, up to its limit.
@@ -167,18 +187,6 @@ impl Run<'_> {
             let _ = writeln!(self.log, "{}", &text[..end]);
             self.log += if end < text.len() { FULL } else { "" };
         }
-    }
-
-    fn start(
-        &mut self,
-        title: &str,
-        program: &Path,
-        arguments: &[&str],
-        limits: &Limits,
-    ) -> Result<Ended> {
-        let ended = self.workshop.test(program, arguments, &[], limits)?;
-        self.note(&format!("== {title}\n{}{}", ended.stdout, ended.stderr));
-        Ok(ended)
     }
 }
 

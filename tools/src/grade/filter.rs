@@ -31,19 +31,19 @@ struct Calls {
     audit: u32,
     clone: u32,
     clone3: u32,
-    /// `fork` and `vfork` where they are there; `ptrace`, `process_vm_writev`, `socket`,
-    /// `unshare`, `setns`, `mount`, `bpf`, `perf_event_open`, `userfaultfd`, `io_uring_setup`,
-    /// `keyctl`, `memfd_create`.
+    /// New processes, memory outside of an address space, and the kernel's largest door.
     refused: &'static [u32],
 }
 
 /// The calls of the architecture that this program was built for, if they are known here.
 fn calls() -> Option<Calls> {
     if cfg!(target_arch = "x86_64") {
-        let refused = &[57, 58, 101, 311, 41, 272, 308, 165, 321, 298, 323, 425, 250, 319];
+        // fork, vfork, memfd_create, shmget, msgget, io_uring_setup
+        let refused = &[57, 58, 319, 29, 68, 425];
         Some(Calls { audit: 0xc000_003e, clone: 56, clone3: 435, refused })
     } else if cfg!(target_arch = "aarch64") {
-        let refused = &[117, 271, 198, 97, 268, 40, 280, 241, 282, 425, 219, 279];
+        // memfd_create, shmget, msgget, io_uring_setup
+        let refused = &[279, 194, 186, 425];
         Some(Calls { audit: 0xc000_00b7, clone: 220, clone3: 435, refused })
     } else {
         None

@@ -4,7 +4,7 @@
 //! (a test passed, all tests passed) can be a lie of the submission's. What it cannot do is know
 //! what the right answers are on inputs that did not exist when it was handed in, unless it
 //! computes them. So `tests/fresh/` sends out answers, and this module compares them with those of
-//! the reference's program, which ran outside.
+//! the reference's program, which ran by itself behind the same wall.
 
 use std::{
     collections::BTreeMap,
@@ -12,18 +12,18 @@ use std::{
     hash::{BuildHasher, Hasher, RandomState},
     path::Path,
     process::Command,
-    time::Duration,
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde::Deserialize;
 
 use super::{
-    image::Image,
-    limited::{self, Ended, Limits},
+    build::Workshop,
+    limited::{Ended, Limits},
+    tolerance::Tolerance,
     verdict::Verdict,
 };
-use crate::{curriculum::Day, process::run_quietly};
+use crate::{curriculum::Day, libtest::Report, process::run_quietly};
 
 /// See `harness/src/fresh.rs`.
 pub(super) const VARIABLE: &str = "TINY_LLM_FRESH";
@@ -95,24 +95,41 @@ impl fmt::Display for Fresh {
 }
 
 impl Fresh {
-    /// Draws a seed, and asks the reference.
+    /// Draws a seed.
+    pub(super) fn new() -> Self {
+        Self { seed: seed(), answers: BTreeMap::new() }
+    }
+
+    /// Adds the answers of the reference's `program` for a day.
     ///
     /// # Errors
-    /// If the reference gives no answers, or the same whatever the seed.
-    pub(super) fn draw(image: &Image, days: &[&Day]) -> Result<Self> {
-        let (seed, other) = (seed(), seed());
-        let mut answers = BTreeMap::new();
-        for day in days {
-            let program = &image.programs[&day.feature];
-            for (id, _) in day.tasks() {
-                let place = format!("tests/fresh/{}.rs, task {}", day.module(), id.task);
-                let found = ask(program, id.task, &seed).context(place.clone())?;
-                let again = ask(program, id.task, &other).context(place.clone())?;
-                ensure!(found != again, "{place}: the answers do not depend on what is drawn");
-                answers.insert((day.feature.clone(), id.task), found);
-            }
+    /// If it gives no answers, or the same whatever the seed.
+    pub(super) fn draw(
+        &mut self,
+        workshop: &Workshop,
+        day: &Day,
+        program: &Path,
+        limits: &Limits,
+    ) -> Result<()> {
+        let other = seed();
+        for (id, _) in day.tasks() {
+            let answers = |seed: &str| -> Result<Vec<Answer>> {
+                let ended = ask(workshop, day, id.task, program, seed, limits)?;
+                let found = read(&ended.stdout);
+                let succeeded = ended.status.is_some_and(|status| status.success());
+                ensure!(succeeded && !found.is_empty(), "{}", why(&ended, limits));
+                Ok(found)
+            };
+            let (found, again) = (answers(&self.seed)?, answers(&other)?);
+            ensure!(
+                found != again,
+                "tests/fresh/{}.rs, task {}: the answers do not depend on what is drawn",
+                day.module(),
+                id.task
+            );
+            self.answers.insert((day.feature.clone(), id.task), found);
         }
-        Ok(Self { seed, answers })
+        Ok(())
     }
 
     /// What a submission's run with [`arguments`] comes to.
@@ -150,29 +167,31 @@ impl Fresh {
     }
 }
 
-/// The reference's answers to one task's questions.
-fn ask(program: &Path, task: usize, seed: &str) -> Result<Vec<Answer>> {
-    let limits = Limits { time: Duration::from_secs(120), memory: 8192, output: OUTPUT };
-    let variables = [(VARIABLE.to_owned(), seed.into())];
-    let here = Path::new(".");
-    let ended =
-        limited::run(program.as_os_str(), &arguments(task), here, &variables, None, &limits)?;
-    let found = read(&ended.stdout);
-    let succeeded = ended.status.is_some_and(|status| status.success());
-    ensure!(
-        succeeded && !found.is_empty(),
-        "no answers from the reference: {}{}",
-        ended.stdout,
-        ended.stderr
-    );
-    Ok(found)
+/// Runs a program that answers one task's questions, and does nothing else.
+///
+/// # Errors
+/// If it cannot be started.
+pub(super) fn ask(
+    workshop: &Workshop,
+    day: &Day,
+    task: usize,
+    program: &Path,
+    seed: &str,
+    limits: &Limits,
+) -> Result<Ended> {
+    let name = format!("{}::fresh::task_{task}", day.module());
+    let arguments = [name.as_str(), "--exact", "--test-threads=1"];
+    workshop.test(program, &arguments, &[(VARIABLE, seed)], limits)
 }
 
-/// With which the test program answers one task's questions, and does nothing else.
-pub(super) fn arguments(task: usize) -> [String; 3] {
-    let options = ["--exact", "--test-threads=1"].map(str::to_owned);
-    let [exact, threads] = options;
-    [format!("fresh::task_{task}"), exact, threads]
+/// Why the reference gave no answers, in one line.
+fn why(ended: &Ended, limits: &Limits) -> String {
+    let report = Report::parse(&ended.stdout);
+    if let Some(lacking) = report.not_verified() {
+        return lacking.to_owned();
+    }
+    let panic = report.passed.keys().find_map(|name| report.first_panic(name));
+    panic.map_or_else(|| ended.reason(limits), str::to_owned)
 }
 
 fn read(output: &str) -> Vec<Answer> {
@@ -196,14 +215,13 @@ impl Answer {
                 Value::Numbers { shape, bits, relative, tolerance },
                 Value::Numbers { shape: found_shape, bits: found, .. },
             ) => {
-                let close = |x: f32, y: f32| {
-                    let scale = if *relative { x.abs().max(y.abs()) } else { 1.0 };
-                    x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= tolerance * scale
+                let within = if *relative { Tolerance::Relative } else { Tolerance::Absolute };
+                let close = |(expected, found): (&u32, &u32)| {
+                    within(*tolerance).allows(f32::from_bits(*found), f32::from_bits(*expected))
                 };
-                let pairs = bits.iter().zip(found);
                 shape == found_shape
                     && bits.len() == found.len()
-                    && pairs.into_iter().all(|(x, y)| close(f32::from_bits(*x), f32::from_bits(*y)))
+                    && bits.iter().zip(found).all(close)
             }
             _ => false,
         }
@@ -212,14 +230,20 @@ impl Answer {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn line(bits: &[f32], tolerance: f32) -> String {
+        line_of(bits, tolerance, false)
+    }
+
+    fn line_of(bits: &[f32], tolerance: f32, relative: bool) -> String {
         let bits: Vec<u32> = bits.iter().map(|x| x.to_bits()).collect();
         format!(
             "noise\n{ANSWER}{}\n",
             serde_json::json!({
-                "what": "x", "shape": [bits.len()], "bits": bits, "relative": false,
+                "what": "x", "shape": [bits.len()], "bits": bits, "relative": relative,
                 "tolerance": tolerance,
             })
         )
@@ -234,11 +258,12 @@ mod tests {
         };
         let ended = Ended {
             status: Some(std::process::ExitStatus::from_raw(code << 8)),
+            limit: None,
             stdout: found.to_owned(),
             stderr: String::new(),
-            duration: Duration::ZERO,
         };
-        let limits = Limits { time: Duration::from_secs(1), memory: 1, output: 1 };
+        let time = Duration::from_secs(1);
+        let limits = Limits { time, silence: time, processor: 1, memory: 1, output: 1 };
         fresh.judge("d", 1, &ended, &limits)
     }
 
@@ -261,5 +286,14 @@ mod tests {
         ] {
             assert!(matches!(judge(&found, code), Verdict::Failed { .. }), "{found} {code}");
         }
+    }
+
+    #[test]
+    fn an_infinity_is_within_no_relative_tolerance() {
+        let answer = |x: f32| read(&line_of(&[x], 0.1, true)).remove(0);
+        assert!(answer(2.0).allows(&answer(2.1)));
+        assert!(!answer(2.0).allows(&answer(f32::INFINITY)));
+        assert!(answer(f32::INFINITY).allows(&answer(f32::INFINITY)));
+        assert!(!answer(f32::INFINITY).allows(&answer(2.0)));
     }
 }

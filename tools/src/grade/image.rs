@@ -1,5 +1,5 @@
-//! What every submission starts from, made once from the instructor's own files: the libraries, and
-//! the reference's test programs, which never go where a submission runs.
+//! What every submission starts from, made once from the instructor's own files: the libraries and
+//! the tests.
 
 use std::{
     collections::BTreeMap,
@@ -13,14 +13,17 @@ use serde::Deserialize;
 
 use crate::{
     curriculum::Day,
-    libtest::own_name,
     process::{self, run_quietly},
 };
 
 /// The learner's crate and the reference; every other package is a library to a submission.
 const OURS: [&str; 2] = ["tiny-llm", "tiny-llm-reference"];
 
-/// The libraries and the reference's programs.
+/// A test of the learner's crate with no tests in it: whoever builds it has built the libraries of
+/// all tests.
+const PLAIN_TEST: &str = "start_here";
+
+/// The libraries and the tests.
 pub(super) struct Image {
     /// Copies of all libraries, and nothing else.
     pub(super) libraries: PathBuf,
@@ -28,8 +31,8 @@ pub(super) struct Image {
     pub(super) imports: Imports,
     /// What its tests import besides.
     pub(super) imports_of_tests: Imports,
-    /// `week1-day1` → the reference's test program.
-    pub(super) programs: BTreeMap<String, PathBuf>,
+    /// Copies of the days' tests, and a program of all of them, `all.rs`.
+    pub(super) tests: PathBuf,
     /// The compiler's folder, with its own libraries.
     pub(super) toolchain: PathBuf,
 }
@@ -38,14 +41,7 @@ pub(super) struct Image {
 #[derive(Deserialize)]
 struct Artifact {
     package_id: String,
-    target: Target,
     filenames: Vec<PathBuf>,
-    executable: Option<PathBuf>,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    name: String,
 }
 
 /// What of `cargo metadata` is used.
@@ -86,7 +82,7 @@ struct Dependency {
 }
 
 impl Image {
-    /// Builds the days' tests on the reference, and gathers the libraries in `folder`.
+    /// Builds the libraries that the days need, and gathers them and the tests in `folder`.
     ///
     /// # Errors
     /// If the build fails: nothing can be graded then.
@@ -97,10 +93,7 @@ impl Image {
 
         let mut command = process::cargo(root);
         command.args(["build", "--locked", "--quiet", "--message-format=json-render-diagnostics"]);
-        command.args(["--features", &features]);
-        for day in days {
-            command.args(["--test", &day.module()]);
-        }
+        command.args(["--features", &features, "--test", PLAIN_TEST]);
         command.env("CARGO_TARGET_DIR", folder.join("build"));
         for (name, value) in [
             ("CARGO_INCREMENTAL", "0"),
@@ -110,48 +103,55 @@ impl Image {
             command.env(name, value);
         }
         let built = run_quietly(&mut command)?;
-        ensure!(
-            built.status.success(),
-            "the reference's tests cannot be built:\n{}",
-            built.tail(20)
-        );
+        ensure!(built.status.success(), "the libraries cannot be built:\n{}", built.tail(20));
         let artifacts: Vec<Artifact> =
             built.output.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-
-        let mut programs = BTreeMap::new();
-        for day in days {
-            let program = artifacts
-                .iter()
-                .filter(|artifact| artifact.target.name == day.module())
-                .find_map(|artifact| artifact.executable.clone());
-            let program = program.with_context(|| format!("no test program of {}", day.feature))?;
-            programs.insert(day.feature.clone(), program);
-        }
         let metadata = metadata(root, &features)?;
         let libraries = folder.join("libraries");
         let (imports, imports_of_tests) = gather(&metadata, &artifacts, &libraries)?;
-        let toolchain = toolchain(root)?;
-        Ok(Self { libraries, imports, imports_of_tests, programs, toolchain })
+        let (tests, toolchain) = (folder.join("tests"), toolchain(root)?);
+        copy_tests(&root.join("tests"), &tests, days)?;
+        Ok(Self { libraries, imports, imports_of_tests, tests, toolchain })
     }
 }
 
-impl Image {
-    /// The day's tests, without those on fresh inputs: their names with the modules that they stand
-    /// in, in the order of the names without.
-    ///
-    /// # Errors
-    /// If the reference's program does not list any.
-    pub(super) fn tests(&self, day: &Day) -> Result<Vec<String>> {
-        let program = &self.programs[&day.feature];
-        let mut command = Command::new(program);
-        command.args(["--list", "--format=terse", "--skip", "fresh::"]);
-        let listed = run_quietly(&mut command)?;
-        let names = listed.output.lines().filter_map(|line| line.strip_suffix(": test"));
-        let mut tests: Vec<String> = names.map(str::to_owned).collect();
-        tests.sort_by(|a, b| own_name(a).cmp(own_name(b)));
-        ensure!(!tests.is_empty(), "{} lists no tests: {}", program.display(), listed.text);
-        Ok(tests)
+/// Copies the days' tests to `to`, and writes one program that has each day as a module. Several
+/// days count allocations: the program has one allocator for all.
+fn copy_tests(from: &Path, to: &Path, days: &[&Day]) -> Result<()> {
+    let _ = fs::remove_dir_all(to);
+    let cannot = || format!("{} cannot be copied", from.display());
+    let mut all = "#[global_allocator]\n\
+                   static ALLOCATOR: tiny_llm_harness::allocations::CountingAllocator =\n    \
+                   tiny_llm_harness::allocations::CountingAllocator;\n"
+        .to_owned();
+    let folders = days.iter().map(|day| day.module()).chain(["parts", "fresh"].map(str::to_owned));
+    for folder in folders.filter(|folder| from.join(folder).is_dir()) {
+        copy_rust(&from.join(&folder), &to.join(&folder)).with_context(cannot)?;
     }
+    for module in days.iter().map(|day| day.module()) {
+        let file = module.clone() + ".rs";
+        let text = fs::read_to_string(from.join(&file)).with_context(cannot)?;
+        fs::write(to.join(&file), text.replace("#[global_allocator]\n", "\n"))
+            .with_context(cannot)?;
+        let feature = module.replace('_', "-");
+        all += &format!("#[cfg(feature = {feature:?})]\n#[path = {file:?}]\nmod {module};\n");
+    }
+    fs::write(to.join("all.rs"), all).with_context(cannot)
+}
+
+/// Copies the Rust files of a folder and of those in it.
+fn copy_rust(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let target = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            copy_rust(&path, &target)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            fs::copy(&path, &target)?;
+        }
+    }
+    Ok(())
 }
 
 fn metadata(root: &Path, features: &str) -> Result<Metadata> {

@@ -2,14 +2,12 @@
 //! it.
 
 use std::{
+    collections::BTreeSet,
     ffi::OsStr,
     io::Read,
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -23,13 +21,13 @@ pub(super) const FILTER: u8 = 9;
 /// this kind.
 pub(super) const MEMORY_IS_LIMITED: bool = cfg!(target_os = "linux");
 
-/// The process group that runs now; 0 for none.
-static RUNNING: AtomicU32 = AtomicU32::new(0);
+/// The process groups that run now.
+static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// Ends what runs now, before this process ends itself: a group of its own does not hear the
-/// terminal's interrupt.
+/// Ends what runs now, before this process ends itself: a process group of its own does not receive
+/// the terminal's interrupt.
 pub(super) fn end_running() {
-    end_group(RUNNING.load(Ordering::Relaxed));
+    lock(&RUNNING).iter().for_each(|id| end_group(*id));
 }
 
 /// What a program may use.
@@ -37,6 +35,10 @@ pub(super) fn end_running() {
 pub(super) struct Limits {
     /// Wall time, for it and all it starts.
     pub(super) time: Duration,
+    /// Wall time without a byte of standard output: a test runner prints a line after each test.
+    pub(super) silence: Duration,
+    /// Processor time of each process, seconds over all its threads.
+    pub(super) processor: u64,
     /// Address space of each process, MiB.
     pub(super) memory: u64,
     /// Bytes kept of each of its two outputs.
@@ -48,19 +50,19 @@ pub(super) struct Limits {
 pub(super) struct Ended {
     /// `None`: it was ended because its time was up.
     pub(super) status: Option<ExitStatus>,
+    /// The limit of time that ended it, if one did.
+    pub(super) limit: Option<Duration>,
     /// Standard output, possibly with its middle cut out.
     pub(super) stdout: String,
     /// Standard error, likewise.
     pub(super) stderr: String,
-    /// From start to end.
-    pub(super) duration: Duration,
 }
 
 impl Ended {
     /// Why it gave no verdict, in words that are the same on every run.
     pub(super) fn reason(&self, limits: &Limits) -> String {
-        if self.status.is_none() {
-            return format!("ended after {} s, the time limit", limits.time.as_secs());
+        if let Some(limit) = self.limit {
+            return format!("ended after {} s, the time limit", limit.as_secs());
         }
         if self.stderr.contains("has overflowed its stack") {
             return "stack overflow".to_owned();
@@ -68,13 +70,17 @@ impl Ended {
         if self.stderr.contains("memory allocation of ") {
             return format!("out of memory: the limit is {} MiB", limits.memory);
         }
+        let code = self.status.and_then(|status| status.code());
         #[cfg(unix)]
-        if let Some(signal) =
-            self.status.and_then(|status| std::os::unix::process::ExitStatusExt::signal(&status))
-        {
-            return format!("ended by signal {signal}");
-        }
-        match self.status.and_then(|status| status.code()) {
+        let code = code.or_else(|| {
+            use std::os::unix::process::ExitStatusExt;
+            self.status.and_then(|status| status.signal()).map(|signal| 128 + signal)
+        });
+        match code {
+            Some(137) => format!(
+                "ended by signal 9: it used up {} s of processor time, or the machine's memory",
+                limits.processor
+            ),
             // Bubblewrap ends so where its program was ended by a signal.
             Some(code @ 129..=192) => format!("ended by signal {}", code - 128),
             Some(code) => format!("ended with exit code {code} without a verdict"),
@@ -104,28 +110,21 @@ pub(super) fn run<A: AsRef<OsStr>>(
     let mut child = command
         .spawn()
         .with_context(|| format!("{} cannot be started", program.to_string_lossy()))?;
-    RUNNING.store(child.id(), Ordering::Relaxed);
+    lock(&RUNNING).insert(child.id());
     let stdout = Reader::new(child.stdout.take(), limits.output);
     let stderr = Reader::new(child.stderr.take(), limits.output);
-    let status = wait(&mut child, start, limits.time)?;
+    let waited = wait(&mut child, start, limits, &stdout);
     // It may have left others behind, which would hold the pipes and the processor.
     end_group(child.id());
-    RUNNING.store(0, Ordering::Relaxed);
+    lock(&RUNNING).remove(&child.id());
     let _ = child.kill();
-    let status = match status {
-        Some(status) => Some(status),
-        None => {
-            child.wait().context("the end of a program was lost")?;
-            None
-        }
+    let _ = child.wait();
+    let (status, limit) = match waited? {
+        Waited::Ended(status) => (Some(status), None),
+        Waited::Late(limit) => (None, Some(limit)),
     };
     let patience = Instant::now() + Duration::from_secs(10);
-    Ok(Ended {
-        status,
-        stdout: stdout.text(patience),
-        stderr: stderr.text(patience),
-        duration: start.elapsed(),
-    })
+    Ok(Ended { status, limit, stdout: stdout.text(patience), stderr: stderr.text(patience) })
 }
 
 /// The program behind a shell that sets the limits: no core files, no endless files, no endless
@@ -133,9 +132,8 @@ pub(super) fn run<A: AsRef<OsStr>>(
 #[cfg(unix)]
 fn command(program: &OsStr, filter: Option<&Path>, limits: &Limits) -> Command {
     use std::os::unix::process::CommandExt;
-    // Blocks of 512 bytes; seconds over all threads.
-    let processor = limits.time.as_secs().saturating_mul(8) + 10;
-    let mut script = format!("ulimit -c 0; ulimit -f 524288; ulimit -t {processor}; ");
+    // Blocks of 512 bytes.
+    let mut script = format!("ulimit -c 0; ulimit -f 524288; ulimit -t {}; ", limits.processor);
     if MEMORY_IS_LIMITED {
         script += &format!("ulimit -v {} || exit 125; ", limits.memory.saturating_mul(1024));
     }
@@ -154,15 +152,29 @@ fn command(program: &OsStr, _filter: Option<&Path>, _limits: &Limits) -> Command
     Command::new(program)
 }
 
-/// The status, or `None` when the time is up.
-fn wait(child: &mut Child, start: Instant, time: Duration) -> Result<Option<ExitStatus>> {
+/// How the wait for a program ended.
+enum Waited {
+    Ended(ExitStatus),
+    /// This limit was reached first.
+    Late(Duration),
+}
+
+fn wait(child: &mut Child, start: Instant, limits: &Limits, stdout: &Reader) -> Result<Waited> {
     let mut pause = Duration::from_millis(1);
+    let (mut bytes, mut heard) = (0, start);
     loop {
         if let Some(status) = child.try_wait().context("the end of a program was lost")? {
-            return Ok(Some(status));
+            return Ok(Waited::Ended(status));
         }
-        if start.elapsed() >= time {
-            return Ok(None);
+        if start.elapsed() >= limits.time {
+            return Ok(Waited::Late(limits.time));
+        }
+        if heard.elapsed() >= limits.silence {
+            return Ok(Waited::Late(limits.silence));
+        }
+        let now = lock(&stdout.kept).bytes;
+        if now != bytes {
+            (bytes, heard) = (now, Instant::now());
         }
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
@@ -196,10 +208,13 @@ struct Kept {
     /// At most twice the half limit, cut back to it now and then.
     tail: Vec<u8>,
     cut: u64,
+    /// All bytes that came.
+    bytes: u64,
 }
 
 impl Kept {
     fn add(&mut self, mut bytes: &[u8], half: usize) {
+        self.bytes += bytes.len() as u64;
         let room = half.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(&bytes[..room]);
         bytes = &bytes[room..];
@@ -252,8 +267,8 @@ impl Reader {
     }
 }
 
-fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
-    kept.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(all(test, unix))]
@@ -261,7 +276,8 @@ mod tests {
     use super::*;
 
     fn sh(script: &str, seconds: u64, memory: u64) -> Ended {
-        let limits = Limits { time: Duration::from_secs(seconds), memory, output: 1 << 16 };
+        let time = Duration::from_secs(seconds);
+        let limits = Limits { time, silence: time / 2, processor: 60, memory, output: 1 << 16 };
         let path = ("PATH".to_owned(), std::env::var_os("PATH").unwrap());
         run(OsStr::new("/bin/sh"), &["-c", script], Path::new("/"), &[path], None, &limits).unwrap()
     }
@@ -301,22 +317,32 @@ mod tests {
 
     #[test]
     fn time_ends_the_whole_group() {
+        let start = Instant::now();
         let ended = sh("sleep 50 & echo $!; sleep 50", 1, 2048);
         assert!(
-            ended.status.is_none() && ended.duration < Duration::from_secs(20),
+            ended.status.is_none() && start.elapsed() < Duration::from_secs(20),
             "{:?}",
-            ended.duration
+            start.elapsed()
         );
         assert!(!lives(&ended.stdout), "{} lives on", ended.stdout);
     }
 
     #[test]
+    fn silence_ends_a_program_and_output_keeps_it_alive() {
+        let ended = sh("echo a; sleep 50", 4, 2048);
+        assert_eq!((ended.limit, ended.stdout.as_str()), (Some(Duration::from_secs(2)), "a\n"));
+        let ended = sh("while :; do echo a; sleep 0.1; done", 4, 2048);
+        assert_eq!(ended.limit, Some(Duration::from_secs(4)));
+    }
+
+    #[test]
     fn what_a_program_leaves_behind_ends_with_it() {
+        let start = Instant::now();
         let ended = sh("sleep 50 & echo $!", 20, 2048);
         assert!(
-            ended.status.is_some() && ended.duration < Duration::from_secs(20),
+            ended.status.is_some() && start.elapsed() < Duration::from_secs(20),
             "the pipe is not waited for: {:?}",
-            ended.duration
+            start.elapsed()
         );
         assert!(!lives(&ended.stdout), "{} lives on", ended.stdout);
     }

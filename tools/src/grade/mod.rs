@@ -1,50 +1,56 @@
 //! `cargo course grade`: runs learners' trees on this repository's tests, each behind a wall and
 //! within limits.
 //!
-//! Of a submission nothing is used but its `src/week*/*.rs`. Four things stand between it and
-//! points that it did not earn, in this order: its text is [read](allowed) before anything is
-//! built; it is compiled ([`build`]) and run behind a [`wall`]; its tests must pass; and its
-//! answers on inputs that were drawn for this grading must be the reference's, which are compared
-//! [here](fresh) and not where it runs. A fault of one submission is a finding about that one and
-//! nothing else; only a fault of this repository or machine ends a run. The book's page "For
-//! instructors" says what is left.
+//! Of a submission nothing is used but its `src/week*/*.rs`. Three things stand between it and
+//! points that it did not earn: it is [read](reader), [compiled](build) and run behind a [`wall`];
+//! its tests must pass; and its answers on inputs that were drawn for this grading must be the
+//! reference's, which are compared [here](fresh) and not where it runs. A fault of one submission
+//! is a finding about that one and nothing else; only a fault of this repository or machine ends a
+//! run. The book's page "For instructors" says what is left.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     fs::{self, File},
+    io::Write as _,
+    num::NonZeroUsize,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
 
 use crate::{
     curriculum::{Curriculum, Day},
     files::{utc_now, write_atomically},
-    stubs::generated,
 };
 
-mod allowed;
 mod build;
+mod course;
 mod day;
 mod filter;
 pub(crate) mod fresh;
 mod image;
 mod limited;
+pub(crate) mod machine;
+pub(crate) mod reader;
 mod report;
 mod score;
 mod submission;
-mod trust;
+#[path = "../../../harness/src/tolerance.rs"]
+#[allow(dead_code, unreachable_pub, reason = "the harness needs more of it")]
+mod tolerance;
 mod verdict;
 mod wall;
 
-use build::Workshop;
-use fresh::Fresh;
-use image::Image;
-use limited::Limits;
-use report::Graded;
+use course::Course;
+use day::{Allowance, Run};
+use report::{Graded, Row};
 use score::Points;
 use submission::Submission;
 use wall::Wall;
@@ -68,18 +74,27 @@ pub(crate) struct Options {
     /// Points for tasks, as lines "week1-day1.2" = 3; a task that is not named gives 1
     #[arg(long, value_name = "FILE")]
     points: Option<PathBuf>,
+    /// Submissions that are graded at a time; without it, one for each processor
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// Seconds for one test
+    #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    test_limit: u64,
     /// Seconds for a day's tests
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     time_limit: u64,
+    /// Seconds for all of a submission, its build included
+    #[arg(long, value_name = "SECONDS", default_value_t = 1200, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    submission_limit: u64,
     /// Address space of a test program, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 2048, value_parser = clap::value_parser!(u64).range(256..=1_048_576))]
     memory_limit: u64,
     /// Where the results go; without it, a folder below target/grade, named after the time
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Submissions whose lines "look at: …" you have looked at: they are graded all the same
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    allow: Vec<String>,
+    /// Keep the results that --out already has for the same days, and grade the others
+    #[arg(long, requires = "out")]
+    resume: bool,
     /// Run strangers' code without a wall, as you, where bubblewrap does not work
     #[arg(long)]
     trust: bool,
@@ -88,13 +103,13 @@ pub(crate) struct Options {
 /// What the options come to.
 struct Plan<'a> {
     folders: Vec<(String, PathBuf)>,
-    /// Names of submissions that are graded whatever their text says.
-    allowed: BTreeSet<String>,
     wall: Wall,
     days: Vec<&'a Day>,
     points: Points,
-    limits: Limits,
+    jobs: usize,
+    allowance: Allowance,
     out: PathBuf,
+    resume: bool,
 }
 
 /// Grades, and prints a table. The exit code is 0 if all submissions were graded, whatever their
@@ -118,58 +133,31 @@ pub(crate) fn grade(root: &Path, curriculum: &Curriculum, options: &Options) -> 
     let start = Instant::now();
     let folder = root.join(FOLDER);
     let _lock = lock(&folder)?;
-    eprintln!("building the libraries and the reference's tests");
-    let image = Image::make(root, &folder, &plan.days)?;
-    let mut expected = BTreeMap::new();
-    for day in &plan.days {
-        expected.insert(day.feature.clone(), image.tests(day)?);
+    let course = Course::prepare(root, curriculum, &folder, &plan)?;
+    for (day, reason) in &course.left_out {
+        eprintln!("{day} is not graded: {reason}");
     }
-    let fresh = Fresh::draw(&image, &plan.days)?;
-    eprintln!("drawn for this grading: {fresh}");
-    let manifest =
-        fs::read_to_string(root.join("Cargo.toml")).context("Cargo.toml cannot be read")?;
-    let grader = Grader {
-        curriculum,
-        plan: &plan,
-        stubs: generated(root, curriculum)?.into_iter().map(|f| (f.path, f.stub)).collect(),
-        workshop: Workshop {
-            root,
-            image: &image,
-            wall: &plan.wall,
-            scratch: folder.join("scratch"),
-            features: build::features(&manifest, &plan.days)?,
-        },
-        expected,
-        fresh,
-    };
-    let mut all = Vec::new();
-    for (number, (name, folder)) in plan.folders.iter().enumerate() {
-        let submission_start = Instant::now();
-        let graded = grader.grade(name, folder);
-        grader.workshop.clear();
-        let graded = graded?;
-        let cells: Vec<String> = graded
-            .days
-            .iter()
-            .enumerate()
-            .map(|(day, (result, _))| format!("{} {}", result.feature, graded.cell(day)))
-            .collect();
-        let seconds = submission_start.elapsed().as_secs_f64();
-        eprintln!(
-            "[{}/{}] {}: {} ({seconds:.1} s)",
-            number + 1,
-            plan.folders.len(),
-            graded.name,
-            cells.join(", ")
+    let features: Vec<&str> = course.days.iter().map(|day| day.feature.as_str()).collect();
+    let grader = Grader { plan: &plan, course: &course };
+    let rows = grader.all(&features)?;
+
+    if let [only] = rows.as_slice() {
+        let results = plan.out.join(&only.submission).join("results.json");
+        fs::copy(&results, plan.out.join("results.json"))
+            .with_context(|| format!("{} cannot be copied", results.display()))?;
+    }
+    let mut suites = Vec::new();
+    for row in &rows {
+        let path = plan.out.join(&row.submission).join("junit.xml");
+        suites.push(
+            fs::read_to_string(&path).with_context(|| format!("{} is gone", path.display()))?,
         );
-        all.push(graded);
     }
-    if let [only] = all.as_slice() {
-        write_atomically(&plan.out.join("results.json"), &only.gradescope()?)?;
+    write_atomically(&plan.out.join("junit.xml"), &report::all_junit(&suites, start.elapsed())?)?;
+    print!("{}", report::table(&rows, &features));
+    for (day, reason) in &course.left_out {
+        println!("{day} is not graded: {reason}");
     }
-    write_atomically(&plan.out.join("junit.xml"), &report::junit(&all, start.elapsed())?)?;
-    let features: Vec<&str> = plan.days.iter().map(|day| day.feature.as_str()).collect();
-    print!("{}", report::table(&all, &features));
     println!("Results: {}", plan.out.strip_prefix(root).unwrap_or(&plan.out).display());
     Ok(ExitCode::SUCCESS)
 }
@@ -197,19 +185,11 @@ fn plan<'a>(root: &Path, curriculum: &'a Curriculum, options: &Options) -> Resul
     }
     let folders: Vec<(String, PathBuf)> =
         submission::names(&folders).into_iter().zip(folders).collect();
-    let mut allowed: BTreeSet<String> = options.allow.iter().cloned().collect();
-    let known = |name: &&String| folders.iter().any(|(known, _)| known == *name);
-    if let Some(unknown) = allowed.iter().find(|name| !known(name)) {
-        bail!("--allow names {unknown}, which is no submission here");
-    }
-    if own {
-        allowed.extend(folders.iter().map(|(name, _)| name.clone()));
-    }
     let wall = match Wall::find(&root.join(FOLDER)) {
         Ok(wall) => wall,
         Err(_) if own => Wall::None,
         Err(reason) => {
-            without_wall(&reason, options.trust)?;
+            accept(&reason, options.trust)?;
             Wall::None
         }
     };
@@ -233,100 +213,145 @@ fn plan<'a>(root: &Path, curriculum: &'a Curriculum, options: &Options) -> Resul
         .as_ref()
         .map_or(Ok(Points::default()), |path| Points::load(path, curriculum))?;
     let out = options.out.clone().unwrap_or_else(|| root.join("target/grade").join(utc_now()));
-    let limits = Limits {
-        time: Duration::from_secs(options.time_limit),
+    let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let jobs = options.jobs.map_or(processors, usize::from).min(folders.len());
+    let allowance = Allowance {
+        test: Duration::from_secs(options.test_limit),
+        day: Duration::from_secs(options.time_limit),
+        submission: Duration::from_secs(options.submission_limit),
         memory: options.memory_limit,
-        output: 1 << 20,
+        threads: (processors / jobs).clamp(1, 4),
     };
-    Ok(Plan { folders, allowed, wall, days, points, limits, out })
+    Ok(Plan { folders, wall, days, points, jobs, allowance, out, resume: options.resume })
+}
+
+/// Why there is no wall on this machine, if there is none.
+pub(crate) fn without_wall(root: &Path) -> Option<String> {
+    Wall::find(&root.join(FOLDER)).err()
 }
 
 /// Says what strangers' code can do without a wall, or refuses to run it.
-fn without_wall(reason: &str, trust: bool) -> Result<()> {
+fn accept(reason: &str, trust: bool) -> Result<()> {
     const OPEN: &str = "strangers' code runs as you, with your files and your network";
-    match trust::evidence() {
-        Some(evidence) => eprintln!("There is no wall ({reason}): {OPEN}. This is {evidence}."),
-        None if trust => eprintln!("There is no wall ({reason}): {OPEN} (--trust)."),
-        None => bail!(
-            "{reason}. Without it {OPEN}, and this machine looks like neither a container nor \
-             continuous integration. Install bubblewrap (`apt install bubblewrap`), or run this in \
-             a container that you throw away; --trust runs it all the same"
-        ),
-    }
+    ensure!(
+        trust,
+        "{reason}. Without it {OPEN}. Install bubblewrap (`apt install bubblewrap`); --trust \
+         grades without it"
+    );
+    eprintln!("There is no wall ({reason}): {OPEN} (--trust).");
     if !limited::MEMORY_IS_LIMITED {
         eprintln!("Memory is not limited on this system.");
     }
     Ok(())
 }
 
-/// Everything that judges submissions, one after the other.
+/// Everything that judges submissions.
 struct Grader<'a> {
-    curriculum: &'a Curriculum,
     plan: &'a Plan<'a>,
-    /// `src/week1/attention.rs` → the stub.
-    stubs: BTreeMap<String, String>,
-    workshop: Workshop<'a>,
-    /// `week1-day1` → its tests.
-    expected: BTreeMap<String, Vec<String>>,
-    fresh: Fresh,
+    course: &'a Course<'a>,
 }
 
 impl Grader<'_> {
-    /// Judges one submission and writes its results.
-    fn grade(&self, name: &str, folder: &Path) -> Result<Graded> {
+    /// Judges all submissions, several at a time. Each one's results are written as it is done.
+    fn all(&self, features: &[&str]) -> Result<Vec<Row>> {
         let plan = self.plan;
-        let needed: BTreeSet<&str> =
-            plan.days.iter().flat_map(|day| &day.tasks).map(|task| task.file.as_str()).collect();
-        let mut submission =
-            Submission::read(name.to_owned(), folder, self.curriculum, &self.stubs, &needed);
-        if !submission.flags.is_empty() && !plan.allowed.contains(name) {
-            submission.refused.get_or_insert_with(|| {
-                format!("an instructor must look at it first: {}", submission.flags.join(", "))
-            });
+        let table = plan.out.join("table.csv");
+        let cannot = || format!("{} cannot be written", table.display());
+        write_atomically(&table, report::csv_head(features))?;
+        let file = Mutex::new(File::options().append(true).open(&table).with_context(cannot)?);
+        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let one = |worker: usize, number: usize| -> Result<Row> {
+            let (name, folder) = &plan.folders[number];
+            let start = Instant::now();
+            let (row, how) = match self.earlier(name, features) {
+                Some(row) => (row, "kept".to_owned()),
+                None => {
+                    let row = self.grade(name, folder, worker)?;
+                    (row, format!("{:.1} s", start.elapsed().as_secs_f64()))
+                }
+            };
+            file.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .write_all(row.csv().as_bytes())
+                .with_context(cannot)?;
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            eprintln!("[{done}/{}] {name}: {} ({how})", plan.folders.len(), row.cells());
+            Ok(row)
+        };
+        let work = |worker: usize| -> Result<Vec<(usize, Row)>> {
+            let mut rows = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= plan.folders.len() {
+                    return Ok(rows);
+                }
+                rows.push((number, one(worker, number)?));
+            }
+        };
+        let results: Vec<Result<Vec<(usize, Row)>>> = thread::scope(|scope| {
+            let workers: Vec<_> =
+                (0..plan.jobs).map(|worker| scope.spawn(move || work(worker))).collect();
+            let end = |worker: thread::ScopedJoinHandle<'_, _>| {
+                worker.join().unwrap_or_else(|_| Err(anyhow!("a grader panicked")))
+            };
+            workers.into_iter().map(end).collect()
+        });
+        let mut rows = Vec::new();
+        for result in results {
+            rows.extend(result?);
         }
-        let mut remarks = Vec::new();
-        if !submission.form.is_empty() {
-            remarks.push(format!("read as {}", submission.form));
-        }
-        remarks.extend(submission.findings.iter().cloned());
+        rows.sort_by_key(|(number, _)| *number);
+        Ok(rows.into_iter().map(|(_, row)| row).collect())
+    }
+
+    /// The results of an earlier run for the same days, if they are to be kept.
+    fn earlier(&self, name: &str, features: &[&str]) -> Option<Row> {
+        let folder = self.plan.out.join(name);
+        let results = fs::read_to_string(folder.join("results.json"));
+        let row = Row::of(name, &results.ok().filter(|_| self.plan.resume)?)?;
+        let same = row.days.iter().map(|(day, _)| day.as_str()).eq(features.iter().copied());
+        (same && folder.join("junit.xml").is_file()).then_some(row)
+    }
+
+    /// Judges one submission and writes its results.
+    fn grade(&self, name: &str, folder: &Path, worker: usize) -> Result<Row> {
+        let (plan, course) = (self.plan, self.course);
+        let found = reader::read(&plan.wall, folder);
+        let submission = Submission::new(found, &course.stubs, &course.needed());
+        let mut remarks = submission.findings.clone();
+        remarks
+            .extend(course.left_out.iter().map(|(day, why)| format!("{day} is not graded: {why}")));
         if !limited::MEMORY_IS_LIMITED {
             remarks.push("memory: not limited on this system".to_owned());
         }
-        let mut run = day::Run {
-            workshop: &self.workshop,
-            fresh: &self.fresh,
-            limits: plan.limits,
-            log: String::new(),
-        };
+        let workshop = course.workshop(&plan.wall, worker);
+        let mut run = Run::new(&workshop, &course.fresh, plan.allowance);
         let mut results = Vec::new();
         if let Some(refused) = &submission.refused {
             let reason = format!("not graded: {refused}");
-            for day in &plan.days {
-                results.push(day::not_run(&day.feature, &self.expected[&day.feature], &reason));
+            for day in &course.days {
+                results.push(day::not_run(&day.feature, course.expected(day), &reason));
             }
         } else {
-            self.workshop.lay_out(&submission, &self.stubs)?;
-            let built = self.workshop.build(&plan.days)?;
-            for day in &plan.days {
-                let expected = &self.expected[&day.feature];
-                results.push(run.day(day, expected, &built[&day.feature])?);
+            workshop.lay_out(&submission.files, &course.stubs)?;
+            let built = workshop.build(&course.days, run.end())?;
+            for day in &course.days {
+                results.push(run.day(day, course.expected(day), &built[&day.feature])?);
             }
         }
+        workshop.clear();
         let borrowed = score::borrowed(&submission);
-        let days = plan.days.iter().zip(results).map(|(day, result)| {
+        let days = course.days.iter().zip(results).map(|(day, result)| {
             let tasks = score::tasks(day, &result, &plan.points, &borrowed);
             (result, tasks)
         });
-        let graded = Graded {
-            days: days.collect(),
-            name: submission.name,
-            remarks,
-            flags: submission.flags,
-        };
-        let out = plan.out.join(&graded.name);
+        let graded = Graded { days: days.collect(), name: name.to_owned(), remarks };
+        let out = plan.out.join(name);
         write_atomically(&out.join("output.txt"), &run.log)?;
+        write_atomically(&out.join("junit.xml"), &report::junit(&graded)?)?;
+        // Last: a run that goes on where this one stopped takes it for a sign that all is there.
         write_atomically(&out.join("results.json"), &graded.gradescope()?)?;
-        Ok(graded)
+        Ok(graded.row())
     }
 }
 

@@ -1,10 +1,11 @@
-//! What a run leaves: Gradescope's `results.json` for each submission, one JUnit file, and a table.
+//! What a run leaves: for each submission Gradescope's `results.json` and a JUnit file; and of all
+//! of them one JUnit file and a table.
 
 use std::{fmt::Write as _, time::Duration};
 
 use anyhow::{Context, Result};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     day::DayResult,
@@ -20,8 +21,6 @@ pub(super) struct Graded {
     pub(super) name: String,
     /// Form, findings and what is not limited on this system, a line each.
     pub(super) remarks: Vec<String>,
-    /// What the instructor should look at.
-    pub(super) flags: Vec<String>,
     /// Day by day, with the day's tasks.
     pub(super) days: Vec<(DayResult, Vec<TaskResult>)>,
 }
@@ -33,14 +32,20 @@ struct Gradescope<'a> {
     output: String,
     output_format: &'static str,
     visibility: &'static str,
-    extra_data: Extra<'a>,
+    extra_data: Row,
     tests: Vec<GradescopeTest<'a>>,
 }
 
-/// Kept by Gradescope and not shown to students.
-#[derive(Debug, Serialize)]
-struct Extra<'a> {
-    look_at: &'a [String],
+/// A submission's row of the table. It stands in `results.json` too, where Gradescope keeps it and
+/// does not show it to students.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Row {
+    #[serde(skip)]
+    pub(super) submission: String,
+    pub(super) points: f64,
+    pub(super) most: f64,
+    /// Each day with its tasks passed of all, or the reason why not.
+    pub(super) days: Vec<(String, String)>,
 }
 
 #[derive(Debug, Serialize)]
@@ -56,27 +61,18 @@ struct GradescopeTest<'a> {
 }
 
 impl Graded {
+    pub(super) fn row(&self) -> Row {
+        let (points, most) = self.points();
+        let days = self.days.iter().map(|day| (day.0.feature.clone(), cell(day)));
+        Row { submission: self.name.clone(), points, most, days: days.collect() }
+    }
+
     /// Points given, and at most.
-    pub(super) fn points(&self) -> (f64, f64) {
+    fn points(&self) -> (f64, f64) {
         self.days
             .iter()
             .flat_map(|(_, tasks)| tasks)
             .fold((0.0, 0.0), |sum, task| (sum.0 + task.points.0, sum.1 + task.points.1))
-    }
-
-    /// `3/3`, or the reason why not; for a table.
-    pub(super) fn cell(&self, day: usize) -> String {
-        let (result, tasks) = &self.days[day];
-        let count = |status| tasks.iter().filter(|task| task.status == status).count();
-        let mut text = format!("{}/{}", count(Status::Passed), tasks.len());
-        if count(Status::Borrowed) > 0 {
-            let _ = write!(text, " ({} borrowed)", count(Status::Borrowed));
-        }
-        if let Some(reason) = &result.reason {
-            let first = reason.lines().next().unwrap_or_default();
-            let _ = write!(text, " {}", first.split([';', ':']).next().unwrap_or(first));
-        }
-        text
     }
 
     /// The bytes of `results.json`: the same for the same submission, whenever and wherever it is
@@ -104,7 +100,7 @@ impl Graded {
             // Otherwise Gradescope reads it as HTML.
             output_format: "text",
             visibility: "visible",
-            extra_data: Extra { look_at: &self.flags },
+            extra_data: self.row(),
             tests: tests.collect(),
         };
         Ok(serde_json::to_string_pretty(&results).context("results.json cannot be made")? + "\n")
@@ -122,6 +118,7 @@ impl Graded {
                 });
                 let failure = |kind: &str, message: &str, text: &str| {
                     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+                    let (message, text) = (for_xml(message), for_xml(text));
                     status.set_type(kind).set_message(message).set_description(text);
                     status
                 };
@@ -146,32 +143,89 @@ impl Graded {
     }
 }
 
-/// One suite for each submission and day, one case for each test.
+/// `3/3`, or the reason why not.
+fn cell((result, tasks): &(DayResult, Vec<TaskResult>)) -> String {
+    let count = |status| tasks.iter().filter(|task| task.status == status).count();
+    let mut text = format!("{}/{}", count(Status::Passed), tasks.len());
+    if count(Status::Borrowed) > 0 {
+        let _ = write!(text, " ({} borrowed)", count(Status::Borrowed));
+    }
+    if let Some(reason) = &result.reason {
+        let first = reason.lines().next().unwrap_or_default();
+        let _ = write!(text, " {}", first.split([';', ':']).next().unwrap_or(first));
+    }
+    text
+}
+
+/// Without the two characters that XML lacks and `quick-junit` lets pass: a panic's message may hold
+/// them, and one would make the file of the whole class unreadable.
+fn for_xml(text: &str) -> String {
+    text.replace(['\u{fffe}', '\u{ffff}'], "")
+}
+
+/// One suite for each day, one case for each test.
 ///
 /// # Errors
 /// If the text cannot be made.
-pub(super) fn junit(graded: &[Graded], total: Duration) -> Result<String> {
+pub(super) fn junit(graded: &Graded) -> Result<String> {
     let mut report = Report::new("cargo course grade");
-    report.set_time(total);
-    report.add_test_suites(graded.iter().flat_map(Graded::suites));
+    report.add_test_suites(graded.suites());
     report.to_string().context("junit.xml cannot be made")
 }
 
-/// Submissions and days: tasks passed of all, or the reason; then what to look at.
-pub(super) fn table(graded: &[Graded], features: &[&str]) -> String {
-    let mut rows = vec![
-        std::iter::once("submission")
-            .chain(features.iter().copied())
-            .map(str::to_owned)
-            .collect::<Vec<_>>(),
-    ];
-    rows[0].push("points".to_owned());
-    for submission in graded {
-        let (given, most) = submission.points();
-        let mut row = vec![submission.name.clone()];
-        row.extend((0..submission.days.len()).map(|day| submission.cell(day)));
-        row.push(format!("{given}/{most}"));
-        rows.push(row);
+/// The suites of all submissions' files in one.
+///
+/// # Errors
+/// If a file is none of [`junit`]'s.
+pub(super) fn all_junit(texts: &[String], total: Duration) -> Result<String> {
+    let mut report = Report::new("cargo course grade");
+    report.set_time(total);
+    for text in texts {
+        let one = Report::deserialize_from_str(text).context("a junit.xml cannot be read")?;
+        report.add_test_suites(one.test_suites);
+    }
+    report.to_string().context("junit.xml cannot be made")
+}
+
+impl Row {
+    /// The row in the `results.json` of an earlier run.
+    pub(super) fn of(submission: &str, results: &str) -> Option<Self> {
+        let results: serde_json::Value = serde_json::from_str(results).ok()?;
+        let row: Self = serde_json::from_value(results["extra_data"].clone()).ok()?;
+        Some(Self { submission: submission.to_owned(), ..row })
+    }
+
+    /// The days' results, for a line of progress.
+    pub(super) fn cells(&self) -> String {
+        let cells: Vec<String> =
+            self.days.iter().map(|(day, cell)| format!("{day} {cell}")).collect();
+        cells.join(", ")
+    }
+
+    /// A line of `table.csv`.
+    pub(super) fn csv(&self) -> String {
+        let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+        let mut cells =
+            vec![quoted(&self.submission), self.points.to_string(), self.most.to_string()];
+        cells.extend(self.days.iter().map(|(_, cell)| quoted(cell)));
+        cells.join(",") + "\n"
+    }
+}
+
+/// The first line of `table.csv`.
+pub(super) fn csv_head(features: &[&str]) -> String {
+    format!("submission,points,most,{}\n", features.join(","))
+}
+
+/// Submissions and days: tasks passed of all, or the reason.
+pub(super) fn table(all: &[Row], features: &[&str]) -> String {
+    let head = std::iter::once("submission").chain(features.iter().copied()).chain(["points"]);
+    let mut rows = vec![head.map(str::to_owned).collect::<Vec<_>>()];
+    for row in all {
+        let mut cells = vec![row.submission.clone()];
+        cells.extend(row.days.iter().map(|(_, cell)| cell.clone()));
+        cells.push(format!("{}/{}", row.points, row.most));
+        rows.push(cells);
     }
     let columns = rows[0].len();
     let width =
@@ -182,11 +236,6 @@ pub(super) fn table(graded: &[Graded], features: &[&str]) -> String {
         let line: Vec<String> =
             row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         let _ = writeln!(text, "{}", line.join("  ").trim_end());
-    }
-    for submission in graded {
-        for flag in &submission.flags {
-            let _ = writeln!(text, "look at: {}: {flag}", submission.name);
-        }
     }
     text
 }
@@ -208,7 +257,7 @@ mod tests {
         let curriculum = curriculum();
         let days: Vec<_> = curriculum.days().collect();
         let failed = Verdict::Failed {
-            message: "1 < 2 & \u{1b}[1m\"3\"".to_owned(),
+            message: "1 < 2 & \u{1b}[1m\"3\"\u{ffff}".to_owned(),
             output: "thread 'x' panicked at src/a.rs:1:1:\n1 < 2".to_owned(),
         };
         let test = |name: &str, verdict| Test { name: name.to_owned(), verdict };
@@ -236,7 +285,6 @@ mod tests {
         Graded {
             name: "eve".to_owned(),
             remarks: vec!["read as a clone of the course (src/week1/)".to_owned()],
-            flags: vec!["src/week1/a.rs:3: std::process".to_owned()],
             days: vec![with_tasks(0, first), with_tasks(1, second)],
         }
     }
@@ -270,7 +318,10 @@ mod tests {
 
     #[test]
     fn junit_is_read_back() {
-        let text = junit(&[graded()], Duration::from_secs(2)).unwrap();
+        let one = junit(&graded()).unwrap();
+        let text = all_junit(&[one.clone(), one.clone()], Duration::from_secs(2)).unwrap();
+        assert_eq!(Report::deserialize_from_str(&text).unwrap().test_suites.len(), 4);
+        let text = all_junit(&[one], Duration::from_secs(2)).unwrap();
         golden("junit.xml", &text);
         let report = Report::deserialize_from_str(&text).unwrap();
         assert_eq!((report.tests, report.failures, report.test_suites.len()), (5, 4, 2));
@@ -281,11 +332,18 @@ mod tests {
     #[test]
     fn the_table_shows_tasks_or_the_reason() {
         assert_eq!(
-            table(&[graded()], &["week1-day1", "week1-day2"]),
+            table(&[graded().row()], &["week1-day1", "week1-day2"]),
             "submission  week1-day1        week1-day2            points
 eve         0/2 (1 borrowed)  0/1 does not compile  0/3
-look at: eve: src/week1/a.rs:3: std::process
 "
         );
+    }
+
+    #[test]
+    fn a_row_is_read_back_from_results_and_written_for_spreadsheets() {
+        let row = graded().row();
+        assert_eq!(Row::of("eve", &graded().gradescope().unwrap()), Some(row.clone()));
+        assert_eq!(row.csv(), "\"eve\",0,3,\"0/2 (1 borrowed)\",\"0/1 does not compile\"\n");
+        assert_eq!(Row::of("eve", "{}"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What a learner handed in: the week's Rust files, and nothing else of it.
+//! What a learner handed in: the weeks' Rust files, and nothing else of it.
 //!
 //! What is wrong with a file is a finding about that submission: the file counts as not handed in,
 //! and the others are graded.
@@ -6,58 +6,49 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
-use anyhow::Result;
-
-use super::allowed;
-use crate::curriculum::Curriculum;
-
-/// The largest file that is read.
-const FILE_LIMIT: u64 = 1 << 20; // bytes
-/// The most files that are read.
-const FILES: usize = 200;
-/// How deep folders may nest below `week1/`.
-const DEPTH: usize = 4;
+use super::reader::Found;
 
 /// The files of one submission.
 #[derive(Debug, Default)]
 pub(super) struct Submission {
-    /// The name of its folder; unique within a run.
-    pub(super) name: String,
-    /// Which form was found, in words.
-    pub(super) form: String,
     /// `src/week1/attention.rs` → its text.
     pub(super) files: BTreeMap<String, String>,
-    /// The same as it is compiled.
-    pub(super) code: BTreeMap<String, String>,
-    /// What is wrong with it, a line each.
+    /// Its form and what is wrong with it, a line each.
     pub(super) findings: Vec<String>,
-    /// What the instructor should look at, a line each.
-    pub(super) flags: Vec<String>,
     /// Why none of it can be graded.
     pub(super) refused: Option<String>,
 }
 
 impl Submission {
-    /// Reads what lies in `folder`. `stubs` are all files of the course; those in `needed` are
-    /// missed if they are not there.
-    pub(super) fn read(
-        name: String,
-        folder: &Path,
-        curriculum: &Curriculum,
+    /// Gives each file that was found its place in the course. `stubs` are all files of the course;
+    /// those in `needed` are missed if they are not there.
+    pub(super) fn new(
+        found: Found,
         stubs: &BTreeMap<String, String>,
         needed: &BTreeSet<&str>,
     ) -> Self {
-        let mut submission = Self { name, ..Self::default() };
-        match submission.read_files(folder, curriculum, stubs, needed) {
-            Ok(()) if submission.files.is_empty() && submission.refused.is_none() => {
-                submission.refused =
-                    Some(format!("{}, but no file in it can be used", submission.form));
+        let mut submission = Self { refused: found.refused, ..Self::default() };
+        if !found.form.is_empty() {
+            submission.findings.push(format!("read as {}", found.form));
+        }
+        submission.findings.extend(found.findings);
+        for (path, text) in found.files {
+            match place(&path, stubs, needed) {
+                Ok(place) => {
+                    submission.files.insert(place, text);
+                }
+                Err(reason) => {
+                    let path = path.escape_debug();
+                    submission.findings.push(format!("{path}: not used, because {reason}"));
+                }
             }
-            Ok(()) => {}
-            Err(error) => submission.refused = Some(format!("it cannot be read: {error:#}")),
+        }
+        if submission.files.is_empty() {
+            let unusable = || format!("read as {}, but no file in it can be used", found.form);
+            submission.refused.get_or_insert_with(unusable);
         }
         let missing: Vec<&str> =
             needed.iter().copied().filter(|path| !submission.files.contains_key(*path)).collect();
@@ -66,187 +57,35 @@ impl Submission {
                 .findings
                 .push(format!("not handed in, so graded as fresh stubs: {}", missing.join(", ")));
         }
-        let stub = |path: &String| stubs.get(path).map_or("", String::as_str);
-        let own_macros = allowed::own_macros(submission.files.values().chain(stubs.values()));
-        for (path, text) in &submission.files {
-            let read = allowed::read(path, text, stub(path), &own_macros);
-            submission.flags.extend(read.flags);
-            submission.code.insert(path.clone(), read.code);
-        }
         submission
     }
-
-    fn read_files(
-        &mut self,
-        folder: &Path,
-        curriculum: &Curriculum,
-        stubs: &BTreeMap<String, String>,
-        needed: &BTreeSet<&str>,
-    ) -> Result<()> {
-        let root = fs::canonicalize(folder)?;
-        let weeks: Vec<String> =
-            curriculum.weeks.iter().map(|week| format!("week{}", week.number)).collect();
-        for (inside, form) in
-            [("src", "a clone of the course (src/week1/)"), ("", "a folder of weeks (week1/)")]
-        {
-            let found: Vec<&String> =
-                weeks.iter().filter(|week| root.join(inside).join(week).is_dir()).collect();
-            if !found.is_empty() {
-                form.clone_into(&mut self.form);
-                for week in found {
-                    self.read_week(
-                        &root,
-                        &Path::new(inside).join(week),
-                        &format!("src/{week}"),
-                        0,
-                    )?;
-                }
-                return Ok(());
-            }
-        }
-        let loose = rust_files(&root)?;
-        if loose.is_empty() {
-            self.refused = Some(
-                "found neither src/week1/ nor week1/ nor any .rs file; expected one of the three"
-                    .to_owned(),
-            );
-            return Ok(());
-        }
-        "loose .rs files".clone_into(&mut self.form);
-        for name in loose {
-            // Weeks have files of one name; then the days that are graded decide.
-            let all: Vec<&str> = stubs
-                .keys()
-                .map(String::as_str)
-                .filter(|stub| stub.rsplit('/').next() == Some(&name))
-                .collect();
-            let asked: Vec<&str> =
-                all.iter().copied().filter(|stub| needed.contains(stub)).collect();
-            match if asked.is_empty() { &all[..] } else { &asked[..] } {
-                [stub] => self.take(&root, Path::new(&name), (*stub).to_owned()),
-                [] => self
-                    .findings
-                    .push(format!("{name}: not used, because the course has no file of that name")),
-                several => {
-                    self.findings.push(format!(
-                        "{name}: not used, because it may be {}; hand in folders of weeks",
-                        several.join(" or ")
-                    ));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The files below `folder`, a path from `root`; `to` is the same folder in the learner's
-    /// crate.
-    fn read_week(&mut self, root: &Path, folder: &Path, to: &str, depth: usize) -> Result<()> {
-        if !self.lies_inside(root, folder) {
-            return Ok(());
-        }
-        if depth > DEPTH {
-            self.findings.push(format!(
-                "{}: not used, because it lies deeper than {DEPTH} folders",
-                shown(folder)
-            ));
-            return Ok(());
-        }
-        for name in rust_files(&root.join(folder))? {
-            self.take(root, &folder.join(&name), format!("{to}/{name}"));
-        }
-        let mut folders: Vec<String> = Vec::new();
-        for entry in fs::read_dir(root.join(folder))? {
-            let entry = entry?;
-            if let (true, Ok(name)) = (entry.path().is_dir(), entry.file_name().into_string()) {
-                folders.push(name);
-            }
-        }
-        folders.sort();
-        for name in folders {
-            self.read_week(root, &folder.join(&name), &format!("{to}/{name}"), depth + 1)?;
-        }
-        Ok(())
-    }
-
-    /// Whether `path`, links followed, lies in the submission; if not, that is a finding.
-    fn lies_inside(&mut self, root: &Path, path: &Path) -> bool {
-        match fs::canonicalize(root.join(path)) {
-            Ok(target) if target.starts_with(root) => true,
-            Ok(_) => {
-                self.findings.push(format!(
-                    "{}: not used, because it is a link that leads outside the submission",
-                    shown(path)
-                ));
-                false
-            }
-            Err(_) => {
-                self.findings.push(format!(
-                    "{}: not used, because it is a link that leads nowhere",
-                    shown(path)
-                ));
-                false
-            }
-        }
-    }
-
-    /// Takes one file, a path from `root`, as the file `to` of the learner's crate.
-    fn take(&mut self, root: &Path, path: &Path, to: String) {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
-        if !to.chars().all(plain) {
-            let shown: String = shown(path).escape_debug().collect();
-            self.findings.push(format!("{shown}: not used, because no module has such a name"));
-            return;
-        }
-        if !self.lies_inside(root, path) {
-            return;
-        }
-        if self.files.len() == FILES {
-            self.refused = Some(format!("it has more than {FILES} .rs files"));
-            return;
-        }
-        match read(&root.join(path)) {
-            Ok(text) => {
-                self.files.insert(to, text);
-            }
-            Err(reason) => {
-                self.findings.push(format!("{}: not used, because {reason}", shown(path)));
-            }
-        }
-    }
 }
 
-/// The text of a regular file within the limit, or what is wrong with it.
-fn read(path: &Path) -> Result<String, String> {
-    let meta = fs::metadata(path).map_err(|error| format!("it cannot be read ({error})"))?;
-    if !meta.is_file() {
-        return Err("it is no regular file".to_owned());
+/// Where a file belongs: `week1/attention.rs`, or `attention.rs` alone.
+fn place(
+    path: &str,
+    stubs: &BTreeMap<String, String>,
+    needed: &BTreeSet<&str>,
+) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
+    if !path.chars().all(plain) {
+        return Err("no module has such a name".to_owned());
     }
-    if meta.len() > FILE_LIMIT {
-        return Err(format!("it has {} bytes; at most {FILE_LIMIT} are read", meta.len()));
+    if path.contains('/') {
+        return Ok(format!("src/{path}"));
     }
-    let bytes = fs::read(path).map_err(|error| format!("it cannot be read ({error})"))?;
-    String::from_utf8(bytes)
-        .map_err(|error| format!("byte {} is not UTF-8", error.utf8_error().valid_up_to()))
-}
-
-/// The names that end in `.rs` and are no folders, sorted.
-fn rust_files(folder: &Path) -> Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if let Ok(name) = entry.file_name().into_string()
-            && name.ends_with(".rs")
-            && !entry.path().is_dir()
-        {
-            names.push(name);
-        }
+    // Weeks have files of one name; then the days that are graded decide.
+    let all: Vec<&str> = stubs
+        .keys()
+        .map(String::as_str)
+        .filter(|stub| stub.rsplit('/').next() == Some(path))
+        .collect();
+    let graded: Vec<&str> = all.iter().copied().filter(|stub| needed.contains(stub)).collect();
+    match if graded.is_empty() { &all[..] } else { &graded[..] } {
+        [stub] => Ok((*stub).to_owned()),
+        [] => Err("the course has no file of that name".to_owned()),
+        several => Err(format!("it may be {}; hand in folders of weeks", several.join(" or "))),
     }
-    names.sort();
-    Ok(names)
-}
-
-fn shown(path: &Path) -> String {
-    path.to_string_lossy().replace('\\', "/")
 }
 
 /// A name for each folder: its own, made safe for a file name, and numbered where two would be the
@@ -273,7 +112,6 @@ pub(super) fn names(folders: &[PathBuf]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{curriculum, write};
 
     const STUBS: [&str; 5] = [
         "src/week1/a.rs",
@@ -283,23 +121,11 @@ mod tests {
         "src/week2/b.rs",
     ];
 
-    fn read_folder(root: &Path) -> Submission {
+    fn with(paths: &[&str]) -> Submission {
+        let files = paths.iter().map(|path| ((*path).to_owned(), String::new()));
+        let found = Found { form: "x".to_owned(), files: files.collect(), ..Found::default() };
         let stubs = STUBS.map(|path| (path.to_owned(), String::new()));
-        Submission::read(
-            "x".into(),
-            root,
-            &curriculum(),
-            &BTreeMap::from(stubs),
-            &BTreeSet::from(["src/week1/a.rs"]),
-        )
-    }
-
-    fn read_with(files: &[(&str, &str)]) -> Submission {
-        let folder = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            write(folder.path(), path, text);
-        }
-        read_folder(folder.path())
+        Submission::new(found, &BTreeMap::from(stubs), &BTreeSet::from(["src/week1/a.rs"]))
     }
 
     fn files(submission: &Submission) -> Vec<&str> {
@@ -307,116 +133,31 @@ mod tests {
     }
 
     #[test]
-    fn three_forms_are_known() {
-        let clone = read_with(&[
-            ("src/week1/a.rs", "1"),
-            ("src/week1/mine/c.rs", "2"),
-            ("src/lib.rs", "3"),
-            ("Cargo.toml", "4"),
-            ("build.rs", "5"),
-        ]);
-        assert_eq!(files(&clone), ["src/week1/a.rs", "src/week1/mine/c.rs"]);
-        assert!(
-            clone.form.starts_with("a clone")
-                && clone.findings.is_empty()
-                && clone.refused.is_none(),
-            "{clone:?}"
-        );
-        let weeks = read_with(&[("week1/a.rs", "1"), ("week1/notes.txt", "2")]);
-        assert_eq!(
-            (files(&weeks), weeks.form.as_str()),
-            (vec!["src/week1/a.rs"], "a folder of weeks (week1/)")
-        );
-        let loose = read_with(&[("a.rs", "1"), ("lib.rs", "2")]);
-        assert_eq!(
-            (files(&loose), loose.form.as_str()),
-            (vec!["src/week1/a.rs"], "loose .rs files")
-        );
-        assert_eq!(
-            loose.findings,
-            ["lib.rs: not used, because the course has no file of that name"]
-        );
-        let twice = read_with(&[("a.rs", "1"), ("b.rs", "2")]);
-        assert_eq!(
-            twice.findings,
-            ["b.rs: not used, because it may be src/week1/b.rs or src/week2/b.rs; hand in \
-                 folders of weeks"]
-        );
-    }
-
-    #[test]
-    fn anything_else_is_refused_with_what_was_expected() {
-        let none = read_with(&[("README.md", "")]);
-        assert_eq!(
-            none.refused.as_deref(),
-            Some("found neither src/week1/ nor week1/ nor any .rs file; expected one of the three")
-        );
-        let absent = read_folder(Path::new("/does/not/exist"));
-        assert!(absent.refused.unwrap().starts_with("it cannot be read"));
-    }
-
-    #[test]
-    fn a_bad_file_is_one_finding_and_the_others_are_read() {
-        let folder = tempfile::tempdir().unwrap();
-        write(folder.path(), "week1/b.rs", "fn a() { std::fs::read(x) }");
-        fs::write(folder.path().join("week1/a.rs"), [b'a', 0xff]).unwrap();
-        fs::write(folder.path().join("week1/mod.rs"), vec![b' '; FILE_LIMIT as usize + 1]).unwrap();
-        let read = read_folder(folder.path());
-        assert_eq!(files(&read), ["src/week1/b.rs"]);
+    fn files_of_weeks_keep_their_places_and_missing_ones_are_named() {
+        let read = with(&["week1/a.rs", "week1/own.rs", "week1/\u{e4}.rs"]);
+        assert_eq!(files(&read), ["src/week1/a.rs", "src/week1/own.rs"]);
         assert_eq!(
             read.findings,
+            ["read as x", "week1/\u{e4}.rs: not used, because no module has such a name"]
+        );
+        let read = with(&["week2/a.rs"]);
+        assert_eq!(read.findings[1], "not handed in, so graded as fresh stubs: src/week1/a.rs");
+    }
+
+    #[test]
+    fn loose_files_are_placed_by_their_names() {
+        let read = with(&["a.rs", "b.rs", "lib.rs"]);
+        assert_eq!(files(&read), ["src/week1/a.rs"]);
+        assert_eq!(
+            read.findings[1..],
             [
-                "week1/a.rs: not used, because byte 1 is not UTF-8",
-                "week1/mod.rs: not used, because it has 1048577 bytes; at most 1048576 are read",
-                "not handed in, so graded as fresh stubs: src/week1/a.rs",
+                "b.rs: not used, because it may be src/week1/b.rs or src/week2/b.rs; hand in \
+                 folders of weeks",
+                "lib.rs: not used, because the course has no file of that name",
             ]
         );
-        assert_eq!(read.flags, ["src/week1/b.rs:1: fs"]);
-    }
-
-    #[test]
-    fn too_many_files_are_refused() {
-        let many: Vec<(String, &str)> =
-            (0..=FILES).map(|n| (format!("week1/f{n}.rs"), "")).collect();
-        let many: Vec<(&str, &str)> =
-            many.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-        assert_eq!(read_with(&many).refused.as_deref(), Some("it has more than 200 .rs files"));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_that_lead_outside_are_refused() {
-        use std::os::unix::fs::symlink;
-        let (outside, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        write(outside.path(), "secret.rs", "secret");
-        write(folder.path(), "week1/b.rs", "mine");
-        symlink(outside.path().join("secret.rs"), folder.path().join("week1/a.rs")).unwrap();
-        symlink(outside.path(), folder.path().join("week1/more")).unwrap();
-        symlink("b.rs", folder.path().join("week1/c.rs")).unwrap();
-        symlink("nothing", folder.path().join("week1/d.rs")).unwrap();
-        symlink("../week1", folder.path().join("week1/loop")).unwrap();
-        let read = read_folder(folder.path());
-        assert!(
-            files(&read).contains(&"src/week1/c.rs")
-                && read.files.values().all(|text| text == "mine"),
-            "{read:?}"
-        );
-        for expected in [
-            "week1/a.rs: not used, because it is a link that leads outside",
-            "week1/more: not used",
-            "week1/d.rs: not used",
-        ] {
-            assert!(
-                read.findings.iter().any(|finding| finding.starts_with(expected)),
-                "{expected}: {:?}",
-                read.findings
-            );
-        }
-        assert!(
-            read.findings.iter().any(|finding| finding.contains("deeper than 4 folders")),
-            "a loop ends: {:?}",
-            read.findings
-        );
+        let none = with(&["lib.rs"]).refused;
+        assert_eq!(none.as_deref(), Some("read as x, but no file in it can be used"));
     }
 
     #[test]

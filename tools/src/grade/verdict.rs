@@ -1,8 +1,8 @@
-//! How a test ended, as far as a test program's word is believed.
+//! How tests ended, as far as a test program's word is believed.
 //!
-//! What it says of all its tests is believed if it is whole: one verdict for each test, one closing
-//! line with the same counts, and the exit code that belongs to them. It is not if the program was
-//! ended, if it crashed, or if something else wrote into its output.
+//! What it says is believed if it is whole: one verdict for each test, one closing line with the
+//! same counts, and the exit code that belongs to them. It is not if the program was ended, if it
+//! crashed, or if something else wrote into its output.
 
 use super::limited::{Ended, Limits};
 use crate::libtest::{Report, own_name};
@@ -27,37 +27,43 @@ pub(super) struct Test {
     pub(super) verdict: Verdict,
 }
 
-/// The verdicts of a program that ran all tests, if its output is whole.
-pub(super) fn together(ended: &Ended, expected: &[String]) -> Option<Vec<Test>> {
+/// The verdicts of a program that ran the tests `expected`, and why it is not believed if it is
+/// not. Then the tests that it said nothing good of have failed, or all of them.
+pub(super) fn verdicts(
+    ended: &Ended,
+    expected: &[String],
+    limits: &Limits,
+) -> (Vec<Test>, Option<String>) {
     let report = Report::parse(&ended.stdout);
-    let (passed, failed) = counts(&report)?;
-    let agree = report.repeated.is_empty()
-        && report.passed.keys().eq(expected.iter().map(|path| own_name(path)))
-        && passed == report.passed.values().filter(|passed| **passed).count()
-        && passed + failed == expected.len()
-        && ended.status?.code() == Some(if failed == 0 { 0 } else { 101 });
-    let test = |name: &str| Test { name: name.to_owned(), verdict: verdict(&report, name) };
-    agree.then(|| expected.iter().map(|path| test(own_name(path))).collect())
+    let names: Vec<&str> = expected.iter().map(|path| own_name(path)).collect();
+    let reason = (!is_whole(&report, ended, &names)).then(|| reason(ended, limits));
+    let passed = |name: &str| report.passed.get(name) == Some(&true);
+    let all_passed = names.iter().all(|name| passed(name));
+    let test = |name: &&str| {
+        let verdict = match &reason {
+            Some(reason) if all_passed || !passed(name) => {
+                Verdict::Failed { message: reason.clone(), output: reason.clone() }
+            }
+            _ => verdict(&report, name),
+        };
+        Test { name: (*name).to_owned(), verdict }
+    };
+    (names.iter().map(test).collect(), reason)
 }
 
-/// The verdict of a program that ran one test.
-pub(super) fn alone(ended: &Ended, name: &str, limits: &Limits) -> Verdict {
-    let report = Report::parse(&ended.stdout);
-    let code = ended.status.and_then(|status| status.code());
-    let one = report.passed.len() == 1 && report.repeated.is_empty();
-    match (report.passed.get(name), counts(&report), code) {
-        (Some(true), Some((1, 0)), Some(0)) if one => Verdict::Passed,
-        (Some(false), Some((0, 1)), Some(101)) if one => verdict(&report, name),
-        (_, _, Some(0 | 101)) => {
-            let message =
-                "no verdict, or more than one: something else wrote into the test program's output"
-                    .to_owned();
-            Verdict::Failed { output: message.clone(), message }
-        }
-        _ => {
-            let message = ended.reason(limits);
-            Verdict::Failed { output: message.clone(), message }
-        }
+fn is_whole(report: &Report, ended: &Ended, names: &[&str]) -> bool {
+    let Some((passed, failed)) = counts(report) else { return false };
+    report.repeated.is_empty()
+        && report.passed.keys().eq(names)
+        && passed == report.passed.values().filter(|passed| **passed).count()
+        && passed + failed == names.len()
+        && ended.status.and_then(|status| status.code()) == Some(if failed == 0 { 0 } else { 101 })
+}
+
+fn reason(ended: &Ended, limits: &Limits) -> String {
+    match ended.status.and_then(|status| status.code()) {
+        Some(0 | 101) => "the test program's output is not whole".to_owned(),
+        _ => ended.reason(limits),
     }
 }
 
@@ -115,7 +121,20 @@ mod tests {
     fn ended(stdout: &str, code: i32) -> Ended {
         use std::os::unix::process::ExitStatusExt;
         let status = Some(std::process::ExitStatus::from_raw(code << 8));
-        Ended { status, stdout: stdout.to_owned(), stderr: String::new(), duration: Duration::ZERO }
+        Ended { status, limit: None, stdout: stdout.to_owned(), stderr: String::new() }
+    }
+
+    const LIMITS: Limits = Limits {
+        time: Duration::from_secs(3),
+        silence: Duration::from_secs(3),
+        processor: 3,
+        memory: 5,
+        output: 0,
+    };
+
+    fn together(ended: &Ended, expected: &[String]) -> Result<Vec<Test>, String> {
+        let (tests, reason) = verdicts(ended, expected, &LIMITS);
+        reason.map_or(Ok(tests), Err)
     }
 
     fn closing(passed: usize, failed: usize) -> String {
@@ -160,7 +179,7 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
     #[test]
     fn a_report_with_a_hole_or_a_forgery_is_not() {
         let good = format!("test a ... ok\ntest b ... ok\n{}", closing(2, 0));
-        assert!(together(&ended(&good, 0), &names()).is_some());
+        assert!(together(&ended(&good, 0), &names()).is_ok());
         for (text, code) in [
             (good.clone(), 101),
             (good.replace("test b ... ok\n", ""), 0),
@@ -171,7 +190,7 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
             ("test a ... ok\ntest b ... ok\n".to_owned(), 0),
             (String::new(), 0),
         ] {
-            assert!(together(&ended(&text, code), &names()).is_none(), "{text} {code}");
+            assert!(together(&ended(&text, code), &names()).is_err(), "{text} {code}");
         }
         // The program's list says in which files its tests are; a verdict has their names alone.
         let paths = ["task_2::a", "task_1::b"].map(str::to_owned);
@@ -180,32 +199,31 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
         assert_eq!([&tests[0].name, &tests[1].name], ["a", "b"]);
         let twice =
             in_files.replace("test task_1::b ... ok\n", "test task_1::b ... ok\ntest b ... ok\n");
-        assert!(together(&ended(&twice, 0), &paths).is_none());
-        let timed_out = Ended { status: None, ..ended(&good, 0) };
-        assert!(together(&timed_out, &names()).is_none());
+        assert!(together(&ended(&twice, 0), &paths).is_err());
     }
 
     #[test]
-    fn one_test_by_itself() {
-        let limits = Limits { time: Duration::from_secs(3), memory: 5, output: 0 };
-        let good = format!("test a ... ok\n{}", closing(1, 0));
-        let judge = |text: &str, code| match alone(&ended(text, code), "a", &limits) {
-            Verdict::Failed { message, .. } => message,
-            other => format!("{other:?}"),
+    fn a_program_that_was_ended_costs_what_it_had_not_passed() {
+        let failed = |tests: &[Test]| -> Vec<bool> {
+            tests.iter().map(|test| test.verdict != Verdict::Passed).collect()
         };
-        assert_eq!(judge(&good, 0), "Passed");
-        assert!(judge(&good, 101).starts_with("no verdict"), "the exit code counts");
-        assert!(judge("", 0).starts_with("no verdict"), "an early exit is no verdict");
-        assert!(judge(&format!("test a ... ok\n{good}"), 0).starts_with("no verdict"));
-        assert_eq!(judge("", 7), "ended with exit code 7 without a verdict");
+        let started = "test a ... ok\ntest b ... ";
+        let late = Ended { status: None, limit: Some(LIMITS.time), ..ended(started, 0) };
+        let (tests, reason) = verdicts(&late, &names(), &LIMITS);
+        assert_eq!(reason.as_deref(), Some("ended after 3 s, the time limit"));
+        assert_eq!(failed(&tests), [false, true]);
+        // All passed, it says, but it did not end as it should.
+        let good = format!("test a ... ok\ntest b ... ok\n{}", closing(2, 0));
+        for (code, expected) in [
+            (7, "ended with exit code 7 without a verdict"),
+            (101, "the test program's output is not whole"),
+            (134, "ended by signal 6"),
+        ] {
+            let (tests, reason) = verdicts(&ended(&good, code), &names(), &LIMITS);
+            assert_eq!((failed(&tests), reason.as_deref()), (vec![true, true], Some(expected)));
+        }
         let overflow =
             Ended { stderr: "thread 'a' has overflowed its stack\n".to_owned(), ..ended("", 3) };
-        assert!(
-            matches!(alone(&overflow, "a", &limits), Verdict::Failed { message, .. } if message == "stack overflow")
-        );
-        let late = Ended { status: None, ..ended("", 0) };
-        assert!(
-            matches!(alone(&late, "a", &limits), Verdict::Failed { message, .. } if message == "ended after 3 s, the time limit")
-        );
+        assert_eq!(together(&overflow, &names()).unwrap_err(), "stack overflow");
     }
 }

@@ -3,7 +3,7 @@
 //! With bubblewrap, each program of a submission runs in a file system that holds what is named
 //! here and nothing more, read-only but for a small place in memory; without network; in a space of
 //! processes of its own, which ends with it. Without bubblewrap there is no wall: the programs run
-//! as you, and `trust` says when that is accepted.
+//! as you, which an instructor must ask for (`--trust`).
 
 use std::{
     ffi::{OsStr, OsString},
@@ -25,14 +25,17 @@ const TEMPORARY: u64 = 256 << 20; // bytes
 /// Parts of a system that a compiler and a linker need, where they are there.
 const FOR_COMPILER: [&str; 6] =
     ["/usr", "/bin", "/lib", "/lib64", "/etc/alternatives", "/nix/store"];
-/// Parts that a test program needs: shared libraries.
-const FOR_TESTS: [&str; 5] = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/nix/store"];
+/// Parts that a test program needs: shared libraries, and the list of Vulkan drivers.
+const FOR_TESTS: [&str; 7] =
+    ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/nix/store", "/usr/share/vulkan", "/etc/vulkan"];
 
 /// The kinds of program that a submission needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The compiler: no strange code runs, but strange text is read.
     Compiler,
+    /// What reads a submission: no strange code runs.
+    Reader,
     /// Tests: strange code runs.
     Tests,
 }
@@ -84,7 +87,8 @@ impl Wall {
             seen: Vec::new(),
             written: None,
         };
-        let limits = Limits { time: Duration::from_secs(20), memory: 1024, output: 1 << 12 };
+        let time = Duration::from_secs(20);
+        let limits = Limits { time, silence: time, processor: 20, memory: 1024, output: 1 << 12 };
         let ended = wall.run(probe, &limits).map_err(|error| format!("{error:#}"))?;
         match ended.stdout.as_str() {
             "inside\n" => Ok(wall),

@@ -22,7 +22,7 @@ const MODELS: [(&str, &str); 2] = [("cortex-a53", "neon"), ("max", "neon-i8mm")]
 
 /// The kernels' tests, on a processor with everything and on one with nothing but NEON; the tasks,
 /// red and green; the misconceptions.
-pub(super) fn neon(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn neon(v: &Verification) -> Result<Outcome> {
     let [_, arm] = PROCESSORS;
     if arm.is_here() {
         let finished = v.cargo_succeeds(&format!("test {TEST} -- --show-output"))?;

@@ -20,8 +20,7 @@ const LEAST: f64 = 30.0;
 const LONGEST: f64 = 1000.0;
 
 /// All of it.
-pub(super) fn browser(v: &mut Verification) -> Result<Outcome> {
-    v.take_python();
+pub(super) fn browser(v: &Verification) -> Result<Outcome> {
     let Some(program) = chromium() else {
         return Ok(Outcome::NotVerified(format!("missing: {}", PROGRAMS.join(" or "))));
     };

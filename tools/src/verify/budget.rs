@@ -13,7 +13,7 @@ use super::{
 use crate::process::run_quietly;
 
 /// A cold build of the first day's tests, then an edit in `src/` to the verdict.
-pub(super) fn first_day(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn first_day(v: &Verification) -> Result<Outcome> {
     let target = v.root.join("target/verify/cold");
     remove(&target)?;
     let day = v.curriculum.days().next().expect("a course has a day");

@@ -11,11 +11,7 @@ const MISSING: &str =
     "Ray is not installed (.venv/bin/python -m pip install 'ray[serve,data]==2.60.0')";
 
 /// All tests of `cluster/tests`.
-pub(super) fn cluster(v: &mut Verification) -> Result<Outcome> {
-    if !v.options.full {
-        return Ok(Outcome::NotVerified("takes minutes: --full".to_owned()));
-    }
-    v.take_python();
+pub(super) fn cluster(v: &Verification) -> Result<Outcome> {
     let mut probe = match v.python("") {
         Ok(command) => command,
         Err(outcome) => return Ok(outcome),

@@ -1,33 +1,74 @@
 //! What the steps of verification share.
 
-use std::{path::PathBuf, process::Command, time::Duration};
+use std::{
+    collections::BTreeSet,
+    path::PathBuf,
+    process::{Command, Stdio},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use anyhow::{Result, bail};
 use clap::Args;
+use serde::{Deserialize, Serialize};
 
+use super::step::Size;
 use crate::{
     curriculum::Curriculum,
+    environment::Venv,
     process::{self, Finished, run_aloud},
 };
 
-/// What to leave out or to add.
-#[derive(Debug, Args)]
+/// How much to check, and how to report it.
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Options {
+    /// Check everything that a change may break: what continuous integration runs
+    #[arg(long, conflicts_with = "full")]
+    thorough: bool,
+    /// Check that and what takes hours: mutants, sanitizers, other systems, fuzzing, a cluster
+    #[arg(long)]
+    pub(super) full: bool,
+    /// Check only what the changes since REV can affect; HEAD, if REV is not given
+    #[arg(long, value_name = "REV", num_args = 0..=1, default_missing_value = "HEAD")]
+    pub(super) changed: Option<String>,
+    /// Run only the steps whose name is or contains this, and what they need
+    #[arg(long, value_name = "STEP", conflicts_with = "changed")]
+    pub(super) only: Option<String>,
+    /// Continue an interrupted run: skip steps that passed, if no file has changed since
+    #[arg(long)]
+    pub(super) resume: bool,
     /// Leave the PyTorch side out; it is then reported as not verified
     #[arg(long)]
     pub(super) no_python: bool,
-    /// Also what takes long: mutants of the taught code, a memory checker, NEON under emulation,
-    /// other systems' compilation and tests, fuzzing for ten minutes a target, and sixteen times as
-    /// many mutated files for the loaders
+    /// Draw the sample of mistakes with this seed
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) seed: Option<u64>,
+    /// Print the closing table as JSON
     #[arg(long)]
-    pub(super) full: bool,
-    /// Only the steps whose name contains this; the others are reported as not verified
-    #[arg(long, value_name = "WORDS")]
-    pub(super) only: Option<String>,
+    pub(super) json: bool,
+    /// Run one step in this process and write its outcome to a file
+    #[arg(long, value_name = "STEP", hide = true)]
+    pub(super) step: Option<String>,
+    /// Restrict replay and mistakes to these tasks: `week1-day1 task 2`
+    #[arg(long, value_name = "TASKS", value_delimiter = ',', hide = true)]
+    pub(super) tasks: Vec<String>,
+}
+
+impl Options {
+    /// Which steps these ask for. A step that is named is run, whatever its size.
+    pub(super) fn size(&self) -> Size {
+        if self.full {
+            Size::Full
+        } else if self.thorough {
+            Size::Thorough
+        } else {
+            Size::Quick
+        }
+    }
 }
 
 /// How a step ended. The text is a short finding or the reason.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "outcome", content = "note")]
 pub(super) enum Outcome {
     Passed(String),
     /// All is well but for a promise about time or memory, which this machine does not keep.
@@ -36,21 +77,65 @@ pub(super) enum Outcome {
     NotVerified(String),
 }
 
+impl Outcome {
+    /// The finding or the reason.
+    pub(super) fn note(&self) -> &str {
+        let (Self::Passed(note) | Self::Missed(note)) = self else {
+            let (Self::Failed(note) | Self::NotVerified(note)) = self else { unreachable!() };
+            return note;
+        };
+        note
+    }
+}
+
 /// What the steps share.
 pub(super) struct Verification {
     pub(super) root: PathBuf,
     /// The pristine copy.
     pub(super) tree: PathBuf,
+    /// The copy with every body: see [`crate::proof`].
+    pub(super) proof: PathBuf,
     pub(super) curriculum: Curriculum,
     pub(super) options: Options,
-    /// The environment's interpreter, once there is one; or why there is none.
-    pub(super) python: Result<PathBuf, String>,
-    /// `git status` of the repository before the first step.
-    pub(super) status_before: Option<String>,
 }
 
 impl Verification {
-    /// `cargo ARGUMENTS` in the pristine copy, with a build folder of its own.
+    pub(super) fn new(root: &std::path::Path, curriculum: Curriculum, options: Options) -> Self {
+        let [tree, proof] =
+            ["target/verify/tree", "target/verify/proof"].map(|folder| root.join(folder));
+        Self { root: root.to_owned(), tree, proof, curriculum, options }
+    }
+
+    /// The tasks that `--changed` restricts the run to, if it does.
+    pub(super) fn tasks(&self) -> Option<BTreeSet<String>> {
+        let tasks = &self.options.tasks;
+        (!tasks.is_empty()).then(|| tasks.iter().cloned().collect())
+    }
+
+    /// What draws the sample of mistakes: another one each day, so that it need not be built anew
+    /// for each run.
+    pub(super) fn seed(&self) -> u64 {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.options.seed.unwrap_or(now.as_secs() / (24 * 3600))
+    }
+
+    /// The environment's interpreter.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn interpreter(&self) -> Result<PathBuf, String> {
+        if self.options.no_python {
+            return Err("--no-python".to_owned());
+        }
+        let venv = Venv::of(&self.root).map_err(|error| format!("{error:#}"))?;
+        if venv.is_current() {
+            Ok(venv.python)
+        } else {
+            Err("there is no Python environment; the step `python` says why".to_owned())
+        }
+    }
+
+    /// `cargo ARGUMENTS` in the pristine copy, in the build folder that all steps share.
     pub(super) fn cargo(&self, arguments: &str) -> Command {
         let mut command = process::cargo(&self.tree);
         command
@@ -79,7 +164,7 @@ impl Verification {
 /// # Errors
 /// If it fails.
 pub(super) fn succeeds(command: &mut Command) -> Result<Finished> {
-    let finished = run_aloud(command)?;
+    let finished = run_aloud(command.stdin(Stdio::null()))?;
     if !finished.status.success() {
         bail!("`{}` failed ({})", process::shown(command), finished.status);
     }

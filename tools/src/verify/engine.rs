@@ -13,7 +13,7 @@ use super::{
 
 /// `cargo course start`, twice: the second time shows the wait that remains once everything is
 /// built.
-pub(super) fn start(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn start(v: &Verification) -> Result<Outcome> {
     let cold = !v.root.join("target/verify/build").exists();
     // What other steps left of a learner's state, where only some steps are run.
     let _ = fs::remove_dir_all(v.tree.join(".course"));
@@ -45,14 +45,14 @@ pub(super) fn start(v: &mut Verification) -> Result<Outcome> {
 
 /// Tests of the command line: what it must refuse in one line, and on stubs the task that is
 /// missing, in one line too.
-pub(super) fn command_line(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn command_line(v: &Verification) -> Result<Outcome> {
     let ours = v.cargo_succeeds("test --no-fail-fast --test cli --features cli,reference")?;
     let stubs = v.cargo_succeeds("test --no-fail-fast --test cli --features cli")?;
     Ok(Outcome::Passed(count(&(ours.text + &stubs.text))?))
 }
 
 /// `cargo course bench week1`: the embedded model, and a 360 M Llama with random weights.
-pub(super) fn bench(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn bench(v: &Verification) -> Result<Outcome> {
     let finished = v.cargo_succeeds("course bench week1")?;
     let line = finished
         .text

@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(900);
 
 /// A cold build of the runner, ten calls of it without arguments, and ten saves for each of
 /// [`TASKS`].
-pub(super) fn runner(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn runner(v: &Verification) -> Result<Outcome> {
     let target = v.root.join("target/verify/cold");
     if target.exists() {
         fs::remove_dir_all(&target)?;

@@ -12,10 +12,7 @@ use super::{
 use crate::process::run_quietly;
 
 /// Builds the reference's tests with the checker and runs them.
-pub(super) fn memory(v: &mut Verification) -> Result<Outcome> {
-    if !v.options.full {
-        return Ok(Outcome::NotVerified("takes minutes: `cargo course verify --full`".to_owned()));
-    }
+pub(super) fn memory(v: &Verification) -> Result<Outcome> {
     let host = match host_with_sanitizer()? {
         Ok(host) => host,
         Err(reason) => return Ok(Outcome::NotVerified(reason)),

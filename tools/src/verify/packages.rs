@@ -17,9 +17,16 @@ const CPU_INDEX: &str = "https://download.pytorch.org/whl/cpu";
 const FROM_CPU_INDEX: &str = "\
 PyTorch first, without GPU libraries: a download of some 200 MB from download.pytorch.org.";
 
+/// Installs PyPI's build and leaves its GPU libraries out.
+const TORCH_ON_CPU: &str = "python-ref/torch_on_cpu.py";
+
 const FROM_PYPI: &str = "\
-That index cannot be reached, or has no such build. So PyTorch comes from PyPI, which on Linux
-brings GPU libraries along that nothing here uses: a download of 3.1 GB, and 5.8 GB on the disk.
+That index cannot be reached, or has no such build. So PyTorch comes from PyPI, without the GPU
+libraries it depends on there: a download of 540 MB, and 1.2 GB on the disk.";
+
+const WITH_GPU_LIBRARIES: &str = "\
+That failed: it needs a C compiler and readelf. So PyTorch's GPU libraries are installed too:
+a download of 3.1 GB, and 5.8 GB on the disk.
 To stop, press Ctrl-C; `--no-python` leaves this out.";
 
 const THE_REST: &str = "Now the other packages, some 110 MB.";
@@ -54,20 +61,40 @@ pub(super) fn make(root: &Path) -> Result<(PathBuf, String), String> {
 /// Installs the packages; returns where PyTorch came from, for the closing table.
 fn install(venv: &Venv, root: &Path) -> Result<&'static str, String> {
     let mut from = "";
+    let mut rest = venv.packages.clone();
     if cfg!(target_os = "linux") {
         println!("{FROM_CPU_INDEX}");
         if succeeds(&mut cpu_torch(venv, root)).is_ok() {
+            // A `torch==2.0+cpu` that is there is the `torch==2.0` that is pinned, so it stays.
             from = ", PyTorch without GPU libraries";
             println!("{THE_REST}");
         } else {
-            from = ", PyTorch from PyPI";
             println!("{FROM_PYPI}");
+            if succeeds(&mut pypi_torch(venv, root)).is_ok() {
+                // Named again, it would bring its GPU libraries.
+                rest.retain(|package| !is_torch(package));
+                from = ", PyTorch from PyPI without GPU libraries";
+                println!("{THE_REST}");
+            } else {
+                from = ", PyTorch from PyPI";
+                println!("{WITH_GPU_LIBRARIES}");
+            }
         }
     }
-    // A `torch==2.0+cpu` that is there is the `torch==2.0` that is pinned, so it stays.
-    succeeds(pip(venv, root).args(&venv.packages))
+    succeeds(pip(venv, root).args(&rest))
         .map_err(|error| format!("the packages could not be installed: {error:#}"))?;
     Ok(from)
+}
+
+fn is_torch(package: &str) -> bool {
+    package.starts_with("torch==")
+}
+
+fn pypi_torch(venv: &Venv, root: &Path) -> Command {
+    let mut command = Command::new(&venv.python);
+    command.arg(TORCH_ON_CPU).args(venv.packages.iter().filter(|package| is_torch(package)));
+    command.current_dir(root);
+    command
 }
 
 /// PyTorch alone: its index has copies of other packages too, and those come from where they are
@@ -76,13 +103,15 @@ fn cpu_torch(venv: &Venv, root: &Path) -> Command {
     let mut pip = pip(venv, root);
     // Where the index cannot be reached, one more attempt is enough.
     pip.args(["--no-deps", "--retries", "1", "--timeout", "20", "--index-url", CPU_INDEX]);
-    pip.args(venv.packages.iter().filter(|package| package.starts_with("torch==")));
+    pip.args(venv.packages.iter().filter(|package| is_torch(package)));
     pip
 }
 
 fn pip(venv: &Venv, root: &Path) -> Command {
     let mut pip = Command::new(&venv.python);
     pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]);
+    // Python compiles a module when it is first imported, and most of these never are.
+    pip.arg("--no-compile");
     pip.current_dir(root);
     pip
 }

@@ -12,12 +12,9 @@ use super::{
     tree::write_if_changed,
 };
 use crate::{
-    bank::{
-        self, Kind,
-        change::Change,
-        variants::{VARIABLE, Variant, render},
-    },
+    bank::{self, Kind, change::Change},
     process::run_quietly,
+    proof::{VARIANT, Variant, chosen},
     stubs::{Generated, generated},
 };
 
@@ -96,7 +93,7 @@ const FAILURES: [Failure; 4] = [
 ];
 
 /// One build, one run without a mistake and one for each.
-pub(super) fn trace(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn trace(v: &Verification) -> Result<Outcome> {
     let files = generated(&v.root, &v.curriculum)?;
     let mistakes = mistakes(v, &files)?;
     let outcome = plant(v, &files, &mistakes).and_then(|()| runs(v, &mistakes));
@@ -146,14 +143,19 @@ impl Failure {
 fn plant(v: &Verification, files: &[Generated], mistakes: &[Mistake]) -> Result<()> {
     let variants: Vec<Variant> = mistakes.iter().enumerate().map(Mistake::variant).collect();
     for file in files {
-        write_if_changed(&v.tree.join(&file.path), render(file, &variants).as_bytes())?;
+        let text = file.template.render_arms(&chosen(), |function| {
+            let here =
+                |variant: &&Variant| variant.file == file.path && variant.function == function;
+            variants.iter().filter(here).map(Variant::arm).collect()
+        });
+        write_if_changed(&v.tree.join(&file.path), text.as_bytes())?;
     }
     Ok(())
 }
 
 fn runs(v: &Verification, mistakes: &[Mistake]) -> Result<Outcome> {
     let run = |number: usize| {
-        run_quietly(v.cargo("course trace").env(VARIABLE, number.to_string()))
+        run_quietly(v.cargo("course trace").env(VARIANT, number.to_string()))
             .map(|finished| (finished.status, finished.text))
     };
     let (status, text) = run(0)?;

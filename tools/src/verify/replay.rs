@@ -1,151 +1,90 @@
 //! The course as a learner goes through it: before each task its tests are red by its own message,
 //! after it they are green.
 //!
-//! Stage n of a day has the tasks before n filled in from the reference. As files it is only
-//! checked by the compiler, which must not warn. The tests of all stages run in one program for
-//! each day, in which a variable of the environment says how many tasks are solved: building each
-//! stage took three minutes.
+//! Stage n of a day has the tasks before n filled in from the reference.
 
-use std::{
-    collections::BTreeMap, fs, panic::resume_unwind, path::PathBuf, process::Command, thread,
-};
+use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
 
-use super::{
-    context::{Outcome, Verification},
-    tree::write_if_changed,
-};
+use super::context::Verification;
 use crate::{
+    bank::matrix::each,
     curriculum::{Day, TaskId},
     libtest::{Report, task_of_test},
-    process::{forget_cargo, run_quietly},
-    stubs::{Generated, generated},
+    process::run_quietly,
+    proof::{Program, SOLVED},
 };
 
-/// Says how many tasks of the course are solved.
-const VARIABLE: &str = "COURSE_REPLAY";
-
-/// What reads it, in the copy's `src/lib.rs`.
-const REPLAY: &str = "
-mod replay {
-    pub(crate) fn solved() -> usize {
-        static SOLVED: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-        *SOLVED.get_or_init(|| std::env::var(\"COURSE_REPLAY\").unwrap().parse().unwrap())
-    }
-}
-";
-
-/// Every stage of every day.
-pub(super) fn replay(v: &mut Verification) -> Result<Outcome> {
-    let files = generated(&v.root, &v.curriculum)?;
-    let library = v.tree.join("src/lib.rs");
-    let text = fs::read_to_string(&library)?;
-    let outcome = stages(v, &files, &text);
-    for file in &files {
-        write_if_changed(&v.tree.join(&file.path), file.stub.as_bytes())?;
-    }
-    write_if_changed(&library, text.as_bytes())?;
-    outcome
+/// A day with its first tasks solved.
+struct Stage<'a> {
+    day: &'a Day,
+    /// The task that comes next, from 1; one more than there are where all are solved.
+    next: usize,
+    /// How many tasks of the course are solved.
+    solved: usize,
 }
 
-fn stages(v: &Verification, files: &[Generated], library: &str) -> Result<Outcome> {
-    let ids: Vec<TaskId> = v.curriculum.tasks().map(|(id, _)| id).collect();
-    let order = |id: &TaskId| ids.iter().position(|other| other == id).unwrap_or(usize::MAX);
-    for file in files {
-        let text = file.template.render_staged(order);
-        write_if_changed(&v.tree.join(&file.path), text.as_bytes())?;
+impl Stage<'_> {
+    fn is_last(&self) -> bool {
+        self.next > self.day.tasks.len()
     }
-    write_if_changed(&v.tree.join("src/lib.rs"), format!("{library}{REPLAY}").as_bytes())?;
-    let programs = build(v)?;
-    write_if_changed(&v.tree.join("src/lib.rs"), library.as_bytes())?;
 
-    let (mut solved, mut problems, mut tests) = (0, Vec::new(), 0);
-    let mut lacking = Vec::new();
-    for day in v.curriculum.days() {
-        let program = programs.get(&day.module());
-        let program = program.with_context(|| format!("{} has no tests", day.feature))?;
-        for n in 1..=day.tasks.len() + 1 {
-            let place = if n > day.tasks.len() {
-                format!("{}, all filled in", day.feature)
-            } else {
-                format!("{} before task {n}", day.feature)
-            };
-            for file in files {
-                let text = file.template.render(|id| order(id) < solved);
-                write_if_changed(&v.tree.join(&file.path), text.as_bytes())?;
-            }
-            // Each alone keeps one core busy.
-            let check = format!("check --quiet --lib --features {}", day.feature);
-            let (report, checked) = thread::scope(|scope| {
-                let report = scope.spawn(|| run(v, program, solved));
-                let checked = run_quietly(&mut v.cargo(&check));
-                (report.join(), checked)
-            });
-            let report = report.unwrap_or_else(|panic| resume_unwind(panic))?;
-            let checked = checked?;
-            if let Some(reason) = report.not_verified() {
-                lacking.push(format!("{place}: {reason}"));
-            }
-            println!("{place}: {}", report.closing.join(" "));
-            problems.extend(judge(day, n, &report).iter().map(|what| format!("{place}: {what}")));
-            if !checked.status.success() || checked.text.contains("warning: ") {
-                problems.push(format!("{place}: the compiler says:\n{}", checked.tail(40)));
-            }
-            if n <= day.tasks.len() {
-                solved += 1;
-            } else {
-                tests += report.passed.len();
-            }
+    fn place(&self) -> String {
+        if self.is_last() {
+            format!("{}, all filled in", self.day.feature)
+        } else {
+            format!("{} before task {}", self.day.feature, self.next)
         }
     }
-    for problem in &problems {
-        println!("{problem}");
-    }
-    let here = v.curriculum.tasks().filter(|(_, task)| task.is_for_here()).count();
-    let note = format!("{here} tasks, {tests} tests");
-    Ok(if problems.is_empty() && !lacking.is_empty() {
-        Outcome::NotVerified(format!("{}; {note}", lacking.join("; ")))
-    } else if problems.is_empty() {
-        Outcome::Passed(note)
-    } else {
-        Outcome::Failed(format!("{} problems; {}", problems.len(), problems[0]))
-    })
 }
 
-/// Builds the tests of all days and says where they are, by module.
-fn build(v: &Verification) -> Result<BTreeMap<String, PathBuf>> {
-    let mut command = v.cargo("test --no-run --message-format json-render-diagnostics --features");
-    command.arg(v.curriculum.features().join(","));
+/// Every stage of some days, those of only some tasks where `tasks` names them. Returns a finding,
+/// and what the machine lacks for these days, if it lacks something.
+pub(super) fn stages(
+    v: &Verification,
+    program: &Program,
+    days: &[&Day],
+    tasks: Option<&BTreeSet<String>>,
+) -> Result<(String, Option<String>)> {
+    let (mut stages, mut solved) = (Vec::new(), 0);
     for day in v.curriculum.days() {
-        command.args(["--test", &day.module()]);
-    }
-    let finished = run_quietly(&mut command)?;
-    let said: Vec<&str> = finished.text.lines().filter(|line| !line.starts_with('{')).collect();
-    ensure!(finished.status.success(), "the tests do not build:\n{}", said.join("\n"));
-    let mut programs = BTreeMap::new();
-    for line in finished.output.lines() {
-        let Ok(message) = serde_json::from_str::<Value>(line) else { continue };
-        let (name, program) = (message["target"]["name"].as_str(), message["executable"].as_str());
-        if let (Some(name), Some(program)) = (name, program) {
-            programs.insert(name.to_owned(), PathBuf::from(program));
+        for next in 1..=day.tasks.len() + 1 {
+            let id = TaskId { feature: day.feature.clone(), task: next };
+            let named = tasks.is_none_or(|tasks| tasks.contains(&id.to_string()));
+            let stage = Stage { day, next, solved };
+            if days.iter().any(|other| other.feature == day.feature) && (named || stage.is_last()) {
+                stages.push(stage);
+            }
+            solved += usize::from(next <= day.tasks.len());
         }
     }
-    Ok(programs)
+    let reports = each(&stages, |_, stage| run(program, stage))?;
+    let (mut problems, mut tests) = (Vec::new(), 0);
+    for (stage, report) in stages.iter().zip(&reports) {
+        let place = stage.place();
+        println!("{place}: {}", report.closing.join(" "));
+        let found = judge(stage.day, stage.next, report);
+        problems.extend(found.iter().map(|what| format!("{place}: {what}")));
+        if stage.is_last() {
+            tests += report.passed.len();
+        }
+    }
+    ensure!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
+    let red = stages.iter().filter(|stage| !stage.is_last()).count();
+    let lacking = reports.iter().find_map(Report::not_verified).map(str::to_owned);
+    Ok((format!("{red} tasks red by their own message, then {tests} tests green"), lacking))
 }
 
-/// Runs a day's tests with so many tasks of the course solved.
-fn run(v: &Verification, program: &PathBuf, solved: usize) -> Result<Report> {
-    let mut command = Command::new(program);
-    forget_cargo(&mut command);
-    command.current_dir(&v.tree).env(VARIABLE, solved.to_string()).env_remove("RUST_BACKTRACE");
-    let finished = run_quietly(&mut command)?;
+/// Runs a day's tests with the stage's tasks solved.
+fn run(program: &Program, stage: &Stage) -> Result<Report> {
+    let tests = program.tests(&stage.day.module(), |_| true);
+    let mut command = tests.with_context(|| format!("{} has no tests", stage.day.feature))?;
+    let finished = run_quietly(command.env(SOLVED, stage.solved.to_string()))?;
     let report = Report::parse(&finished.output);
-    ensure!(!report.closing.is_empty(), "{}:\n{}", program.display(), finished.tail(40));
+    ensure!(!report.closing.is_empty(), "{}:\n{}", stage.place(), finished.tail(40));
     Ok(report)
 }
-
 /// What is wrong with a stage: a solved task's test that fails, an open one's that passes, or the
 /// next one's that fails otherwise than by its own `todo!`.
 fn judge(day: &Day, n: usize, report: &Report) -> Vec<String> {

@@ -2,15 +2,17 @@
 
 use std::{path::Path, process::Command};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::context::{Outcome, Verification, succeeds};
 use crate::{
-    bank, consistency,
+    consistency,
+    curriculum::TaskId,
+    files::write_if_changed,
     libtest::Report,
-    process::{run_aloud, run_quietly},
+    process::run_quietly,
     processor::PROCESSORS,
-    stubs,
+    stubs::{self, generated},
 };
 
 /// The PyO3 crate, and the engines that it serves: checked where there is a Python.
@@ -33,7 +35,7 @@ fn all_but_the_bridge() -> String {
 }
 
 /// `cargo course stubs --check` on the repository itself.
-pub(super) fn stubs(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn stubs(v: &Verification) -> Result<Outcome> {
     let stubs::Checked { equal, yours } = stubs::check(&v.root, &v.curriculum)?;
     let note = if yours == 0 {
         format!("{equal} files")
@@ -45,7 +47,7 @@ pub(super) fn stubs(v: &mut Verification) -> Result<Outcome> {
 }
 
 /// All that repeats the curriculum.
-pub(super) fn curriculum(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn curriculum(v: &Verification) -> Result<Outcome> {
     let problems = consistency::problems(&v.root, &v.curriculum)?;
     ensure!(problems.is_empty(), "{} disagreements\n{}", problems.len(), problems.join("\n"));
     Ok(Outcome::Passed(format!(
@@ -56,14 +58,14 @@ pub(super) fn curriculum(v: &mut Verification) -> Result<Outcome> {
 }
 
 /// rustfmt.
-pub(super) fn formatting(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn formatting(v: &Verification) -> Result<Outcome> {
     v.cargo_succeeds("fmt --all --check")?;
     Ok(Outcome::Passed(String::new()))
 }
 
 /// Clippy, with warnings as errors, on all crates; on the learner's once with its stubs and once
 /// with the reference.
-pub(super) fn clippy(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn clippy(v: &Verification) -> Result<Outcome> {
     let features = v.curriculum.features().into_iter();
     let weeks: Vec<String> = features.map(|feature| format!("tiny-llm/{feature}")).collect();
     let weeks = weeks.join(",");
@@ -105,7 +107,7 @@ fn has_library(target: &str) -> bool {
 }
 
 /// `cargo doc`, with warnings as errors: links that lead nowhere, above all.
-pub(super) fn documentation(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn documentation(v: &Verification) -> Result<Outcome> {
     let all = v.curriculum.features().join(",");
     let features = format!("{all},serve,tiny-llm-reference/gpu,tiny-llm-reference/text");
     let mut doc = v.cargo(&format!("doc --no-deps {}", all_but_the_bridge()));
@@ -115,7 +117,7 @@ pub(super) fn documentation(v: &mut Verification) -> Result<Outcome> {
 }
 
 /// The crates that are not the learner's.
-pub(super) fn unit_tests(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn unit_tests(v: &Verification) -> Result<Outcome> {
     let packages = ["formats", "kernels", "schema", "gpu", "harness", "cli", "server", "reference"];
     let packages = packages.map(|name| format!("--package tiny-llm-{name}")).join(" ");
     let features = "tiny-llm-formats/text,tiny-llm-reference/gpu,tiny-llm-reference/text";
@@ -131,7 +133,7 @@ pub(super) fn unit_tests(v: &mut Verification) -> Result<Outcome> {
 }
 
 /// `cargo test` with no day chosen.
-pub(super) fn test_alone(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn test_alone(v: &Verification) -> Result<Outcome> {
     let finished = v.cargo_succeeds("test")?;
     for expected in ["cargo course start", "cargo test --features week1-day1"] {
         ensure!(finished.text.contains(expected), "`cargo test` alone does not name `{expected}`");
@@ -139,37 +141,44 @@ pub(super) fn test_alone(v: &mut Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(String::new()))
 }
 
-/// Each day by itself on our solution, so that a day that needs another's feature is found.
-pub(super) fn reference(v: &mut Verification) -> Result<Outcome> {
-    let (mut text, mut red, mut reasons) = (String::new(), Vec::new(), Vec::new());
-    for day in v.curriculum.days() {
-        let finished = run_aloud(&mut v.cargo(&format!(
-            "test --no-fail-fast --test {} --features {},reference",
-            day.module(),
-            day.feature
-        )))?;
-        if let Some(reason) = Report::parse(&finished.output).not_verified() {
-            reasons.push(format!("{}: {reason}", day.feature));
-            continue;
+/// Each day's tests compile with its own feature alone, on stubs and on the reference, so that a day
+/// that needs another's feature is found; and so does every stage of the learner's crate. The
+/// compiler warns of nothing.
+pub(super) fn days(v: &Verification) -> Result<Outcome> {
+    let days: Vec<_> = v.curriculum.days().filter(|day| day.apart.is_none()).collect();
+    for day in &days {
+        let (module, feature) = (day.module(), &day.feature);
+        for features in [feature.clone(), format!("{feature},reference")] {
+            let check = format!("check --quiet --test {module} --features {features}");
+            without_warning(v, &check).with_context(|| features)?;
         }
-        if !finished.status.success() {
-            red.push(day.feature.as_str());
-        }
-        text += &finished.text;
     }
-    ensure!(red.is_empty(), "red on the reference: {}", red.join(", "));
-    let passed = count(&text)?;
-    Ok(if reasons.is_empty() {
-        Outcome::Passed(passed)
-    } else {
-        Outcome::NotVerified(format!("{}; passed: {passed}", reasons.join("; ")))
-    })
+    let files = generated(&v.root, &v.curriculum)?;
+    let ids: Vec<TaskId> = v.curriculum.tasks().map(|(id, _)| id).collect();
+    let stages = (0..=ids.len()).try_for_each(|solved| {
+        for file in &files {
+            let text = file.template.render(|id| ids[..solved].contains(id));
+            write_if_changed(&v.tree.join(&file.path), text.as_bytes())?;
+        }
+        let feature = &ids[solved.saturating_sub(1)].feature;
+        if v.curriculum.day(feature)?.apart.is_some() {
+            return Ok(());
+        }
+        without_warning(v, &format!("check --quiet --lib --features {feature}"))
+            .with_context(|| format!("{solved} tasks filled in"))
+    });
+    for file in &files {
+        write_if_changed(&v.tree.join(&file.path), file.stub.as_bytes())?;
+    }
+    stages?;
+    Ok(Outcome::Passed(format!("{} days, {} stages", days.len(), ids.len() + 1)))
 }
 
-/// The bank: every wrong body is red and named, every alternate passes, answers and kill matrix are
-/// what they were.
-pub(super) fn misconceptions(v: &mut Verification) -> Result<Outcome> {
-    Ok(Outcome::Passed(bank::verify(&v.root, &v.curriculum)?))
+fn without_warning(v: &Verification, check: &str) -> Result<()> {
+    let checked = run_quietly(&mut v.cargo(check))?;
+    let clean = checked.status.success() && !checked.text.contains("warning: ");
+    ensure!(clean, "the compiler says:\n{}", checked.tail(40));
+    Ok(())
 }
 
 /// How many tests passed. None, or an ignored one, is a failure: it would count as passed without

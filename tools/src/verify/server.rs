@@ -19,8 +19,7 @@ use crate::process::run_quietly;
 const CLIENTS: &str = "1000";
 
 /// All of it.
-pub(super) fn server(v: &mut Verification) -> Result<Outcome> {
-    v.take_python();
+pub(super) fn server(v: &Verification) -> Result<Outcome> {
     let mut tests = v.cargo("test --no-fail-fast --test serve --features serve,reference");
     if v.options.full {
         tests.env("TINY_LLM_CLIENTS", CLIENTS);

@@ -44,10 +44,7 @@ const RANDOM: &str = "#include <windows.h>\n#include <ntsecapi.h>\n\
                       { return RtlGenRandom(data, length); }\n";
 
 /// `cargo check` of everything for every target that a compiler here has a library for.
-pub(super) fn compile(v: &mut Verification) -> Result<Outcome> {
-    if let Some(left_out) = left_out(v) {
-        return Ok(left_out);
-    }
+pub(super) fn compile(v: &Verification) -> Result<Outcome> {
     let (mut done, mut missing) = (Vec::new(), Vec::new());
     for (name, target) in TARGETS {
         let Some(compiler) = Compiler::find(target) else {
@@ -73,10 +70,7 @@ pub(super) fn compile(v: &mut Verification) -> Result<Outcome> {
 }
 
 /// The tests of what reads files and of what calculates.
-pub(super) fn windows(v: &mut Verification) -> Result<Outcome> {
-    if let Some(left_out) = left_out(v) {
-        return Ok(left_out);
-    }
+pub(super) fn windows(v: &Verification) -> Result<Outcome> {
     let tools = TOOLS.map(|(what, default, packages)| {
         let variable = variable(WINDOWS, what);
         (env::var_os(&variable).unwrap_or_else(|| default.into()), packages, variable)
@@ -98,11 +92,6 @@ pub(super) fn windows(v: &mut Verification) -> Result<Outcome> {
     // Its own settings, and none of its remarks among the tests' lines.
     test.env("WINEPREFIX", libraries.join("prefix")).env("WINEDEBUG", "-all");
     Ok(Outcome::Passed(count(&succeeds(&mut test)?.text)?))
-}
-
-fn left_out(v: &Verification) -> Option<Outcome> {
-    let reason = "takes minutes: `cargo course verify --full`";
-    (!v.options.full).then(|| Outcome::NotVerified(reason.to_owned()))
 }
 
 fn folder(v: &Verification) -> std::path::PathBuf {

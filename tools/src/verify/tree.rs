@@ -1,15 +1,20 @@
 //! The pristine copy that everything runs in, and the check that the repository stayed as it was.
 
-use std::{collections::BTreeMap, fs, path::Path, process::Command};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use super::context::{Outcome, Verification};
 pub(super) use crate::files::write_if_changed;
 use crate::{pristine::copy_tree, process::run_quietly};
 
 /// Copies the repository to `target/verify/tree`, with every stub as generated.
-pub(super) fn copy(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn copy(v: &Verification) -> Result<Outcome> {
     let files = copy_tree(&v.root, &v.curriculum, &v.tree, BTreeMap::new())?;
     // Cargo builds elsewhere, but the book's commands write into this folder.
     fs::create_dir_all(v.tree.join("target"))?;
@@ -20,30 +25,41 @@ pub(super) fn copy(v: &mut Verification) -> Result<Outcome> {
 }
 
 /// `git status` of the repository; `None` outside git.
-pub(super) fn git_status(root: &Path) -> Option<String> {
+fn git_status(root: &Path) -> Option<String> {
     let status =
         run_quietly(Command::new("git").args(["status", "--porcelain"]).current_dir(root)).ok()?;
     status.status.success().then_some(status.text)
 }
 
-/// Compares `git status` with what it was before the first step.
-pub(super) fn unmodified(v: &mut Verification) -> Result<Outcome> {
-    let (Some(before), Some(after)) = (&v.status_before, git_status(&v.root)) else {
-        return Ok(Outcome::NotVerified(
-            "this folder is not a git repository, or git is missing".to_owned(),
-        ));
-    };
-    let changed: Vec<&str> = after
-        .lines()
-        .filter(|line| !before.lines().any(|old| old == *line))
-        .chain(before.lines().filter(|line| !after.lines().any(|new| new == *line)))
-        .collect();
-    if changed.is_empty() {
-        Ok(Outcome::Passed(String::new()))
-    } else {
-        Ok(Outcome::Failed(format!(
-            "`git status` is not what it was before: {}",
-            changed.join(", ")
-        )))
+fn remembered(root: &Path) -> PathBuf {
+    root.join("target/verify/status.txt")
+}
+
+/// Writes down `git status` as it is before the first step.
+///
+/// # Errors
+/// If the file cannot be written.
+pub(super) fn remember(root: &Path) -> Result<()> {
+    match git_status(root) {
+        Some(status) => Ok(fs::write(remembered(root), status)?),
+        None => {
+            let _ = fs::remove_file(remembered(root));
+            Ok(())
+        }
     }
+}
+
+/// Compares `git status` with what it was before the first step.
+pub(super) fn unmodified(v: &Verification) -> Result<Outcome> {
+    let (Ok(before), Some(after)) = (fs::read_to_string(remembered(&v.root)), git_status(&v.root))
+    else {
+        let reason = "this folder is no git repository, or git is missing";
+        return Ok(Outcome::NotVerified(reason.to_owned()));
+    };
+    let is_in = |text: &str, line: &str| text.lines().any(|other| other == line);
+    let appeared = after.lines().filter(|line| !is_in(&before, line));
+    let vanished = before.lines().filter(|line| !is_in(&after, line));
+    let changed: Vec<&str> = appeared.chain(vanished).collect();
+    ensure!(changed.is_empty(), "`git status` is not what it was: {}", changed.join(", "));
+    Ok(Outcome::Passed(String::new()))
 }

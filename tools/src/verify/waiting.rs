@@ -29,7 +29,7 @@ const COMMANDS: [&str; 5] = [
 
 /// Holds the locks of the engine's and of the tests' build folders, as a running build does, while
 /// the runner's commands answer; then that of the engine alone, while a task's tests run.
-pub(super) fn locks(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn locks(v: &Verification) -> Result<Outcome> {
     let target = v.root.join("target/verify/build");
     // Built before: that may take its time.
     v.cargo_succeeds("course next")?;
@@ -80,7 +80,7 @@ fn answered(command: &mut Command) -> Result<Duration> {
 
 /// Every library has the same features in every day and in the command line: with others it would
 /// be built anew. Days that are apart may ask for more: beside what they build, that is little.
-pub(super) fn libraries(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn libraries(v: &Verification) -> Result<Outcome> {
     let together = v.curriculum.days().filter(|day| day.apart.is_none());
     let mut sets: Vec<String> = together.map(|day| day.feature.clone()).collect();
     sets.extend(v.curriculum.weeks.iter().map(|week| format!("week{}", week.number)));

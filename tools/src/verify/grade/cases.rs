@@ -1,9 +1,8 @@
 //! The submissions that grading is tried on: honest ones, unfinished and broken ones, and those of
 //! `tests/hostile/`.
 //!
-//! A hostile submission is a text: a line on what it does (`# …`), if its text is to give it away
-//! the word that must be named (`# its text: …`), perhaps what must be said of it once its text was
-//! let through (`# at last: …`), and blocks that change a submission of nothing but stubs:
+//! A hostile submission is a text: a line on what it does (`# …`), perhaps what its results must say
+//! (`# at last: …`), and blocks that change a submission of nothing but stubs:
 //!
 //! ```text
 //! == body softmax                      what stands in the place of this function's `todo!`
@@ -41,9 +40,7 @@ pub(super) struct Case {
     links: BTreeMap<String, PathBuf>,
     /// Tasks of day 1's three that pass.
     pub(super) passed: usize,
-    /// The word that its text must be stopped by, if it must.
-    pub(super) flag: Option<String>,
-    /// A part of its results if its text is let through.
+    /// A part of its results.
     pub(super) at_last: Option<String>,
     /// A part of its row in the table.
     pub(super) shown: Option<&'static str>,
@@ -120,7 +117,7 @@ impl Maker<'_> {
     }
 
     /// Helpers in a file of their own, a macro, names that are words elsewhere, comments with
-    /// everything that is forbidden, lines as Windows ends them.
+    /// words of code, lines as Windows ends them.
     fn odd(&self) -> Case {
         let mut case = self.all("odd", 3, |file| file.template.render(|_| true));
         let text = "\u{feff}//! std::process::exit(0); unsafe { include!(\"x\") } #[path = \"y\"]\n\
@@ -170,34 +167,22 @@ impl Maker<'_> {
                     panic!(\"{}\", down(0))";
         let greedy = "let mut all = Vec::new();\n    \
                       loop { all.push(std::hint::black_box(vec![1u8; 1 << 24])); }";
+        let floods =
+            "loop { let _ = std::io::Write::write_all(&mut std::io::stdout(), &[b'x'; 4096]); }";
         let mut cases = vec![
             Case { shown: Some("0/3"), ..self.all("stubs", 0, |file| file.stub.clone()) },
-            case("endless", "softmax", "loop {}", 0, "ended after 20 s"),
+            case("endless", "split_heads", "loop {}", 2, "ended after 5 s"),
             case("broken", "softmax", "let x: u32 = \"\"; x", 0, "does not compile"),
             case("overflows", "split_heads", deep, 2, "stack overflow"),
+            case("aborts", "split_heads", "std::process::abort()", 2, "ended by signal"),
+            case("floods", "split_heads", floods, 2, "ended after"),
+            case("leaves", "split_heads", "std::process::exit(0)", 2, "not whole"),
         ];
         // Where memory is not limited, a program without end would take all of this machine's.
         if cfg!(target_os = "linux") {
             cases.push(case("greedy", "split_heads", greedy, 2, "out of memory"));
         }
         cases
-    }
-
-    /// The same of submissions whose text an instructor must have looked at.
-    pub(super) fn broken_and_flagged(&self) -> Vec<Case> {
-        let floods =
-            "loop { let _ = std::io::Write::write_all(&mut std::io::stdout(), &[b'x'; 4096]); }";
-        [
-            ("aborts", "split_heads", "std::process::abort()", 2, "ended by signal"),
-            ("floods", "softmax", floods, 0, "ended after 20 s"),
-            ("leaves", "softmax", "std::process::exit(0)", 0, "0/3"),
-        ]
-        .map(|(name, function, body, passed, shown)| Case {
-            passed,
-            shown: Some(shown),
-            ..self.with_body(name, function, body, true)
-        })
-        .into()
     }
 
     /// The submissions of [`FOLDER`].
@@ -227,9 +212,8 @@ impl Maker<'_> {
             .replace("{REPORT}", &format!("{:?}", self.report()?));
         let (head, blocks) = text.split_once("\n== ").context("it has no block")?;
         let mut case = self.all(name, 0, |file| file.stub.clone());
-        let said =
-            |what: &str| head.lines().find_map(|line| Some(line.strip_prefix(what)?.to_owned()));
-        (case.flag, case.at_last) = (said("# its text: "), said("# at last: "));
+        case.at_last =
+            head.lines().find_map(|line| Some(line.strip_prefix("# at last: ")?.to_owned()));
         for block in blocks.split("\n== ") {
             let (title, text) = block.split_once('\n').unwrap_or((block, ""));
             let (kind, of) = title.split_once(' ').context("a block has no name")?;

@@ -19,14 +19,12 @@ use serde_json::Value;
 use self::{list::Mutant, plant::Planted};
 use super::context::{Outcome, Verification, succeeds};
 use crate::{
-    bank::{
-        matrix::{each, tests_within},
-        tree::build,
-        variants::{VARIABLE, without_warnings},
-    },
+    bank::matrix::{each, tests_within},
     curriculum::{Day, Task},
+    libtest::task_of_test,
     pristine::copy_tree,
     process::{cargo, run_quietly},
+    proof::{self, Program, VARIANT, without_warnings},
     stubs::generated,
 };
 
@@ -41,11 +39,7 @@ const VERSION: &str = "27.1.0";
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Installs the tool below `target/`, plants all that it lists, and tries each.
-pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
-    if !v.options.full {
-        let why = "takes half an hour: `cargo course verify --full`";
-        return Ok(Outcome::NotVerified(why.to_owned()));
-    }
+pub(super) fn mutants(v: &Verification) -> Result<Outcome> {
     let tool = installed(v)?;
     let listed = listed(&tool, &v.root)?;
 
@@ -67,11 +61,11 @@ pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
     println!("{} do not compile", unviable.len());
 
     let days: Vec<&Day> = v.curriculum.days().collect();
-    let programs = build(copy.root, &copy.tree, &days, None, None)?;
+    let program = Program::build(copy.root, &copy.tree, &days, None)?;
     for day in &days {
-        copy.without_mutant(day, &programs)?;
+        without_mutant(day, &program)?;
     }
-    let fates = each(&viable, |_, (number, mutant)| copy.fate(*number, mutant, &days, &programs))?;
+    let fates = each(&viable, |_, (number, mutant)| fate(*number, mutant, &days, &program))?;
     let count = |wanted: Fate| fates.iter().filter(|fate| **fate == wanted).count();
     let (caught, endless) = (count(Fate::Caught), count(Fate::Endless));
     let missed: Vec<&str> = viable
@@ -143,7 +137,7 @@ impl Copy<'_> {
         // The compiler looks at lifetimes only where all types are right, and so on.
         for _ in 0..12 {
             let mut files: BTreeMap<String, Planted> = BTreeMap::new();
-            let mut instead = BTreeMap::new();
+            let mut instead = proof::frame(&v.root, &v.curriculum)?;
             for file in generated(&v.root, &v.curriculum)? {
                 let path = format!("reference/{}", file.path);
                 let text = fs::read_to_string(v.root.join(&path))?;
@@ -198,68 +192,64 @@ impl Copy<'_> {
         );
         Ok(refused)
     }
+}
 
-    /// Makes sure that all tests pass where no mutant is chosen: what is red then says nothing.
-    fn without_mutant(&self, day: &Day, programs: &BTreeMap<String, PathBuf>) -> Result<()> {
-        let ran = tests_within(&mut self.command(0, day, "task_", programs)?, 10 * LIMIT)?;
-        let red: Vec<&str> = ran.red().collect();
-        ensure!(
-            ran.ended && red.is_empty() && !ran.report.passed.is_empty(),
-            "{}: not green without a mutant: {}",
-            day.feature,
-            red.join(", ")
-        );
-        Ok(())
-    }
+/// Makes sure that all tests pass where no mutant is chosen: what is red then says nothing.
+fn without_mutant(day: &Day, program: &Program) -> Result<()> {
+    let ran = tests_within(&mut command(0, day, None, program)?, 10 * LIMIT)?;
+    let red: Vec<&str> = ran.red().collect();
+    ensure!(
+        ran.ended && red.is_empty() && !ran.report.passed.is_empty(),
+        "{}: not green without a mutant: {}",
+        day.feature,
+        red.join(", ")
+    );
+    Ok(())
+}
 
-    /// A run of some tests of a day with the mutant of that number.
-    fn command(
-        &self,
-        number: usize,
-        day: &Day,
-        filter: &str,
-        programs: &BTreeMap<String, PathBuf>,
-    ) -> Result<Command> {
-        let program = programs.get(&day.module()).context("a day without a test program")?;
-        let mut command = limited(program);
-        command.current_dir(&self.tree).arg(filter).env(VARIABLE, number.to_string());
-        command.env_remove("RUST_BACKTRACE").env("RUST_TEST_THREADS", "1");
-        command.env("RUST_MIN_STACK", (64 << 20).to_string());
-        Ok(command)
-    }
+/// A run of a day's tests, or of one task's, with the mutant of that number.
+fn command(number: usize, day: &Day, task: Option<usize>, program: &Program) -> Result<Command> {
+    let wanted =
+        |name: &str| task_of_test(name).is_some_and(|found| task.is_none_or(|task| task == found));
+    let tests = program.tests(&day.module(), wanted);
+    let mut command = limited(tests.with_context(|| format!("{} has no tests", day.feature))?);
+    command.env(VARIANT, number.to_string()).env("RUST_TEST_THREADS", "1");
+    Ok(command)
+}
 
-    /// Tries one: its task's tests first, then the rest of its day's and of the days behind it.
-    fn fate(
-        &self,
-        number: usize,
-        mutant: &Mutant,
-        days: &[&Day],
-        programs: &BTreeMap<String, PathBuf>,
-    ) -> Result<Fate> {
-        let own = days.iter().position(|day| day.feature == mutant.task.feature);
-        let own = own.with_context(|| format!("{} is no day", mutant.task.feature))?;
-        let first = [(days[own], format!("task_{}_", mutant.task.task))];
-        let rest = days[own..].iter().map(|day| (*day, "task_".to_owned()));
-        for (day, filter) in first.into_iter().chain(rest) {
-            // A program that died noticed it too.
-            match tests_within(&mut self.command(number, day, &filter, programs)?, LIMIT) {
-                Ok(ran) if !ran.ended => return Ok(Fate::Endless),
-                Ok(ran) if ran.red().next().is_none() => {}
-                _ => return Ok(Fate::Caught),
-            }
+/// Tries one: its task's tests first, then the rest of its day's and of the days behind it.
+fn fate(number: usize, mutant: &Mutant, days: &[&Day], program: &Program) -> Result<Fate> {
+    let own = days.iter().position(|day| day.feature == mutant.task.feature);
+    let own = own.with_context(|| format!("{} is no day", mutant.task.feature))?;
+    let first = [(days[own], Some(mutant.task.task))];
+    for (day, task) in first.into_iter().chain(days[own..].iter().map(|day| (*day, None))) {
+        // A program that died noticed it too.
+        match tests_within(&mut command(number, day, task, program)?, LIMIT) {
+            Ok(ran) if !ran.ended => return Ok(Fate::Endless),
+            Ok(ran) if ran.red().next().is_none() => {}
+            _ => return Ok(Fate::Caught),
         }
-        Ok(Fate::Missed)
     }
+    Ok(Fate::Missed)
 }
 
 /// A program that may take 4 GiB of memory and 20 s of processor time, where that can be said: a
 /// loop that never ends may well collect, and on a busy machine the clock says little.
-fn limited(program: &Path) -> Command {
-    if cfg!(unix) {
-        let mut command = Command::new("sh");
-        command.args(["-c", "ulimit -v 4194304; ulimit -t 20; exec \"$0\" \"$@\""]).arg(program);
-        command
-    } else {
-        Command::new(program)
+fn limited(program: Command) -> Command {
+    if cfg!(windows) {
+        return program;
     }
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -v 4194304; ulimit -t 20; exec \"$0\" \"$@\""]);
+    command.arg(program.get_program()).args(program.get_args());
+    if let Some(folder) = program.get_current_dir() {
+        command.current_dir(folder);
+    }
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
 }

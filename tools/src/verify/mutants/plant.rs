@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use super::list::Mutant;
-use crate::bank::variants::chosen;
+use crate::proof::chosen;
 
 /// A file's text with its mutants.
 pub(super) struct Planted {

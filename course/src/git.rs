@@ -1,0 +1,162 @@
+//! What `cargo course update` and `diff` have git do. Nothing here changes a branch, the index or a
+//! file of the working tree.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    io::Write,
+    path::Path,
+    process::{self, Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// Runs git in `root` without anything that a repository's configuration could have it run, and
+/// returns its output.
+///
+/// # Errors
+/// If git is missing or fails; with what it said.
+pub(crate) fn git(root: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
+    let output = command(root, arguments).output().context("git cannot be started")?;
+    if !output.status.success() {
+        bail!(
+            "`git {}` failed: {}",
+            arguments.join(" "),
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    Ok(output.stdout)
+}
+
+/// [`git`], as one line of text.
+pub(crate) fn line(root: &Path, arguments: &[&str]) -> Result<String> {
+    Ok(String::from_utf8_lossy(&git(root, arguments)?).trim().to_owned())
+}
+
+/// The three-way merge of `yours` and `newer`, which both come from `base`, and whether it is clean.
+/// Where it is not, lines of `mark` times `<`, `=` and `>` enclose both versions.
+pub(crate) fn merge(base: &str, yours: &str, newer: &str, mark: usize) -> Result<(bool, String)> {
+    let size = format!("--marker-size={mark}");
+    let merge = ["-c", "merge.conflictStyle=merge", "merge-file", "-p", "-q", &size];
+    on_texts(&merge, &[("yours", yours), ("base", base), ("newer", newer)])
+}
+
+/// The hunks of a unified diff; empty if the texts are equal.
+pub(crate) fn diff(old: &str, new: &str) -> Result<String> {
+    let diff = ["diff", "--no-index", "--no-color", "--no-ext-diff", "--unified=3", "--"];
+    let (_, shown) = on_texts(&diff, &[("old", old), ("new", new)])?;
+    Ok(shown.find("@@").map_or_else(String::new, |hunks| shown[hunks..].to_owned()))
+}
+
+/// Runs git on files that hold the texts, in a folder that is removed afterwards. Returns whether
+/// git found no difference or conflict, and its output.
+fn on_texts(arguments: &[&str], texts: &[(&str, &str)]) -> Result<(bool, String)> {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let call = CALLS.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("course-{}-{call}", process::id()));
+    let run = || -> Result<_> {
+        fs::create_dir(&folder)?;
+        for (name, text) in texts {
+            fs::write(folder.join(name), text)?;
+        }
+        let names: Vec<&str> = texts.iter().map(|(name, _)| *name).collect();
+        Ok(command(&folder, &[arguments, &names].concat()).output()?)
+    };
+    let output = run().context("git cannot be run on temporary files");
+    let _ = fs::remove_dir_all(&folder);
+    let output = output?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.code().is_some_and(|code| code < 128), "git failed: {}", said.trim());
+    Ok((output.status.success(), String::from_utf8(output.stdout)?))
+}
+
+fn command(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    // A hook or a file watcher would be a program of the other repository's choice.
+    command.args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]).args(arguments);
+    command.current_dir(root).env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Fetches the default branch of `upstream`, else of `origin`, and returns its name and commit.
+pub(crate) fn fetch(root: &Path) -> Result<(String, String)> {
+    let remotes = line(root, &["remote"])?;
+    let remote = ["upstream", "origin"]
+        .into_iter()
+        .find(|name| remotes.lines().any(|remote| remote == *name));
+    let remote = remote.context(
+        "there is no remote named upstream or origin; name a folder or a git ref with the newer \
+         course",
+    )?;
+    println!("Fetching {remote} …");
+    git(root, &["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", remote, "HEAD"])?;
+    Ok((
+        format!("{remote}, default branch"),
+        line(root, &["rev-parse", "--verify", "FETCH_HEAD^{commit}"])?,
+    ))
+}
+
+/// The commits that lead to `commit`, itself included, newest first.
+pub(crate) fn history(root: &Path, commit: &str) -> Result<Vec<String>> {
+    Ok(line(root, &["rev-list", "--end-of-options", commit])?.lines().map(str::to_owned).collect())
+}
+
+/// The files of a commit and their hashes.
+///
+/// # Errors
+/// If it holds anything but plain files.
+pub(crate) fn hashes(root: &Path, commit: &str) -> Result<BTreeMap<String, String>> {
+    let listed = git(root, &["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit])?;
+    let mut files = BTreeMap::new();
+    for entry in listed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+        let entry = str::from_utf8(entry).ok().context("a file's name is not UTF-8")?;
+        let (about, path) =
+            entry.split_once('\t').context("`git ls-tree` printed something unknown")?;
+        let words: Vec<&str> = about.split(' ').collect();
+        ensure!(
+            words.len() == 3 && words[0].starts_with("100"),
+            "{path} is no plain file in {commit}"
+        );
+        files.insert(path.to_owned(), words[2].to_owned());
+    }
+    Ok(files)
+}
+
+/// The files of a commit, as it holds them.
+pub(crate) fn files(root: &Path, commit: &str) -> Result<BTreeMap<String, Vec<u8>>> {
+    let hashes = hashes(root, commit)?;
+    let mut child = command(root, &["cat-file", "--batch"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let asked: Vec<String> =
+        hashes.values().cloned().collect::<BTreeSet<_>>().into_iter().collect();
+    let mut input = child.stdin.take().context("git has no input")?;
+    let lines = asked.iter().map(|hash| format!("{hash}\n")).collect::<String>();
+    // Both pipes are finite: what is asked must not wait for what is answered.
+    let asking = thread::spawn(move || input.write_all(lines.as_bytes()));
+    let output = child.wait_with_output().context("git was lost")?;
+    ensure!(
+        output.status.success() && asking.join().is_ok_and(|asked| asked.is_ok()),
+        "`git cat-file` failed"
+    );
+
+    let (mut contents, mut rest) = (BTreeMap::new(), output.stdout.as_slice());
+    for hash in asked {
+        let end =
+            rest.iter().position(|byte| *byte == b'\n').context("`git cat-file` ended early")?;
+        let head = String::from_utf8_lossy(&rest[..end]).into_owned();
+        let size = head.rsplit_once(' ').and_then(|(_, size)| size.parse::<usize>().ok());
+        let size = size
+            .filter(|size| rest.len() > end + 1 + size)
+            .with_context(|| format!("git has no content for {head}"))?;
+        contents.insert(hash, rest[end + 1..end + 1 + size].to_owned());
+        rest = &rest[end + 2 + size..];
+    }
+    Ok(hashes.into_iter().map(|(path, hash)| (path, contents[&hash].clone())).collect())
+}

@@ -1,0 +1,160 @@
+//! Replaces files that may hold a learner's work.
+//!
+//! Each file is replaced by a rename, after what it held has a copy in `.course/recovery/<time>/`.
+//! So a program that is killed leaves every file as it was or as it will be, and loses nothing. It
+//! may have replaced some files and not others: the same command, run again, replaces the rest.
+//! At worst a temporary file `.NAME.PROCESS.tmp` remains beside one of them, to be deleted.
+
+use std::{fs, io::ErrorKind, path::Path, thread};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::files::{Recovery, write_atomically};
+
+/// A file, relative to the repository, and what it held when the command read it.
+#[derive(Debug, Clone)]
+pub struct Replacement {
+    /// `src/week1/attention.rs`
+    pub path: String,
+    /// `None` if there was no file.
+    pub old: Option<Vec<u8>>,
+    /// `None` if the file is to be removed.
+    pub new: Option<Vec<u8>>,
+    /// Whether `old` may be the learner's.
+    pub keep: bool,
+}
+
+/// Replaces the files, in no particular order. A file that is as it will be already is skipped, so
+/// two commands may do the same at once.
+///
+/// # Errors
+/// If a file was changed since it was read, or cannot be replaced: that file stays as it is, and
+/// some of the others may be replaced.
+pub fn replace(root: &Path, recovery: &mut Recovery, files: &[Replacement]) -> Result<()> {
+    let kept: Vec<(String, &[u8])> = files
+        .iter()
+        .filter(|file| file.keep)
+        .filter_map(|file| Some((file.path.clone(), file.old.as_deref()?)))
+        .collect();
+    if !kept.is_empty() {
+        let folder = recovery.make()?;
+        each(&kept, |(path, old)| write_atomically(&root.join(&folder).join(path), old))?;
+    }
+    each(files, |file| replace_one(root, file))
+}
+
+fn replace_one(root: &Path, Replacement { path, old, new, .. }: &Replacement) -> Result<()> {
+    let place = root.join(path);
+    let now = read(root, path)?;
+    if now == *new {
+        return Ok(());
+    }
+    ensure!(now == *old, "{path} was changed while this command ran; it stays, run this again");
+    let Some(new) = new else {
+        fs::remove_file(&place).with_context(|| format!("{path} cannot be removed"))?;
+        // Fails at the first folder that holds something else.
+        for folder in place.ancestors().skip(1).take_while(|folder| *folder != root) {
+            if fs::remove_dir(folder).is_err() {
+                break;
+            }
+        }
+        return Ok(());
+    };
+    write_atomically(&place, new)
+}
+
+/// Does the same for each of many files. Each write waits for the disk, so 16 of them wait together.
+fn each<T: Sync>(files: &[T], write: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
+    let write = &write;
+    thread::scope(|scope| {
+        let share = files.len().div_ceil(16).max(1);
+        let writers: Vec<_> = files
+            .chunks(share)
+            .map(|files| scope.spawn(move || files.iter().try_for_each(write)))
+            .collect();
+        writers.into_iter().try_for_each(|writer| writer.join().expect("no write panics"))
+    })
+}
+
+/// What the file at `path` holds; `None` if there is none.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read(root: &Path, path: &str) -> Result<Option<Vec<u8>>> {
+    match fs::read(root.join(path)) {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(error).with_context(|| format!("{path} cannot be read")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::write;
+
+    fn text(root: &Path, path: &str) -> Option<String> {
+        fs::read_to_string(root.join(path)).ok()
+    }
+
+    /// `a` is replaced, `b/b` is new, `c/c` is removed.
+    fn planned() -> (tempfile::TempDir, Vec<Replacement>) {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path(), "a", "old a");
+        write(root.path(), "c/c", "old c");
+        let file = |path: &str, old: Option<&str>, new: Option<&str>| Replacement {
+            path: path.into(),
+            old: old.map(Into::into),
+            new: new.map(Into::into),
+            keep: true,
+        };
+        let files = vec![
+            file("a", Some("old a"), Some("new a")),
+            file("b/b", None, Some("new b")),
+            file("c/c", Some("old c"), None),
+        ];
+        (root, files)
+    }
+
+    #[test]
+    fn files_are_replaced_and_what_they_held_is_kept() {
+        let (root, files) = planned();
+        let mut recovery = Recovery::new(root.path());
+        replace(root.path(), &mut recovery, &files).unwrap();
+        let all = || ["a", "b/b", "c/c"].map(|path| text(root.path(), path));
+        assert_eq!(all(), [Some("new a".into()), Some("new b".into()), None]);
+        assert!(!root.path().join("c").exists());
+        let kept = root.path().join(recovery.folder().unwrap());
+        assert_eq!(
+            (text(&kept, "a"), text(&kept, "c/c")),
+            (Some("old a".into()), Some("old c".into()))
+        );
+        // Another command had planned the same.
+        replace(root.path(), &mut Recovery::new(root.path()), &files).unwrap();
+        assert_eq!(all(), [Some("new a".into()), Some("new b".into()), None]);
+    }
+
+    #[test]
+    fn a_file_that_was_changed_meanwhile_stays() {
+        for path in ["a", "b/b", "c/c"] {
+            let (root, files) = planned();
+            write(root.path(), path, "mine");
+            let error = replace(root.path(), &mut Recovery::new(root.path()), &files);
+            let expected =
+                format!("{path} was changed while this command ran; it stays, run this again");
+            assert_eq!(error.unwrap_err().to_string(), expected);
+            assert_eq!(text(root.path(), path), Some("mine".into()));
+        }
+    }
+
+    #[test]
+    fn nothing_is_replaced_before_its_copy_is_kept() {
+        let (root, files) = planned();
+        write(root.path(), ".course/recovery", "no folder");
+        let error = replace(root.path(), &mut Recovery::new(root.path()), &files).unwrap_err();
+        assert!(error.to_string().contains(".course/recovery"), "{error:#}");
+        assert_eq!(text(root.path(), "a"), Some("old a".into()));
+    }
+}

@@ -1,0 +1,89 @@
+//! What the course is known to have had: from this the update tells a learner's change.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::{
+    json::{self, Json},
+    source::normalise,
+};
+
+/// What the last update brought, relative to the repository.
+pub(super) const RECORD: &str = ".course/course.json";
+
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    /// The newer course's commit, if it had one.
+    pub(super) commit: Option<String>,
+    /// Path → hash of every file.
+    pub(super) files: BTreeMap<String, String>,
+}
+
+impl Record {
+    /// The last update's; empty if there was none.
+    pub(super) fn read(root: &Path) -> Result<Self> {
+        match fs::read(root.join(RECORD)) {
+            Ok(text) => Self::parse(&text).with_context(|| {
+                format!("{RECORD} is malformed; remove it if it cannot be mended")
+            }),
+            Err(_) => Ok(Self::default()),
+        }
+    }
+
+    fn parse(text: &[u8]) -> Result<Self> {
+        let file: Value = serde_json::from_slice(text)?;
+        let mut files = BTreeMap::new();
+        for (path, hash) in json::fields(&file["files"])? {
+            let hash = hash.as_str().with_context(|| format!("{path} has no hash"))?;
+            files.insert(path.clone(), hash.to_owned());
+        }
+        Ok(Self { commit: json::optional_text(&file, "commit")?.map(str::to_owned), files })
+    }
+
+    pub(super) fn text(&self) -> String {
+        let files = self.files.iter().map(|(path, hash)| (path.clone(), Json::text(hash)));
+        let commit = ("commit", Json::optional(self.commit.as_deref()));
+        Json::object([commit, ("files", Json::Object(files.collect()))]).to_string()
+    }
+}
+
+/// For each course that is known, path → hash of its files.
+#[derive(Debug)]
+pub(super) struct Known(pub(super) Vec<BTreeMap<String, String>>);
+
+impl Known {
+    /// The paths of all of them.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &String> {
+        self.0.iter().flat_map(BTreeMap::keys)
+    }
+
+    /// Whether a course had this file with this content, whatever its line ends.
+    pub(super) fn had(&self, path: &str, content: &[u8]) -> bool {
+        let unix = str::from_utf8(content).map(|text| hash(normalise(text).as_bytes()));
+        let hashes = [Some(hash(content)), unix.ok()];
+        self.0
+            .iter()
+            .filter_map(|files| files.get(path))
+            .any(|known| hashes.iter().flatten().any(|hash| hash == known))
+    }
+}
+
+/// The hash that git gives a file of this content.
+pub(super) fn hash(content: &[u8]) -> String {
+    let mut hash = sha1_smol::Sha1::new();
+    hash.update(format!("blob {}\0", content.len()).as_bytes());
+    hash.update(content);
+    hash.digest().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_gits() {
+        assert_eq!(hash(b"hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");
+    }
+}

@@ -1,5 +1,0 @@
-//! function: matrix_vector
-//! how: an index for each output
-for (r, row) in rows.enumerate() {
-    out[r] = dot(row, x);
-}

@@ -1,0 +1,146 @@
+//! The bank in the proof program of verification.
+
+use std::{collections::BTreeSet, fmt, path::Path};
+
+use anyhow::{Result, ensure};
+
+use super::{
+    Entry, Kind, command,
+    matrix::{self, each},
+    tree::Bank,
+    unseen,
+};
+use crate::{
+    curriculum::{Curriculum, Day},
+    proof::{self, Program},
+};
+
+/// All bodies for some days that this machine's processor runs.
+pub(crate) struct Bodies {
+    /// The bank: mistakes and alternates.
+    known: Vec<Entry>,
+    /// Held-out mistakes; their numbers follow those of the bank.
+    held_out: Vec<Entry>,
+    /// What the whole bank says: nothing but an entry's own sentence may be said of it.
+    says: Vec<String>,
+}
+
+impl fmt::Display for Bodies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (known, held_out) = (self.known.len(), self.held_out.len());
+        write!(f, "{known} bodies of the bank, {held_out} held-out mistakes")
+    }
+}
+
+impl Bodies {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// If an entry is malformed.
+    pub(crate) fn of(root: &Path, curriculum: &Curriculum, days: &[&Day]) -> Result<Self> {
+        let here = |entry: &Entry| {
+            days.iter().any(|day| day.feature == entry.task.feature)
+                && super::is_for_here(entry, curriculum)
+        };
+        let (mut known, mut held_out) =
+            (super::load(root, curriculum)?, super::load_unseen(root, curriculum)?);
+        let says = known.iter().filter_map(|entry| match &entry.kind {
+            Kind::Wrong(wrong) => Some(wrong.says.clone()),
+            Kind::Alternate => None,
+        });
+        let says = says.collect();
+        known.retain(here);
+        held_out.retain(here);
+        Ok(Self { known, held_out, says })
+    }
+
+    /// Only those of the bank for some tasks.
+    pub(crate) fn of_tasks(mut self, tasks: &BTreeSet<String>) -> Self {
+        self.known.retain(|entry| tasks.contains(&entry.task.to_string()));
+        self.held_out.clear();
+        self
+    }
+
+    /// Only `count` of the bank, which `seed` draws.
+    pub(crate) fn sample(mut self, seed: u64, count: usize) -> Self {
+        shuffle(&mut self.known, seed);
+        self.known.truncate(count);
+        self.held_out.clear();
+        self
+    }
+
+    /// Writes the copy in which all of them can run.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub(crate) fn write(&self, root: &Path, curriculum: &Curriculum, tree: &Path) -> Result<()> {
+        let all = [self.known.as_slice(), &self.held_out].concat();
+        proof::write(root, curriculum, tree, &super::variants(curriculum, &all)?)
+    }
+
+    /// Tries the whole bank and all held-out mistakes, and compares the recorded answers.
+    ///
+    /// # Errors
+    /// As [`command::run`].
+    pub(crate) fn try_all(
+        &self,
+        root: &Path,
+        curriculum: &Curriculum,
+        program: &Program,
+    ) -> Result<String> {
+        let caught = command::check(root, curriculum, Bank::of(program.clone(), 1), &self.known)?;
+        let held_out = Bank::of(program.clone(), 1 + self.known.len());
+        let held_out = unseen::check(&held_out, &self.held_out)?;
+        Ok(format!("{caught}, {held_out} held-out mistakes caught"))
+    }
+
+    /// Tries the bank's bodies without a look at the recorded answers.
+    ///
+    /// # Errors
+    /// If a mistake survives or is not named, or an alternate is refused.
+    pub(crate) fn try_each(&self, program: Program) -> Result<String> {
+        let bank = Bank::of(program, 1);
+        let says: Vec<&str> = self.says.iter().map(String::as_str).collect();
+        let problems =
+            each(&self.known, |place, entry| matrix::try_one(&bank, place, entry, &says))?;
+        let problems: Vec<String> = problems.into_iter().flatten().collect();
+        ensure!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
+        let wrong = self.known.iter().filter(|entry| matches!(entry.kind, Kind::Wrong(_))).count();
+        let right = self.known.len() - wrong;
+        Ok(format!("{wrong} mistakes caught and named, {right} alternates accepted"))
+    }
+}
+
+/// Fisher and Yates, on SplitMix64.
+fn shuffle<T>(places: &mut [T], seed: u64) {
+    let mut state = seed;
+    let mut random = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    for at in (1..places.len()).rev() {
+        places.swap(at, (random() % (at as u64 + 1)) as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_draws_the_same_sample_and_another_another() {
+        let draw = |seed| {
+            let mut places: Vec<usize> = (0..100).collect();
+            shuffle(&mut places, seed);
+            places
+        };
+        assert_eq!(draw(7), draw(7));
+        assert_ne!(draw(7), draw(8));
+        let mut sorted = draw(7);
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..100).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,192 @@
+//! What is the same for all submissions: the libraries, the tests, and the reference's answers.
+//!
+//! The reference is graded first, as a submission like all others. A day that it does not pass here
+//! (for want of a graphics processor, say) cannot be graded on this machine, and is left out.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, ensure};
+
+use super::{
+    Plan,
+    build::{self, Workshop},
+    day::Run,
+    fresh::Fresh,
+    image::Image,
+    machine,
+    verdict::{Test, Verdict},
+    wall::Wall,
+};
+use crate::{
+    curriculum::{Curriculum, Day},
+    libtest::own_name,
+    process::run_quietly,
+    stubs::generated,
+};
+
+/// The feature of the learner's crate that needs a graphics processor.
+const GRAPHICS: &str = "gpu";
+
+pub(super) struct Course<'a> {
+    root: &'a Path,
+    folder: PathBuf,
+    image: Image,
+    /// Each day with the features that the learner's crate needs for it.
+    features: BTreeMap<String, BTreeSet<String>>,
+    /// `src/week1/attention.rs` → the stub.
+    pub(super) stubs: BTreeMap<String, String>,
+    /// The days that are graded.
+    pub(super) days: Vec<&'a Day>,
+    /// The others, each with the reason.
+    pub(super) left_out: Vec<(String, String)>,
+    /// `week1-day1` → its tests.
+    expected: BTreeMap<String, Vec<String>>,
+    pub(super) fresh: Fresh,
+}
+
+impl<'a> Course<'a> {
+    /// Builds the libraries, and grades the reference.
+    ///
+    /// # Errors
+    /// If something does not build, or no day is left.
+    pub(super) fn prepare(
+        root: &'a Path,
+        curriculum: &Curriculum,
+        folder: &Path,
+        plan: &Plan<'a>,
+    ) -> Result<Self> {
+        let manifest =
+            fs::read_to_string(root.join("Cargo.toml")).context("Cargo.toml cannot be read")?;
+        let features = build::features(&manifest, &plan.days)?;
+        let (mut days, mut left_out) = (plan.days.clone(), Vec::new());
+        if let Some(why) = machine::without_graphics() {
+            days.retain(|day| {
+                let graded = !features[&day.feature].contains(GRAPHICS);
+                if !graded {
+                    left_out.push((day.feature.clone(), why.clone()));
+                }
+                graded
+            });
+        }
+        ensure!(!days.is_empty(), "no day can be graded here: {}", shown(&left_out));
+        eprintln!("building the libraries");
+        let image = Image::make(root, folder, &days)?;
+        let files = generated(root, curriculum)?;
+        let solution: BTreeMap<String, String> =
+            files.iter().map(|file| (file.path.clone(), file.template.render(|_| true))).collect();
+        let mut course = Self {
+            root,
+            folder: folder.to_owned(),
+            image,
+            features,
+            stubs: files.into_iter().map(|file| (file.path, file.stub)).collect(),
+            days,
+            left_out,
+            expected: BTreeMap::new(),
+            fresh: Fresh::new(),
+        };
+        course.grade_reference(&solution, plan)?;
+        ensure!(!course.days.is_empty(), "no day can be graded here: {}", shown(&course.left_out));
+        Ok(course)
+    }
+
+    /// The place where a worker builds submissions, one after the other.
+    pub(super) fn workshop<'w>(&'w self, wall: &'w Wall, worker: usize) -> Workshop<'w> {
+        Workshop {
+            root: self.root,
+            image: &self.image,
+            wall,
+            scratch: self.folder.join(format!("scratch/{worker}")),
+            features: &self.features,
+        }
+    }
+
+    pub(super) fn expected(&self, day: &Day) -> &[String] {
+        &self.expected[&day.feature]
+    }
+
+    /// The files that the days' tasks are in.
+    pub(super) fn needed(&self) -> BTreeSet<&str> {
+        self.days.iter().flat_map(|day| &day.tasks).map(|task| task.file.as_str()).collect()
+    }
+
+    /// Asks the reference for its tests and its answers, and leaves out the days that it does not
+    /// pass.
+    fn grade_reference(&mut self, solution: &BTreeMap<String, String>, plan: &Plan) -> Result<()> {
+        eprintln!("grading the reference");
+        let workshop = self.workshop(&plan.wall, 0);
+        let mut fresh = Fresh::new();
+        let mut expected = BTreeMap::new();
+        let mut reasons = Vec::new();
+        workshop.lay_out(solution, &self.stubs)?;
+        let end = std::time::Instant::now() + plan.allowance.submission;
+        let built = workshop.build(&self.days, end)?;
+        for day in &self.days {
+            let program = built[&day.feature]
+                .as_ref()
+                .map_err(|error| anyhow::anyhow!("the reference, {}: {error}", day.feature))?;
+            let tests = tests(program, day)?;
+            let run = Run::new(&workshop, &fresh, plan.allowance);
+            let limits = run.limits(plan.allowance.day);
+            let drawn = fresh.draw(&workshop, day, program, &limits);
+            let failure = match drawn {
+                Err(error) => Some(format!("{error:#}")),
+                Ok(()) => {
+                    let mut run = Run::new(&workshop, &fresh, plan.allowance);
+                    let result = run.day(day, &tests, &built[&day.feature])?;
+                    result.tests.iter().find_map(failure)
+                }
+            };
+            expected.insert(day.feature.clone(), tests);
+            reasons.extend(failure.map(|why| (day.feature.clone(), why)));
+        }
+        workshop.clear();
+        self.days.retain(|day| reasons.iter().all(|(feature, _)| *feature != day.feature));
+        self.left_out.extend(reasons);
+        (self.fresh, self.expected) = (fresh, expected);
+        eprintln!("drawn for this grading: {}", self.fresh);
+        Ok(())
+    }
+}
+
+/// Why the reference fails a test.
+fn failure(test: &Test) -> Option<String> {
+    match &test.verdict {
+        Verdict::Passed => None,
+        Verdict::Failed { message, .. } | Verdict::NotRun(message) => {
+            let lacking = message.strip_prefix("not verified: ");
+            Some(lacking.map_or_else(
+                || format!("our own solution fails {} here: {message}", test.name),
+                str::to_owned,
+            ))
+        }
+    }
+}
+
+fn shown(left_out: &[(String, String)]) -> String {
+    left_out.iter().map(|(day, why)| format!("{day}: {why}")).collect::<Vec<_>>().join("; ")
+}
+
+/// The day's tests, without those on fresh inputs and those for other processors: their paths in
+/// the program, in the order of their names.
+fn tests(program: &Path, day: &Day) -> Result<Vec<String>> {
+    let list = |ignored: &[&str]| -> Result<BTreeSet<String>> {
+        let mut command = Command::new(program);
+        command.args(["--list", "--format=terse", "--skip", "::fresh::"]).args(ignored);
+        let listed = run_quietly(&mut command)?;
+        let paths = listed.output.lines().filter_map(|line| line.strip_suffix(": test"));
+        let of_day = |path: &&str| path.split("::").next() == Some(&day.module());
+        Ok(paths.filter(of_day).map(str::to_owned).collect())
+    };
+    let ignored = list(&["--ignored"])?;
+    let mut tests: Vec<String> =
+        list(&[])?.into_iter().filter(|path| !ignored.contains(path)).collect();
+    tests.sort_by(|a, b| own_name(a).cmp(own_name(b)));
+    ensure!(!tests.is_empty(), "{} lists no tests of {}", program.display(), day.feature);
+    Ok(tests)
+}

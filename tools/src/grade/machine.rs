@@ -1,0 +1,72 @@
+//! What this machine may lack for a day, found out before anything is built.
+
+use std::path::{Path, PathBuf};
+
+/// Where Linux keeps shared libraries, and the folders of an architecture in them.
+const LIBRARIES: [&str; 4] = ["/usr/lib", "/usr/lib64", "/lib", "/usr/local/lib"];
+/// Where lists of Vulkan drivers are.
+const DRIVERS: [&str; 4] = [
+    "/usr/share/vulkan/icd.d",
+    "/etc/vulkan/icd.d",
+    "/usr/local/share/vulkan/icd.d",
+    "/usr/local/etc/vulkan/icd.d",
+];
+
+/// Why no day that needs a graphics processor can be graded here, as far as files say. Other systems
+/// than Linux always have a driver.
+pub(crate) fn without_graphics() -> Option<String> {
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
+    let paths = |all: &[&str]| all.iter().map(PathBuf::from).collect::<Vec<_>>();
+    let variable = |name: &str| {
+        std::env::var_os(name).map(|value| std::env::split_paths(&value).collect::<Vec<_>>())
+    };
+    let mut libraries = variable("LD_LIBRARY_PATH").unwrap_or_default();
+    libraries.extend(paths(&LIBRARIES));
+    let drivers = variable("VK_DRIVER_FILES")
+        .or_else(|| variable("VK_ICD_FILENAMES"))
+        .unwrap_or_else(|| paths(&DRIVERS));
+    lacks(&libraries, &drivers).map(|what| {
+        format!("{what}; Mesa's software driver will do (`apt install mesa-vulkan-drivers`)")
+    })
+}
+
+/// `drivers` are files, or folders of them.
+fn lacks(libraries: &[PathBuf], drivers: &[PathBuf]) -> Option<&'static str> {
+    let inside = |folder: &PathBuf| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect()
+    };
+    let is_loader = |folder: &Path| folder.join("libvulkan.so.1").exists();
+    let loader = libraries
+        .iter()
+        .any(|folder| is_loader(folder) || inside(folder).iter().any(|path| is_loader(path)));
+    if !loader {
+        return Some("there is no Vulkan on this machine");
+    }
+    let driver = drivers.iter().any(|path| path.is_file() || !inside(path).is_empty());
+    (!driver).then_some("there is no Vulkan driver on this machine")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loader_and_a_driver_are_needed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (library, driver) = (folder.path().join("lib"), folder.path().join("icd.d"));
+        let deeper = library.join("x86_64-linux-gnu");
+        std::fs::create_dir_all(&deeper).unwrap();
+        std::fs::create_dir_all(&driver).unwrap();
+        let found = |drivers: &Path| lacks(std::slice::from_ref(&library), &[drivers.to_owned()]);
+        assert_eq!(found(&driver), Some("there is no Vulkan on this machine"));
+        std::fs::write(deeper.join("libvulkan.so.1"), "").unwrap();
+        assert_eq!(found(&driver), Some("there is no Vulkan driver on this machine"));
+        let list = driver.join("lvp_icd.json");
+        std::fs::write(&list, "{}").unwrap();
+        assert_eq!((found(&driver), found(&list)), (None, None));
+        assert!(found(Path::new("/nonexistent")).is_some());
+    }
+}

@@ -1,0 +1,325 @@
+//! The proof program: one build that can run every day's tests on the reference, on its stubs and
+//! on every body of the bank.
+//!
+//! Building each stage of each day, each mistake and each day's own program takes an hour. So a
+//! copy of the repository gets a reference whose functions choose their body when they are called,
+//! and one test program with a module for each day. Two variables of the environment choose:
+//! [`SOLVED`] says how many tasks of the course are solved, [`VARIANT`] which body of the bank runs.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::{
+    curriculum::{Curriculum, Day, TaskId},
+    files::write_if_changed,
+    libtest::own_name,
+    pristine::copy_tree,
+    process::{cargo, forget_cargo, run_quietly},
+    processor::Emulation,
+    stubs::generated,
+};
+
+/// How many tasks of the course are solved; the others are stubs. All, where it is not set.
+pub(crate) const SOLVED: &str = "COURSE_SOLVED";
+
+/// The number of the body that runs; 0, or not set, is the reference's own.
+pub(crate) const VARIANT: &str = "COURSE_VARIANT";
+
+/// What chooses, at the end of the copy's `reference/src/lib.rs`.
+const CHOICE: &str = r#"
+/// Which body a function runs.
+pub mod proof {
+    pub const STUB: usize = usize::MAX;
+
+    /// The body of a function that belongs to the course's task at place `order`.
+    pub fn body(order: usize) -> usize {
+        static CHOSEN: std::sync::OnceLock<(usize, usize)> = std::sync::OnceLock::new();
+        let number = |name: &str, default: usize| {
+            std::env::var(name).map_or(default, |number| number.parse().expect("a number"))
+        };
+        let read = || (number("COURSE_SOLVED", usize::MAX), number("COURSE_VARIANT", 0));
+        let (solved, variant) = *CHOSEN.get_or_init(read);
+        if solved <= order { STUB } else { variant }
+    }
+}
+"#;
+
+/// The name of the one test program.
+pub(crate) const PROGRAM: &str = "all_days";
+
+/// Another body for a function.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Variant<'a> {
+    /// From 1.
+    pub(crate) number: usize,
+    /// `src/week1/gqa.rs`
+    pub(crate) file: &'a str,
+    pub(crate) function: &'a str,
+    /// Where the body comes from, for the compiler's messages.
+    pub(crate) place: &'a str,
+    pub(crate) body: &'a str,
+}
+
+impl Variant<'_> {
+    /// The arm of a `match` that runs it.
+    pub(crate) fn arm(&self) -> String {
+        let Self { number, place, body, .. } = self;
+        format!("{number} => {{ // {place}\n{body}\n}}")
+    }
+}
+
+/// The expression that gives [`VARIANT`], where a copy has no [`CHOICE`].
+pub(crate) fn chosen() -> String {
+    format!(
+        "{{ static NUMBER: std::sync::OnceLock<usize> = std::sync::OnceLock::new(); \
+         *NUMBER.get_or_init(|| std::env::var({VARIANT:?}).map_or(0, \
+         |number| number.parse().expect(\"a number\"))) }}"
+    )
+}
+
+/// Writes the copy to `tree`. Files that are what they were stay untouched, so that cargo builds
+/// only what changed.
+///
+/// # Errors
+/// If a file cannot be read or written.
+pub(crate) fn write(
+    root: &Path,
+    curriculum: &Curriculum,
+    tree: &Path,
+    variants: &[Variant],
+) -> Result<()> {
+    let mut instead = frame(root, curriculum)?;
+    let mut of_function: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
+    for variant in variants {
+        of_function.entry((variant.file, variant.function)).or_default().push(variant.arm());
+    }
+    let ids: Vec<TaskId> = curriculum.tasks().map(|(id, _)| id).collect();
+    let order = |id: &TaskId| ids.iter().position(|other| other == id).unwrap_or(usize::MAX);
+    for file in generated(root, curriculum)? {
+        let arms = |function: &str| {
+            of_function.get(&(file.path.as_str(), function)).cloned().unwrap_or_default()
+        };
+        let text = file.template.render_proof(order, arms);
+        instead.insert(Path::new("reference").join(&file.path), text.into_bytes());
+    }
+    let library = without_warnings(&root.join("reference/src/lib.rs"))? + CHOICE;
+    instead.insert("reference/src/lib.rs".into(), library.into_bytes());
+    copy_tree(root, curriculum, tree, instead)?;
+    Ok(())
+}
+
+/// What makes one test program of all days': its files in a copy. A day that is apart is in it where
+/// its feature is on.
+///
+/// # Errors
+/// If a file cannot be read or written.
+pub(crate) fn frame(root: &Path, curriculum: &Curriculum) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
+    settings(root)?;
+    let mut instead = BTreeMap::new();
+    let manifest = fs::read_to_string(root.join("Cargo.toml"))?;
+    let entry = format!("\n[[test]]\nname = \"{PROGRAM}\"\npath = \"tests/{PROGRAM}.rs\"\n");
+    instead.insert("Cargo.toml".into(), (manifest + &entry).into_bytes());
+    let mut all = HEAD.to_owned();
+    for day in curriculum.days() {
+        let (module, path) = (day.module(), format!("tests/{}.rs", day.module()));
+        let text = fs::read_to_string(root.join(&path)).with_context(|| path.clone())?;
+        instead.insert(path.into(), without_allocator(&text).into_bytes());
+        let _ = writeln!(all, "#[cfg(feature = {:?})]", day.feature);
+        let _ = writeln!(all, "#[path = \"{module}.rs\"]\nmod {module};");
+    }
+    instead.insert(format!("tests/{PROGRAM}.rs").into(), all.into_bytes());
+    Ok(instead)
+}
+
+/// One program has one allocator, which counts for all days.
+const HEAD: &str = "\
+#![allow(warnings)]
+#[global_allocator]
+static ALLOCATOR: tiny_llm_harness::allocations::CountingAllocator =
+    tiny_llm_harness::allocations::CountingAllocator;
+";
+
+fn without_allocator(text: &str) -> String {
+    let mut lines = text.lines();
+    let mut kept = String::new();
+    while let Some(line) = lines.next() {
+        if line.trim() == "#[global_allocator]" {
+            lines.next();
+        } else {
+            kept += line;
+            kept.push('\n');
+        }
+    }
+    kept
+}
+
+/// A crate's first file, `lib.rs`, with all warnings off: a wrong body may well leave things
+/// unused.
+pub(crate) fn without_warnings(library: &Path) -> std::io::Result<String> {
+    let library = fs::read_to_string(library)?;
+    let (docs, rest): (Vec<&str>, Vec<&str>) =
+        library.lines().partition(|line| line.starts_with("//!"));
+    Ok(format!("{}\n#![allow(warnings)]\n{}\n", docs.join("\n"), rest.join("\n")))
+}
+
+/// One profile for everything that is proved, in a file that cargo finds above all copies: no debug
+/// information and no incremental state, which take gigabytes, and optimized where the tests spend
+/// their time.
+fn settings(root: &Path) -> Result<()> {
+    let text = "[profile.dev]\ndebug = false\nincremental = false\n\n\
+                [profile.dev.package.ndarray]\nopt-level = 1\n\n\
+                [profile.dev.package.tiny-llm-reference]\nopt-level = 1\n";
+    write_if_changed(&root.join("target/verify/.cargo/config.toml"), text.as_bytes())
+}
+
+/// The built program.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    tree: PathBuf,
+    path: PathBuf,
+    /// `week1_day1::task_1::task_1_sums`
+    tests: Vec<String>,
+    /// What runs it, if it is not this machine's processor.
+    emulation: Option<Emulation>,
+}
+
+impl Program {
+    /// Builds the tests of some days in the copy `tree`.
+    ///
+    /// # Errors
+    /// If something does not compile; the compiler's text names an entry's file in a comment beside
+    /// its body.
+    pub(crate) fn build(
+        root: &Path,
+        tree: &Path,
+        days: &[&Day],
+        emulation: Option<Emulation>,
+    ) -> Result<Self> {
+        let features: Vec<&str> = days.iter().map(|day| day.feature.as_str()).collect();
+        let features = format!("reference,fresh,{}", features.join(","));
+        let arguments = ["--test", PROGRAM, "--features", &features];
+        let mut programs = build(root, tree, emulation.as_ref(), &arguments)?;
+        let path = programs.remove(PROGRAM).context("cargo built no test program")?;
+        Self::open(tree, path, emulation)
+    }
+
+    /// The program of all days that was built in the copy `tree`.
+    ///
+    /// # Errors
+    /// If it cannot list its tests.
+    pub(crate) fn open(tree: &Path, path: PathBuf, emulation: Option<Emulation>) -> Result<Self> {
+        let mut program = Self { tree: tree.to_owned(), path, tests: Vec::new(), emulation };
+        let mut list = program.start();
+        let listed = run_quietly(list.args(["--list", "--format", "terse"]))?;
+        ensure!(listed.status.success(), "the tests cannot be listed:\n{}", listed.tail(20));
+        let names = listed.output.lines().filter_map(|line| line.strip_suffix(": test"));
+        program.tests = names.map(str::to_owned).collect();
+        Ok(program)
+    }
+
+    /// The copy that it was built in.
+    pub(crate) fn tree(&self) -> &Path {
+        &self.tree
+    }
+
+    /// The program, whatever it is to run.
+    fn start(&self) -> Command {
+        let mut command = match &self.emulation {
+            Some(emulation) => emulation.run(&self.path, "max"),
+            None => Command::new(&self.path),
+        };
+        forget_cargo(&mut command);
+        command.current_dir(&self.tree).env_remove("RUST_BACKTRACE");
+        // All bodies of a function share its stack frame, each with its own buffers.
+        command.env("RUST_MIN_STACK", (64 << 20).to_string());
+        // Wrong answers are recorded as Mesa's software gives them, on every machine alike.
+        command.env("TINY_LLM_GPU", "software");
+        command
+    }
+
+    /// A run of those tests of a day whose own names `wanted` accepts; `None` if there are none.
+    /// Inputs for a grading are no tests.
+    pub(crate) fn tests(&self, module: &str, wanted: impl Fn(&str) -> bool) -> Option<Command> {
+        self.of_day(module, |name| !name.contains("::fresh::") && wanted(own_name(name)))
+    }
+
+    /// A run that answers a grading's questions for a day.
+    pub(crate) fn fresh(&self, module: &str) -> Option<Command> {
+        self.of_day(module, |name| name.contains("::fresh::"))
+    }
+
+    fn of_day(&self, module: &str, wanted: impl Fn(&str) -> bool) -> Option<Command> {
+        let start = format!("{module}::");
+        let of_day = |name: &&String| name.starts_with(&start) && wanted(name);
+        let names: Vec<&String> = self.tests.iter().filter(of_day).collect();
+        let mut command = self.start();
+        command.env("COURSE_DAY", module).arg("--exact").args(&names);
+        (!names.is_empty()).then_some(command)
+    }
+}
+
+/// Builds something in a copy with the profile that all proofs share, and returns the programs by
+/// name.
+///
+/// # Errors
+/// If something does not compile.
+pub(crate) fn build(
+    root: &Path,
+    tree: &Path,
+    emulation: Option<&Emulation>,
+    arguments: &[&str],
+) -> Result<BTreeMap<String, PathBuf>> {
+    let mut command = match emulation {
+        Some(emulation) => emulation.cargo(tree, "build", "max")?,
+        None => {
+            let mut command = cargo(tree);
+            command.arg("build");
+            command
+        }
+    };
+    command.args(["--message-format", "json-render-diagnostics"]).args(arguments);
+    // Cargo takes two copies of one workspace for the same, and would run what it built in the
+    // other. A crate with settings of its own is another, and so is all that uses it.
+    command.args(["--config", "profile.dev.package.tiny-llm-reference.codegen-units=17"]);
+    let folder = if emulation.is_some() { "target/verify/arm" } else { "target/verify/build" };
+    command.env("CARGO_TARGET_DIR", root.join(folder));
+    let finished = run_quietly(&mut command)?;
+    // Cargo's messages are lines of JSON, the compiler's text is not.
+    let said: Vec<&str> = finished.text.lines().filter(|line| !line.starts_with('{')).collect();
+    ensure!(finished.status.success(), "the build fails:\n{}", said.join("\n"));
+    Ok(finished.output.lines().filter_map(executable).collect())
+}
+
+/// A program that cargo says that it built: its name and its file.
+fn executable(message: &str) -> Option<(String, PathBuf)> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    let (name, program) = (message["target"]["name"].as_str()?, message["executable"].as_str()?);
+    Some((name.to_owned(), program.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_gives_its_allocator_away() {
+        let text = "use a;\n\n#[global_allocator]\nstatic A: B = B;\n\nfn b() {}\n";
+        assert_eq!(without_allocator(text), "use a;\n\n\nfn b() {}\n");
+    }
+
+    #[test]
+    fn programs_are_read_from_cargos_messages() {
+        let line = r#"{"target":{"name":"all_days"},"executable":"/a/b"}"#;
+        assert_eq!(executable(line), Some(("all_days".to_owned(), "/a/b".into())));
+        assert_eq!(executable(r#"{"target":{"name":"lib"},"executable":null}"#), None);
+        assert_eq!(executable("warning: unused"), None);
+    }
+}

@@ -1,0 +1,28 @@
+//! Week 4, day 5, on whatever graphics adapter there is; software counts. Its tests are a build of
+//! their own, since wgpu takes minutes.
+
+use anyhow::Result;
+
+use super::{
+    context::{Outcome, Verification},
+    replay,
+};
+use crate::{bank::Bodies, grade::machine::without_graphics, proof::Program};
+
+/// Its tasks red and green, and its mistakes.
+pub(super) fn gpu(v: &Verification) -> Result<Outcome> {
+    if let Some(reason) = without_graphics() {
+        return Ok(Outcome::NotVerified(reason));
+    }
+    let days: Vec<_> = v.curriculum.days().filter(|day| day.apart.is_some()).collect();
+    let tree = v.root.join("target/verify/gpu");
+    let bodies = Bodies::of(&v.root, &v.curriculum, &days)?;
+    bodies.write(&v.root, &v.curriculum, &tree)?;
+    let program = Program::build(&v.root, &tree, &days, None)?;
+    let (stages, lacking) = replay::stages(v, &program, &days, None)?;
+    if let Some(reason) = lacking {
+        return Ok(Outcome::NotVerified(reason));
+    }
+    let mistakes = bodies.try_all(&v.root, &v.curriculum, &program)?;
+    Ok(Outcome::Passed(format!("{stages}; {mistakes}")))
+}

@@ -1,0 +1,186 @@
+//! What the proof program shows, and the programs that are built beside it.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::{
+    context::{Outcome, Verification, succeeds},
+    replay,
+    rust::BRIDGE,
+};
+use crate::{
+    bank::Bodies,
+    curriculum::Day,
+    process::{forget_cargo, run_quietly},
+    proof::{self, PROGRAM, Program},
+};
+
+/// How many bodies of the bank the smallest verification tries.
+const SAMPLE: usize = 300;
+
+/// The engine and the server, on the reference.
+const ENGINE: &str = "tiny-llm";
+const SERVER: &str = "tiny-llm-serve";
+/// The book's builder.
+pub(super) const BOOK: &str = "book-builder";
+
+/// Builds all of it, once, and remembers where the programs are.
+pub(super) fn build(v: &Verification) -> Result<Outcome> {
+    reach_crates(v)?;
+    let days = days(v);
+    let bodies = chosen(v)?;
+    bodies.write(&v.root, &v.curriculum, &v.proof)?;
+    let features: Vec<&str> = days.iter().map(|day| day.feature.as_str()).collect();
+    let features = format!("reference,fresh,serve,{}", features.join(","));
+    let engine = ["--test", PROGRAM, "--bin", ENGINE, "--bin", SERVER, "--features", &features];
+    let mut programs = proof::build(&v.root, &v.proof, None, &engine)?;
+    // Beside the learner's crate as it is: the bridge shows both, the stubs and the reference.
+    if !v.options.no_python {
+        proof::build(&v.root, &v.proof, None, &["--package", BRIDGE[0]])?;
+    }
+    // The book shows the reference as it is.
+    programs.extend(proof::build(&v.root, &v.tree, None, &["--package", BOOK])?);
+    fs::write(list(v), serde_json::to_string(&programs)?)?;
+    Ok(Outcome::Passed(format!("{} days, {bodies}", days.len())))
+}
+
+/// One line where crates are missing and crates.io cannot be reached, in place of cargo's many.
+fn reach_crates(v: &Verification) -> Result<()> {
+    let mut fetch = crate::process::cargo(&v.root);
+    let fetched = run_quietly(fetch.args(["fetch", "--locked", "--quiet"]))?;
+    if !fetched.status.success() {
+        let reason = fetched.text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        bail!("the crates of Cargo.lock cannot be downloaded: {}", reason.trim());
+    }
+    Ok(())
+}
+
+/// The days that any machine can build: those that need no adapter.
+fn days(v: &Verification) -> Vec<&Day> {
+    v.curriculum.days().filter(|day| day.apart.is_none()).collect()
+}
+
+fn list(v: &Verification) -> PathBuf {
+    v.root.join("target/verify/programs.json")
+}
+
+/// A program that the step `build` built.
+///
+/// # Errors
+/// If it did not.
+pub(super) fn program(v: &Verification, name: &str) -> Result<PathBuf> {
+    let text = fs::read_to_string(list(v)).context("the step `build` has not run")?;
+    let mut programs: BTreeMap<String, PathBuf> = serde_json::from_str(&text)?;
+    programs.remove(name).with_context(|| format!("the step `build` built no {name}"))
+}
+
+fn tests(v: &Verification) -> Result<Program> {
+    Program::open(&v.proof, program(v, PROGRAM)?, None)
+}
+
+/// Every stage of every day.
+pub(super) fn replay(v: &Verification) -> Result<Outcome> {
+    let (stages, _) = replay::stages(v, &tests(v)?, &days(v), v.tasks().as_ref())?;
+    Ok(Outcome::Passed(stages))
+}
+
+/// The bodies in the program: a sample of the bank; after a change, those of the changed tasks.
+fn chosen(v: &Verification) -> Result<Bodies> {
+    let all = Bodies::of(&v.root, &v.curriculum, &days(v))?;
+    Ok(match v.tasks() {
+        Some(tasks) => all.of_tasks(&tasks),
+        None => all.sample(v.seed(), SAMPLE),
+    })
+}
+
+/// Those bodies.
+pub(super) fn mistakes(v: &Verification) -> Result<Outcome> {
+    let found = chosen(v)?.try_each(tests(v)?)?;
+    Ok(Outcome::Passed(match v.tasks() {
+        Some(_) => found,
+        None => format!("{found}, drawn by --seed {}", v.seed()),
+    }))
+}
+
+/// The whole bank, its recorded answers, and all held-out mistakes.
+pub(super) fn matrix(v: &Verification) -> Result<Outcome> {
+    let days = days(v);
+    let tree = v.root.join("target/verify/bank");
+    let bodies = Bodies::of(&v.root, &v.curriculum, &days)?;
+    bodies.write(&v.root, &v.curriculum, &tree)?;
+    let program = Program::build(&v.root, &tree, &days, None)?;
+    bodies.try_all(&v.root, &v.curriculum, &program).map(Outcome::Passed)
+}
+
+/// A story from the command line, and an answer from the server.
+pub(super) fn engine(v: &Verification) -> Result<Outcome> {
+    let mut story = Command::new(program(v, ENGINE)?);
+    forget_cargo(&mut story);
+    story.current_dir(&v.proof);
+    story.args(["generate", "-p", "Once upon a time", "-n", "24", "--temperature", "0"]);
+    let told = succeeds(&mut story)?.output;
+    ensure!(told.split_whitespace().count() > 10, "the engine wrote {told:?}");
+
+    let mut server = Command::new(program(v, SERVER)?);
+    forget_cargo(&mut server);
+    server.args(["serve", "--port", "0", "--model", "models/tiny-story"]).current_dir(&v.proof);
+    let mut server = server.stderr(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    let errors = BufReader::new(server.stderr.take().context("it is piped")?);
+    let mut said = Vec::new();
+    let mut lines = errors.lines();
+    let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
+        let address = line.split_once("http://").map(|(_, address)| address.trim().to_owned());
+        said.push(line);
+        address
+    });
+    let answer = address
+        .with_context(|| format!("the server did not start:\n{}", said.join("\n")))
+        .and_then(|address| ask(&address));
+    let _ = server.kill();
+    let _ = server.wait();
+    let answer = answer?;
+    let text = answer["choices"][0]["message"]["content"].as_str().unwrap_or_default();
+    ensure!(!text.is_empty(), "the server answered {answer}");
+    Ok(Outcome::Passed(format!("{} letters of a story, {} of an answer", told.len(), text.len())))
+}
+
+/// A chat completion, over a plain socket: the machine may have no client.
+fn ask(address: &str) -> Result<serde_json::Value> {
+    use std::io::{Read, Write};
+    let address = address.trim_end_matches('/');
+    let body =
+        r#"{"model": "m", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 8}"#;
+    let mut stream = std::net::TcpStream::connect(address).with_context(|| address.to_owned())?;
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(300)))?;
+    write!(
+        stream,
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\ncontent-type: \
+         application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).context("the server's answer breaks off")?;
+    let (head, body) = text.split_once("\r\n\r\n").context("no answer of HTTP")?;
+    ensure!(
+        head.starts_with("HTTP/1.1 200"),
+        "{}\n{body}",
+        head.lines().next().unwrap_or_default()
+    );
+    let json = body.find('{').and_then(|from| Some(&body[from..=body.rfind('}')?]));
+    serde_json::from_str(json.unwrap_or_default()).with_context(|| format!("not JSON: {body}"))
+}
+
+/// Where the bridge's library was built.
+pub(super) fn bridge_library(v: &Verification) -> PathBuf {
+    let (start, end) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    Path::new(&v.root)
+        .join("target/verify/build/debug")
+        .join(format!("{start}tiny_llm_bridge{end}"))
+}

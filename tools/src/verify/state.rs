@@ -1,0 +1,152 @@
+//! What verification remembers between runs: the outcome of each step, for the files as they were.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::{self, File, TryLockError},
+    hash::{DefaultHasher, Hash, Hasher},
+    io::{Read, Write},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use super::context::Outcome;
+use crate::files::{list, write_atomically};
+
+/// A step that is over.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Row {
+    pub(super) id: String,
+    #[serde(flatten)]
+    pub(super) outcome: Outcome,
+    /// Seconds.
+    pub(super) clock: f64,
+    /// Seconds of processor time, where the system reports them.
+    pub(super) processor: Option<f64>,
+}
+
+/// The outcomes of earlier steps.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct State {
+    /// Of all files of the repository.
+    fingerprint: u64,
+    pub(super) rows: BTreeMap<String, Row>,
+    /// Clock seconds that each step took when it last passed here, whatever the files were.
+    #[serde(default)]
+    pub(super) times: BTreeMap<String, f64>,
+}
+
+impl State {
+    fn path(root: &Path) -> PathBuf {
+        root.join("target/verify/state.json")
+    }
+
+    /// What is remembered of the files as they are now. The times are kept when files change.
+    ///
+    /// # Errors
+    /// If a file of the repository cannot be read.
+    pub(super) fn load(root: &Path) -> Result<Self> {
+        let fingerprint = fingerprint(root)?;
+        let text = fs::read_to_string(Self::path(root)).unwrap_or_default();
+        let old: Self = serde_json::from_str(&text).unwrap_or_default();
+        let same = old.fingerprint == fingerprint;
+        let rows = if same { old.rows } else { BTreeMap::new() };
+        Ok(Self { fingerprint, rows, times: old.times })
+    }
+
+    /// Remembers a step.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(super) fn add(&mut self, root: &Path, row: Row) -> Result<()> {
+        if matches!(row.outcome, Outcome::Passed(_) | Outcome::Missed(_)) {
+            self.times.insert(row.id.clone(), row.clock);
+        }
+        self.rows.insert(row.id.clone(), row);
+        write_atomically(&Self::path(root), serde_json::to_string_pretty(self)?)
+    }
+
+    /// Forgets all steps, so that an interrupted run leaves only its own.
+    pub(super) fn forget(&mut self) {
+        self.rows.clear();
+    }
+}
+
+/// A number that differs where any file of the repository does.
+fn fingerprint(root: &Path) -> Result<u64> {
+    let mut files = BTreeSet::new();
+    list(root, Path::new(""), &mut files)?;
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        file.hash(&mut hasher);
+        fs::read(root.join(&file)).with_context(|| file.display().to_string())?.hash(&mut hasher);
+    }
+    Ok(hasher.finish())
+}
+
+/// Holds the folder of verification until it is dropped.
+///
+/// # Errors
+/// If another verification runs, or the folder cannot be written.
+pub(super) fn lock(root: &Path) -> Result<File> {
+    let folder = root.join("target/verify");
+    let path = folder.join("lock");
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("{} cannot be written", folder.display()))?;
+    let mut file = File::options()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&path)
+        .with_context(|| format!("{} cannot be written", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut owner = String::new();
+            let _ = file.read_to_string(&mut owner);
+            bail!("another verification is running here, process {}; wait for it", owner.trim());
+        }
+        Err(TryLockError::Error(error)) => {
+            return Err(error).with_context(|| format!("{} cannot be locked", path.display()));
+        }
+    }
+    file.set_len(0)?;
+    write!(file, "{}", std::process::id())?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &str) -> Row {
+        let outcome = Outcome::Passed("3 tests".to_owned());
+        Row { id: id.to_owned(), outcome, clock: 2.0, processor: Some(3.0) }
+    }
+
+    #[test]
+    fn outcomes_are_remembered_until_a_file_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::write(root.join("a"), "1").unwrap();
+        let mut state = State::load(root).unwrap();
+        state.add(root, row("units")).unwrap();
+        let again = State::load(root).unwrap();
+        assert_eq!(again.rows["units"].outcome, Outcome::Passed("3 tests".to_owned()));
+        fs::write(root.join("a"), "2").unwrap();
+        let changed = State::load(root).unwrap();
+        assert!(changed.rows.is_empty() && changed.times["units"] == 2.0);
+    }
+
+    #[test]
+    fn two_verifications_do_not_share_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = lock(folder.path()).unwrap();
+        let error = lock(folder.path()).unwrap_err().to_string();
+        assert!(error.starts_with("another verification is running here, process "), "{error}");
+        drop(held);
+        lock(folder.path()).unwrap();
+    }
+}

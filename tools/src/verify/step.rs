@@ -1,0 +1,443 @@
+//! The list of steps: what each shows, when it runs, and what it reads.
+
+use anyhow::Result;
+
+use super::{
+    arm, bare, book, browser, budget, chip, cluster,
+    context::{Outcome, Verification},
+    engine, fuzz, gpu, grade, latency, memory, mutants, planted, proofs, python, rust, server,
+    targets, threads, tree, waiting,
+};
+
+/// Which commands run a step. Each size has all steps of the ones before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Size {
+    /// `cargo course verify`: does it work here?
+    Quick,
+    /// `--thorough`: everything that a change may break.
+    Thorough,
+    /// `--full`: nightly.
+    Full,
+}
+
+/// How much of the machine a step keeps busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Load {
+    /// Every core.
+    All,
+    /// One core.
+    One,
+    /// Almost none: it waits.
+    Little,
+    /// It measures time, or holds locks that others need: it runs alone.
+    Alone,
+}
+
+/// Something that a step reads. A change to it may change the step's outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// A crate of the workspace, and all crates of the workspace that it is built from.
+    Package(&'static str),
+    /// Files whose paths begin so.
+    Path(&'static str),
+    /// Every file.
+    All,
+}
+
+/// One step.
+pub(super) struct Step {
+    /// One word, for `--only`.
+    pub(super) id: &'static str,
+    /// What it shows.
+    pub(super) shows: &'static str,
+    pub(super) size: Size,
+    /// Steps that make what this one uses.
+    pub(super) after: &'static [&'static str],
+    pub(super) load: Load,
+    /// Processor seconds on two idle cores of an AMD EPYC (Zen 3), with nothing built: for the
+    /// estimate of what is left.
+    pub(super) seconds: u32,
+    pub(super) reads: &'static [Reads],
+    pub(super) run: fn(&Verification) -> Result<Outcome>,
+}
+
+use Load::{All, Alone, Little, One};
+use Reads::{Package, Path};
+use Size::{Full, Quick, Thorough};
+
+const COURSE: Reads = Path("course/curriculum.toml");
+const REFERENCE: Reads = Package("tiny-llm-reference");
+const HARNESS: Reads = Package("tiny-llm-harness");
+const DAYS: Reads = Path("tests/week");
+const PARTS: Reads = Path("tests/parts");
+const FIXTURES: Reads = Path("tests/fixtures");
+const WRONG: Reads = Path("tests/wrong");
+const ALTERNATE: Reads = Path("tests/alternate");
+const HELD_OUT: Reads = Path("tests/held-out");
+
+/// Shorthand for the table below.
+const fn step(
+    id: &'static str,
+    shows: &'static str,
+    (size, load, seconds): (Size, Load, u32),
+    after: &'static [&'static str],
+    reads: &'static [Reads],
+    run: fn(&Verification) -> Result<Outcome>,
+) -> Step {
+    Step { id, shows, size, after, load, seconds, reads, run }
+}
+
+/// Every step, in the order of the closing table.
+pub(super) const STEPS: [Step; 45] = [
+    step(
+        "stubs",
+        "src/ is generated from reference/",
+        (Quick, One, 1),
+        &[],
+        &[Path("src/"), Path("reference/"), COURSE],
+        rust::stubs,
+    ),
+    step(
+        "curriculum",
+        "features, tests, oracle and book agree",
+        (Quick, One, 1),
+        &[],
+        &[Reads::All],
+        rust::curriculum,
+    ),
+    step("copy", "a pristine copy", (Quick, One, 1), &[], &[Reads::All], tree::copy),
+    step(
+        "python",
+        "the Python environment",
+        (Quick, Little, 100),
+        &[],
+        &[Path("pyproject.toml")],
+        python::environment,
+    ),
+    step(
+        "build",
+        "tests of all days, engine, server, bridge and book builder compile",
+        (Quick, All, 400),
+        &["copy"],
+        &[Package("tiny-llm"), HARNESS, Package("tiny-llm-bridge"), Package("book-builder")],
+        proofs::build,
+    ),
+    step(
+        "replay",
+        "every task is red by its own message, then green",
+        (Quick, All, 60),
+        &["build"],
+        &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, COURSE],
+        proofs::replay,
+    ),
+    step(
+        "mistakes",
+        "a sample of the known mistakes is caught and named",
+        (Quick, All, 100),
+        &["build"],
+        &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, WRONG, ALTERNATE, COURSE],
+        proofs::mistakes,
+    ),
+    step(
+        "engine",
+        "the engine tells a story, the server answers",
+        (Quick, One, 10),
+        &["build"],
+        &[Package("tiny-llm"), Path("models/")],
+        proofs::engine,
+    ),
+    step(
+        "book",
+        "the book builds",
+        (Quick, One, 10),
+        &["build"],
+        &[Path("book/"), COURSE],
+        book::build,
+    ),
+    step(
+        "fixtures",
+        "the fixtures are what PyTorch gives today",
+        (Quick, One, 60),
+        &["python"],
+        &[Path("python-ref/oracle"), Path("tests/fixtures"), Path("pyproject.toml")],
+        python::oracle,
+    ),
+    step(
+        "bridge",
+        "pytest on stubs and reference, with fresh inputs",
+        (Quick, One, 100),
+        &["python", "build"],
+        &[Package("tiny-llm-bridge"), Path("python-ref/"), Path("pyproject.toml"), FIXTURES],
+        python::bridge,
+    ),
+    step(
+        "gpu",
+        "week 4, day 5: red, green, mistakes caught, on a graphics adapter",
+        (Quick, All, 300),
+        &["build"],
+        &[Package("tiny-llm-gpu"), Path("tests/week4_day5"), Path("reference/src/week4/gpu")],
+        gpu::gpu,
+    ),
+    step(
+        "bare",
+        "the steps above pass with Rust and Python alone",
+        (Thorough, Alone, 0),
+        &[],
+        &[Package("course-tools"), Path(".cargo/")],
+        bare::bare,
+    ),
+    step(
+        "start",
+        "environment, story, first task",
+        (Thorough, Alone, 90),
+        &["copy"],
+        &[Package("course"), Package("tiny-llm-reference")],
+        engine::start,
+    ),
+    step(
+        "locks",
+        "no command waits for a build that it does not need",
+        (Thorough, Alone, 30),
+        &["copy"],
+        &[Package("course"), Path("Cargo.toml"), Path(".cargo/")],
+        waiting::locks,
+    ),
+    step(
+        "libraries",
+        "no library is built twice",
+        (Thorough, One, 20),
+        &["copy"],
+        &[Path("Cargo.toml"), Path("Cargo.lock")],
+        waiting::libraries,
+    ),
+    step("formatting", "rustfmt", (Thorough, One, 10), &["copy"], &[Reads::All], rust::formatting),
+    step(
+        "documentation",
+        "rustdoc, without a warning",
+        (Thorough, All, 160),
+        &["copy"],
+        &[Package("tiny-llm"), HARNESS, Package("course-tools"), Package("book-builder")],
+        rust::documentation,
+    ),
+    step(
+        "clippy",
+        "Clippy, without a warning",
+        (Thorough, All, 130),
+        &["copy"],
+        &[Package("tiny-llm"), HARNESS, Package("course-tools"), Package("book-builder")],
+        rust::clippy,
+    ),
+    step(
+        "units",
+        "unit tests of every crate",
+        (Thorough, All, 400),
+        &["copy"],
+        &[Package("tiny-llm"), HARNESS, Package("course-tools"), Package("book-builder")],
+        rust::unit_tests,
+    ),
+    step(
+        "alone",
+        "`cargo test` alone is green and says how to start",
+        (Thorough, All, 20),
+        &["copy"],
+        &[Package("tiny-llm"), HARNESS],
+        rust::test_alone,
+    ),
+    step(
+        "days",
+        "each day compiles with its own feature alone, without a warning",
+        (Thorough, All, 100),
+        &["copy"],
+        &[Package("tiny-llm"), HARNESS, COURSE],
+        rust::days,
+    ),
+    step(
+        "matrix",
+        "every mistake caught and named, every alternate accepted, held-out ones caught",
+        (Thorough, All, 700),
+        &["build"],
+        &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, WRONG, ALTERNATE, HELD_OUT, COURSE],
+        proofs::matrix,
+    ),
+    step(
+        "arm",
+        "64-bit Arm: NEON kernels, tasks and mistakes",
+        (Thorough, All, 200),
+        &["copy"],
+        &[Package("tiny-llm-kernels"), Path("reference/"), WRONG],
+        arm::neon,
+    ),
+    step(
+        "chip",
+        "the streamed model on a Cortex-M4, under QEMU",
+        (Thorough, One, 30),
+        &["copy"],
+        &[Path("reference/"), Path("models/tiny-llm")],
+        chip::chip,
+    ),
+    step(
+        "first-day",
+        "a cold build of the first day, and edit to verdict",
+        (Thorough, Alone, 30),
+        &["copy"],
+        &[Package("tiny-llm"), HARNESS],
+        budget::first_day,
+    ),
+    step(
+        "runner",
+        "a cold build of the runner, the list, save to verdict",
+        (Thorough, Alone, 60),
+        &["copy"],
+        &[Package("course")],
+        latency::runner,
+    ),
+    step(
+        "cli",
+        "the command line: bad input, missing tasks",
+        (Thorough, All, 100),
+        &["copy"],
+        &[Package("tiny-llm"), Path("tests/cli")],
+        engine::command_line,
+    ),
+    step(
+        "trace",
+        "`cargo course trace` names the task of a planted mistake",
+        (Thorough, All, 200),
+        &["copy"],
+        &[Package("tiny-llm"), Package("course"), WRONG],
+        planted::trace,
+    ),
+    step(
+        "speed",
+        "tokens per second and memory",
+        (Thorough, Alone, 60),
+        &["copy"],
+        &[Package("tiny-llm")],
+        engine::bench,
+    ),
+    step(
+        "grade",
+        "honest, broken and hostile submissions",
+        (Thorough, Little, 130),
+        &["copy"],
+        &[Package("course-tools"), Path("tests/hostile"), Path("tests/fresh")],
+        grade::grade,
+    ),
+    step(
+        "commands",
+        "every command of the book does what the book says",
+        (Thorough, All, 260),
+        &["copy", "trace"],
+        &[Reads::All],
+        book::commands,
+    ),
+    step(
+        "server",
+        "clients, good and bad; curl and openai",
+        (Thorough, All, 60),
+        &["copy", "python"],
+        &[Package("tiny-llm-server"), Path("tests/serve"), Path("server/")],
+        server::server,
+    ),
+    step(
+        "browser",
+        "the book's pages and the server's",
+        (Thorough, Little, 90),
+        &["copy", "python"],
+        &[Package("tiny-llm-web"), Path("book/"), Path("server/")],
+        browser::browser,
+    ),
+    step(
+        "wheel",
+        "the bridge as a wheel, with all that pytest asks of it",
+        (Thorough, All, 300),
+        &["copy", "python"],
+        &[Package("tiny-llm-bridge"), Path("python-ref/"), Path("pyproject.toml")],
+        python::wheel,
+    ),
+    step(
+        "models",
+        "the embedded models' scores, the book's figures",
+        (Thorough, One, 60),
+        &["copy", "python"],
+        &[Path("models/"), Path("python-ref/"), Path("book/figures")],
+        python::models,
+    ),
+    step(
+        "mutants",
+        "every small change to the taught code is noticed",
+        (Full, Alone, 700),
+        &["copy"],
+        &[Package("tiny-llm"), HARNESS],
+        mutants::mutants,
+    ),
+    step(
+        "memory",
+        "the reference under AddressSanitizer",
+        (Full, Alone, 300),
+        &["copy"],
+        &[Package("tiny-llm-reference")],
+        memory::memory,
+    ),
+    step(
+        "orders",
+        "threads: every order of their steps, by loom",
+        (Full, Alone, 300),
+        &["copy"],
+        &[Package("tiny-llm-kernels")],
+        threads::every_order,
+    ),
+    step(
+        "undefined",
+        "threads: nothing that Rust does not define, by Miri",
+        (Full, Alone, 600),
+        &["copy"],
+        &[Package("tiny-llm-kernels")],
+        threads::undefined,
+    ),
+    step(
+        "targets",
+        "compiles for Apple, Windows and 32-bit Arm",
+        (Full, Alone, 300),
+        &["copy"],
+        &[Package("tiny-llm")],
+        targets::compile,
+    ),
+    step(
+        "windows",
+        "tests for Windows, under Wine",
+        (Full, Alone, 300),
+        &["copy"],
+        &[Package("tiny-llm")],
+        targets::windows,
+    ),
+    step(
+        "fuzz",
+        "no bytes break a reader",
+        (Full, Alone, 3000),
+        &["copy"],
+        &[Package("tiny-llm-formats"), Path("fuzz/")],
+        fuzz::fuzz,
+    ),
+    step(
+        "cluster",
+        "replicas on two nodes, by Ray",
+        (Full, Alone, 200),
+        &["copy", "python"],
+        &[Package("tiny-llm-bridge"), Path("cluster/")],
+        cluster::cluster,
+    ),
+    step(
+        "unmodified",
+        "no file of the repository was modified",
+        (Quick, One, 1),
+        &[],
+        &[Reads::All],
+        tree::unmodified,
+    ),
+];
+
+/// The step of that name.
+pub(super) fn named(id: &str) -> Option<&'static Step> {
+    STEPS.iter().find(|step| step.id == id)
+}
