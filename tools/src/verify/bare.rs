@@ -102,7 +102,12 @@ fn link(program: &Path, link: &Path) -> Result<()> {
 
 /// Words that run a command where drivers are hidden, if bubblewrap works here.
 fn wall() -> Vec<String> {
-    let mut words: Vec<String> = ["bwrap", "--dev-bind", "/", "/"].map(str::to_owned).into();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut programs = std::env::split_paths(&path).map(|folder| folder.join("bwrap"));
+    // By its path: the command's own PATH does not lead to it.
+    let Some(program) = programs.find(|program| program.is_file()) else { return Vec::new() };
+    let mut words = vec![program.display().to_string()];
+    words.extend(["--dev-bind", "/", "/"].map(str::to_owned));
     for hidden in HIDDEN.map(PathBuf::from).iter().filter(|folder| folder.is_dir()) {
         words.extend(["--tmpfs".to_owned(), hidden.display().to_string()]);
     }
