@@ -3,8 +3,8 @@
     python python-ref/torch_on_cpu.py torch==2.15.0
 
 PyTorch's own index has a smaller build; `cargo course verify` calls this program if that index can't be reached. PyPI's build is
-linked against CUDA, and no function of CUDA is called without a GPU. So one small library takes the place of all of CUDA's. Each
-of its functions returns 100, the code for "no device". It needs a C compiler and `readelf`, which comes with the linker.
+linked against CUDA, and no function of CUDA is called without a GPU. So one small library takes the place of all of CUDA's. Nearly
+all of its functions return 100, the code for "no device". It needs a C compiler and `readelf`, which comes with the linker.
 """
 
 import importlib.metadata
@@ -18,6 +18,21 @@ from pathlib import Path
 LIBRARIES = Path(sysconfig.get_path("purelib"), "torch", "lib")
 CUDA = r"(?:cu|nv|nccl)"
 """How names of CUDA's libraries and functions begin, after `lib` and `__`."""
+
+
+FUNCTIONS = """
+int no_device(void) { return 100; }
+const char *no_text(void) { return "no device"; }
+int not_capturing(void *stream, int *status) { *status = 0; return 0; }
+"""
+
+
+def answer(name):
+    """The function that stands in for one of CUDA's. PyTorch prints the text of an error, and transformers asks whether a stream is
+    being captured before each pass."""
+    if re.search(r"Error(?:String|Name)|StatusString", name, re.IGNORECASE):
+        return "no_text"
+    return "not_capturing" if name == "cudaStreamIsCapturing" else "no_device"
 
 
 def pip(*arguments):
@@ -44,7 +59,8 @@ def stand_in():
     names, functions = missing()
     source, versions = LIBRARIES / "no_cuda.c", LIBRARIES / "no_cuda.map"
     each = sorted(set().union(*functions.values()))
-    source.write_text("int no_device(void) { return 100; }\n" + "".join(f'int {name}(void) __attribute__((alias("no_device")));\n' for name in each))
+    aliases = (f'int {name}(void) __attribute__((alias("{answer(name)}")));\n' for name in each)
+    source.write_text(FUNCTIONS + "".join(aliases))
     versions.write_text("".join(f"{version} {{ {' '.join(f'{name};' for name in held)} }};\n" for version, held in functions.items() if version))
     library = LIBRARIES / "no_cuda.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-w", f"-Wl,--version-script={versions}", "-o", library, source], check=True)

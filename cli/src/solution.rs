@@ -98,6 +98,7 @@ pub struct About {
 }
 
 /// The functions of a solution, each under the name that it has there.
+#[expect(clippy::type_complexity, reason = "a table of signatures: a name for each would say less")]
 pub struct Solution {
     /// Loads a model folder or a GGUF file.
     pub load: fn(&Path, &LoadOptions) -> Result<Box<dyn Model>>,

@@ -3,7 +3,7 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
 };
 
@@ -89,6 +89,16 @@ pub struct Emulation {
     runner: OsString,
 }
 
+/// The linker that comes with the default compiler. A system's own compiler may lack it, and targets
+/// without an operating system need it.
+#[must_use]
+pub fn rust_lld() -> Option<PathBuf> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let libraries = run_quietly(Command::new(rustc).args(["--print", "target-libdir"])).ok()?;
+    let program = Path::new(libraries.output.trim()).parent()?.join("bin/rust-lld");
+    program.is_file().then_some(program)
+}
+
 /// A compiler with another target's library, or with the library's source.
 #[derive(Debug, Clone)]
 pub struct Compiler {
@@ -144,6 +154,9 @@ impl Compiler {
         cargo.env("RUSTC", &self.rustc).arg(command);
         if self.from_source {
             cargo.env("RUSTC_BOOTSTRAP", "1").args(["-Z", "build-std=std,panic_abort,test"]);
+        }
+        if let Some(linker) = rust_lld().filter(|_| self.target.ends_with("-unknown-unknown")) {
+            cargo.env(variable(self.target, "LINKER"), linker);
         }
         cargo.args(["--target", self.target]);
         cargo

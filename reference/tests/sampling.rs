@@ -3,8 +3,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use tiny_llm_formats::request::SamplerOptions;
 use tiny_llm_harness::allocations::{CountingAllocator, count};
-use tiny_llm_kernels::sampling::{Sampler, SamplerOptions};
+use tiny_llm_kernels::sampling::Sampler;
 use tiny_llm_reference::week1::sampling::{self as week1, Rng};
 
 #[global_allocator]
@@ -59,7 +60,7 @@ fn the_same_draws_as_week_1() {
     for seed in 0..6000 {
         let n = pick(&mut random, &[2, 7, 8, 9, 31, 64, 100, 257]);
         let (kind, options) = (seed as usize % 8, options(&mut random, n));
-        let (mut ours, mut week1, mut rng) = both(options, seed);
+        let (mut ours, mut week1, mut rng) = both(options.clone(), seed);
         let mut seen: Vec<u32> =
             (0..random.next_u64() % 6).map(|i| (i * 5) as u32 % n as u32).collect();
         for _ in 0..4 {
@@ -80,7 +81,7 @@ fn the_same_draws_from_a_large_vocabulary() {
     for seed in 0..40 {
         let n = 5003;
         let options = options(&mut random, n);
-        let (mut ours, mut week1, mut rng) = both(options, seed);
+        let (mut ours, mut week1, mut rng) = both(options.clone(), seed);
         let logits = logits(&mut random, seed as usize % 2, n);
         for _ in 0..5 {
             let expected = week1.choose(&logits, &[3, 4, 3]);
@@ -95,7 +96,7 @@ fn what_is_no_number_is_treated_as_in_week_1() {
     for seed in 0..2000 {
         let mut options = options(&mut random, 9);
         options.temperature = pick(&mut random, &[0.5, 1.0]);
-        let (mut ours, mut week1, mut rng) = both(options, seed);
+        let (mut ours, mut week1, mut rng) = both(options.clone(), seed);
         let mut logits = logits(&mut random, 0, 9);
         logits[random.next_u64() as usize % 9] = f32::NAN;
         let expected = catch_unwind(AssertUnwindSafe(|| week1.choose(&logits, &[])));

@@ -132,7 +132,7 @@ impl Fresh {
         Ok(())
     }
 
-    /// What a submission's run with [`arguments`] comes to.
+    /// What a submission's run comes to.
     pub(super) fn judge(
         &self,
         feature: &str,

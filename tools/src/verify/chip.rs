@@ -10,7 +10,10 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use super::context::{Outcome, Verification, succeeds};
-use crate::process::{forget_cargo, run_quietly};
+use crate::{
+    process::{forget_cargo, run_quietly},
+    processor::{rust_lld, variable},
+};
 
 const TARGET: &str = "thumbv7em-none-eabihf";
 const QEMU: &str = "qemu-system-arm";
@@ -40,6 +43,9 @@ pub(super) fn chip(v: &Verification) -> Result<Outcome> {
     build.current_dir(v.tree.join("reference/bare")).env("RUSTC", &compiler.rustc);
     build.args(["build", "--release", "--locked", "--target", TARGET]);
     build.env("CARGO_TARGET_DIR", &folder);
+    if let Some(linker) = rust_lld() {
+        build.env(variable(TARGET, "LINKER"), linker);
+    }
     if compiler.from_source {
         build.env("RUSTC_BOOTSTRAP", "1").args(["-Z", "build-std=core"]);
     }

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// How many bodies of the bank the smallest verification tries.
-const SAMPLE: usize = 300;
+const SAMPLE: usize = 200;
 
 /// The engine and the server, on the reference.
 const ENGINE: &str = "tiny-llm";
