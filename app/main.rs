@@ -5,7 +5,7 @@ mod engine;
 
 use std::{path::Path, process::ExitCode};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 #[cfg(feature = "gpu")]
 use engine::gpu;
 use engine::{
@@ -95,7 +95,9 @@ fn seen_gpu() -> Result<Vec<String>> {
     #[cfg(feature = "gpu")]
     return gpu::seen();
     #[cfg(not(feature = "gpu"))]
-    bail!("found a program built without graphics processors, expected `cargo llm-gpu gpu`");
+    anyhow::bail!(
+        "found a program built without graphics processors, expected `cargo llm-gpu gpu`"
+    );
 }
 
 /// The text of an answer, by week 1's function.

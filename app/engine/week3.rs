@@ -97,7 +97,7 @@ pub(super) fn page_counts<C: Paging, P: Pass<C>>(
     most_used: usize,
 ) -> Option<PageCounts> {
     let pool = engine.cache().pages()?.pool();
-    let found = engine.cache().index().map(|index| index.counts());
+    let found = engine.cache().index().map(tiny_llm::week3::prefix_index::PrefixIndex::counts);
     Some(PageCounts {
         pages: pool.num_pages(),
         page_len: PAGE_LEN,

@@ -75,7 +75,9 @@ mod tests {
         assert_eq!(backoff.costs(), Some(Costs { row: 0.25, draft: 0.0 }));
         // Quicker than without costs next to nothing.
         let mut quick = DraftBackoff::default();
-        [(0, 0.5), (0, 0.5), (1, 0.25)].map(|(drafts, seconds)| quick.observe(drafts, seconds));
+        for (drafts, seconds) in [(0, 0.5), (0, 0.5), (1, 0.25)] {
+            quick.observe(drafts, seconds);
+        }
         assert_eq!(quick.costs(), Some(Costs { row: LEAST, draft: 0.0 }));
     }
 

@@ -196,7 +196,9 @@ mod tests {
         let mut times = StepTimes::default();
         (0..5).for_each(|_| times.observe(1, 5.0));
         assert_eq!(times.draft_costs(1, 0.5), None, "steps of one size");
-        [5, 1, 3].map(|rows| times.observe(rows, 4.0 + rows as f64));
+        for rows in [5, 1, 3] {
+            times.observe(rows, 4.0 + rows as f64);
+        }
         let near = |found: f64, expected: f64| (found - expected).abs() < 1e-9;
         let one = times.draft_costs(1, 0.5).expect("three sizes");
         assert!(near(one.row, 0.2) && near(one.draft, 0.1), "{one:?}");
