@@ -80,7 +80,7 @@ pub fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result
         let path = folder.join(entry.file_name());
         let made = MADE.iter().any(|made| path == Path::new(made));
         let cache = entry.file_name() == "__pycache__" || entry.file_name() == ".pytest_cache";
-        if made || cache {
+        if made || cache || is_temporary(&entry.file_name().to_string_lossy()) {
             continue;
         }
         if root.join(&path).is_dir() {
@@ -90,6 +90,11 @@ pub fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result
         }
     }
     Ok(())
+}
+
+/// Whether [`write_atomically`] made a file of this name, which remains where a command was killed.
+pub fn is_temporary(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(".tmp")
 }
 
 /// A path as git and the curriculum write it: `src/week1/mod.rs`.

@@ -340,7 +340,7 @@ required-features = ["week1-day2"]
             write(root.path(), path, &text.replace(from, to));
             let problems = problems(root.path(), &curriculum()).unwrap();
             assert!(
-                problems.iter().any(|problem| problem == message),
+                problems.iter().any(|problem| problem.ends_with(message)),
                 "{problems:#?}\n  does not contain\n{message}"
             );
         }

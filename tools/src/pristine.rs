@@ -38,6 +38,11 @@ pub(crate) fn copy_tree(
     list(tree, Path::new(""), &mut there)?;
     for stale in there.difference(&files) {
         fs::remove_file(tree.join(stale))?;
+        // And the folders that it leaves empty.
+        let mut folder = stale.parent();
+        while let Some(empty) = folder.filter(|at| fs::remove_dir(tree.join(at)).is_ok()) {
+            folder = empty.parent();
+        }
     }
     Ok(files.len())
 }
