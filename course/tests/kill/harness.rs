@@ -147,8 +147,10 @@ pub fn course(root: &Path, doc: &str) {
          title = \"D\"\n\
          chapter = \"c.md\"\n",
     );
-    let (mut modules, filler) =
-        (String::new(), "// A line, so that a write takes its time.\n".repeat(50));
+    let (mut modules, filler) = (
+        String::from("//! Provided: the list of modules.\n"),
+        "// A line, so that a write takes its time.\n".repeat(50),
+    );
     for n in 0..FILES {
         list += &format!(
             "[[week.day.task]]\n\
