@@ -17,10 +17,10 @@ use super::{
 use crate::process::{forget_cargo, run_aloud, run_quietly};
 
 /// Programs that a machine with Rust, Python and git has. Rust's own are added below.
-const PROGRAMS: [&str; 35] = [
-    "cc", "gcc", "ld", "as", "ar", "git", "python3", "sh", "bash", "env", "df", "ls", "cat", "cp",
-    "mv", "rm", "mkdir", "chmod", "touch", "uname", "which", "sed", "grep", "dirname", "basename",
-    "sleep", "kill", "ps", "true", "test", "expr", "tr", "head", "nice", "readelf",
+const PROGRAMS: [&str; 34] = [
+    "cc", "gcc", "ld", "as", "ar", "git", "sh", "bash", "env", "df", "ls", "cat", "cp", "mv", "rm",
+    "mkdir", "chmod", "touch", "uname", "which", "sed", "grep", "dirname", "basename", "sleep",
+    "kill", "ps", "true", "test", "expr", "tr", "head", "nice", "readelf",
 ];
 
 /// What Rust consists of, without the components that a minimal installation lacks.
@@ -88,7 +88,27 @@ fn links(folder: &Path) -> Result<()> {
             link(&program, &folder.join(name))?;
         }
     }
+    python(folder)?;
     RUST.iter().try_for_each(|name| link(&rust.join(name), &folder.join(name)))
+}
+
+/// Python under its own path: what is on the PATH may be a script of a version manager, and an
+/// environment that is made through a link does not find its library.
+fn python(folder: &Path) -> Result<()> {
+    let mut find = Command::new("python3");
+    find.args(["-c", "import sys; print(getattr(sys, '_base_executable', sys.executable))"]);
+    let Ok(found) = run_quietly(&mut find) else { return Ok(()) };
+    if !found.status.success() {
+        return Ok(());
+    }
+    let script = folder.join("python3");
+    fs::write(&script, format!("#!/bin/sh\nexec '{}' \"$@\"\n", found.output.trim()))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
 }
 
 fn link(program: &Path, link: &Path) -> Result<()> {
