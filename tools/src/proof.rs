@@ -287,7 +287,7 @@ pub(crate) fn build(
     };
     command.args(["--message-format", "json-render-diagnostics"]).args(arguments);
     // Cargo takes two copies of one workspace for the same, and would run what it built in the
-    // other. A crate with settings of its own is another, and so is all that uses it.
+    // other. A crate with its own settings is another, and so is all that uses it.
     command.args(["--config", "profile.dev.package.tiny-llm-reference.codegen-units=17"]);
     let folder = if emulation.is_some() { "target/verify/arm" } else { "target/verify/build" };
     command.env("CARGO_TARGET_DIR", root.join(folder));

@@ -10,10 +10,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::{
-    context::{Outcome, Verification},
-    run::INSIDE,
-};
+use super::context::{INSIDE, Outcome, Verification};
 use crate::process::{forget_cargo, run_aloud, run_quietly};
 
 /// Programs that a machine with Rust, Python and git has. Rust's own are added below.
@@ -26,7 +23,7 @@ const PROGRAMS: [&str; 34] = [
 /// What Rust consists of, without the components that a minimal installation lacks.
 const RUST: [&str; 3] = ["cargo", "rustc", "rustdoc"];
 
-/// Where drivers of graphics adapters and programs that nobody asked for stand, on Linux.
+/// Where drivers of graphics adapters and optional programs are, on Linux.
 const HIDDEN: [&str; 4] =
     ["/usr/share/vulkan", "/etc/vulkan", "/usr/lib/chromium", "/usr/aarch64-linux-gnu"];
 
@@ -69,7 +66,7 @@ pub(super) fn bare(v: &Verification) -> Result<Outcome> {
         failed.join(", ")
     );
     let passed = names("passed").len();
-    let place = if wall.is_empty() { "with a PATH of its own" } else { "behind bubblewrap" };
+    let place = if wall.is_empty() { "with its own PATH" } else { "behind bubblewrap" };
     Ok(Outcome::Passed(format!("{passed} steps {place}; not verified: {}", lacking.join(", "))))
 }
 

@@ -218,7 +218,7 @@ fn tasks_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verify::step::{STEPS, Size};
+    use crate::verify::{context::Size, step::STEPS};
 
     fn root() -> &'static Path {
         Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()

@@ -11,12 +11,25 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::step::Size;
 use crate::{
     curriculum::Curriculum,
     environment::Venv,
     process::{self, Finished, run_aloud},
 };
+
+/// Which commands run a step. Each size has all steps of the ones before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Size {
+    /// `cargo course verify`: does it work here?
+    Quick,
+    /// `--thorough`: everything that a change may break.
+    Thorough,
+    /// `--full`: nightly.
+    Full,
+}
+
+/// Set in the environment of a verification that runs inside another, which holds the lock.
+pub(super) const INSIDE: &str = "COURSE_VERIFY_INSIDE";
 
 /// How much to check, and how to report it.
 #[derive(Debug, Clone, Args)]

@@ -12,9 +12,9 @@ use anyhow::{Result, bail, ensure};
 
 pub(crate) use self::context::Options;
 use self::{
-    context::{Outcome, Verification},
+    context::{INSIDE, Outcome, Size, Verification},
     state::State,
-    step::{STEPS, Size, Step},
+    step::{STEPS, Step},
 };
 use crate::{curriculum::Curriculum, environment::free_kib};
 
@@ -64,7 +64,7 @@ pub(crate) fn verify(root: &Path, curriculum: Curriculum, options: Options) -> R
         run::one(&v, &id)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let inside = std::env::var_os(run::INSIDE).is_some();
+    let inside = std::env::var_os(INSIDE).is_some();
     let _lock = if inside { None } else { Some(state::lock(root)?) };
     let start = Instant::now();
     tree::remember(root)?;

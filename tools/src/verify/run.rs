@@ -1,4 +1,4 @@
-//! Runs steps, each in a process of its own: several at once where they leave cores idle.
+//! Runs steps, each in its own process: several at once where they leave cores idle.
 
 use std::{
     collections::BTreeSet,
@@ -24,9 +24,6 @@ use course::estimate::measured;
 
 /// What [`measured`] gives on the machine on which the steps' processor seconds were taken.
 const REFERENCE: f64 = 0.45;
-
-/// Set in the environment of a verification that runs inside another, which holds the lock.
-pub(super) const INSIDE: &str = "COURSE_VERIFY_INSIDE";
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -176,7 +173,7 @@ fn start(v: &Verification, step: &'static Step) -> Result<Running> {
     // The day may change while the steps run.
     command.arg(format!("--seed={}", v.seed()));
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
-    // A group of its own: what it started ends with it.
+    // Its own process group: what it started ends with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let child = command.spawn().context("a step cannot be started")?;

@@ -4,21 +4,10 @@ use anyhow::Result;
 
 use super::{
     arm, bare, book, browser, budget, chip, cluster,
-    context::{Outcome, Verification},
+    context::{Outcome, Size, Verification},
     engine, fuzz, gpu, grade, latency, memory, mutants, planted, proofs, python, rust, server,
     targets, threads, tree, waiting,
 };
-
-/// Which commands run a step. Each size has all steps of the ones before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Size {
-    /// `cargo course verify`: does it work here?
-    Quick,
-    /// `--thorough`: everything that a change may break.
-    Thorough,
-    /// `--full`: nightly.
-    Full,
-}
 
 /// How much of the machine a step keeps busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
