@@ -1,0 +1,99 @@
+//! How a text is prepared before its parts are merged.
+
+use anyhow::{Result, bail};
+use serde_json::Value as Json;
+
+use super::{super::super::WHOLE, TokenizerFile};
+
+impl TokenizerFile {
+    /// Whether a byte-level tokenizer brings text into the normal form C first, and whether into
+    /// small letters.
+    pub(super) fn normalizes(&self) -> Result<(bool, bool)> {
+        match self.steps("normalizer", "normalizers")[..] {
+            [] => Ok((false, false)),
+            [step] if step["type"] == "NFC" => Ok((true, false)),
+            [step] if step["type"] == "Lowercase" => Ok((false, true)),
+            _ => self.wrong("normalizer", "NFC, Lowercase or nothing"),
+        }
+    }
+
+    /// The name that llama.cpp gives to a byte-level pre-tokenizer.
+    pub(super) fn pre_tokenizer(&self) -> Result<&'static str> {
+        const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+        const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+        const O200K: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+        let steps = self.steps("pre_tokenizer", "pretokenizers");
+        let Some((last, first)) = steps.split_last() else {
+            return self.wrong("pre_tokenizer", "a byte-level one");
+        };
+        let byte_level = last["type"] == "ByteLevel" && last["add_prefix_space"] == false;
+        let gpt2 = last["use_regex"].as_bool().unwrap_or(true);
+        let whole_words = self.json["model"]["ignore_merges"] == true;
+        let name = match first {
+            [] if gpt2 && !whole_words => Some("gpt-2"),
+            [] if !whole_words => Some(WHOLE),
+            [digits]
+                if digits["type"] == "Digits"
+                    && digits["individual_digits"] == true
+                    && gpt2
+                    && !whole_words =>
+            {
+                Some("smollm")
+            }
+            [split]
+                if split["type"] == "Split"
+                    && split["invert"] == (split["behavior"] == "Removed")
+                    && !gpt2 =>
+            {
+                match (split["pattern"]["Regex"].as_str(), whole_words) {
+                    (Some(LLAMA3), true) => Some("llama-bpe"),
+                    // Llama 3's pieces, each of which is merged even where it is a token as it
+                    // stands.
+                    (Some(LLAMA3), false) => Some("smaug-bpe"),
+                    (Some(QWEN2), false) => Some("qwen2"),
+                    (Some(O200K), _) => Some("gpt-4o"),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        match name.filter(|_| byte_level) {
+            Some(name) => Ok(name),
+            None => self.wrong("pre_tokenizer", "that of GPT-2, gpt-oss, Llama 3, Qwen2 or SmolLM"),
+        }
+    }
+
+    /// Where a space is put before a text: `never`, `always` (before every stretch between special
+    /// tokens), or as the `Metaspace` pre-tokenizer does it, which GGUF has no word for: not where
+    /// one is already, and `first` or `always`.
+    pub(super) fn space_prefix(&self) -> Result<&'static str> {
+        let is = |step: &Json, kind: &str| step["type"] == kind;
+        let replace = |step: &Json| {
+            is(step, "Replace") && step["pattern"]["String"] == " " && step["content"] == "▁"
+        };
+        let prepend = |step: &Json| is(step, "Prepend") && step["prepend"] == "▁";
+        let (normalizer, pre) =
+            (self.steps("normalizer", "normalizers"), self.steps("pre_tokenizer", "pretokenizers"));
+        match (&normalizer[..], &pre[..]) {
+            ([first, second], []) if prepend(first) && replace(second) => Ok("always"),
+            ([only], []) if replace(only) => Ok("never"),
+            ([], [step])
+                if is(step, "Metaspace")
+                    && step["replacement"] == "▁"
+                    && step["split"] == false =>
+            {
+                match step["prepend_scheme"].as_str() {
+                    Some("first") => Ok("metaspace-first"),
+                    Some("always") => Ok("metaspace-always"),
+                    Some("never") => Ok("never"),
+                    _ => self.wrong("pre_tokenizer", "a Metaspace with its prepend_scheme"),
+                }
+            }
+            _ => bail!(
+                "{}: found a normalizer and a pre-tokenizer that are neither byte-level nor \
+                 SentencePiece's",
+                self.name
+            ),
+        }
+    }
+}
