@@ -5,12 +5,12 @@ use std::{
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
-    process::ExitCode,
+    process::{Command, ExitCode},
 };
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::{process, processor::Compiler, progress};
+use crate::{engine, estimate, process, processor::Compiler, progress};
 
 /// The commands of `tools/`, and what each does.
 pub(crate) const TOOLS: [(&str, &str); 5] = [
@@ -54,7 +54,7 @@ pub(crate) fn book(root: &Path, arguments: &[OsString]) -> Result<ExitCode> {
     if arguments.iter().any(|argument| argument == "--list-commands") {
         return become_program(root, "the book's builder", &BOOK_BUILD, &arguments);
     }
-    match engine(root) {
+    match web_engine(root) {
         Ok(folder) => arguments.extend(["--engine".into(), folder.into()]),
         Err(why) => {
             eprintln!("The book's pages get pictures in place of a running engine: {why:#}");
@@ -71,7 +71,7 @@ const WEB_BUILD: &str = "--quiet --profile web --package tiny-llm-web --lib";
 const WEB_PACK: &str = "run --quiet --package tiny-llm-web --features pack --bin pack --";
 
 /// Makes what the book's pages fetch; returns its folder.
-fn engine(root: &Path) -> Result<PathBuf> {
+fn web_engine(root: &Path) -> Result<PathBuf> {
     let compiler = Compiler::find(WEB).with_context(|| {
         format!("there is no compiler for it; missing: {}", Compiler::missing(WEB))
     })?;
@@ -94,6 +94,26 @@ fn engine(root: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// Builds the command line if need be, and becomes it: `cargo llm ARGUMENTS`.
+///
+/// # Errors
+/// If it does not build.
+pub(crate) fn engine(root: &Path, build: &[&str], arguments: &[OsString]) -> Result<ExitCode> {
+    let program = engine::program(root);
+    let estimate = if program.is_file() { None } else { estimate::of(root, estimate::ENGINE) };
+    if let Some(time) = estimate {
+        eprintln!(
+            "The engine is built once: {} (estimated from a quick measurement of this machine). \
+             Later, only what you have changed.",
+            estimate::words(time)
+        );
+    }
+    progress::Build { what: "the engine", arguments: build, estimate }.run(root)?;
+    let mut command = Command::new(program);
+    process::forget_cargo(&mut command);
+    replace_this(command.args(arguments))
+}
+
 fn become_program(
     root: &Path,
     what: &str,
@@ -107,15 +127,22 @@ fn become_program(
     command.env_remove("CARGO_TERM_COLOR");
     // Its paths are those of the folder that the learner is in.
     command.current_dir(".");
+    replace_this(&mut command)
+}
+
+fn replace_this(command: &mut Command) -> Result<ExitCode> {
     // On Unix it takes this one's place, so that Ctrl-C and signals reach it alone.
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
-        Err(command.exec()).context("cargo cannot be started")
+        let error = command.exec();
+        Err(error).with_context(|| format!("`{}` cannot be started", process::shown(command)))
     }
     #[cfg(not(unix))]
     {
-        let status = command.status().context("cargo cannot be started")?;
-        Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        let shown = || format!("`{}` cannot be started", process::shown(command));
+        let status = command.status().with_context(shown)?;
+        let code = status.code().and_then(|code| u8::try_from(code).ok());
+        Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
     }
 }
