@@ -100,10 +100,8 @@ pub fn own_name(name: &str) -> &str {
 pub fn tests_of_tasks(text: &str) -> impl Iterator<Item = &str> {
     let names = text.lines().filter_map(|line| {
         let line = line.trim();
-        let line = line
-            .strip_prefix("pub")
-            .map_or(line, |rest| rest.split_once(')').map_or(rest, |(_, rest)| rest).trim_start());
-        let function = line.strip_prefix("fn ")?;
+        let starts = ["fn ", "pub fn ", "pub(super) fn ", "pub(crate) fn "];
+        let function = starts.iter().find_map(|start| line.strip_prefix(start))?;
         function.split_once('(').map(|(name, _)| name)
     });
     names.filter(|name| task_of_test(name).is_some())
