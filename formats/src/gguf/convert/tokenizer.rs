@@ -106,11 +106,10 @@ impl TokenizerFile {
                 ("merges", Value::Array(Array::String(merges))),
             ]);
             let (nfc, lowercase) = self.normalizes()?;
-            let whole_words = pre == "gpt-4o" && self.json["model"]["ignore_merges"] == true;
             for (key, said, usual) in [
                 (NORMALIZES, nfc, pre == "qwen2"),
                 (LOWERCASE, lowercase, false),
-                (WHOLE_WORDS, whole_words, false),
+                (WHOLE_WORDS, self.whole_words(), pre == "llama-bpe"),
             ] {
                 if said != usual {
                     metadata.insert(key, Value::Bool(said));
@@ -153,6 +152,11 @@ impl TokenizerFile {
         let Some(vocab) = model["vocab"].as_object() else {
             return self.wrong("model.vocab", "tokens with their ids");
         };
+        for part in ["continuing_subword_prefix", "end_of_word_suffix"] {
+            if model[part].as_str().is_some_and(|text| !text.is_empty()) {
+                return self.wrong(&format!("model.{part}"), "null");
+            }
+        }
         let added = self.json["added_tokens"].as_array().map_or(&[][..], Vec::as_slice);
         ensure!(
             size <= vocab.len() + added.len() + MAX_PADDING,
@@ -189,6 +193,7 @@ impl TokenizerFile {
         for (token, id) in vocab {
             insert(token, id)?;
         }
+        let normalizer = self.json["normalizer"]["type"].as_str().unwrap_or_default();
         let mut special = BTreeMap::new();
         for (i, token) in added.iter().enumerate() {
             let Some(content) = token["content"].as_str() else {
@@ -198,6 +203,18 @@ impl TokenizerFile {
                 return self.wrong(
                     &format!("added_tokens.{i}"),
                     "no token that takes in the space around it: GGUF cannot say it",
+                );
+            }
+            // It would be found in the text after the normalizer, and spelled by it.
+            let changed = match normalizer {
+                "NFC" => !content.is_ascii(),
+                "Lowercase" => content.to_lowercase() != content,
+                _ => true,
+            };
+            if token["normalized"] == true && !self.json["normalizer"].is_null() && changed {
+                return self.wrong(
+                    &format!("added_tokens.{i}"),
+                    "\"normalized\": false, or a token that the normalizer leaves as it is",
                 );
             }
             special.insert(insert(content, &token["id"])?, token["special"] == true);
@@ -294,8 +311,15 @@ impl TokenizerFile {
 
         let mut bos = named("bos_token").or(bos);
         let processors = self.steps("post_processor", "processors");
+        let known =
+            |step: &&Json| step["type"] == "TemplateProcessing" || step["type"] == "ByteLevel";
         let template = processors.iter().find(|step| step["type"] == "TemplateProcessing");
-        let first = template.and_then(|step| step["single"][0]["SpecialToken"]["id"].as_str());
+        let special =
+            |at: usize| template.and_then(|step| step["single"][at]["SpecialToken"]["id"].as_str());
+        let first = special(0);
+        if !processors.iter().all(known) || first.is_some() && special(1).is_some() {
+            return self.wrong("post_processor", "a template with at most one token before a text");
+        }
         if let Some(token) = first {
             let id = vocabulary.ids.get(token).copied();
             bos = bos.or(id);

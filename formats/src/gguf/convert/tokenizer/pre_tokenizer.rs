@@ -1,6 +1,6 @@
 //! How a text is prepared before its parts are merged.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde_json::Value as Json;
 
 use super::{super::super::WHOLE, TokenizerFile};
@@ -17,6 +17,11 @@ impl TokenizerFile {
         }
     }
 
+    /// Whether a word that is a token as it stands is not merged from its bytes.
+    pub(super) fn whole_words(&self) -> bool {
+        self.json["model"]["ignore_merges"] == true
+    }
+
     /// The name that llama.cpp gives to a byte-level pre-tokenizer.
     pub(super) fn pre_tokenizer(&self) -> Result<&'static str> {
         const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -28,33 +33,22 @@ impl TokenizerFile {
         };
         let byte_level = last["type"] == "ByteLevel" && last["add_prefix_space"] == false;
         let gpt2 = last["use_regex"].as_bool().unwrap_or(true);
-        let whole_words = self.json["model"]["ignore_merges"] == true;
         let name = match first {
-            [] if gpt2 && !whole_words => Some("gpt-2"),
-            [] if !whole_words => Some(WHOLE),
+            [] if gpt2 => Some("gpt-2"),
+            [] => Some(WHOLE),
             [digits]
-                if digits["type"] == "Digits"
-                    && digits["individual_digits"] == true
-                    && gpt2
-                    && !whole_words =>
+                if digits["type"] == "Digits" && digits["individual_digits"] == true && gpt2 =>
             {
                 Some("smollm")
             }
-            [split]
-                if split["type"] == "Split"
-                    && split["invert"] == (split["behavior"] == "Removed")
-                    && !gpt2 =>
-            {
-                match (split["pattern"]["Regex"].as_str(), whole_words) {
-                    (Some(LLAMA3), true) => Some("llama-bpe"),
-                    // Llama 3's pieces, each of which is merged even where it is a token as it
-                    // stands.
-                    (Some(LLAMA3), false) => Some("smaug-bpe"),
-                    (Some(QWEN2), false) => Some("qwen2"),
-                    (Some(O200K), _) => Some("gpt-4o"),
-                    _ => None,
-                }
-            }
+            [split] if cuts(split) && !gpt2 => match split["pattern"]["Regex"].as_str() {
+                Some(LLAMA3) if self.whole_words() => Some("llama-bpe"),
+                // Llama 3's pieces, each of which is merged even where it is a token as it stands.
+                Some(LLAMA3) => Some("smaug-bpe"),
+                Some(QWEN2) => Some("qwen2"),
+                Some(O200K) => Some("gpt-4o"),
+                _ => None,
+            },
             _ => None,
         };
         match name.filter(|_| byte_level) {
@@ -89,11 +83,20 @@ impl TokenizerFile {
                     _ => self.wrong("pre_tokenizer", "a Metaspace with its prepend_scheme"),
                 }
             }
-            _ => bail!(
-                "{}: found a normalizer and a pre-tokenizer that are neither byte-level nor \
-                 SentencePiece's",
-                self.name
-            ),
+            _ => {
+                let field = if normalizer.is_empty() { "pre_tokenizer" } else { "normalizer" };
+                self.wrong(field, "SentencePiece's, or else a byte-level decoder")
+            }
         }
     }
+}
+
+/// Whether a `Split` has each match as a piece of its own. Every character is part of a match.
+fn cuts(split: &Json) -> bool {
+    split["type"] == "Split"
+        && match split["behavior"].as_str() {
+            Some("Isolated") => split["invert"] == false,
+            Some("Removed") => split["invert"] == true,
+            _ => false,
+        }
 }
