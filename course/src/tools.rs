@@ -5,7 +5,7 @@ use std::{
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
-    process::{Command, ExitCode},
+    process::ExitCode,
 };
 
 use anyhow::{Context, Result, bail, ensure};
@@ -42,7 +42,7 @@ pub(crate) fn run(root: &Path, name: &str, arguments: &[OsString]) -> Result<Exi
         bail!("there is no command {name:?}; `cargo course --help` lists what there is");
     }
     let words: Vec<OsString> = [name.into()].into_iter().chain(arguments.iter().cloned()).collect();
-    become_program(root, "the tools", &TOOLS_BUILD, &words)
+    become_program(root, progress::Build::of("the tools", &TOOLS_BUILD), &words)
 }
 
 /// Builds the book's builder if need be, and becomes it.
@@ -52,7 +52,11 @@ pub(crate) fn run(root: &Path, name: &str, arguments: &[OsString]) -> Result<Exi
 pub(crate) fn book(root: &Path, arguments: &[OsString]) -> Result<ExitCode> {
     let mut arguments = arguments.to_vec();
     if arguments.iter().any(|argument| argument == "--list-commands") {
-        return become_program(root, "the book's builder", &BOOK_BUILD, &arguments);
+        return become_program(
+            root,
+            progress::Build::of("the book's builder", &BOOK_BUILD),
+            &arguments,
+        );
     }
     match web_engine(root) {
         Ok(folder) => arguments.extend(["--engine".into(), folder.into()]),
@@ -60,7 +64,7 @@ pub(crate) fn book(root: &Path, arguments: &[OsString]) -> Result<ExitCode> {
             eprintln!("The book's pages get pictures in place of a running engine: {why:#}");
         }
     }
-    become_program(root, "the book's builder", &BOOK_BUILD, &arguments)
+    become_program(root, progress::Build::of("the book's builder", &BOOK_BUILD), &arguments)
 }
 
 /// What the book's pages run the engine on.
@@ -99,8 +103,8 @@ fn web_engine(root: &Path) -> Result<PathBuf> {
 /// # Errors
 /// If it does not build.
 pub(crate) fn engine(root: &Path, build: &[&str], arguments: &[OsString]) -> Result<ExitCode> {
-    let program = engine::program(root);
-    let estimate = if program.is_file() { None } else { estimate::of(root, estimate::ENGINE) };
+    let built_before = engine::program(root).is_file();
+    let estimate = if built_before { None } else { estimate::of(root, estimate::ENGINE) };
     if let Some(time) = estimate {
         eprintln!(
             "The engine is built once: {} (estimated from a quick measurement of this machine). \
@@ -108,40 +112,30 @@ pub(crate) fn engine(root: &Path, build: &[&str], arguments: &[OsString]) -> Res
             estimate::words(time)
         );
     }
-    progress::Build { what: "the engine", arguments: build, estimate }.run(root)?;
-    let mut command = Command::new(program);
-    process::forget_cargo(&mut command);
-    replace_this(command.args(arguments))
+    become_program(
+        root,
+        progress::Build { what: "the engine", arguments: build, estimate },
+        arguments,
+    )
 }
 
-fn become_program(
-    root: &Path,
-    what: &str,
-    build: &[&str],
-    arguments: &[OsString],
-) -> Result<ExitCode> {
-    progress::build(root, what, build)?;
+fn become_program(root: &Path, build: progress::Build, arguments: &[OsString]) -> Result<ExitCode> {
+    build.run(root)?;
     let mut command = process::cargo(root);
-    command.args(["run", "--quiet"]).args(build).arg("--").args(arguments);
+    command.args(["run", "--quiet"]).args(build.arguments).arg("--").args(arguments);
     // The program has this terminal to itself, colours included.
     command.env_remove("CARGO_TERM_COLOR");
     // Its paths are those of the folder that the learner is in.
     command.current_dir(".");
-    replace_this(&mut command)
-}
-
-fn replace_this(command: &mut Command) -> Result<ExitCode> {
     // On Unix it takes this one's place, so that Ctrl-C and signals reach it alone.
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
-        let error = command.exec();
-        Err(error).with_context(|| format!("`{}` cannot be started", process::shown(command)))
+        Err(command.exec()).context("cargo cannot be started")
     }
     #[cfg(not(unix))]
     {
-        let shown = || format!("`{}` cannot be started", process::shown(command));
-        let status = command.status().with_context(shown)?;
+        let status = command.status().context("cargo cannot be started")?;
         let code = status.code().and_then(|code| u8::try_from(code).ok());
         Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
     }
