@@ -27,7 +27,7 @@ use tiny_llm_formats::{
 use super::{
     choose::{Chooser, sample},
     model::{AnyModel, Loaded},
-    week2, week3,
+    plan, week3,
 };
 
 /// Longer contexts must be asked for.
@@ -79,13 +79,13 @@ impl Mixture {
         let mut types: Vec<_> = model.matrices().map(|matrix| matrix.tensor_type).collect();
         types.sort_unstable();
         types.dedup();
-        let plan = week2::plan(options, &types)?;
-        let cache_type = week2::cache_type(options)?;
+        let plan = plan::plan(options, &types)?;
+        let cache_type = plan::cache_type(options)?;
         let described = format!(
             "{} of {} experts a token, {}, {cache_type} cache",
             model.config.per_token,
             model.config.experts,
-            week2::described(&plan, &types)
+            plan::described(&plan, &types)
         );
         let session = MixtureSession::new(Arc::new(model), Arc::new(plan), CHUNK, cache_type);
         Ok(Self { metadata, session, cache_type, path: path.to_owned(), described })

@@ -6,8 +6,10 @@ mod finite;
 mod forms;
 #[cfg(feature = "gpu")]
 pub(crate) mod gpu;
+mod graph;
 pub(crate) mod mixture;
 pub(crate) mod model;
+mod plan;
 mod prompt_file;
 pub(crate) mod simulated;
 pub(crate) mod streamed;

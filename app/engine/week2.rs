@@ -2,14 +2,12 @@
 
 use std::{
     cell::RefCell,
-    collections::BTreeSet,
     ops::ControlFlow,
     path::{Path, PathBuf},
-    str::FromStr,
     sync::Arc,
 };
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use ndarray::IxDyn;
 use tiny_llm::{
     week1,
@@ -21,11 +19,11 @@ use tiny_llm::{
             Gguf,
             writer::{head, lay_out, write_file},
         },
-        kernels::{Rung, VARIABLE, vector},
+        kernels::Rung,
         load,
         model::Model,
         parallel::Team,
-        plan::{AttentionKind, Plan},
+        plan::Plan,
         quantize::Source,
         recipe::{Dimensions, Target, tensor_type_for},
         roofline::{self, Machine},
@@ -35,7 +33,7 @@ use tiny_llm::{
 };
 use tiny_llm_cli::{
     self as cli, About, Batch, BatchOptions, Form, LoadOptions, OnToken, QuantizeRequest, Roofline,
-    TokenBytes, WriteRequest, WriteTensor, WrongOption,
+    TokenBytes, WriteRequest, WriteTensor,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
@@ -49,7 +47,9 @@ use super::{
     drafts::Drafts,
     finite::explained,
     forms::{FormedAnswer, Forms},
+    graph,
     model::{AnyModel, Loaded},
+    plan::{cache_type, described, option, physical_cores, plan},
     prompt_file::PromptFile,
     week3,
     written::{self, Written},
@@ -99,7 +99,7 @@ impl Week2 {
         bring_in(&model, &plan);
         let cache_type = cache_type(options)?;
         let session = Session::new(Arc::new(model), Arc::new(plan), context, cache_type);
-        let graph = super::week4::session(options, &session, cache_type)?;
+        let graph = graph::session(options, &session, cache_type)?;
         let drafts = options.draft.as_ref().map(|draft| Drafts::new(draft, &session, cache_type));
         let prompt_file = options.cache_file.as_ref().map(|path| {
             let Plan { kernels, attention, .. } = &*session.plan;
@@ -128,7 +128,7 @@ impl Week2 {
         };
         let plan = described(&self.session.plan, &self.types);
         let drafts = self.drafts.as_ref().map(Drafts::described).unwrap_or_default();
-        let graph = self.graph.as_ref().map(super::week4::described).unwrap_or_default();
+        let graph = self.graph.as_ref().map(graph::described).unwrap_or_default();
         format!("{plan}, {cache}{drafts}{graph}")
     }
 }
@@ -308,74 +308,6 @@ fn bring_in(model: &Model, plan: &Plan) {
     });
 }
 
-/// What was asked for; else, in the learner's engine, what is written, and in ours the best.
-pub(super) fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> {
-    let rung = match &options.kernels {
-        Some(name) => Some(option("--kernels", name)?),
-        None if std::env::var_os(VARIABLE).is_some() => {
-            Some(Rung::from_environment().map_err(|e| anyhow!(e))?)
-        }
-        None => None,
-    };
-    vector::use_rung(rung.unwrap_or_else(Rung::best));
-    let attention = options.attention.as_deref();
-    let attention = attention.map(|name| option("--attention", name)).transpose()?;
-    let mut plan = Plan {
-        kernels: rung.unwrap_or_else(Rung::best).into(),
-        attention: attention.unwrap_or_default(),
-        team: Team::new(1),
-    };
-    let mut threads = options.threads.unwrap_or_else(physical_cores);
-    if !cfg!(feature = "reference") {
-        let written = Written::probe();
-        let mut open = BTreeSet::new();
-        if rung.is_none() {
-            plan.kernels = written.kernels;
-            open.extend(written.open_kernels(types));
-        }
-        if let Some(task) = written.attention.as_deref().filter(|_| attention.is_none()) {
-            plan.attention = AttentionKind::TwoPass;
-            open.insert(task);
-        }
-        if let Some(task) = written.threads.as_deref().filter(|_| options.threads.is_none()) {
-            threads = 1;
-            open.insert(task);
-        }
-        if !open.is_empty() {
-            let open = Vec::from_iter(open).join(", ");
-            eprintln!("not written yet: {open}; what is written is used instead");
-        }
-    }
-    plan.team = Team::new(threads);
-    Ok(plan)
-}
-
-/// How keys and values are stored.
-pub(super) fn cache_type(options: &LoadOptions) -> Result<CacheType> {
-    named("--cache-type", options.cache_type.as_deref(), CacheType::default)
-}
-
-/// A plan in a few words.
-pub(super) fn described(plan: &Plan, types: &[TensorType]) -> String {
-    let Plan { kernels, attention, team } = plan;
-    let (threads, s) = (team.threads(), if team.threads() == 1 { "" } else { "s" });
-    format!("{}, {threads} thread{s}, {attention} attention", written::described(kernels, types))
-}
-
-/// What an option's value stands for.
-fn option<T: FromStr<Err = String>>(option: &str, value: &str) -> Result<T> {
-    value.parse().map_err(|error| WrongOption(format!("{option}: {error}")).into())
-}
-
-/// The same, or the default.
-fn named<T: FromStr<Err = String>>(
-    name: &str,
-    value: Option<&str>,
-    default: impl Fn() -> T,
-) -> Result<T> {
-    value.map_or_else(|| Ok(default()), |value| option(name, value))
-}
-
 /// The limit that memory sets to decoding one token at a time; arithmetic is taken to cost nothing.
 pub(crate) fn roofline(tensors: &[TensorInfo], threads: Option<usize>) -> Roofline {
     let work = roofline::work(tensors);
@@ -390,12 +322,4 @@ pub(crate) fn roofline(tensors: &[TensorInfo], threads: Option<usize>) -> Roofli
         bandwidth: machine.bandwidth,
         tokens_per_second: machine.tokens_per_second(work, 1),
     }
-}
-
-/// Two threads on one core share its units, and wait for each other at the end of every matrix.
-fn physical_cores() -> usize {
-    let logical = std::thread::available_parallelism().map_or(1, usize::from);
-    let siblings = std::fs::read_to_string("/sys/devices/system/cpu/smt/active")
-        .is_ok_and(|text| text.trim() == "1");
-    if siblings { (logical / 2).max(1) } else { logical }
 }

@@ -9,8 +9,8 @@ use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use crate::{
-    asked::Words, borrow, curriculum::Curriculum, diff, environment, files, hint, record::HINTS,
-    start, status, test, tools, trace, update, watch,
+    asked::Words, borrow, curriculum::Curriculum, diff, engine, environment, files, hint,
+    record::HINTS, start, status, test, tools, trace, update, watch,
 };
 
 /// Reads the command line and does what it asks.
@@ -44,6 +44,9 @@ pub fn end_with_the_reader() {
 fn run(arguments: &ArgMatches) -> Result<ExitCode> {
     let root = files::repository_root()?;
     let (name, options) = arguments.subcommand().unwrap_or(("status", arguments));
+    if let Some(build) = engine::named(name) {
+        return tools::engine(&root, build, &rest(options, ""));
+    }
     // An interrupted update may have left a list of tasks that does not fit the rest.
     if name == "update" {
         let from = options.get_one::<String>("from").map(String::as_str);
@@ -54,7 +57,7 @@ fn run(arguments: &ArgMatches) -> Result<ExitCode> {
     match name {
         "start" => start::start(&root, &curriculum)?,
         "status" => status::print(&root, &curriculum, has(options, "json"))?,
-        "next" => status::print_next(&root, &curriculum)?,
+        "next" => status::print_next(&root, &curriculum, &words(options))?,
         "test" => return test::test(&root, &curriculum, &words(options)),
         "watch" => return watch::watch(&root, &curriculum, &words(options)),
         "hint" => {
@@ -107,7 +110,9 @@ fn every_day() -> [Command; 8] {
         Command::new("status")
             .about("Where you stand; as `cargo course` alone")
             .arg(flag("json", "For programs; the book's page on the runner has the schema")),
-        Command::new("next").about("The current task: goal, file, functions, chapter"),
+        Command::new("next")
+            .about("The current task, or one that you name: goal, file, functions, chapter")
+            .arg(place("week1-day2, or week1-day2 3; without it, your task")),
         Command::new("test")
             .about("Run the tests of a task, a day, a week, or of the current task")
             .arg(place("week1-day1 2, week1-day1, day1, week1, softmax; without it, your task")),

@@ -14,16 +14,23 @@ use crate::process::forget_cargo;
 /// Functions of the measured program: enough for half a second of the compiler's work.
 const FUNCTIONS: usize = 40;
 
-/// The build takes this many times the measured program on a machine of countless cores, as one
-/// library waits for another, and so many more shared among the cores. Both were measured on two
-/// and on four.
-const WAITING: f64 = 12.0;
-const SHARED: f64 = 46.0;
+/// A build in units of the measured program: what it takes on a machine of countless cores, as one
+/// library waits for another, and what the cores share.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Work {
+    waiting: f64,
+    shared: f64,
+}
 
-/// The time of the first build; `None` if the compiler cannot be tried.
-pub fn first_build(root: &Path) -> Option<Duration> {
+/// Measured on two cores and on four.
+pub(crate) const STORY: Work = Work { waiting: 12.0, shared: 46.0 };
+/// The command line with the engine.
+pub(crate) const ENGINE: Work = Work { waiting: 18.0, shared: 70.0 };
+
+/// The time of a first build; `None` if the compiler cannot be tried.
+pub(crate) fn of(root: &Path, work: Work) -> Option<Duration> {
     let cores = available_parallelism().map_or(1.0, |n| n.get() as f64);
-    Some(measured(root)?.mul_f64(WAITING + SHARED / cores))
+    Some(measured(root)?.mul_f64(work.waiting + work.shared / cores))
 }
 
 /// `about 40 s`
@@ -68,7 +75,7 @@ mod tests {
     #[test]
     fn the_compiler_is_measured_and_leaves_nothing() {
         let root = tempfile::tempdir().unwrap();
-        let time = first_build(root.path()).unwrap();
+        let time = of(root.path(), STORY).unwrap();
         assert!(time > Duration::from_secs(1), "{time:?}");
         assert_eq!(std::fs::read_dir(root.path().join("target")).unwrap().count(), 0);
     }

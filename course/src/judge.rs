@@ -115,7 +115,10 @@ impl Judged {
     /// Reads what [`command`] left.
     pub(crate) fn of(finished: Finished) -> Self {
         let Finished { status, text, output, duration } = finished;
-        let report = Report::parse(&output);
+        let mut report = Report::parse(&output);
+        if report.closing.is_empty() {
+            report.add_overflow(&text);
+        }
         // A test program that is stopped from outside, as by an overflowing stack, has begun
         // without a closing line.
         let began = !report.closing.is_empty()

@@ -12,6 +12,8 @@ pub struct Report {
     pub repeated: BTreeSet<String>,
     /// Name → what it printed, for those that failed.
     output: BTreeMap<String, String>,
+    /// The task whose test stopped the test program, if that is known.
+    pub stopped_by: Option<usize>,
     /// `test result: …`, one for each test program.
     pub closing: Vec<String>,
 }
@@ -50,6 +52,24 @@ impl Report {
         report
     }
 
+    /// Adds the test whose stack overflowed, which stops the whole test program. The system says so
+    /// on standard error, where `errors` comes from.
+    pub fn add_overflow(&mut self, errors: &str) {
+        const DIAGNOSIS: &str = "the stack overflowed\n  diagnosis A function calls itself without \
+                                 end, or too often.\n";
+        let overflowed = |line: &str| {
+            let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
+            let name = own_name(name);
+            let task = task_of_test(name)?;
+            rest.contains("has overflowed its stack").then(|| (name.to_owned(), task))
+        };
+        if let Some((name, task)) = errors.lines().find_map(overflowed) {
+            self.stopped_by = Some(task);
+            self.output.insert(name.clone(), DIAGNOSIS.to_owned());
+            self.passed.insert(name, false);
+        }
+    }
+
     /// Why tests could not check what they are for, if they say so: this machine lacks something.
     pub fn not_verified(&self) -> Option<&str> {
         let mut panics = self.output.keys().filter_map(|name| self.first_panic(name));
@@ -80,7 +100,8 @@ pub fn own_name(name: &str) -> &str {
 pub fn tests_of_tasks(text: &str) -> impl Iterator<Item = &str> {
     let names = text.lines().filter_map(|line| {
         let line = line.trim();
-        let function = line.strip_prefix("pub(super) ").unwrap_or(line).strip_prefix("fn ")?;
+        let starts = ["fn ", "pub fn ", "pub(super) fn ", "pub(crate) fn "];
+        let function = starts.iter().find_map(|start| line.strip_prefix(start))?;
         function.split_once('(').map(|(name, _)| name)
     });
     names.filter(|name| task_of_test(name).is_some())
@@ -145,9 +166,10 @@ test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
     #[test]
     fn tests_are_found_in_a_files_text() {
         let text = "fn helper() {}\n#[test]\nfn task_2_b() {}\n    #[test]\n    fn task_1_a() {}\n\
-                    #[test]\npub(super) fn task_2_a() {}\nfn task_x() {}\n// fn task_1_no() {}\n";
+                    #[test]\npub(super) fn task_2_a() {}\n#[test]\npub(crate) fn task_2_c() {}\n\
+                    pub fn task_2_d() {}\nfn task_x() {}\n// fn task_1_no() {}\n";
         let found: Vec<&str> = tests_of_tasks(text).collect();
-        assert_eq!(found, ["task_2_b", "task_1_a", "task_2_a"]);
+        assert_eq!(found, ["task_2_b", "task_1_a", "task_2_a", "task_2_c", "task_2_d"]);
         assert_eq!(
             ["task_2::task_2_b", "task_2_b", "a::b::c"].map(own_name),
             ["task_2_b", "task_2_b", "c"]

@@ -34,10 +34,15 @@ pub struct Build<'a> {
 /// # Errors
 /// If the build fails; cargo's own output is printed first.
 pub fn build(root: &Path, what: &str, arguments: &[&str]) -> Result<Duration> {
-    Build { what, arguments, estimate: None }.run(root)
+    Build::of(what, arguments).run(root)
 }
 
-impl Build<'_> {
+impl<'a> Build<'a> {
+    /// A build of unknown duration.
+    pub(crate) fn of(what: &'a str, arguments: &'a [&'a str]) -> Self {
+        Self { what, arguments, estimate: None }
+    }
+
     /// See [`build`].
     ///
     /// # Errors

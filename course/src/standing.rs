@@ -145,6 +145,12 @@ impl<'a> Status<'a> {
         first_open(self.tasks.iter().filter(|task| day.feature == task.day.feature))
     }
 
+    /// [`Status::current`] among these tasks; of one alone it is that, open or not.
+    pub(crate) fn current_among(&self, tasks: &[(TaskId, &Task)]) -> Option<&TaskStatus<'a>> {
+        let mut those = self.tasks.iter().filter(|own| tasks.iter().any(|(id, _)| *id == own.id));
+        if tasks.len() == 1 { those.next() } else { first_open(those) }
+    }
+
     /// The task to work on after one of that day.
     pub(crate) fn after(&self, day: &Day) -> Option<&TaskStatus<'a>> {
         first_open(self.tasks.iter().skip_while(|task| task.day.feature != day.feature))

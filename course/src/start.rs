@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    curriculum::Curriculum, engine::STORY, environment, estimate, process, progress::Build, status,
+    asked::Words, curriculum::Curriculum, engine::STORY, environment, estimate, process,
+    progress::Build, status,
 };
 
 /// All of it. The first time most of it is the build; later the story begins at once.
@@ -15,7 +16,7 @@ pub(crate) fn start(root: &Path, curriculum: &Curriculum) -> Result<()> {
     environment::report(root)?;
     let name = format!("story{}", std::env::consts::EXE_SUFFIX);
     let built_before = process::target(root).join("release").join(name).is_file();
-    let estimate = if built_before { None } else { estimate::first_build(root) };
+    let estimate = if built_before { None } else { estimate::of(root, estimate::STORY) };
     if let Some(time) = estimate {
         println!(
             "\nThe engine is built once: {} (estimated from a quick measurement of this machine).",
@@ -42,7 +43,7 @@ pub(crate) fn start(root: &Path, curriculum: &Curriculum) -> Result<()> {
         "\nBy the end of week 1 yours writes like this. Red tests are the beginning: every task \
          fails by its own message.\n"
     );
-    status::print_next(root, curriculum)?;
+    status::print_next(root, curriculum, &Words(Vec::new()))?;
     println!(
         "\nNew to ndarray? book/src/week1/arrays.md first, ten minutes. `cargo course` shows where \
          you stand."

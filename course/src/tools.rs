@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::{process, processor::Compiler, progress};
+use crate::{engine, estimate, process, processor::Compiler, progress};
 
 /// The commands of `tools/`, and what each does.
 pub(crate) const TOOLS: [(&str, &str); 5] = [
@@ -42,7 +42,7 @@ pub(crate) fn run(root: &Path, name: &str, arguments: &[OsString]) -> Result<Exi
         bail!("there is no command {name:?}; `cargo course --help` lists what there is");
     }
     let words: Vec<OsString> = [name.into()].into_iter().chain(arguments.iter().cloned()).collect();
-    become_program(root, "the tools", &TOOLS_BUILD, &words)
+    become_program(root, progress::Build::of("the tools", &TOOLS_BUILD), &words)
 }
 
 /// Builds the book's builder if need be, and becomes it.
@@ -52,15 +52,19 @@ pub(crate) fn run(root: &Path, name: &str, arguments: &[OsString]) -> Result<Exi
 pub(crate) fn book(root: &Path, arguments: &[OsString]) -> Result<ExitCode> {
     let mut arguments = arguments.to_vec();
     if arguments.iter().any(|argument| argument == "--list-commands") {
-        return become_program(root, "the book's builder", &BOOK_BUILD, &arguments);
+        return become_program(
+            root,
+            progress::Build::of("the book's builder", &BOOK_BUILD),
+            &arguments,
+        );
     }
-    match engine(root) {
+    match web_engine(root) {
         Ok(folder) => arguments.extend(["--engine".into(), folder.into()]),
         Err(why) => {
             eprintln!("The book's pages get pictures in place of a running engine: {why:#}");
         }
     }
-    become_program(root, "the book's builder", &BOOK_BUILD, &arguments)
+    become_program(root, progress::Build::of("the book's builder", &BOOK_BUILD), &arguments)
 }
 
 /// What the book's pages run the engine on.
@@ -71,7 +75,7 @@ const WEB_BUILD: &str = "--quiet --profile web --package tiny-llm-web --lib";
 const WEB_PACK: &str = "run --quiet --package tiny-llm-web --features pack --bin pack --";
 
 /// Makes what the book's pages fetch; returns its folder.
-fn engine(root: &Path) -> Result<PathBuf> {
+fn web_engine(root: &Path) -> Result<PathBuf> {
     let compiler = Compiler::find(WEB).with_context(|| {
         format!("there is no compiler for it; missing: {}", Compiler::missing(WEB))
     })?;
@@ -94,15 +98,31 @@ fn engine(root: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-fn become_program(
-    root: &Path,
-    what: &str,
-    build: &[&str],
-    arguments: &[OsString],
-) -> Result<ExitCode> {
-    progress::build(root, what, build)?;
+/// Builds the command line if need be, and becomes it: `cargo llm ARGUMENTS`.
+///
+/// # Errors
+/// If it does not build.
+pub(crate) fn engine(root: &Path, build: &[&str], arguments: &[OsString]) -> Result<ExitCode> {
+    let built_before = engine::program(root).is_file();
+    let estimate = if built_before { None } else { estimate::of(root, estimate::ENGINE) };
+    if let Some(time) = estimate {
+        eprintln!(
+            "The engine is built once: {} (estimated from a quick measurement of this machine). \
+             Later, only what you have changed.",
+            estimate::words(time)
+        );
+    }
+    become_program(
+        root,
+        progress::Build { what: "the engine", arguments: build, estimate },
+        arguments,
+    )
+}
+
+fn become_program(root: &Path, build: progress::Build, arguments: &[OsString]) -> Result<ExitCode> {
+    build.run(root)?;
     let mut command = process::cargo(root);
-    command.args(["run", "--quiet"]).args(build).arg("--").args(arguments);
+    command.args(["run", "--quiet"]).args(build.arguments).arg("--").args(arguments);
     // The program has this terminal to itself, colours included.
     command.env_remove("CARGO_TERM_COLOR");
     // Its paths are those of the folder that the learner is in.
@@ -116,6 +136,7 @@ fn become_program(
     #[cfg(not(unix))]
     {
         let status = command.status().context("cargo cannot be started")?;
-        Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        let code = status.code().and_then(|code| u8::try_from(code).ok());
+        Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
     }
 }

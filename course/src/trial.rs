@@ -39,7 +39,9 @@ impl<'a> Trial<'a> {
             files.iter().filter_map(|file| fs::read_to_string(root.join(file)).ok()).collect();
         let order: Vec<&str> = tests_of_tasks(&texts).collect();
         let place = |name: &str| order.iter().position(|test| *test == name).unwrap_or(usize::MAX);
-        // Of a whole day, those that this machine's processor runs.
+        // Of a test program that was stopped, only the task that stopped it has a verdict; of a whole
+        // day, those that this machine's processor runs.
+        let only = judged.report.stopped_by.or(only);
         let chosen = day
             .tasks()
             .filter(|(id, task)| only.map_or_else(|| task.is_for_here(), |only| only == id.task));
@@ -51,18 +53,15 @@ impl<'a> Trial<'a> {
                 .filter(|(name, _)| task_of_test(name) == Some(id.task))
                 .map(|(name, passed)| (name, *passed))
                 .collect();
-            let mut failing: Vec<String> = mine
-                .iter()
-                .filter(|(_, passed)| !passed)
-                .map(|(name, _)| (*name).clone())
-                .collect();
+            let failed = mine.iter().filter(|(_, passed)| !passed);
+            let mut failing: Vec<String> = failed.map(|(name, _)| (*name).clone()).collect();
             let is_named = |name: &str| {
                 explain::diagnosis(&Failure::of(&judged.report, name).message).is_some()
             };
             failing.sort_by_cached_key(|name| (!is_named(name), place(name)));
             TaskTrial { verdict: judged.of_task(id.task), ran: mine.len(), failing, id, task }
         });
-        Self { day, tasks: tasks.collect(), judged }
+        Self { tasks: tasks.collect(), day, judged }
     }
 
     /// Whether everything that was asked for is green.
@@ -181,9 +180,13 @@ impl<'a> Trial<'a> {
                 format!("{}: {stub}{already}\n", ink.yellow("not started"))
             }
             None => {
-                let numbers =
-                    format!("({} of {} tests fail{seconds})", task.failing.len(), task.ran);
-                format!("{}: {name} {}\n", ink.red("failed"), ink.dim(&numbers))
+                let what = if self.judged.report.closing.is_empty() {
+                    "the test program stopped".to_owned()
+                } else {
+                    format!("{} of {} tests fail", task.failing.len(), task.ran)
+                };
+                let what = ink.dim(&format!("({what}{seconds})"));
+                format!("{}: {name} {what}\n", ink.red("failed"))
             }
         }
     }
@@ -191,7 +194,7 @@ impl<'a> Trial<'a> {
     fn detail(&self, task: &TaskTrial, ink: Ink) -> String {
         let Some((first, others)) = task.failing.split_first() else {
             return if task.verdict == Verdict::Failed {
-                format!("\n{}\n", explain::tail(&self.judged.text))
+                format!("\n{}\n\nread  {}\n", explain::tail(&self.judged.text), self.day.chapter)
             } else {
                 String::new()
             };
@@ -395,15 +398,31 @@ read  book/src/week1/day1.md
     }
 
     #[test]
-    fn a_stopped_test_program_shows_its_last_words() {
-        let text = "running 2 tests\n\n\
-                    thread 'task_1_zeta' has overflowed its stack\n\
+    fn a_test_that_overflows_the_stack_is_its_tasks_failure() {
+        let text = "running 3 tests\ntest task_2_two ... ok\n\n\
+                    thread 'parts::task_1_zeta' (7) has overflowed its stack\n\
                     fatal runtime error: stack overflow, aborting\n";
-        let told = told(Some(1), text);
-        assert!(
-            told.starts_with("failed: week1-day1 task 1, One (0 of 0 tests fail, 0.8 s)\n")
-                && told.contains("has overflowed its stack"),
-            "{told}"
+        let expected = "\
+failed: week1-day1 task 1, One (the test program stopped, 0.8 s)
+
+zeta
+the stack overflowed
+  diagnosis A function calls itself without end, or too often.
+
+read  book/src/week1/day1.md
+";
+        assert_eq!(told(Some(1), text), expected);
+        assert_eq!(told(None, text), expected, "of the day's other tasks nothing is known");
+    }
+
+    #[test]
+    fn a_stopped_test_program_shows_its_last_words() {
+        let text = "running 2 tests\n\nmemory allocation of 9 bytes failed\n";
+        assert_eq!(
+            told(Some(1), text),
+            "failed: week1-day1 task 1, One (the test program stopped, 0.8 s)\n\n\
+             running 2 tests\nmemory allocation of 9 bytes failed\n\n\
+             read  book/src/week1/day1.md\n"
         );
     }
 

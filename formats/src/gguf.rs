@@ -24,6 +24,13 @@ pub const DEFAULT_ALIGNMENT: usize = 32;
 /// truth value), for tokenizers that do not do what others of their `tokenizer.ggml.pre` do.
 /// Without it, those of Qwen2 do, and no others.
 pub const NORMALIZES: &str = "tiny-llm.tokenizer.nfc";
+/// Whether capitals become small letters before a text is split: a key of our own (a truth value).
+pub const LOWERCASE: &str = "tiny-llm.tokenizer.lowercase";
+/// Whether a word that is a token as it stands is not merged from its bytes: a key of our own (a
+/// truth value), as `ignore_merges` of Hugging Face. Without it, only Llama 3's are.
+pub const WHOLE_WORDS: &str = "tiny-llm.tokenizer.whole_words";
+/// A value of our own for `tokenizer.ggml.pre`: a text is merged as one piece.
+pub const WHOLE: &str = "tiny-llm-whole";
 /// Where a space is put before a text: a key of our own, for what `tokenizer.ggml.add_space_prefix`
 /// cannot say: `metaspace-first` or `metaspace-always`, as the `prepend_scheme` of Hugging Face's
 /// `Metaspace`, which puts none where one is already.

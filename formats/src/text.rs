@@ -1,9 +1,6 @@
 //! Text to tokens and back, and the chat template: what `tokenizer.json` and
 //! `tokenizer_config.json` say, or the metadata of a GGUF file.
 
-mod gguf;
-#[cfg(feature = "text")]
-mod json;
 #[cfg(feature = "text")]
 mod template;
 mod tokenizer;

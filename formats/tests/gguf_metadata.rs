@@ -162,7 +162,7 @@ fn pre_tokenizers_by_name() {
 #[test]
 fn what_a_gguf_file_cannot_say_is_refused() {
     type Change = fn(&mut Json);
-    let cases: [(&str, Change); 9] = [
+    let cases: [(&str, Change); 14] = [
         ("field \"model.type\": found \"Unigram\", expected \"BPE\"", |json| {
             json["model"]["type"] = json!("Unigram");
         }),
@@ -177,12 +177,30 @@ fn what_a_gguf_file_cannot_say_is_refused() {
         }),
         ("id 4: found two tokens", |json| json["model"]["vocab"]["!"] = json!(4)),
         ("field \"added_tokens.1\": found", |json| json["added_tokens"][1]["lstrip"] = json!(true)),
-        ("field \"normalizer\": found {\"type\":\"Lowercase\"}, expected NFC", |json| {
-            json["normalizer"] = json!({"type": "Lowercase"});
+        ("field \"normalizer\": found {\"type\":\"NFKC\"}, expected NFC", |json| {
+            json["normalizer"] = json!({"type": "NFKC"});
         }),
-        ("neither byte-level nor SentencePiece's", |json| {
+        ("expected SentencePiece's, or else a byte-level decoder", |json| {
             json["decoder"] = json!(null);
             json["model"]["byte_fallback"] = json!(true);
+        }),
+        ("field \"added_tokens.2\": found", |json| {
+            json["normalizer"] = json!({"type": "Lowercase"});
+            json["added_tokens"][2]["content"] = json!("<END>");
+            json["added_tokens"][2]["normalized"] = json!(true);
+        }),
+        ("field \"pre_tokenizer\": found", |json| {
+            json["pre_tokenizer"]["pretokenizers"][0]["behavior"] = json!("MergedWithPrevious");
+        }),
+        ("field \"model.end_of_word_suffix\": found \"</w>\", expected null", |json| {
+            json["model"]["end_of_word_suffix"] = json!("</w>");
+        }),
+        ("field \"post_processor\": found {\"type\":\"RobertaProcessing\"}", |json| {
+            json["post_processor"] = json!({"type": "RobertaProcessing"});
+        }),
+        ("expected a template with at most one token", |json| {
+            let token = json!({"SpecialToken": {"id": "<|im_start|>"}});
+            json["post_processor"]["single"] = json!([token, token]);
         }),
         ("expected the bos_token", |json| {
             json["post_processor"]["single"] = json!([{"SpecialToken": {"id": "nothing"}}]);

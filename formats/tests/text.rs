@@ -166,7 +166,10 @@ fn folders() {
     assert!(missing.contains("tokenizer.json: cannot be read"), "{missing}");
     write("tokenizer.json", "{\"model\": 3}");
     let wrong = Tokenizer::from_folder(folder.path()).err().expect("no tokenizer").to_string();
-    assert!(wrong.contains("tokenizer.json: not a tokenizer") && !wrong.contains('\n'), "{wrong}");
+    assert!(wrong.contains("tokenizer.json: field \"model.vocab\": found nothing"), "{wrong}");
+    write("tokenizer.json", "{");
+    let wrong = Tokenizer::from_folder(folder.path()).err().expect("no tokenizer").to_string();
+    assert!(wrong.contains("tokenizer.json: not JSON") && !wrong.contains('\n'), "{wrong}");
 
     assert_eq!(render().unwrap(), None);
     write("tokenizer_config.json", r#"{"bos_token": null}"#);

@@ -45,8 +45,10 @@ impl Folder {
     pub(crate) fn model_with_tokenizer() -> Self {
         let folder = Self::model();
         let special = ["<unk>", "<s>", "<|im_start|>", "<|im_end|>"].map(str::to_owned);
-        let letters =
-            (b'a'..=b'z').chain(b'A'..=b'T').chain([b' ']).map(|b| char::from(b).to_string());
+        let letters = (b'a'..=b'z')
+            .chain(b'A'..=b'T')
+            .map(|b| char::from(b).to_string())
+            .chain(["▁".to_owned()]);
         let tokens: Vec<_> = special.into_iter().chain(letters).collect();
         assert_eq!(tokens.len(), VOCABULARY);
         let entries: Vec<_> =
@@ -58,13 +60,15 @@ impl Folder {
             )
         };
         let json = format!(
-            r#"{{"version": "1.0", "truncation": null, "padding": null, "added_tokens": [{}, {}, {}], "normalizer": null,
-               "pre_tokenizer": {{"type": "Split", "pattern": {{"Regex": "[\\s\\S]"}}, "behavior": "Isolated", "invert": false}},
+            r#"{{"version": "1.0", "truncation": null, "padding": null, "added_tokens": [{}, {}, {}],
+               "normalizer": {{"type": "Replace", "pattern": {{"String": " "}}, "content": "▁"}}, "pre_tokenizer": null,
                "post_processor": {{"type": "TemplateProcessing",
                  "single": [{{"SpecialToken": {{"id": "<s>", "type_id": 0}}}}, {{"Sequence": {{"id": "A", "type_id": 0}}}}],
                  "pair": [{{"Sequence": {{"id": "A", "type_id": 0}}}}, {{"Sequence": {{"id": "B", "type_id": 0}}}}],
                  "special_tokens": {{"<s>": {{"id": "<s>", "ids": [1], "tokens": ["<s>"]}}}}}},
-               "decoder": null, "model": {{"type": "WordLevel", "vocab": {{{}}}, "unk_token": "<unk>"}}}}"#,
+               "decoder": {{"type": "Sequence", "decoders": [
+                 {{"type": "Replace", "pattern": {{"String": "▁"}}, "content": " "}}, {{"type": "ByteFallback"}}, {{"type": "Fuse"}}]}},
+               "model": {{"type": "BPE", "vocab": {{{}}}, "merges": [], "unk_token": "<unk>", "fuse_unk": true, "byte_fallback": true}}}}"#,
             added(1),
             added(2),
             added(3),

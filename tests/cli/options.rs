@@ -124,7 +124,7 @@ fn a_bad_tokenizer_gets_one_line() {
     run(&["generate", "-p", "a", "--model", model.name()]).fails_in_one_line(
         "no model in it",
         1,
-        &["tokenizer.json", "not a tokenizer"],
+        &["tokenizer.json", "model.vocab", "found nothing"],
     );
 }
 

@@ -5,7 +5,7 @@ use std::{path::Path, time::SystemTime};
 
 use anyhow::Result;
 
-use crate::{curriculum::Curriculum, ink::Ink, standing::Status};
+use crate::{asked::Words, curriculum::Curriculum, ink::Ink, standing::Status};
 
 mod json;
 pub(crate) mod text;
@@ -28,11 +28,13 @@ pub(crate) fn print(root: &Path, curriculum: &Curriculum, as_json: bool) -> Resu
     Ok(())
 }
 
-/// Prints the next step: `cargo course next`.
+/// Prints the next step, in the day or week that is named or for the task: `cargo course next`.
 ///
 /// # Errors
-/// As [`Status::read`].
-pub(crate) fn print_next(root: &Path, curriculum: &Curriculum) -> Result<()> {
-    print!("{}", text::next(&Status::read(root, curriculum)?));
+/// As [`Status::read`], and if there is no such place.
+pub(crate) fn print_next(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<()> {
+    let status = Status::read(root, curriculum)?;
+    let named = words.asked(curriculum, status.day())?;
+    print!("{}", text::next_in(&status, named.as_ref()));
     Ok(())
 }

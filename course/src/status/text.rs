@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use crate::{
+    asked::Asked,
     curriculum::{Curriculum, Day},
     ink::Ink,
     record::HINTS,
@@ -56,6 +57,18 @@ fn row(status: &TaskStatus, ink: Ink, now: SystemTime) -> String {
 /// The next step, with its file, chapter and command.
 pub(crate) fn next(status: &Status) -> String {
     step(status.current())
+}
+
+/// The next step in what was named: the task, or the first open one of the day or week.
+pub(crate) fn next_in(status: &Status, named: Option<&Asked>) -> String {
+    let Some(named) = named else { return next(status) };
+    match status.current_among(&named.tasks()) {
+        Some(task) => brief(task),
+        None => format!(
+            "Every task of {0} has passed or is borrowed. Check again: cargo course test {0}\n",
+            named.typed()
+        ),
+    }
 }
 
 /// The next step for who has just worked on that day.
@@ -138,7 +151,24 @@ mod tests {
     use std::{path::Path, time::Duration};
 
     use super::*;
-    use crate::{judge::Verdict, record::Run};
+    use crate::{asked::Words, judge::Verdict, record::Run};
+
+    #[test]
+    fn the_next_task_of_a_place_is_its_own() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let curriculum = Curriculum::load(root).unwrap();
+        let mut status = Status::read(root, &curriculum).unwrap();
+        let next = |status: &Status, words: &str| {
+            let words = Words(words.split_whitespace().map(str::to_owned).collect());
+            next_in(status, words.asked(&curriculum, None).unwrap().as_ref())
+        };
+        assert!(next(&status, "").starts_with("Next: week1-day1 task 1, "));
+        assert!(next(&status, "week4-day2").starts_with("Next: week4-day2 task 1, "));
+        assert!(next(&status, "week4-day2 2").starts_with("Next: week4-day2 task 2, "));
+        assert!(next(&status, "week3").starts_with("Next: week3-day1 task 1, "));
+        status.tasks.iter_mut().for_each(|task| task.mark = Mark::Passed);
+        assert!(next(&status, "week3").starts_with("Every task of week3 has passed"));
+    }
 
     #[test]
     fn the_list_fits_80_columns() {

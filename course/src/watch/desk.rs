@@ -12,6 +12,7 @@ use std::{
 use anyhow::{Context, Result};
 
 use super::{
+    ahead::Ahead,
     event::Input,
     rounds::Stage,
     runner::Runner,
@@ -42,6 +43,7 @@ pub(crate) struct Desk<'a> {
     ink: Ink,
     screen: Screen,
     runner: Runner,
+    ahead: Ahead,
     run: Option<Running<'a>>,
     /// The run that ended last.
     last: Option<Trial<'a>>,
@@ -69,6 +71,7 @@ impl<'a> Desk<'a> {
             ink: Ink::of_stdout(),
             screen,
             runner: Runner::new(inputs),
+            ahead: Ahead::default(),
             run: None,
             last: None,
         }
@@ -90,7 +93,13 @@ impl<'a> Desk<'a> {
         self.screen.pass(&format!("running {what}"))?;
         let fingerprints = fingerprint::all(self.root, self.curriculum);
         self.run = Some(Running { number, day, task, fingerprints });
-        self.runner.start(number, command)
+        self.runner.start(number, command)?;
+        // Behind the learner's tests, and said once.
+        let due = self.ahead.is_due(self.root, self.curriculum, &day.feature);
+        if due && self.ahead.begin(self.root) {
+            self.show("Building your engine in the background, for your first `cargo llm`.\n")?;
+        }
+        Ok(())
     }
 
     fn show(&mut self, text: &str) -> Result<()> {

@@ -18,6 +18,7 @@ use rounds::End;
 use screen::Screen;
 use session::{Session, Watched};
 
+mod ahead;
 mod desk;
 mod event;
 mod keys;

@@ -89,15 +89,15 @@ impl Drop for Runner {
 }
 
 #[cfg(unix)]
-fn in_a_group(command: &mut Command) {
+pub(super) fn in_a_group(command: &mut Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
 }
 
 #[cfg(not(unix))]
-fn in_a_group(_command: &mut Command) {}
+pub(super) fn in_a_group(_command: &mut Command) {}
 
 #[cfg(unix)]
-fn kill_group(child: &mut Child) {
+pub(super) fn kill_group(child: &mut Child) {
     // The shell's own `kill` is always there; a program of that name need not be.
     let mut command = Command::new("sh");
     command.args(["-c", &format!("kill -s KILL -- -{}", child.id())]);
@@ -108,7 +108,7 @@ fn kill_group(child: &mut Child) {
 }
 
 #[cfg(not(unix))]
-fn kill_group(child: &mut Child) {
+pub(super) fn kill_group(child: &mut Child) {
     let mut command = Command::new("taskkill");
     command.args(["/T", "/F", "/PID", &child.id().to_string()]);
     let stopped = crate::process::run_quietly(&mut command);

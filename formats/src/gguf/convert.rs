@@ -9,6 +9,8 @@ use std::path::Path;
 use anyhow::{Result, anyhow, bail, ensure};
 use serde_json::Value as Json;
 
+#[cfg(feature = "vocabulary")]
+pub(crate) use self::tokenizer::tokenizer_keys;
 use super::{Metadata, Value};
 use crate::config::{Family, ModelConfig};
 
@@ -83,10 +85,7 @@ pub fn template_source(folder: &Path) -> Result<Option<(String, String)>> {
     let path = folder.join("chat_template.jinja");
     if path.exists() {
         let file = path.display().to_string();
-        return Ok(Some((
-            std::fs::read_to_string(&path).map_err(|e| anyhow!("{file}: cannot be read: {e}"))?,
-            file,
-        )));
+        return Ok(Some((read_text(&path)?, file)));
     }
     let (config, file) = tokenizer_config(folder)?;
     match &config["chat_template"] {
@@ -120,7 +119,17 @@ pub(crate) fn tokenizer_config(folder: &Path) -> Result<(Json, String)> {
 }
 
 fn read_json(path: &Path) -> Result<Json> {
-    let file = path.display();
-    let text = std::fs::read_to_string(path).map_err(|e| anyhow!("{file}: cannot be read: {e}"))?;
-    serde_json::from_str(&text).map_err(|e| anyhow!("{file}: not JSON: {e}"))
+    parse(&read_text(path)?, &path.display().to_string())
+}
+
+fn parse(json: &str, file: &str) -> Result<Json> {
+    serde_json::from_str(json).map_err(|e| anyhow!("{file}: not JSON: {e}"))
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// If it cannot be read.
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))
 }

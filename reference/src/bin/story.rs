@@ -1,9 +1,8 @@
 //! The story of `cargo course start`: the embedded model, run by week 1's engine.
 //! `cargo run --release -p tiny-llm-reference --features story --bin story`.
 //!
-//! It is no command line: options, templates and the `tokenizers` crate are most of what a first
-//! build would otherwise wait for. The text is cut into tokens as for a GGUF file made of this
-//! model.
+//! It is no command line: options and templates are most of what a first build would otherwise
+//! wait for.
 
 use std::{
     collections::HashSet,
@@ -14,7 +13,7 @@ use std::{
 };
 
 use anyhow::Result;
-use tiny_llm_formats::{gguf::convert::metadata_from_folder, text::Tokenizer};
+use tiny_llm_formats::text::Tokenizer;
 use tiny_llm_reference::week1::{
     generate::{Limits, generate, next_token_logits},
     sampling::{Rng, Sampler, SamplerOptions},
@@ -30,7 +29,7 @@ const SEED: u64 = 14;
 
 fn main() -> Result<()> {
     let folder = Path::new(MODEL);
-    let tokenizer = Tokenizer::from_gguf(&metadata_from_folder(folder)?)?;
+    let tokenizer = Tokenizer::from_folder(folder)?;
     let model = load_model(folder)?;
     let prompt = tokenizer.encode_prompt(PROMPT)?;
     let limits = Limits {

@@ -23,7 +23,7 @@ use super::{
 use course::estimate::measured;
 
 /// What [`measured`] gives on the machine on which the steps' processor seconds were taken.
-const REFERENCE: f64 = 0.45;
+const REFERENCE: f64 = 1.0;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -127,18 +127,15 @@ fn next(waiting: &[&Step], running: &[Running]) -> Option<usize> {
     let is_open = |id: &str| {
         waiting.iter().any(|step| step.id == id) || running.iter().any(|run| run.step.id == id)
     };
-    let weight = |load| match load {
-        Load::All => 2,
-        Load::One => 1,
-        Load::Little => 0,
-        Load::Alone => 3,
-    };
-    let busy: usize = running.iter().map(|run| weight(run.step.load)).sum();
-    let littles = running.iter().filter(|run| run.step.load == Load::Little).count();
+    let count = |load| running.iter().filter(|run| run.step.load == load).count();
+    let (all, one) = (count(Load::All), count(Load::One));
+    // A step of one core runs beside one of all cores, which often waits for its own last thread.
     let fits = |step: &Step| match step.load {
+        _ if count(Load::Alone) > 0 => false,
         Load::Alone => running.is_empty(),
-        Load::Little => busy < 3 && littles == 0,
-        load => busy + weight(load) <= 2,
+        Load::Little => count(Load::Little) == 0,
+        Load::One => all + one < 2,
+        Load::All => all == 0 && one < 2,
     };
     let last = |step: &Step| step.id == "unmodified";
     waiting.iter().position(|step| {
@@ -232,7 +229,8 @@ fn end(running: &mut [Running]) {
 /// The lines that show how far a run is.
 struct Progress {
     root: PathBuf,
-    /// Seconds that each step will take here.
+    cores: f64,
+    /// Processor seconds that each step will take here.
     estimates: Vec<(&'static str, f64)>,
     total: usize,
     /// Whether the last line is rewritten.
@@ -245,15 +243,14 @@ struct Progress {
 
 impl Progress {
     fn new(v: &Verification, state: &State, total: usize) -> Self {
-        let cores = available_parallelism().map_or(1.0, |cores| cores.get() as f64);
         let time = measured(&v.root).map_or(REFERENCE, |time| time.as_secs_f64());
         let estimate = |step: &Step| {
-            let cores = if step.load == Load::All { cores } else { 1.0 };
-            let unknown = f64::from(step.seconds) / cores * (time / REFERENCE);
+            let unknown = f64::from(step.seconds) * (time / REFERENCE);
             (step.id, state.times.get(step.id).copied().unwrap_or(unknown))
         };
         Self {
             root: v.root.clone(),
+            cores: available_parallelism().map_or(1.0, |cores| cores.get() as f64),
             estimates: step::STEPS.iter().map(estimate).collect(),
             total,
             terminal: stdout().is_terminal() && !v.options.json,
@@ -284,12 +281,21 @@ impl Progress {
         let estimate = |id: &str| {
             self.estimates.iter().find(|(step, _)| *step == id).map_or(0.0, |(_, time)| *time)
         };
-        let later: f64 = waiting.iter().map(|step| estimate(step.id)).sum();
-        let rest =
-            |run: &Running| (estimate(run.step.id) - run.start.elapsed().as_secs_f64()).max(0.0);
-        let now = running.iter().map(rest).fold(0.0, f64::max);
+        // Where steps share the cores, how much of one is done is not known: its time on the clock
+        // is taken for its work.
+        let now = running.iter().map(|run| (run.step, run.start.elapsed().as_secs_f64()));
+        let later = waiting.iter().map(|step| (*step, 0.0));
+        let (mut work, mut longest) = (0.0, 0.0_f64);
+        for (step, elapsed) in now.chain(later) {
+            let rest = (estimate(step.id) - elapsed).max(0.0);
+            work += rest;
+            if step.load != Load::All {
+                longest = longest.max(rest);
+            }
+        }
+        let seconds = longest.max(work / self.cores);
         let steps = waiting.len();
-        let time = course::estimate::words(Duration::from_secs_f64(later + now));
+        let time = course::estimate::words(Duration::from_secs_f64(seconds));
         format!("{steps} more of {} steps, {time}", self.total)
     }
 

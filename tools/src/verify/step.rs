@@ -98,7 +98,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "python",
         "the Python environment",
-        (Quick, Little, 100),
+        (Quick, Little, 65),
         &[],
         &[Path("pyproject.toml")],
         python::environment,
@@ -106,7 +106,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "build",
         "tests of all days, engine, server, bridge and book builder compile",
-        (Quick, All, 400),
+        (Quick, All, 500),
         &["copy"],
         &[Package("tiny-llm"), HARNESS, Package("tiny-llm-bridge"), Package("book-builder")],
         proofs::build,
@@ -114,7 +114,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "replay",
         "every task is red by its own message, then green",
-        (Quick, All, 60),
+        (Quick, All, 75),
         &["build"],
         &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, COURSE],
         proofs::replay,
@@ -122,7 +122,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "mistakes",
         "a sample of the known mistakes is caught and named",
-        (Quick, All, 100),
+        (Quick, All, 60),
         &["build"],
         &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, WRONG, ALTERNATE, COURSE],
         proofs::mistakes,
@@ -130,7 +130,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "engine",
         "the engine tells a story, the server answers",
-        (Quick, One, 10),
+        (Quick, One, 2),
         &["build"],
         &[Package("tiny-llm"), Path("models/")],
         proofs::engine,
@@ -138,7 +138,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "book",
         "the book builds",
-        (Quick, One, 10),
+        (Quick, One, 5),
         &["build"],
         &[Path("book/"), COURSE],
         book::build,
@@ -146,7 +146,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "fixtures",
         "the fixtures are what PyTorch gives today",
-        (Quick, One, 60),
+        (Quick, One, 70),
         &["python"],
         &[Path("python-ref/oracle"), Path("tests/fixtures"), Path("pyproject.toml")],
         python::oracle,
@@ -154,7 +154,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "bridge",
         "pytest on stubs and reference, with fresh inputs",
-        (Quick, One, 100),
+        (Quick, One, 75),
         &["python", "build"],
         &[Package("tiny-llm-bridge"), Path("python-ref/"), Path("pyproject.toml"), FIXTURES],
         python::bridge,
@@ -162,7 +162,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "gpu",
         "week 4, day 5: red, green, mistakes caught, on a graphics adapter",
-        (Quick, All, 300),
+        (Quick, All, 220),
         &["build"],
         &[Package("tiny-llm-gpu"), Path("tests/week4_day5"), Path("reference/src/week4/gpu")],
         gpu::gpu,

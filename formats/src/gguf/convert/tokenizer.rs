@@ -1,5 +1,7 @@
 //! The keys `tokenizer.ggml.*`, from `tokenizer.json`.
 
+mod pre_tokenizer;
+
 use std::{
     collections::{BTreeMap, HashMap},
     path::Path,
@@ -10,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::{
     super::{
-        Array, Metadata, NORMALIZES, SPACE_PREFIX, Value,
+        Array, LOWERCASE, Metadata, NORMALIZES, SPACE_PREFIX, Value, WHOLE_WORDS,
         token_type::{BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED},
     },
     read_json, tokenizer_config,
@@ -20,45 +22,26 @@ use crate::config::ModelConfig;
 /// Entries of an embedding that no token uses, at most: they pad the vocabulary to a round size.
 const MAX_PADDING: usize = 1 << 16;
 
+/// The keys for a model folder.
 pub(super) fn insert(metadata: &mut Metadata, config: &ModelConfig, folder: &Path) -> Result<()> {
     let path = folder.join("tokenizer.json");
     let file = TokenizerFile { json: read_json(&path)?, name: path.display().to_string() };
-    let vocabulary = file.vocabulary(config.vocab_size)?;
-    let byte_level =
-        file.steps("decoder", "decoders").iter().any(|step| step["type"] == "ByteLevel");
+    let vocabulary = file.vocabulary(config.vocab_size, "the vocabulary's size in config.json")?;
+    let (settings, _) = tokenizer_config(folder)?;
+    file.insert(metadata, &vocabulary, &settings, config.bos_token_id, &config.eos_token_ids)
+}
 
-    let mut keys = vec![
-        ("model", Value::String(if byte_level { "gpt2" } else { "llama" }.to_owned())),
-        ("tokens", Value::Array(Array::String(vocabulary.texts(byte_level)))),
-        ("token_type", Value::Array(Array::I32(vocabulary.types(byte_level)))),
-    ];
-    if byte_level {
-        let pre = file.pre_tokenizer()?;
-        let merges = file.merges()?.iter().map(|(left, right)| format!("{left} {right}")).collect();
-        keys.extend([
-            ("pre", Value::String(pre.to_owned())),
-            ("merges", Value::Array(Array::String(merges))),
-        ]);
-        let nfc = file.nfc()?;
-        if nfc != (pre == "qwen2") {
-            metadata.insert(NORMALIZES, Value::Bool(nfc));
-        }
-    } else {
-        let prefix = file.space_prefix()?;
-        keys.extend([
-            ("pre", Value::String("default".to_owned())),
-            ("scores", Value::Array(Array::F32(file.scores(&vocabulary)?))),
-            ("add_space_prefix", Value::Bool(prefix != "never")),
-        ]);
-        if prefix.starts_with("metaspace") {
-            metadata.insert(SPACE_PREFIX, Value::String(prefix.to_owned()));
-        }
-    }
-    keys.extend(file.special_tokens(&vocabulary, config, folder)?);
-    for (key, value) in keys {
-        metadata.insert(&format!("tokenizer.ggml.{key}"), value);
-    }
-    Ok(())
+/// The keys of the text of a `tokenizer.json` alone; `name` is its name in messages.
+///
+/// # Errors
+/// If it is not JSON, or not a tokenizer of a kind that these keys can describe.
+#[cfg(feature = "vocabulary")]
+pub(crate) fn tokenizer_keys(json: &str, name: &str) -> Result<Metadata> {
+    let file = TokenizerFile { json: super::parse(json, name)?, name: name.to_owned() };
+    let mut metadata = Metadata::new(name);
+    let vocabulary = file.vocabulary(file.size(), "the number of tokens and padding")?;
+    file.insert(&mut metadata, &vocabulary, &Json::Null, None, &[])?;
+    Ok(metadata)
 }
 
 /// `tokenizer.json`.
@@ -98,7 +81,70 @@ impl TokenizerFile {
         }
     }
 
-    fn vocabulary(&self, size: usize) -> Result<Vocabulary> {
+    /// Adds all keys. `settings` is `tokenizer_config.json`.
+    fn insert(
+        &self,
+        metadata: &mut Metadata,
+        vocabulary: &Vocabulary,
+        settings: &Json,
+        bos: Option<u32>,
+        ends: &[u32],
+    ) -> Result<()> {
+        let byte_level =
+            self.steps("decoder", "decoders").iter().any(|step| step["type"] == "ByteLevel");
+        let mut keys = vec![
+            ("model", Value::String(if byte_level { "gpt2" } else { "llama" }.to_owned())),
+            ("tokens", Value::Array(Array::String(vocabulary.texts(byte_level)))),
+            ("token_type", Value::Array(Array::I32(vocabulary.types(byte_level)))),
+        ];
+        if byte_level {
+            let pre = self.pre_tokenizer()?;
+            let merges = self.merges()?;
+            let merges = merges.iter().map(|(left, right)| format!("{left} {right}")).collect();
+            keys.extend([
+                ("pre", Value::String(pre.to_owned())),
+                ("merges", Value::Array(Array::String(merges))),
+            ]);
+            let (nfc, lowercase) = self.normalizes()?;
+            for (key, said, usual) in [
+                (NORMALIZES, nfc, pre == "qwen2"),
+                (LOWERCASE, lowercase, false),
+                (WHOLE_WORDS, self.whole_words(), pre == "llama-bpe"),
+            ] {
+                if said != usual {
+                    metadata.insert(key, Value::Bool(said));
+                }
+            }
+        } else {
+            let prefix = self.space_prefix()?;
+            keys.extend([
+                ("pre", Value::String("default".to_owned())),
+                ("scores", Value::Array(Array::F32(self.scores(vocabulary)?))),
+                ("add_space_prefix", Value::Bool(prefix != "never")),
+            ]);
+            if prefix.starts_with("metaspace") {
+                metadata.insert(SPACE_PREFIX, Value::String(prefix.to_owned()));
+            }
+        }
+        keys.extend(self.special_tokens(vocabulary, settings, bos, ends)?);
+        for (key, value) in keys {
+            metadata.insert(&format!("tokenizer.ggml.{key}"), value);
+        }
+        Ok(())
+    }
+
+    /// One more than the largest id.
+    #[cfg(feature = "vocabulary")]
+    fn size(&self) -> usize {
+        let added = self.json["added_tokens"].as_array().into_iter().flatten();
+        let vocab = self.json["model"]["vocab"].as_object().into_iter().flatten();
+        let ids = vocab.map(|(_, id)| id).chain(added.map(|token| &token["id"]));
+        let largest = ids.filter_map(Json::as_u64).max();
+        largest.map_or(0, |id| usize::try_from(id).unwrap_or(usize::MAX).saturating_add(1))
+    }
+
+    /// The tokens; `size` of them, which is `what` in messages.
+    fn vocabulary(&self, size: usize, what: &str) -> Result<Vocabulary> {
         let model = &self.json["model"];
         if model["type"].as_str().is_some_and(|kind| kind != "BPE") {
             return self.wrong("model.type", "\"BPE\"");
@@ -106,11 +152,15 @@ impl TokenizerFile {
         let Some(vocab) = model["vocab"].as_object() else {
             return self.wrong("model.vocab", "tokens with their ids");
         };
+        for part in ["continuing_subword_prefix", "end_of_word_suffix"] {
+            if model[part].as_str().is_some_and(|text| !text.is_empty()) {
+                return self.wrong(&format!("model.{part}"), "null");
+            }
+        }
         let added = self.json["added_tokens"].as_array().map_or(&[][..], Vec::as_slice);
         ensure!(
             size <= vocab.len() + added.len() + MAX_PADDING,
-            "{}: found {} tokens, expected about as many as the vocabulary's size in config.json, \
-             {size}",
+            "{}: found {} tokens, expected about as many as {what}, {size}",
             self.name,
             vocab.len() + added.len()
         );
@@ -124,8 +174,7 @@ impl TokenizerFile {
             let place = id.as_u64().and_then(|id| all.tokens.get_mut(usize::try_from(id).ok()?));
             let Some(place) = place else {
                 bail!(
-                    "{}: token {token:?}: found id {id}, expected one below the vocabulary's size \
-                     in config.json, {size}",
+                    "{}: token {token:?}: found id {id}, expected one below {what}, {size}",
                     self.name
                 )
             };
@@ -144,6 +193,7 @@ impl TokenizerFile {
         for (token, id) in vocab {
             insert(token, id)?;
         }
+        let normalizer = self.json["normalizer"]["type"].as_str().unwrap_or_default();
         let mut special = BTreeMap::new();
         for (i, token) in added.iter().enumerate() {
             let Some(content) = token["content"].as_str() else {
@@ -153,6 +203,18 @@ impl TokenizerFile {
                 return self.wrong(
                     &format!("added_tokens.{i}"),
                     "no token that takes in the space around it: GGUF cannot say it",
+                );
+            }
+            // It would be found in the text after the normalizer, and spelled by it.
+            let changed = match normalizer {
+                "NFC" => !content.is_ascii(),
+                "Lowercase" => content.to_lowercase() != content,
+                _ => true,
+            };
+            if token["normalized"] == true && !self.json["normalizer"].is_null() && changed {
+                return self.wrong(
+                    &format!("added_tokens.{i}"),
+                    "\"normalized\": false, or a token that the normalizer leaves as it is",
                 );
             }
             special.insert(insert(content, &token["id"])?, token["special"] == true);
@@ -180,92 +242,6 @@ impl TokenizerFile {
                 }
             })
             .collect()
-    }
-
-    /// Whether a byte-level tokenizer brings text into the normal form C first.
-    fn nfc(&self) -> Result<bool> {
-        match self.steps("normalizer", "normalizers")[..] {
-            [] => Ok(false),
-            [step] if step["type"] == "NFC" => Ok(true),
-            _ => self.wrong("normalizer", "NFC or nothing"),
-        }
-    }
-
-    /// The name that llama.cpp gives to a byte-level pre-tokenizer.
-    fn pre_tokenizer(&self) -> Result<&'static str> {
-        const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-        const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-        let steps = self.steps("pre_tokenizer", "pretokenizers");
-        let Some((last, first)) = steps.split_last() else {
-            return self.wrong("pre_tokenizer", "a byte-level one");
-        };
-        let byte_level = last["type"] == "ByteLevel" && last["add_prefix_space"] == false;
-        let gpt2 = last["use_regex"].as_bool().unwrap_or(true);
-        let whole_words = self.json["model"]["ignore_merges"] == true;
-        let name = match first {
-            [] if gpt2 && !whole_words => Some("gpt-2"),
-            [digits]
-                if digits["type"] == "Digits"
-                    && digits["individual_digits"] == true
-                    && gpt2
-                    && !whole_words =>
-            {
-                Some("smollm")
-            }
-            [split]
-                if split["type"] == "Split"
-                    && split["invert"] == (split["behavior"] == "Removed")
-                    && !gpt2 =>
-            {
-                match (split["pattern"]["Regex"].as_str(), whole_words) {
-                    (Some(LLAMA3), true) => Some("llama-bpe"),
-                    // Llama 3's pieces, each of which is merged even where it is a token as it
-                    // stands.
-                    (Some(LLAMA3), false) => Some("smaug-bpe"),
-                    (Some(QWEN2), false) => Some("qwen2"),
-                    _ => None,
-                }
-            }
-            _ => None,
-        };
-        match name.filter(|_| byte_level) {
-            Some(name) => Ok(name),
-            None => self.wrong("pre_tokenizer", "that of GPT-2, Llama 3, Qwen2 or SmolLM"),
-        }
-    }
-
-    /// Where a space is put before a text: `never`, `always` (before every stretch between special
-    /// tokens), or as the `Metaspace` pre-tokenizer does it, which GGUF has no word for: not where
-    /// one is already, and `first` or `always`.
-    fn space_prefix(&self) -> Result<&'static str> {
-        let is = |step: &Json, kind: &str| step["type"] == kind;
-        let replace = |step: &Json| {
-            is(step, "Replace") && step["pattern"]["String"] == " " && step["content"] == "▁"
-        };
-        let prepend = |step: &Json| is(step, "Prepend") && step["prepend"] == "▁";
-        let (normalizer, pre) =
-            (self.steps("normalizer", "normalizers"), self.steps("pre_tokenizer", "pretokenizers"));
-        match (&normalizer[..], &pre[..]) {
-            ([first, second], []) if prepend(first) && replace(second) => Ok("always"),
-            ([only], []) if replace(only) => Ok("never"),
-            ([], [step])
-                if is(step, "Metaspace")
-                    && step["replacement"] == "▁"
-                    && step["split"] == false =>
-            {
-                match step["prepend_scheme"].as_str() {
-                    Some("first") => Ok("metaspace-first"),
-                    Some("always") => Ok("metaspace-always"),
-                    Some("never") => Ok("never"),
-                    _ => self.wrong("pre_tokenizer", "a Metaspace with its prepend_scheme"),
-                }
-            }
-            _ => bail!(
-                "{}: found a normalizer and a pre-tokenizer that are neither byte-level nor \
-                 SentencePiece's",
-                self.name
-            ),
-        }
     }
 
     /// SentencePiece merges by score where this file has an order of merges: the later a token is
@@ -320,12 +296,12 @@ impl TokenizerFile {
     fn special_tokens(
         &self,
         vocabulary: &Vocabulary,
-        config: &ModelConfig,
-        folder: &Path,
+        settings: &Json,
+        bos: Option<u32>,
+        ends: &[u32],
     ) -> Result<Vec<(&'static str, Value)>> {
-        let (tokenizer_config, _) = tokenizer_config(folder)?;
         let named = |field: &str| {
-            let value = &tokenizer_config[field];
+            let value = &settings[field];
             value
                 .as_str()
                 .or(value["content"].as_str())
@@ -333,10 +309,17 @@ impl TokenizerFile {
         };
         let mut found = Vec::new();
 
-        let mut bos = named("bos_token").or(config.bos_token_id);
+        let mut bos = named("bos_token").or(bos);
         let processors = self.steps("post_processor", "processors");
+        let known =
+            |step: &&Json| step["type"] == "TemplateProcessing" || step["type"] == "ByteLevel";
         let template = processors.iter().find(|step| step["type"] == "TemplateProcessing");
-        let first = template.and_then(|step| step["single"][0]["SpecialToken"]["id"].as_str());
+        let special =
+            |at: usize| template.and_then(|step| step["single"][at]["SpecialToken"]["id"].as_str());
+        let first = special(0);
+        if !processors.iter().all(known) || first.is_some() && special(1).is_some() {
+            return self.wrong("post_processor", "a template with at most one token before a text");
+        }
         if let Some(token) = first {
             let id = vocabulary.ids.get(token).copied();
             bos = bos.or(id);
@@ -351,8 +334,9 @@ impl TokenizerFile {
         found.push(("add_bos_token", Value::Bool(first.is_some())));
 
         // GGUF has three names for tokens that end a text: of the text, of a turn, of a message.
-        let mut ends: Vec<u32> = named("eos_token").into_iter().collect();
-        ends.extend(config.eos_token_ids.iter().filter(|id| named("eos_token") != Some(**id)));
+        let first = named("eos_token");
+        let others = ends.iter().copied().filter(|id| first != Some(*id));
+        let ends: Vec<u32> = first.into_iter().chain(others).collect();
         ensure!(
             ends.len() <= 3,
             "generation_config.json: field \"eos_token_id\": found {} ids, expected at most three",
@@ -371,7 +355,7 @@ impl TokenizerFile {
                 .map(|id| ("unknown_token_id", Value::U32(id))),
         );
         found.extend(named("pad_token").map(|id| ("padding_token_id", Value::U32(id))));
-        if let Some(add) = tokenizer_config["add_eos_token"].as_bool() {
+        if let Some(add) = settings["add_eos_token"].as_bool() {
             found.push(("add_eos_token", Value::Bool(add)));
         }
         Ok(found)

@@ -4,10 +4,7 @@
 //! hand, because a general matcher with Unicode's classes takes megabytes, and longer to build than
 //! a short prompt takes to encode.
 
-use regex_syntax::{
-    Parser,
-    hir::{Class as HirClass, HirKind},
-};
+use super::{o200k::Words, unicode::Ranges};
 
 /// The pieces that `tokenizer.ggml.pre` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +15,10 @@ pub(super) enum Pre {
     SmolLm,
     /// Up to so many digits together: three in Llama 3, one in Qwen2.
     Llama3 { digits: usize },
+    /// gpt-oss.
+    O200k,
+    /// The whole text is one piece.
+    Whole,
     /// What llama.cpp does with files that name none: punctuation apart, then as GPT-2, then digits
     /// by threes.
     Default,
@@ -41,13 +42,16 @@ pub(super) struct Splitter {
     letters: Ranges,
     /// `[\p{P}$+<=>^~|]`, empty where nothing asks.
     punctuation: Ranges,
+    /// Only where words are told by their capitals.
+    words: Option<Words>,
 }
 
 impl Splitter {
     pub(super) fn new(pre: Pre) -> Self {
         let punctuation =
-            if pre == Pre::Default { Ranges::of(r"[\p{P}$+<=>^~|]") } else { Ranges(Vec::new()) };
-        Self { pre, letters: Ranges::of(r"\p{L}"), punctuation }
+            if pre == Pre::Default { Ranges::of(r"[\p{P}$+<=>^~|]") } else { Ranges::NONE };
+        let words = (pre == Pre::O200k).then(Words::new);
+        Self { pre, letters: Ranges::of(r"\p{L}"), punctuation, words }
     }
 
     /// Hands out the pieces of a text from left to right; together they are the text.
@@ -55,6 +59,8 @@ impl Splitter {
         match self.pre {
             Pre::Gpt2 => pieces(text, |rest| self.gpt2(rest), each),
             Pre::Llama3 { digits } => pieces(text, |rest| self.llama3(rest, digits), each),
+            Pre::O200k => pieces(text, |rest| self.llama3(rest, 3), each),
+            Pre::Whole => each(text),
             Pre::SmolLm => isolate(text, char::is_numeric, 1, &mut |piece, is_digit| {
                 if is_digit { each(piece) } else { pieces(piece, |rest| self.gpt2(rest), each) }
             }),
@@ -91,8 +97,11 @@ impl Splitter {
 
     /// The length of the first piece, here with three digits:
     /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`.
+    ///
+    /// In `o200k` words are those of [`Words`] with a contraction at their ends, and a run of
+    /// symbols may end in strokes: ` ?[^\s\p{L}\p{N}]+[\r\n/]*`.
     fn llama3(&self, text: &str, digits: usize) -> usize {
-        if let Some(length) = contraction(text, true) {
+        if let Some(length) = contraction(text, true).filter(|_| self.words.is_none()) {
             return length;
         }
         let mut chars = text.chars();
@@ -104,7 +113,12 @@ impl Splitter {
             Class::Number => None,
             _ => (!matches!(first, '\r' | '\n')).then(|| first.len_utf8()),
         };
-        if let Some(before) = before {
+        if let Some(words) = &self.words {
+            let before = before.filter(|_| class != Class::Letter);
+            if let Some(length) = words.first(text, before) {
+                return length + contraction(&text[length..], true).unwrap_or(0);
+            }
+        } else if let Some(before) = before {
             let letters = self.run(&text[before..], Class::Letter);
             if letters > 0 {
                 return before + letters;
@@ -122,7 +136,10 @@ impl Splitter {
         let length = self.run(symbols, Class::Other);
         if length > 0 {
             let after = &symbols[length..];
-            return text.len() - after.trim_start_matches(['\r', '\n']).len();
+            let strokes = self.words.is_some();
+            let rest =
+                after.trim_start_matches(|c| matches!(c, '\r' | '\n') || strokes && c == '/');
+            return text.len() - rest.len();
         }
         // White space: through its last line break, if it has one.
         let run = &text[..text.len() - text.trim_start().len()];
@@ -218,26 +235,6 @@ fn spaces(text: &str) -> usize {
     let run = &text[..text.len() - after.len()];
     let last = run.chars().next_back().map_or(0, char::len_utf8);
     if after.is_empty() || run.len() == last { run.len() } else { run.len() - last }
-}
-
-/// A class of characters, as ranges in ascending order.
-struct Ranges(Vec<(char, char)>);
-
-impl Ranges {
-    /// The characters of a class in the syntax of regular expressions, by the tables of the `regex`
-    /// crate.
-    fn of(class: &str) -> Self {
-        let parsed = Parser::new().parse(class).expect("the class is written here");
-        let HirKind::Class(HirClass::Unicode(class)) = parsed.kind() else {
-            unreachable!("a class of several characters")
-        };
-        Self(class.ranges().iter().map(|range| (range.start(), range.end())).collect())
-    }
-
-    fn contains(&self, c: char) -> bool {
-        let after = self.0.partition_point(|(start, _)| *start <= c);
-        after > 0 && c <= self.0[after - 1].1
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::{
     split::{Pre, Splitter},
     vocabulary::{Index, Kind, NONE, Vocabulary},
 };
-use crate::gguf::{Array, Metadata, NORMALIZES};
+use crate::gguf::{Array, LOWERCASE, Metadata, NORMALIZES, WHOLE, WHOLE_WORDS};
 
 const PRE: &str = "tokenizer.ggml.pre";
 const MERGES: &str = "tokenizer.ggml.merges";
@@ -17,6 +17,8 @@ pub(super) struct ByteLevel {
     splitter: Splitter,
     /// Whether text is brought into Unicode's normal form C first.
     nfc: bool,
+    /// Whether capitals become small letters first.
+    lowercase: bool,
     /// Whether a word that is a token as it stands is not merged from its bytes.
     whole_words: bool,
     /// Whether such files put a token before a text if they do not say.
@@ -37,15 +39,19 @@ impl ByteLevel {
             "llama-bpe" | "llama3" | "llama-v3" => (Pre::Llama3 { digits: 3 }, false, true, true),
             "smaug-bpe" => (Pre::Llama3 { digits: 3 }, false, false, false),
             "qwen2" => (Pre::Llama3 { digits: 1 }, true, false, false),
+            "gpt-4o" => (Pre::O200k, false, false, false),
+            WHOLE => (Pre::Whole, false, false, false),
             "deepseek-r1-qwen" => (Pre::Llama3 { digits: 1 }, false, false, false),
             _ => {
                 return Err(metadata.wrong(
                     PRE,
-                    "gpt-2, llama-bpe, qwen2, smollm or default, or a name for one of them",
+                    "gpt-2, gpt-4o, llama-bpe, qwen2, smollm or default, or a name for one of them",
                 ));
             }
         };
         let nfc = metadata.flag(NORMALIZES)?.unwrap_or(nfc);
+        let whole_words = metadata.flag(WHOLE_WORDS)?.unwrap_or(whole_words);
+        let lowercase = metadata.flag(LOWERCASE)?.unwrap_or(false);
         let alphabet = alphabet();
         // Merges may pass through a token that is added too.
         let found = [Kind::Normal, Kind::UserDefined, Kind::Control, Kind::Unknown];
@@ -58,7 +64,15 @@ impl ByteLevel {
         let bytes = (0..=255).map(|byte: u8| vocabulary.id(&[byte]).unwrap_or(NONE)).collect();
         Ok((
             vocabulary,
-            Self { splitter: Splitter::new(pre), nfc, whole_words, adds_bos, bytes, merges },
+            Self {
+                splitter: Splitter::new(pre),
+                nfc,
+                lowercase,
+                whole_words,
+                adds_bos,
+                bytes,
+                merges,
+            },
         ))
     }
 
@@ -72,7 +86,10 @@ impl ByteLevel {
         ids: &mut Vec<u32>,
     ) {
         let normal: String;
-        let text = if self.nfc && !text.is_ascii() {
+        let text = if self.lowercase {
+            normal = text.chars().flat_map(char::to_lowercase).collect();
+            &normal
+        } else if self.nfc && !text.is_ascii() {
             normal = text.nfc().map(|(c, _)| c).collect();
             &normal
         } else {

@@ -1,0 +1,132 @@
+//! The engine, built beforehand at the lowest priority: a learner's first `cargo llm` then has
+//! nothing to wait for. It builds into `target/release`, so that no test waits for it.
+
+use std::{
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use super::runner::{in_a_group, kill_group};
+use crate::{
+    curriculum::Curriculum,
+    engine::{self, YOURS},
+    process,
+};
+
+/// The day before the one whose chapter first calls `cargo llm`.
+const FROM: &str = "week1-day4";
+
+/// The build; it ends when this is dropped.
+#[derive(Debug, Default)]
+pub(super) struct Ahead(Option<Child>);
+
+impl Ahead {
+    /// Whether to begin for a learner who is at `day`: not too early, once, and only if there is no
+    /// engine yet.
+    pub(super) fn is_due(&self, root: &Path, curriculum: &Curriculum, day: &str) -> bool {
+        let at = |name: &str| curriculum.days().position(|day| day.feature == name);
+        self.0.is_none() && at(day) >= at(FROM) && !engine::program(root).exists()
+    }
+
+    /// Starts cargo; returns whether it could be started. A build that fails is no loss: `cargo
+    /// llm` says why.
+    pub(super) fn begin(&mut self, root: &Path) -> bool {
+        let mut cargo = process::cargo(root);
+        cargo.args(["build", "--quiet"]).args(YOURS);
+        self.start(&cargo)
+    }
+
+    fn start(&mut self, command: &Command) -> bool {
+        let mut command = idle(command);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        in_a_group(&mut command);
+        self.0 = command.spawn().ok();
+        self.0.is_some()
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        let Some(mut child) = self.0.take() else { return };
+        // One that has ended has left its number to others.
+        if matches!(child.try_wait(), Ok(None)) {
+            kill_group(&mut child);
+            let _ = child.wait();
+        }
+    }
+}
+
+/// The same command at the lowest priority.
+#[cfg(unix)]
+fn idle(command: &Command) -> Command {
+    let mut nice = Command::new("nice");
+    nice.args(["-n", "19"]).arg(command.get_program()).args(command.get_args());
+    like(&mut nice, command);
+    nice
+}
+
+#[cfg(windows)]
+fn idle(command: &Command) -> Command {
+    const IDLE_PRIORITY_CLASS: u32 = 0x40;
+    let mut same = Command::new(command.get_program());
+    same.args(command.get_args());
+    std::os::windows::process::CommandExt::creation_flags(&mut same, IDLE_PRIORITY_CLASS);
+    like(&mut same, command);
+    same
+}
+
+/// In the folder and with the environment of another command.
+fn like(command: &mut Command, other: &Command) {
+    if let Some(folder) = other.get_current_dir() {
+        command.current_dir(folder);
+    }
+    for (name, value) in other.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{
+        fs, thread,
+        time::{Duration, Instant},
+    };
+
+    use super::*;
+
+    #[test]
+    fn the_engine_is_built_from_the_day_before_it_is_wanted() {
+        let curriculum = Curriculum::parse(include_str!("../../curriculum.toml")).unwrap();
+        let (root, mut ahead) = (tempfile::tempdir().unwrap(), Ahead::default());
+        let due = |ahead: &Ahead, day| ahead.is_due(root.path(), &curriculum, day);
+        assert!(!due(&ahead, "week1-day3"));
+        assert!(due(&ahead, "week1-day4") && due(&ahead, "week3-day1"));
+        assert!(ahead.start(&Command::new("true")));
+        assert!(!due(&ahead, "week1-day4"), "once");
+        let program = engine::program(root.path());
+        fs::create_dir_all(program.parent().unwrap()).unwrap();
+        fs::write(program, "").unwrap();
+        assert!(!due(&Ahead::default(), "week1-day4"), "it is there");
+    }
+
+    #[test]
+    fn it_runs_at_the_lowest_priority_and_ends_with_the_watch() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "nice > n && mv n nice; (sleep 3; touch late) & wait"]);
+        command.current_dir(folder.path());
+        let mut ahead = Ahead::default();
+        assert!(ahead.start(&command));
+        let (nice, start) = (folder.path().join("nice"), Instant::now());
+        while !nice.exists() && start.elapsed() < Duration::from_secs(20) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(fs::read_to_string(nice).unwrap().trim(), "19");
+        drop(ahead);
+        thread::sleep(Duration::from_millis(3500));
+        assert!(!folder.path().join("late").exists(), "a compiler lives on");
+    }
+}

@@ -1,0 +1,102 @@
+//! How a text is prepared before its parts are merged.
+
+use anyhow::Result;
+use serde_json::Value as Json;
+
+use super::{super::super::WHOLE, TokenizerFile};
+
+impl TokenizerFile {
+    /// Whether a byte-level tokenizer brings text into the normal form C first, and whether into
+    /// small letters.
+    pub(super) fn normalizes(&self) -> Result<(bool, bool)> {
+        match self.steps("normalizer", "normalizers")[..] {
+            [] => Ok((false, false)),
+            [step] if step["type"] == "NFC" => Ok((true, false)),
+            [step] if step["type"] == "Lowercase" => Ok((false, true)),
+            _ => self.wrong("normalizer", "NFC, Lowercase or nothing"),
+        }
+    }
+
+    /// Whether a word that is a token as it stands is not merged from its bytes.
+    pub(super) fn whole_words(&self) -> bool {
+        self.json["model"]["ignore_merges"] == true
+    }
+
+    /// The name that llama.cpp gives to a byte-level pre-tokenizer.
+    pub(super) fn pre_tokenizer(&self) -> Result<&'static str> {
+        const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+        const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+        const O200K: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+        let steps = self.steps("pre_tokenizer", "pretokenizers");
+        let Some((last, first)) = steps.split_last() else {
+            return self.wrong("pre_tokenizer", "a byte-level one");
+        };
+        let byte_level = last["type"] == "ByteLevel" && last["add_prefix_space"] == false;
+        let gpt2 = last["use_regex"].as_bool().unwrap_or(true);
+        let name = match first {
+            [] if gpt2 => Some("gpt-2"),
+            [] => Some(WHOLE),
+            [digits]
+                if digits["type"] == "Digits" && digits["individual_digits"] == true && gpt2 =>
+            {
+                Some("smollm")
+            }
+            [split] if cuts(split) && !gpt2 => match split["pattern"]["Regex"].as_str() {
+                Some(LLAMA3) if self.whole_words() => Some("llama-bpe"),
+                // Llama 3's pieces, each of which is merged even where it is a token as it stands.
+                Some(LLAMA3) => Some("smaug-bpe"),
+                Some(QWEN2) => Some("qwen2"),
+                Some(O200K) => Some("gpt-4o"),
+                _ => None,
+            },
+            _ => None,
+        };
+        match name.filter(|_| byte_level) {
+            Some(name) => Ok(name),
+            None => self.wrong("pre_tokenizer", "that of GPT-2, gpt-oss, Llama 3, Qwen2 or SmolLM"),
+        }
+    }
+
+    /// Where a space is put before a text: `never`, `always` (before every stretch between special
+    /// tokens), or as the `Metaspace` pre-tokenizer does it, which GGUF has no word for: not where
+    /// one is already, and `first` or `always`.
+    pub(super) fn space_prefix(&self) -> Result<&'static str> {
+        let is = |step: &Json, kind: &str| step["type"] == kind;
+        let replace = |step: &Json| {
+            is(step, "Replace") && step["pattern"]["String"] == " " && step["content"] == "▁"
+        };
+        let prepend = |step: &Json| is(step, "Prepend") && step["prepend"] == "▁";
+        let (normalizer, pre) =
+            (self.steps("normalizer", "normalizers"), self.steps("pre_tokenizer", "pretokenizers"));
+        match (&normalizer[..], &pre[..]) {
+            ([first, second], []) if prepend(first) && replace(second) => Ok("always"),
+            ([only], []) if replace(only) => Ok("never"),
+            ([], [step])
+                if is(step, "Metaspace")
+                    && step["replacement"] == "▁"
+                    && step["split"] == false =>
+            {
+                match step["prepend_scheme"].as_str() {
+                    Some("first") => Ok("metaspace-first"),
+                    Some("always") => Ok("metaspace-always"),
+                    Some("never") => Ok("never"),
+                    _ => self.wrong("pre_tokenizer", "a Metaspace with its prepend_scheme"),
+                }
+            }
+            _ => {
+                let field = if normalizer.is_empty() { "pre_tokenizer" } else { "normalizer" };
+                self.wrong(field, "SentencePiece's, or else a byte-level decoder")
+            }
+        }
+    }
+}
+
+/// Whether a `Split` has each match as a piece of its own. Every character is part of a match.
+fn cuts(split: &Json) -> bool {
+    split["type"] == "Split"
+        && match split["behavior"].as_str() {
+            Some("Isolated") => split["invert"] == false,
+            Some("Removed") => split["invert"] == true,
+            _ => false,
+        }
+}
