@@ -207,7 +207,8 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
 }
 
 fn has(options: &ArgMatches, name: &str) -> bool {
-    options.try_contains_id(name).is_ok() && options.get_flag(name)
+    // `cargo course` alone has no options.
+    options.try_get_one::<bool>(name).is_ok_and(|flag| flag.copied().unwrap_or(false))
 }
 
 fn words(options: &ArgMatches) -> Words {
@@ -225,6 +226,12 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn no_command_has_no_options() {
+        let alone = command().get_matches_from(["cargo course"]);
+        assert!(alone.subcommand().is_none() && !has(&alone, "json"));
     }
 
     #[test]
