@@ -14,6 +14,9 @@
 pub use tiny_llm_reference::*;
 
 #[cfg(not(feature = "reference"))]
+#[path = "../provided/mod.rs"]
+mod provided;
+#[cfg(not(feature = "reference"))]
 pub mod week1;
 #[cfg(all(not(feature = "reference"), feature = "engine"))]
 pub mod week2;

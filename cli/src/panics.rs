@@ -100,14 +100,17 @@ mod tests {
         assert_eq!(
             missing_task(
                 "not yet implemented: week1-day5 task 3: Model::forward",
-                "src/week1/model.rs"
+                "src/week1/model/model.rs"
             )
             .unwrap(),
-            "this needs week1-day5 task 3: Model::forward (src/week1/model.rs); run cargo test \
+            "this needs week1-day5 task 3: Model::forward (src/week1/model/model.rs); run cargo test \
              --features week1-day5"
         );
-        assert_eq!(missing_task("not yet implemented: my own note", "src/week1/model.rs"), None);
-        assert_eq!(missing_task("not yet implemented", "src/week1/model.rs"), None);
-        assert_eq!(missing_task("index out of bounds", "src/week1/model.rs"), None);
+        assert_eq!(
+            missing_task("not yet implemented: my own note", "src/week1/model/model.rs"),
+            None
+        );
+        assert_eq!(missing_task("not yet implemented", "src/week1/model/model.rs"), None);
+        assert_eq!(missing_task("index out of bounds", "src/week1/model/model.rs"), None);
     }
 }

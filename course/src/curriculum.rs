@@ -77,7 +77,7 @@ impl Task {
 }
 
 /// `week1-day3 task 2`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId {
     /// `week1-day3`.
     pub feature: String,

@@ -6,7 +6,7 @@ use crate::{ink::bleached, libtest::Report};
 pub struct Failure {
     /// What the test printed and the panic's message, verbatim.
     pub message: String,
-    /// `src/week1/attention.rs:39`: where it panicked.
+    /// `src/week1/attention/attention.rs:39`: where it panicked.
     pub place: Option<String>,
 }
 
@@ -51,9 +51,10 @@ fn in_words(message: &[&str]) -> String {
     lines.join("\n")
 }
 
-/// `src/week1/a.rs:5:9:` → `src/week1/a.rs:5`.
+/// `src/week1/a.rs:5:9:` → `src/week1/a.rs:5`; `src/../provided/` → `provided/`.
 fn without_column(place: &str) -> String {
     let place = place.trim_end_matches(':').replace('\\', "/");
+    let place = place.replace("reference/src/../../", "").replace("src/../", "");
     place.rsplit_once(':').map_or(place.clone(), |(line, _)| line.to_owned())
 }
 
@@ -143,6 +144,9 @@ mod tests {
     fn places_have_a_line_and_no_column() {
         assert_eq!(without_column("src/week1/a.rs:5:9:"), "src/week1/a.rs:5");
         assert_eq!(without_column("src\\week1\\a.rs:5:9:"), "src/week1/a.rs:5");
+        for tree in ["src/..", "reference/src/../.."] {
+            assert_eq!(without_column(&format!("{tree}/provided/a.rs:5:9:")), "provided/a.rs:5");
+        }
     }
 
     #[test]

@@ -35,6 +35,7 @@ mod record;
 mod standing;
 mod start;
 mod status;
+mod task_list;
 mod test;
 mod tools;
 mod trace;

@@ -14,7 +14,7 @@ use crate::files::{Recovery, write_atomically};
 /// A file, relative to the repository, and what it held when the command read it.
 #[derive(Debug, Clone)]
 pub struct Replacement {
-    /// `src/week1/attention.rs`
+    /// `src/week1/attention/attention.rs`
     pub path: String,
     /// `None` if there was no file.
     pub old: Option<Vec<u8>>,

@@ -1,5 +1,8 @@
 //! `cargo course stubs`: makes the learner's `src/weekN` from `reference/src/weekN`.
 //!
+//! - What has no task is in `provided/`, once for both crates; in these trees only a folder's `mod.rs`
+//!   has none.
+//! - A file's first comment lists its tasks; the list is written into the reference, too.
 //! - Every task's body becomes `todo!("week1-day1 task 2: …")`, helpers vanish, all else is the
 //!   same.
 //! - A file that holds a learner's work is refused whole, with the names of the functions.
@@ -22,6 +25,7 @@ use crate::{
     process::run_quietly,
     replace::{Replacement, replace},
     source::{names, normalise},
+    task_list::with_list,
     template::Template,
 };
 
@@ -31,7 +35,7 @@ mod tests;
 /// A generated file beside what stands there now.
 #[derive(Debug)]
 pub struct Generated {
-    /// `src/week1/attention.rs`.
+    /// `src/week1/attention/attention.rs`.
     pub path: String,
     /// Reference and markers.
     pub template: Template,
@@ -136,7 +140,7 @@ fn committed_stub(root: &Path, path: &str, curriculum: &Curriculum) -> Option<St
     Template::parse(&file, &text, curriculum).ok().map(|template| template.stub())
 }
 
-/// The reference's files, given as `(src/week1/attention.rs, text)`.
+/// The reference's files, given as `(src/week1/attention/attention.rs, text)`.
 ///
 /// # Errors
 /// As [`generated`].
@@ -174,6 +178,12 @@ pub fn templates(
 /// As [`generated`]; if a file holds a learner's work and `force` is not given; if a write fails.
 pub fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
     let (mut files, mut refused) = (Vec::new(), Vec::new());
+    for file in generated(root, curriculum)? {
+        if let Some((path, text)) = outdated_list(root, &file)? {
+            files::write_atomically(&root.join(&path), text)?;
+            println!("{path}: list of tasks written");
+        }
+    }
     for file in generated(root, curriculum)? {
         if file.current.as_ref() == Some(&file.stub) || (!force && file.is_stub()) {
             continue;
@@ -213,6 +223,14 @@ pub fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
     Ok(())
 }
 
+/// The reference's file and its new text, if its list of tasks is out of date.
+fn outdated_list(root: &Path, file: &Generated) -> Result<Option<(String, String)>> {
+    let path = format!("reference/{}", file.path);
+    let text = normalise(&read(&root.join(&path))?);
+    let listed = with_list(&file.template, &text);
+    Ok((listed != text).then_some((path, listed)))
+}
+
 /// What [`check`] found, for a closing line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Checked {
@@ -240,12 +258,11 @@ pub fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
             }
             Some(current) => drift.push(first_difference(&file.path, current, &file.stub)),
         }
-        let first_line = file.stub.lines().next().unwrap_or_default();
-        if file.template.regions().next().is_none() && !first_line.contains("rovided") {
-            drift.push(format!(
-                "{}: no task is in it, and its first line does not say that it is provided",
-                file.path
-            ));
+        if let Some((path, _)) = outdated_list(root, file)? {
+            drift.push(format!("{path}: its list of tasks is out of date"));
+        }
+        if file.template.regions().next().is_none() && !file.path.ends_with("/mod.rs") {
+            drift.push(format!("{}: no task is in it; move it to provided/", file.path));
         }
     }
     for path in files_of(root, "src")? {
@@ -276,7 +293,7 @@ fn first_difference(path: &str, found: &str, expected: &str) -> String {
     unreachable!("every file ends")
 }
 
-/// The files of all weeks below `tree`, as paths from the learner's crate: `src/week1/attention.rs`.
+/// The files of all weeks below `tree`, as paths from the learner's crate: `src/week1/attention/attention.rs`.
 fn files_of(root: &Path, tree: &str) -> Result<Vec<String>> {
     let mut found = BTreeSet::new();
     if root.join(tree).is_dir() {
@@ -290,7 +307,7 @@ fn files_of(root: &Path, tree: &str) -> Result<Vec<String>> {
     Ok(names.into_iter().map(from_crate).filter(|path| is_a_weeks(path)).collect())
 }
 
-/// Whether a path is one of `cargo course stubs`: `src/week1/attention.rs`.
+/// Whether a path is one of `cargo course stubs`: `src/week1/attention/attention.rs`.
 pub(crate) fn is_generated(path: &str) -> bool {
     is_a_weeks(path) && path.ends_with(".rs")
 }

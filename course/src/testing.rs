@@ -77,7 +77,7 @@ pub fn repository() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [
         ("course/curriculum.toml", CURRICULUM),
-        ("reference/src/week1/mod.rs", "//! Provided.\n\npub mod a;\npub mod b;\n"),
+        ("reference/src/week1/mod.rs", "//! Week 1.\n\npub mod a;\npub mod b;\n"),
         ("reference/src/week1/a.rs", A),
         ("reference/src/week1/b.rs", B),
     ] {

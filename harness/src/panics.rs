@@ -20,7 +20,7 @@ thread_local! {
 /// A panic that was caught.
 pub struct Panic {
     payload: Box<dyn Any + Send>,
-    /// `src/week1/attention.rs:39:5`; empty if it is not known.
+    /// `src/week1/attention/attention.rs:39:5`; empty if it is not known.
     pub place: String,
     backtrace: Option<Backtrace>,
 }

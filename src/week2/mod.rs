@@ -1,28 +1,50 @@
-//! Provided. Week 2: one fast engine on one small machine. Quantized weights read in place, a
-//! cache, kernels, threads.
+//! Week 2: one fast engine on one small machine. Quantized weights read in place, a cache,
+//! kernels, threads.
 //!
-//! In reading order: `cache`, `attention`, `layer`, `model` and `plan` (what is computed), `gguf`
-//! and `matrix` (where weights lie), `blocks` (how they are stored), `kernels` (how they are
-//! multiplied), `parallel` (by whom), `rope`, `streaming`, `generate`, `load`.
+//! A folder for each day, in the order of the days. What a day gives is in the same folder of
+//! `provided/week2`.
 
+// Day 1: each position is computed once.
+#[path = "kv_cache/attention.rs"]
 pub mod attention;
-pub mod bandwidth;
-pub mod blocks;
+#[path = "kv_cache/cache.rs"]
 pub mod cache;
+#[path = "kv_cache/generate.rs"]
 pub mod generate;
+#[path = "kv_cache/model.rs"]
+pub mod model;
+pub use crate::provided::week2::{layer, plan, rope, rows};
+
+// Day 2: reading files.
 pub mod gguf;
+#[path = "gguf/roofline.rs"]
+pub mod roofline;
+pub use crate::provided::week2::{bandwidth, load};
+
+// Day 3: weights in 4, 5 or 8 bits.
+pub mod blocks;
+
+// Day 4: weights in blocks of 256, and writing files. `q4_k` and `q6_k` are in `blocks`.
+#[path = "k_quants/recipe.rs"]
+pub mod recipe;
+#[path = "k_quants/search.rs"]
+pub mod search;
+#[path = "k_quants/writer.rs"]
+pub mod writer;
+pub use crate::provided::week2::quantize;
+
+// Day 5: products of quantized rows.
+#[path = "kernels/input.rs"]
 pub mod input;
 pub mod kernels;
-pub mod layer;
-pub mod load;
-pub mod model;
+
+// Day 6: vector instructions, and threads. The kernels are in `kernels/avx2` and
+// `kernels/neon`.
+#[path = "simd/parallel.rs"]
 pub mod parallel;
-pub mod plan;
-pub mod quantize;
-pub mod recipe;
-pub mod roofline;
-pub mod rope;
-pub mod rows;
+
+// Day 7: attention in one pass.
+#[path = "streaming/streaming.rs"]
 pub mod streaming;
 
 pub use tiny_llm_kernels::matrix;

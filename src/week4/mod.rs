@@ -1,62 +1,62 @@
-//! Provided. Week 4: under the hood. The same model as tensors with strides, and as a graph.
+//! Week 4: under the hood. The same model as tensors with strides, and as a graph.
 //!
-//! In reading order: `layout` (where elements lie), `views` (other tensors in the same bytes),
-//! `strided` (bytes and a layout), `contiguous` (when elements follow one another), `product`.
-//!
-//! Day 2: `graph` (nodes), `order` (in which they are computed), `execute` (how), `llama` (models
-//! as graphs), `dot` (drawn); provided: `op` (what a node can be), `readable` (what it can read),
-//! `language` (nodes of language models), `step` (what a pass has besides its graph), `kernels`
-//! (week 2's, by operation), `engine` (passes of one size share a graph), `svg`.
-//!
-//! Day 3: `lifetimes` (when bytes are needed), `arena` (which are free), `planner` (where each
-//! node's lie); provided: `by_size` (plans that look ahead), `planned` (a graph that runs in one
-//! arena).
-//!
-//! Day 4: `cpu` (the processor as a backend), `placement` (who has to compute what), `cut` (who
-//! computes the rest), `split` (runs of one backend, and copies between them), `weights` (in place
-//! or uploaded); provided: `backend` (what one is), `flow` (the cheapest cut of a network),
-//! `scheduler` (a graph that runs on several backends), `twin` (a second one, where there is no
-//! device).
-//!
-//! Day 5: `gpu`, kernels for a graphics processor. Only there with the feature `gpu`.
-//! Day 6: `mixture` (models with experts, whose attention has sinks and windows).
-//!
-//! Day 7 stands alone: `streamed` (a model whose weights never fit into memory), and `packed`,
-//! which is provided (its file).
+//! A folder for each day, in the order of the days. What a day gives is in the same folder of
+//! `provided/week4`.
 
-pub mod arena;
-pub mod backend;
-pub mod by_size;
+// Day 1: sizes and strides.
+#[path = "layout/contiguous.rs"]
 pub mod contiguous;
-pub mod cpu;
-pub mod cut;
+#[path = "layout/layout.rs"]
+pub mod layout;
+#[path = "layout/product.rs"]
+pub mod product;
+#[path = "layout/views.rs"]
+pub mod views;
+pub use crate::provided::week4::strided;
+
+// Day 2: a model as nodes.
+#[path = "graph/dot.rs"]
 pub mod dot;
-pub mod engine;
+#[path = "graph/execute.rs"]
 pub mod execute;
-pub mod flow;
+#[path = "graph/graph.rs"]
+pub mod graph;
+#[path = "graph/llama.rs"]
+pub mod llama;
+#[path = "graph/order.rs"]
+pub mod order;
+pub(crate) use crate::provided::week4::kernels;
+pub use crate::provided::week4::{engine, language, op, readable, step, svg};
+
+// Day 3: one arena for all nodes.
+#[path = "planner/arena.rs"]
+pub mod arena;
+#[path = "planner/lifetimes.rs"]
+pub mod lifetimes;
+#[path = "planner/planner.rs"]
+pub mod planner;
+pub use crate::provided::week4::{by_size, planned};
+
+// Day 4: which backend computes which node.
+#[path = "backends/cpu.rs"]
+pub mod cpu;
+#[path = "backends/cut.rs"]
+pub mod cut;
+#[path = "backends/placement.rs"]
+pub mod placement;
+#[path = "backends/split.rs"]
+pub mod split;
+#[path = "backends/weights.rs"]
+pub mod weights;
+pub use crate::provided::week4::{backend, flow, scheduler, twin};
+
+// Day 5: kernels for a graphics processor.
 #[cfg(feature = "gpu")]
 pub mod gpu;
-pub mod graph;
-mod kernels;
-pub mod language;
-pub mod layout;
-pub mod lifetimes;
-pub mod llama;
+
+// Day 6: experts, sinks and windows.
 pub mod mixture;
-pub mod op;
-pub mod order;
-pub mod packed;
-pub mod placement;
-pub mod planned;
-pub mod planner;
-pub mod product;
-pub mod readable;
-pub mod scheduler;
-pub mod split;
-pub mod step;
+
+// Day 7: weights that never fit into memory.
 pub mod streamed;
-pub mod strided;
-pub mod svg;
-pub mod twin;
-pub mod views;
-pub mod weights;
+pub use crate::provided::week4::packed;

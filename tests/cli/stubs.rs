@@ -56,8 +56,9 @@ fn every_command_works_or_says_which_task_is_missing() {
 
 #[test]
 fn a_stub_is_named() {
-    let source = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/week1/weights.rs"))
-        .expect("the repository is whole");
+    let source =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/week1/model/weights.rs"))
+            .expect("the repository is whole");
     let model = Folder::model();
     let run = run(&[
         "logits",
@@ -69,7 +70,7 @@ fn a_stub_is_named() {
         &model.file("out.safetensors"),
     ]);
     if source.contains("todo!(\"week1-day5 task 4: load_model\")") {
-        let line = "this needs week1-day5 task 4: load_model (src/week1/weights.rs); run cargo \
+        let line = "this needs week1-day5 task 4: load_model (src/week1/model/weights.rs); run cargo \
                     test --features week1-day5\n";
         run.fails_in_one_line("load_model", 101, &[]);
         assert_eq!(run.stderr, line);

@@ -60,7 +60,7 @@ pub(crate) const PROGRAM: &str = "all_days";
 pub(crate) struct Variant<'a> {
     /// From 1.
     pub(crate) number: usize,
-    /// `src/week1/gqa.rs`
+    /// `src/week1/gqa/gqa.rs`
     pub(crate) file: &'a str,
     pub(crate) function: &'a str,
     /// Where the body comes from, for the compiler's messages.

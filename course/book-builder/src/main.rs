@@ -87,6 +87,7 @@ fn run(options: &Options) -> Result<()> {
             &[
                 repository.join("book"),
                 repository.join("reference/src"),
+                repository.join("provided"),
                 repository.join("formats"),
                 repository.join(mistakes::FOLDER),
             ],

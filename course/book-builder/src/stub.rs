@@ -1,4 +1,4 @@
-//! `{{#stub week1/attention.rs softmax}}`: an item as the learner meets it, cut out of the
+//! `{{#stub week1/attention/attention.rs softmax}}`: an item as the learner meets it, cut out of the
 //! reference. `{{#signature formats/src/tensor.rs matmul}}`: a provided function without its body.
 //!
 //! The sources are formatted by rustfmt: an item ends at the closing brace that is indented like
@@ -23,6 +23,9 @@ pub(crate) fn expand(text: &str, repository: &Path, problems: &mut Vec<Problem>)
             .and_then(|rest| rest.strip_suffix("}}"))
             .and_then(|rest| rest.split_once(' '));
         let shown = match directive {
+            Some(("stub", item)) if item.starts_with("provided/") => {
+                Some((item, "", "", Body::Stub))
+            }
             Some(("stub", item)) => Some((item, "src", "reference/src", Body::Stub)),
             Some(("signature", item)) => Some((item, "", "", Body::None)),
             _ => None,

@@ -16,7 +16,7 @@
 //!             {
 //!               "task": 1,
 //!               "title": "Softmax and linear",
-//!               "file": "src/week1/attention.rs",
+//!               "file": "src/week1/attention/attention.rs",
 //!               "functions": ["softmax", "linear"],
 //!               "state": "not-verified",
 //!               "reason": "changed since the last run",

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{A, curriculum, repository, write as put};
+use crate::testing::{A, B, curriculum, repository, write as put};
 
 const STUB_A: &str = "\
 pub fn one() -> u32 {
@@ -30,7 +30,7 @@ fn a_fresh_tree_is_written_and_then_up_to_date() {
     assert!(check_error(root).contains("src/week1/a.rs: missing"));
     write(root, &curriculum(), false).unwrap();
     assert_eq!(text(root, "src/week1/a.rs"), STUB_A);
-    assert_eq!(text(root, "src/week1/mod.rs"), "//! Provided.\n\npub mod a;\npub mod b;\n");
+    assert_eq!(text(root, "src/week1/mod.rs"), "//! Week 1.\n\npub mod a;\npub mod b;\n");
     assert_eq!(check(root, &curriculum()).unwrap(), Checked { equal: 3, yours: 0 });
     write(root, &curriculum(), false).unwrap();
     assert!(!root.join(".course").exists(), "nothing was replaced, so nothing is kept");
@@ -147,8 +147,31 @@ fn drift_is_named_with_its_first_line() {
     assert!(
         check_error(root).contains("src/week1/a.rs:12: found the end of the file, expected ``")
     );
+    put(root, "reference/src/week1/a.rs", A);
+    put(root, "reference/src/week1/c.rs", "//! Given.\n");
+    assert!(check_error(root).contains("src/week1/c.rs: no task is in it; move it to provided/"));
+    fs::remove_file(root.join("reference/src/week1/c.rs")).unwrap();
     put(root, "src/week1/c.rs", "fn four() {\n    todo!(\"week1-day1 task 1: four\")\n}\n");
     assert!(check_error(root).contains("src/week1/c.rs: no such file in reference/src"));
+}
+
+#[test]
+fn the_list_of_tasks_is_written_into_both_trees() {
+    let root = repository();
+    let root = root.path();
+    put(root, "reference/src/week1/b.rs", &format!("//! B.\n\n{B}"));
+    let error = check_error(root);
+    assert!(
+        error.contains("reference/src/week1/b.rs: its list of tasks is out of date"),
+        "{error}"
+    );
+    write(root, &curriculum(), false).unwrap();
+    check(root, &curriculum()).unwrap();
+    let list =
+        "//! B.\n//!\n//! Tasks here: week1-day2 task 1 (`three`). Everything else is provided.\n";
+    for path in ["reference/src/week1/b.rs", "src/week1/b.rs"] {
+        assert!(text(root, path).starts_with(list), "{path}");
+    }
 }
 
 #[test]

@@ -12,8 +12,17 @@ use anyhow::{Context, Result};
 use super::options::Options;
 
 /// What the reference's program is made of, relative to the repository.
-const SOURCES: [&str; 8] =
-    ["reference", "formats", "schema", "cli", "src/lib.rs", "app", "Cargo.toml", "Cargo.lock"];
+const SOURCES: [&str; 9] = [
+    "reference",
+    "provided",
+    "formats",
+    "schema",
+    "cli",
+    "src/lib.rs",
+    "app",
+    "Cargo.toml",
+    "Cargo.lock",
+];
 
 /// A number that changes with the reference's sources (their content), the model (names, sizes and
 /// times of its files) and the input.

@@ -27,7 +27,7 @@ pub(super) struct Newer {
     pub(super) commit: Option<String>,
     /// All files but the stubs.
     pub(super) files: Files,
-    /// `src/week1/attention.rs` and its template.
+    /// `src/week1/attention/attention.rs` and its template.
     pub(super) templates: Vec<(String, Template)>,
     /// The commits that lead to it; empty if unknown.
     pub(super) history: BTreeSet<String>,

@@ -126,7 +126,7 @@ mod tests {
     /// Whether a change of files is heard within this time, on a real file system.
     fn heard(patience: Duration, change: impl Fn(&Path)) -> bool {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("week1/rope.rs");
+        let file = folder.path().join("week1/rope/rope.rs");
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, "one").unwrap();
         let (sender, inputs) = mpsc::channel();

@@ -13,14 +13,26 @@ use core::{
 
 #[allow(dead_code, reason = "not everything is for a chip")]
 #[cfg(not(feature = "yours"))]
-#[path = "../../src/week4/streamed/mod.rs"]
-mod streamed;
+#[path = "../../src/week4"]
+mod week4 {
+    pub mod streamed;
+}
 #[allow(dead_code, reason = "as above")]
 #[cfg(feature = "yours")]
-#[path = "../../../src/week4/streamed/mod.rs"]
-mod streamed;
+#[path = "../../../src/week4"]
+mod week4 {
+    pub mod streamed;
+}
+#[allow(dead_code, reason = "as above")]
+#[path = "../../../provided"]
+mod provided {
+    pub(crate) mod week4 {
+        pub(crate) mod streamed;
+    }
+}
 
-use streamed::{
+use week4::streamed::{
+    self,
     arena::{Arena, Ledger},
     engine::{Engine, Options},
     store::{Storage, Store},

@@ -1,25 +1,46 @@
-//! Provided. Week 1: from a matrix product to text, in `ndarray` and f32, with nothing cached.
+//! Week 1: from a matrix product to text, in `ndarray` and f32, with nothing cached.
 //!
-//! In reading order: `attention`, `rope`, `gqa`, `norm`, `mlp`, `model`, `weights`, `generate`,
-//! `stream`, `chat`, `sampling`. The last ones need model folders and are compiled from day 5 on,
-//! so that the first days build fast.
+//! A folder for each day, in the order of the days. What a day gives is in the same folder of
+//! `provided/week1`.
 
+// Day 1: softmax, and attention in several heads.
+#[path = "attention/attention.rs"]
 pub mod attention;
-pub mod gqa;
-pub mod mlp;
-pub mod norm;
+
+// Day 2: positions, by rotation.
+#[path = "rope/rope.rs"]
 pub mod rope;
 
+// Day 3: several query heads share one key/value head, and the causal mask.
+#[path = "gqa/gqa.rs"]
+pub mod gqa;
+
+// Day 4: the norm and the gated MLP.
+#[path = "norm_mlp/mlp.rs"]
+pub mod mlp;
+#[path = "norm_mlp/norm.rs"]
+pub mod norm;
+
+// Day 5: the whole decoder, and its weights.
 #[cfg(feature = "model")]
-pub mod activations;
-#[cfg(feature = "model")]
-pub mod generate;
-#[cfg(feature = "model")]
+#[path = "model/model.rs"]
 pub mod model;
 #[cfg(feature = "model")]
+#[path = "model/weights.rs"]
 pub mod weights;
+#[cfg(feature = "model")]
+pub use crate::provided::week1::activations;
 
+// Day 6: from scores to text.
+#[path = "generation/chat.rs"]
 pub mod chat;
 #[cfg(feature = "model")]
-pub mod sampling;
+#[path = "generation/generate.rs"]
+pub mod generate;
+#[path = "generation/stream.rs"]
 pub mod stream;
+
+// Day 7: which token comes next.
+#[cfg(feature = "model")]
+#[path = "sampling/sampling.rs"]
+pub mod sampling;

@@ -1,48 +1,68 @@
-//! Provided. Week 3: serve many. Requests share the model, a step at a time.
+//! Week 3: serve many. Requests share the model, a step at a time.
 //!
-//! In reading order: `request` (what a client asks for, and a request's life), `stop` (texts that end
-//! an answer), `slots` (who has which place in the cache), `engine` (the loop around them);
-//! `scheduler` (whose rows go into a step), `timeline` (how long requests wait); and what is
-//! provided: `room` (what the engine asks of a cache), `pass` (what it asks of a model), `sampler`
-//! (how tokens are chosen), `step_times` (estimates a step's time), `ahead` (drafts in a batch,
-//! by `propose`),
-//! `extras` (what else a request may ask for).
-//!
-//! Day 7: `scalar` and `json` (which bytes may follow), `token_trie` (which tokens), `whole` (which of
-//! them leave room for an end); provided: `grammar`, `json_grammar`, and `constraint`, which an answer
-//! keeps to.
+//! A folder for each day, in the order of the days. What a day gives is in the same folder of
+//! `provided/week3`.
 
-pub mod accept;
-pub mod ahead;
-pub mod constraint;
-pub mod draft_backoff;
-pub mod draft_length;
-pub mod drafter;
+// Day 1: many requests share a forward pass.
+#[path = "batching/engine.rs"]
 pub mod engine;
-pub mod extras;
-pub mod grammar;
-pub mod json;
-pub mod json_grammar;
-pub mod lookup;
-pub mod paged;
-pub mod parts;
-pub mod pass;
-pub mod pool;
-pub mod prefix_hash;
-pub mod prefix_index;
-pub mod prompt_file;
-pub mod propose;
-pub mod reader;
+#[path = "batching/request.rs"]
 pub mod request;
-pub mod room;
-pub mod sampler;
-pub mod scalar;
-pub mod scheduler;
-pub mod shared;
+#[path = "batching/slots.rs"]
 pub mod slots;
-pub mod speculate;
-pub mod step_times;
+#[path = "batching/stop.rs"]
 pub mod stop;
+pub use crate::provided::week3::{extras, pass, room, sampler};
+
+// Day 2: which rows go into a step.
+#[path = "scheduling/scheduler.rs"]
+pub mod scheduler;
+#[path = "scheduling/timeline.rs"]
 pub mod timeline;
+pub use crate::provided::week3::step_times;
+
+// Day 3: keys and values in pages.
+#[path = "paging/paged.rs"]
+pub mod paged;
+#[path = "paging/pool.rs"]
+pub mod pool;
+
+// Day 4: attention over pages.
+#[path = "paged_attention/parts.rs"]
+pub mod parts;
+#[path = "paged_attention/reader.rs"]
+pub mod reader;
+
+// Day 5: keys and values that requests share.
+#[path = "prefixes/prefix_hash.rs"]
+pub mod prefix_hash;
+#[path = "prefixes/prefix_index.rs"]
+pub mod prefix_index;
+#[path = "prefixes/prompt_file.rs"]
+pub mod prompt_file;
+#[path = "prefixes/shared.rs"]
+pub mod shared;
+
+// Day 6: several tokens in a pass.
+#[path = "speculation/accept.rs"]
+pub mod accept;
+#[path = "speculation/draft_length.rs"]
+pub mod draft_length;
+#[path = "speculation/drafter.rs"]
+pub mod drafter;
+#[path = "speculation/lookup.rs"]
+pub mod lookup;
+#[path = "speculation/speculate.rs"]
+pub mod speculate;
+pub use crate::provided::week3::{ahead, draft_backoff, propose};
+
+// Day 7: answers in JSON.
+#[path = "forms/json.rs"]
+pub mod json;
+#[path = "forms/scalar.rs"]
+pub mod scalar;
+#[path = "forms/token_trie.rs"]
 pub mod token_trie;
+#[path = "forms/whole.rs"]
 pub mod whole;
+pub use crate::provided::week3::{constraint, grammar, json_grammar};

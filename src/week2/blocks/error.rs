@@ -1,4 +1,7 @@
 //! How far the weights that come back are from those that went in.
+//!
+//! Tasks here: week2-day3 task 4 (`rms_error`, `relative_error`, `round_trip_error`). Everything
+//! else is provided.
 
 use tiny_llm_formats::gguf::TensorType;
 

@@ -1,106 +1,11 @@
-//! Days 3 and 4, provided. How weights are stored: small integers in blocks, and what each block's
-//! integers are multiplied with.
-//!
-//! One file per format that the course teaches; the others are provided, by the crate
-//! `tiny_llm_kernels`. A block is read from bytes, wherever they lie: in a mapped file a block
-//! begins at any address.
+//! Day 3: weights in 4, 5 or 8 bits, in blocks.
 
 pub mod error;
-pub mod plain;
 pub mod q4_0;
 pub mod q4_k;
 pub mod q5_0;
 pub mod q6_k;
 pub mod q8_0;
-pub mod search;
 
-use tiny_llm_formats::gguf::TensorType;
-pub use tiny_llm_kernels::blocks::{f16_at, put_f16};
-use tiny_llm_kernels::blocks::{mxfp4, q2_k, q3_k, q4_1, q5_1, q5_k};
-
-use self::search::{search_scale, search_scale_and_min};
-
-/// Decodes a row of blocks: `out [cols]`, `bytes [cols / block_len · block_bytes]`. Any bytes are
-/// blocks: a scale that is infinite or NaN makes weights that are, as f32 arithmetic has it. Bit
-/// for bit what the `gguf` package gives, except that a NaN may be another NaN.
-///
-/// # Panics
-/// If `out` is no whole number of blocks, or `bytes` are not as many.
-pub fn dequantize_row(tensor_type: TensorType, bytes: &[u8], out: &mut [f32]) {
-    assert_eq!(
-        tensor_type.row_bytes(out.len()),
-        Some(bytes.len()),
-        "bytes of a row of {} weights in {tensor_type}",
-        out.len()
-    );
-    match tensor_type {
-        TensorType::F32 => read_each(bytes, out, |b, [x]| *x = f32::from_le_bytes(*b)),
-        TensorType::F16 => read_each(bytes, out, |b, [x]| *x = plain::from_f16(*b)),
-        TensorType::BF16 => read_each(bytes, out, |b, [x]| *x = plain::from_bf16(*b)),
-        TensorType::Q4_0 => read_each(bytes, out, q4_0::dequantize),
-        TensorType::Q4_1 => read_each(bytes, out, q4_1::dequantize),
-        TensorType::Q5_0 => read_each(bytes, out, q5_0::dequantize),
-        TensorType::Q5_1 => read_each(bytes, out, q5_1::dequantize),
-        TensorType::Q8_0 => read_each(bytes, out, q8_0::dequantize),
-        TensorType::Q2_K => read_each(bytes, out, q2_k::dequantize),
-        TensorType::Q3_K => read_each(bytes, out, q3_k::dequantize),
-        TensorType::Q4_K => read_each(bytes, out, q4_k::dequantize),
-        TensorType::Q5_K => read_each(bytes, out, q5_k::dequantize),
-        TensorType::Q6_K => read_each(bytes, out, q6_k::dequantize),
-        TensorType::MXFP4 => read_each(bytes, out, mxfp4::dequantize),
-    }
-}
-
-fn read_each<const BYTES: usize, const LEN: usize>(
-    bytes: &[u8],
-    out: &mut [f32],
-    dequantize: impl Fn(&[u8; BYTES], &mut [f32; LEN]),
-) {
-    for (block, out) in bytes.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-        dequantize(block, out);
-    }
-}
-
-/// Encodes a row of finite weights: `x [cols]`, `out [cols / block_len · block_bytes]`.
-///
-/// # Panics
-/// If `x` is no whole number of blocks, or there is not room for as many.
-pub fn quantize_row(tensor_type: TensorType, x: &[f32], out: &mut [u8]) {
-    assert_eq!(
-        tensor_type.row_bytes(x.len()),
-        Some(out.len()),
-        "room for a row of {} weights in {tensor_type}",
-        x.len()
-    );
-    match tensor_type {
-        TensorType::F32 => write_each(x, out, |[x]| x.to_le_bytes()),
-        TensorType::F16 => write_each(x, out, |[x]| plain::to_f16(*x)),
-        TensorType::BF16 => write_each(x, out, |[x]| plain::to_bf16(*x)),
-        TensorType::Q4_0 => write_each(x, out, q4_0::quantize),
-        TensorType::Q4_1 => write_each(x, out, q4_1::quantize),
-        TensorType::Q5_0 => write_each(x, out, q5_0::quantize),
-        TensorType::Q5_1 => write_each(x, out, q5_1::quantize),
-        TensorType::Q8_0 => write_each(x, out, q8_0::quantize),
-        TensorType::Q2_K => write_each(x, out, |x| q2_k::quantize(x, scale_and_min)),
-        TensorType::Q3_K => write_each(x, out, |x| q3_k::quantize(x, search_scale)),
-        TensorType::Q4_K => write_each(x, out, q4_k::quantize),
-        TensorType::Q5_K => write_each(x, out, |x| q5_k::quantize(x, scale_and_min)),
-        TensorType::Q6_K => write_each(x, out, q6_k::quantize),
-        TensorType::MXFP4 => panic!("{tensor_type} is read, and not written"),
-    }
-}
-
-fn write_each<const LEN: usize, const BYTES: usize>(
-    x: &[f32],
-    out: &mut [u8],
-    quantize: impl Fn(&[f32; LEN]) -> [u8; BYTES],
-) {
-    for (x, block) in x.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-        *block = quantize(x);
-    }
-}
-
-fn scale_and_min<const N: usize>(x: &[f32; N], top: u8) -> (f32, f32) {
-    let found = search_scale_and_min(x, top);
-    (found.scale, found.min)
-}
+pub use crate::provided::week2::blocks::*;
+pub use crate::week2::search;

@@ -9,6 +9,8 @@
 //!
 //! weight `i = d · (qi − 16)`, where `qi` is in 0…31: four bits of a byte, and above them the bit
 //! from `qh`.
+//!
+//! Tasks here: week2-day3 task 3 (`dequantize`, `quantize`). Everything else is provided.
 
 use tiny_llm_formats::gguf::TensorType;
 

@@ -1,4 +1,7 @@
 //! Metadata: keys with values of thirteen types.
+//!
+//! Tasks here: week2-day2 task 2 (`read_metadata`, `read_value`, `read_array`). Everything else is
+//! provided.
 
 use anyhow::Result;
 use tiny_llm_formats::gguf::{Array, Metadata, Value};

@@ -1,5 +1,8 @@
 //! Reading bytes that nobody vouches for: numbers, counts, strings, and the header that a file
 //! begins with.
+//!
+//! Tasks here: week2-day2 task 1 (`Reader::take`, `Reader::number`, `Reader::count`,
+//! `Reader::string`, `Reader::header`). Everything else is provided.
 
 use std::fmt::Display;
 

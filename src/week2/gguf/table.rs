@@ -1,4 +1,7 @@
 //! The tensor table: what lies where in the data section.
+//!
+//! Tasks here: week2-day2 task 3 (`read_tensor`, `alignment`, `data_start`, `place`,
+//! `check_places`). Everything else is provided.
 
 use std::ops::Range;
 

@@ -4,6 +4,8 @@
 //! A scale belongs to many weights, so it is taken out of the sum: `Σ d·q·x = d · Σ q·x`, one
 //! multiplication a block. An offset or a minimum belongs to all of them:
 //! `Σ (d·q − m)·x = d · Σ q·x − m · Σ x`.
+//!
+//! Tasks here: week2-day5 task 1 (`dot_q4_0`, `dot_q4_k`, `dot_q6_k`). Everything else is provided.
 
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_kernels::fused;

@@ -1,4 +1,6 @@
 //! Day 5. Attention over a cache, with online softmax: no score is ever written to memory.
+//!
+//! Tasks here: week4-day5 task 5 (`attention`). Everything else is provided.
 
 /// What the kernel is given. `queries [rows, heads, d]`; `keys` and `values [positions, kv_heads,
 /// d]`; `result [rows, heads, d]`. Row `t` sees the positions 0 to `sizes.first + t`. Scores are

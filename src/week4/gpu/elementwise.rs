@@ -1,4 +1,7 @@
 //! Day 5. One thread for each number, and how many workgroups that takes.
+//!
+//! Tasks here: week4-day5 task 1 (`dispatch_size`, `add`, `silu_gate`). Everything else is
+//! provided.
 
 use anyhow::{Result, ensure};
 

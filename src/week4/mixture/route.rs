@@ -1,4 +1,6 @@
 //! Day 6. Which experts a token goes to, and how much each of them counts.
+//!
+//! Tasks here: week4-day6 task 1 (`top_k`, `route`). Everything else is provided.
 
 /// How a model turns its router's logits into weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,7 @@
 //! Day 7. Rows of whole numbers with one scale, and their products without a float.
+//!
+//! Tasks here: week4-day7 task 1 (`quantize_int8`, `quantize_int16`, `dot`). Everything else is
+//! provided.
 
 use super::math::round;
 

@@ -43,7 +43,7 @@ mod unseen;
 pub(crate) use command::{Options, run, verify_elsewhere};
 pub(crate) use prove::Bodies;
 
-/// Region by file and function: `src/week1/gqa.rs`, `causal_mask`.
+/// Region by file and function: `src/week1/gqa/gqa.rs`, `causal_mask`.
 type Regions = BTreeMap<(String, String), String>;
 
 /// Another body for a function of the reference.

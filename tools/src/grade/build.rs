@@ -24,7 +24,7 @@ use super::{
     limited::{Ended, Limits},
     wall::{Kind, Shut, Wall},
 };
-use crate::curriculum::Day;
+use crate::{curriculum::Day, files::list};
 
 /// Processor time for a call of the compiler: so much, and so much more for each day.
 const SECONDS: u64 = 20;
@@ -57,7 +57,7 @@ pub(super) struct Workshop<'a> {
 }
 
 impl Workshop<'_> {
-    /// Puts a submission's files over the stubs, in an empty folder.
+    /// Puts a submission's files over the stubs, in an empty folder, beside what is provided.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -69,9 +69,16 @@ impl Workshop<'_> {
         self.clear();
         fs::create_dir_all(self.scratch.join("out"))
             .with_context(|| format!("{} cannot be made", self.scratch.display()))?;
-        let lib = fs::read_to_string(self.root.join("src/lib.rs")).context("src/lib.rs")?;
-        let files = stubs.iter().chain(submission);
-        for (path, text) in files.chain([(&"src/lib.rs".to_owned(), &lib)]) {
+        let mut ours = BTreeSet::from(["src/lib.rs".into()]);
+        list(self.root, Path::new("provided"), &mut ours)?;
+        let mut files = stubs.clone();
+        files.extend(submission.clone());
+        for path in ours {
+            let text = fs::read_to_string(self.root.join(&path))
+                .with_context(|| format!("{} cannot be read", path.display()))?;
+            files.insert(path.to_string_lossy().into_owned(), text);
+        }
+        for (path, text) in files {
             let path = self.scratch.join(path);
             let folder = path.parent().unwrap_or(Path::new(""));
             fs::create_dir_all(folder)
@@ -215,7 +222,9 @@ impl Workshop<'_> {
         let mut seen: Vec<(PathBuf, PathBuf)> =
             same([&self.image.toolchain, &self.image.libraries, &self.image.tests]);
         // Inside the wall the submission stands where the instructor's own files are outside.
-        seen.push((self.scratch.join("src"), self.root.join("src")));
+        for folder in ["src", "provided"] {
+            seen.push((self.scratch.join(folder), self.root.join(folder)));
+        }
         let folder = if self.wall.stands() { self.root } else { &self.scratch };
         let shut = Shut {
             kind: Kind::Compiler,

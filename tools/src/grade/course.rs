@@ -38,7 +38,7 @@ pub(super) struct Course<'a> {
     image: Image,
     /// Each day with the features that the learner's crate needs for it.
     features: BTreeMap<String, BTreeSet<String>>,
-    /// `src/week1/attention.rs` → the stub.
+    /// `src/week1/attention/attention.rs` → the stub.
     pub(super) stubs: BTreeMap<String, String>,
     /// The days that are graded.
     pub(super) days: Vec<&'a Day>,

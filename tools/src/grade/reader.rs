@@ -43,7 +43,7 @@ const LOOSE: &str = "loose .rs files";
 pub(super) struct Found {
     /// Which form was found, in words.
     pub(super) form: String,
-    /// `week1/attention.rs`, or `attention.rs` if the files are loose → its text.
+    /// `week1/attention/attention.rs`, or `attention.rs` if the files are loose → its text.
     pub(super) files: BTreeMap<String, String>,
     /// What is not used and why, a line each.
     pub(super) findings: Vec<String>,

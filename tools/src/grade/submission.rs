@@ -14,7 +14,7 @@ use super::reader::Found;
 /// The files of one submission.
 #[derive(Debug, Default)]
 pub(super) struct Submission {
-    /// `src/week1/attention.rs` → its text.
+    /// `src/week1/attention/attention.rs` → its text.
     pub(super) files: BTreeMap<String, String>,
     /// Its form and what is wrong with it, a line each.
     pub(super) findings: Vec<String>,
@@ -61,7 +61,7 @@ impl Submission {
     }
 }
 
-/// Where a file belongs: `week1/attention.rs`, or `attention.rs` alone.
+/// Where a file belongs: `week1/attention/attention.rs`, or `attention.rs` alone.
 fn place(
     path: &str,
     stubs: &BTreeMap<String, String>,

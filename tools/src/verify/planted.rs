@@ -50,7 +50,7 @@ struct Failure {
 const FAILURES: [Failure; 4] = [
     Failure {
         name: "NaN",
-        file: "src/week1/norm.rs",
+        file: "src/week1/norm_mlp/norm.rs",
         function: "RmsNorm::forward",
         change: "    row.len() as f32 → f32::NAN",
         told: &[
@@ -62,26 +62,26 @@ const FAILURES: [Failure; 4] = [
     },
     Failure {
         name: "twice the positions of half the width",
-        file: "src/week1/model.rs",
+        file: "src/week1/model/model.rs",
         function: "Embedding::forward",
         change: "    [b, l, self.weight.shape()[1]] → [b, l * 2, self.weight.shape()[1] / 2]",
         told: &["embedding\n  wrong shape: found [1, ", "Look at Embedding::forward"],
     },
     Failure {
         name: "a panic",
-        file: "src/week1/mlp.rs",
+        file: "src/week1/norm_mlp/mlp.rs",
         function: "silu",
         change: "    (-x.abs()).exp() → if true { panic!(\"a planted panic\") } else { x }",
         told: &[
             "up to layers.0.mlp.gate",
             "on the way to layers.0.mlp.silu",
-            "a planted panic (src/week1/mlp.rs:",
+            "a planted panic (src/week1/norm_mlp/mlp.rs:",
             "Look at silu",
         ],
     },
     Failure {
         name: "a stub",
-        file: "src/week1/mlp.rs",
+        file: "src/week1/norm_mlp/mlp.rs",
         function: "SwiGlu::forward",
         change: "    let up → if true { todo!(\"week1-day4 task 3: SwiGlu::forward\") } let up",
         told: &[

@@ -164,7 +164,12 @@ pub(super) const STEPS: [Step; 45] = [
         "week 4, day 5: red, green, mistakes caught, on a graphics adapter",
         (Quick, All, 220),
         &["build"],
-        &[Package("tiny-llm-gpu"), Path("tests/week4_day5"), Path("reference/src/week4/gpu")],
+        &[
+            Package("tiny-llm-gpu"),
+            Path("tests/week4_day5"),
+            Path("reference/src/week4/gpu"),
+            Path("provided/week4/gpu"),
+        ],
         gpu::gpu,
     ),
     step(

@@ -7,6 +7,8 @@
 //! ```
 //!
 //! weight `i = d · (qi − 8)`, where `qi` is in 0…15.
+//!
+//! Tasks here: week2-day3 task 2 (`dequantize`, `quantize`). Everything else is provided.
 
 use tiny_llm_formats::gguf::TensorType;
 

@@ -19,6 +19,9 @@
 //!
 //! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 32` and
 //! `qi` in 0…15.
+//!
+//! Tasks here: week2-day4 task 1 (`scales_and_minimums`, `dequantize`), week2-day4 task 4
+//! (`pack_scales_and_minimums`, `quantize`). Everything else is provided.
 
 use std::array::from_fn;
 

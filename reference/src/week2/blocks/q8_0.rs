@@ -7,6 +7,8 @@
 //! ```
 //!
 //! weight `i = d · qi`
+//!
+//! Tasks here: week2-day3 task 1 (`dequantize`, `quantize`). Everything else is provided.
 
 use tiny_llm_formats::gguf::TensorType;
 

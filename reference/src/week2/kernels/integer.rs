@@ -6,6 +6,8 @@
 //! own; one of 256 meets a super-block with the same scale throughout, so that its own scales
 //! multiply as integers. What the fused rung needed `Σ x` for, comes from [`Int8SuperBlock::sums`]:
 //! it was added up once for all rows of all matrices.
+//!
+//! Tasks here: week2-day5 task 3 (`dot_q4_0`, `dot_q4_k`, `dot_q6_k`). Everything else is provided.
 
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_kernels::integer;

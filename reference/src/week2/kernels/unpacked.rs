@@ -3,6 +3,9 @@
 //! What changes from the integer dots: with many rows of activations, taking codes out of their blocks is
 //! most of the work, and is the same for all of them. So each weight row is unpacked once, into
 //! codes of one byte, and multiplied with every row of activations.
+//!
+//! Tasks here: week2-day5 task 4 (`matrix_vector`, `dot_unpacked`, `matrix_matrix`). Everything
+//! else is provided.
 
 pub use tiny_llm_kernels::unpacked::Unpacked;
 use tiny_llm_kernels::unpacked::unpack_row;

@@ -1,4 +1,6 @@
 //! Day 5. A matrix in blocks, read as it lies in the file, times vectors.
+//!
+//! Tasks here: week4-day5 task 3 (`q8_0`, `q4_0`, `mat_vec`). Everything else is provided.
 
 /// What products are given. The bytes of the weights come as words of 32 bits, the lowest byte
 /// first; a device knows nothing shorter. `x [columns, k]`, `result [columns, rows]`.

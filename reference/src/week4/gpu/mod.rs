@@ -1,4 +1,4 @@
-//! Provided. Week 4, day 5: kernels for a graphics processor, in WGSL.
+//! Week 4, day 5: kernels for a graphics processor, in WGSL.
 //!
 //! In reading order: `elementwise` (one thread a number), `norm` (threads that work together),
 //! `mat_vec` (quantized weights as they lie in the file), `mat_mat` (tiles in shared memory),
@@ -9,12 +9,10 @@
 //! What opens the device and runs a kernel is the crate `gpu/`.
 
 pub mod attention;
-pub mod backend;
 pub mod elementwise;
-pub mod formats;
-pub mod kernels;
 pub mod mat_mat;
 pub mod mat_vec;
-pub mod measure;
 pub mod norm;
 pub mod record;
+
+pub use crate::provided::week4::gpu::{backend, formats, kernels, measure};

@@ -1,4 +1,6 @@
 //! Day 5. Several kernels, one submission.
+//!
+//! Tasks here: week4-day5 task 6 (`product`, `mlp`). Everything else is provided.
 
 use anyhow::Result;
 use tiny_llm_formats::gguf::TensorType;

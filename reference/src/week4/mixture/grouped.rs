@@ -3,6 +3,9 @@
 //!
 //! A pass of `T` tokens with `k` experts each has `T · k` *assignments*. They are numbered token by
 //! token: assignment `a` is choice `a % k` of token `a / k`.
+//!
+//! Tasks here: week4-day6 task 2 (`group`, `indexed_matmul`, `combine`). Everything else is
+//! provided.
 
 use crate::week2::{
     input::Input,

@@ -3,6 +3,9 @@
 //!
 //! Source: Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks"; gpt-oss's
 //! form of it, in which the sink is a learned number.
+//!
+//! Tasks here: week4-day6 task 3 (`softmax_with_sink`, `begin`, `attend_with_sinks`). Everything
+//! else is provided.
 
 use crate::week2::{
     cache::{Run, widen},

@@ -1,5 +1,8 @@
 //! Day 6. Sliding windows: what a position sees, and which pages of the cache nobody will look at
 //! again.
+//!
+//! Tasks here: week4-day6 task 4 (`visible`, `pages_out`, `PageTable::find`, `PageTable::slide`).
+//! Everything else is provided.
 
 use std::{collections::VecDeque, ops::Range};
 

@@ -3,6 +3,8 @@
 //!
 //! Nothing is ever given back by name. What was taken out of a [`Arena::scope`] is free again when
 //! that scope is gone, and the borrow checker sees to it that nobody still has it then.
+//!
+//! Tasks here: week4-day7 task 2 (`Arena::take`, `Arena::scope`). Everything else is provided.
 
 use core::{
     cell::{Cell, RefCell},

@@ -1,4 +1,6 @@
 //! Day 7. The best tokens of a vocabulary whose logits are never there all at once.
+//!
+//! Tasks here: week4-day7 task 5 (`TopK::offer`, `best_tokens`). Everything else is provided.
 
 use super::{
     arena::Arena,

@@ -1,4 +1,7 @@
 //! Day 7. The two halves of a layer: attention over a cache of int8, and an MLP in chunks.
+//!
+//! Tasks here: week4-day7 task 4 (`Cache::push`, `Cache::attend`, `mlp`). Everything else is
+//! provided.
 
 use super::{
     arena::Arena,

@@ -1,4 +1,6 @@
 //! Day 7. Weights come from a slow device, a few rows at a time, and each read is counted.
+//!
+//! Tasks here: week4-day7 task 3 (`Store::read`, `Store::product`). Everything else is provided.
 
 use core::ops::Range;
 

@@ -1,5 +1,7 @@
 //! Against the integer rung: eight products an instruction, in 16 bits, where two of them fit side
 //! by side before they are added up in 32.
+//!
+//! Tasks here: week2-day6 task 4 (`dot`). Everything else is provided.
 
 use std::arch::aarch64::*;
 

@@ -6,11 +6,11 @@
 //!
 //! ```text
 //! == body softmax                      what stands in the place of this function's `todo!`
-//! == items src/week1/attention.rs      what is appended to this file
-//! == whole src/week1/attention.rs      what stands in the place of this file
+//! == items src/week1/attention/attention.rs      what is appended to this file
+//! == whole src/week1/attention/attention.rs      what stands in the place of this file
 //! == file Cargo.toml                   another file
-//! == link src/week1/attention.rs       a link to the path that follows
-//! == repeat src/week1/attention.rs     what is appended so many times: `100000 ( )`
+//! == link src/week1/attention/attention.rs       a link to the path that follows
+//! == repeat src/week1/attention/attention.rs     what is appended so many times: `100000 ( )`
 //! ```
 //!
 //! `{ROOT}` is the course, `{NEIGHBOUR}` an honest submission's folder, and `{REPORT}` a string
@@ -30,7 +30,7 @@ use crate::{bank, curriculum::Curriculum, libtest::tests_of_tasks, stubs::Genera
 const FOLDER: &str = "tests/hostile";
 
 /// The file of all of day 1's tasks.
-const ATTENTION: &str = "src/week1/attention.rs";
+const ATTENTION: &str = "src/week1/attention/attention.rs";
 
 /// A submission, and what must come of it.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use crate::{curriculum::TaskId, source::place, stubs::Generated};
 /// A changed body.
 #[derive(Debug)]
 pub(super) struct Mutant {
-    /// As cargo-mutants prints it: `reference/src/week1/gqa.rs:30:12: replace < with <= in …`.
+    /// As cargo-mutants prints it: `reference/src/week1/gqa/gqa.rs:30:12: replace < with <= in …`.
     pub(super) name: String,
     /// The task whose region it stands in.
     pub(super) task: TaskId,

@@ -1,4 +1,4 @@
-//! Provided. 256-bit integer arithmetic (x86-64 since 2013). Against the integer rung: 32 products
+//! Day 6. 256-bit integer arithmetic (x86-64 since 2013). Against the integer rung: 32 products
 //! an instruction.
 //!
 //! Here are the products of a block with its activations that the course writes; the loop over a
@@ -15,7 +15,7 @@ use tiny_llm_kernels::{Kernel, MANY, avx2::few};
 use crate::week2::{input::Input, matrix::Matrix, parallel::Tile};
 
 /// The kernel for a type and a number of rows of activations, if it is written here.
-pub(super) fn kernel(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
+pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     match tensor_type {
         TensorType::Q8_0 if rows < MANY => Some(q8_0),
         TensorType::Q4_K if rows < MANY => Some(q4_k),

@@ -1,5 +1,7 @@
 //! Against the integer rung: 64 codes a load, and a scale multiplies 32 products in the instruction
 //! that adds up pairs.
+//!
+//! Tasks here: week2-day6 task 2 (`dot`). Everything else is provided.
 
 use std::arch::x86_64::*;
 

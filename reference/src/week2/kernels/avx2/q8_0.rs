@@ -1,5 +1,7 @@
 //! Against the integer rung: 32 products at once. `maddubs` wants one factor without a sign:
 //! |weight|, and the activation takes the sign.
+//!
+//! Tasks here: week2-day6 task 1 (`dot`). Everything else is provided.
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,4 @@
-//! Provided. 128-bit integer arithmetic (64-bit Arm). Against the integer rung: 16 products in
+//! Day 6. 128-bit integer arithmetic (64-bit Arm). Against the integer rung: 16 products in
 //! three instructions.
 //!
 //! Here are the products of a block with its activations that the course writes; the loop over a
@@ -15,7 +15,7 @@ use tiny_llm_kernels::{Kernel, MANY, neon::few};
 use crate::week2::{input::Input, matrix::Matrix, parallel::Tile};
 
 /// The kernel for a type and a number of rows of activations, if it is written here.
-pub(super) fn kernel(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
+pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     match tensor_type {
         TensorType::Q8_0 if rows < MANY => Some(q8_0),
         TensorType::Q4_K if rows < MANY => Some(q4_k),

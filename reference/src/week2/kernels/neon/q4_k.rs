@@ -1,5 +1,7 @@
 //! Against the integer rung: 32 codes a load, and a scale multiplies products in the instruction
 //! that widens their sums to 32 bits.
+//!
+//! Tasks here: week2-day6 task 5 (`dot`). Everything else is provided.
 
 use std::arch::aarch64::*;
 

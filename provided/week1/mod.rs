@@ -1,0 +1,6 @@
+//! What week 1 gives, in the folders of `src/week1`.
+
+// Day 5: the whole decoder, and its weights.
+#[cfg(feature = "model")]
+#[path = "model/activations.rs"]
+pub mod activations;

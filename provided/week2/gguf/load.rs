@@ -1,0 +1,289 @@
+//! Putting a model together: from a Hugging Face folder, or from a GGUF file. Weights
+//! stay where they are.
+
+use std::{collections::HashSet, path::Path};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use tiny_llm_formats::{
+    bytes::Bytes,
+    checkpoint::{Checkpoint, Dtype},
+    config::{Family, ModelConfig},
+    gguf::{TensorType, gguf_name},
+};
+
+use crate::week1::rope::inverse_frequencies;
+use crate::week2::{
+    gguf::{Gguf, reader::shown},
+    kernels::naive::decode_row,
+    layer::{DenseMlp, Layer, Linear, Mlp},
+    matrix::Matrix,
+    model::Model,
+    rope::{RopeLayout, RopeTable},
+    streaming::MAX_HEAD_DIM,
+};
+
+/// Maps a Hugging Face folder. The model's context is at most `context` positions.
+///
+/// # Errors
+/// If a file is missing or malformed, a tensor is missing, or has another shape or type than the
+/// configuration asks for.
+pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
+    let config = ModelConfig::from_folder(folder)?;
+    check_heads(&config, &folder.join("config.json").display().to_string())?;
+    let checkpoint = Checkpoint::open(folder)?;
+    checkpoint.check_names(&config)?;
+    let mut matrix = |name: &str, shape: &[usize]| stored_matrix(&checkpoint, name, shape);
+    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+    build(config, &rope, context, &mut matrix)
+}
+
+/// The model of a GGUF file, with a context of at most `context` positions.
+///
+/// # Errors
+/// If the file's metadata is not that of a model that this engine runs, or a tensor is missing, has
+/// another shape than the metadata asks for, or is none that such a model has.
+pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
+    let config = ModelConfig::from_gguf(&gguf.metadata, &gguf.tensors)?;
+    let file = gguf.metadata.file();
+    check_heads(&config, file)?;
+    let layout = if config.family == Family::Llama {
+        RopeLayout::Interleaved
+    } else {
+        RopeLayout::HalfSplit
+    };
+    let rope = Rope { layout, factors: rope_factors(gguf, config.head_dim)? };
+    let mut used = HashSet::from([ROPE_FACTORS.to_owned()]);
+    let mut matrix = |name: &str, shape: &[usize]| {
+        let name = gguf_name(name).expect("every tensor of these models has a name");
+        let matrix = gguf_matrix(gguf, &name, shape)?;
+        used.insert(name);
+        Ok(matrix)
+    };
+    let model = build(config, &rope, context, &mut matrix)?;
+    // A tensor that nobody asked for belongs to a model that computes something else.
+    if let Some(other) = gguf.tensors.iter().find(|tensor| !used.contains(&tensor.name)) {
+        bail!(
+            "{file}: tensor {}: found a tensor that these models do not have, expected none",
+            shown(&other.name)
+        );
+    }
+    Ok(model)
+}
+
+/// Attention has room for so much.
+fn check_heads(config: &ModelConfig, file: &str) -> Result<()> {
+    ensure!(
+        config.head_dim <= MAX_HEAD_DIM,
+        "{file}: found heads of {} values, expected at most {MAX_HEAD_DIM}",
+        config.head_dim
+    );
+    Ok(())
+}
+
+/// How a GGUF file says that RoPE is stretched, as Llama 3 does it.
+const ROPE_FACTORS: &str = "rope_freqs.weight";
+
+/// `[D/2]`, what each frequency is divided by; empty if the file does not say.
+fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
+    let Some(info) = gguf.tensor(ROPE_FACTORS) else { return Ok(Vec::new()) };
+    let file = gguf.metadata.file();
+    let (shape, tensor_type) = (&info.shape, info.tensor_type);
+    ensure!(
+        *shape == [head_dim / 2] && tensor_type == TensorType::F32,
+        "{file}: tensor {ROPE_FACTORS}: found {tensor_type} of shape {shape:?}, expected F32 of \
+         shape [{}]",
+        head_dim / 2
+    );
+    let factors = vector(&as_matrix(ROPE_FACTORS, shape, tensor_type, gguf.bytes_of(info))?);
+    if let Some(factor) = factors.iter().find(|factor| !(factor.is_normal() && **factor > 0.0)) {
+        bail!(
+            "{file}: tensor {ROPE_FACTORS}: found a factor of {factor}, expected numbers above 0"
+        );
+    }
+    Ok(factors)
+}
+
+/// A tensor of a GGUF file, as it lies there; one of three axes as [`stored_matrix`] has it.
+///
+/// # Errors
+/// If there is none of this name and shape, or it is a vector of blocks.
+pub fn gguf_matrix(gguf: &Gguf, name: &str, shape: &[usize]) -> Result<Matrix> {
+    let (info, file) = (gguf.required(name)?, gguf.metadata.file());
+    ensure!(
+        info.shape == shape,
+        "{file}: tensor {name}: found shape {:?}, expected {shape:?} from the metadata",
+        info.shape
+    );
+    ensure!(
+        shape.len() > 1 || info.tensor_type.block_len() == 1,
+        "{file}: tensor {name}: found type {}, expected F32, F16 or BF16",
+        info.tensor_type
+    );
+    as_matrix(name, shape, info.tensor_type, gguf.bytes_of(info))
+        .map_err(|e| anyhow!("{file}: {e}"))
+}
+
+/// A tensor of a checkpoint, as it lies there. One of three axes `[n, rows, cols]`, as experts are
+/// stored, comes as its `n` matrices one below the other, for [`Matrix::split`].
+///
+/// # Errors
+/// If there is none of this name and shape, or its type is not supported.
+pub fn stored_matrix(checkpoint: &Checkpoint, name: &str, shape: &[usize]) -> Result<Matrix> {
+    let (dtype, bytes) = checkpoint.bytes(name, shape)?;
+    let tensor_type = match dtype {
+        Dtype::F32 => TensorType::F32,
+        Dtype::F16 => TensorType::F16,
+        Dtype::BF16 => TensorType::BF16,
+        other => bail!("tensor {name}: type {other:?} is not supported; expected F32, F16 or BF16"),
+    };
+    as_matrix(name, shape, tensor_type, bytes)
+}
+
+fn as_matrix(name: &str, shape: &[usize], tensor_type: TensorType, bytes: Bytes) -> Result<Matrix> {
+    let (rows, cols) = match *shape {
+        [cols] => (1, cols),
+        [rows, cols] => (rows, cols),
+        // One matrix below the other.
+        [n, rows, cols] => {
+            let all = n.checked_mul(rows);
+            (all.with_context(|| format!("tensor {name}: found {n} times {rows} rows"))?, cols)
+        }
+        _ => bail!("tensor {name}: found {} axes, expected one, two or three", shape.len()),
+    };
+    Matrix::new(rows, cols, tensor_type, bytes).map_err(|e| anyhow!("tensor {name}: {e}"))
+}
+
+/// How a file wants its queries and keys turned.
+#[derive(Debug, Clone)]
+pub struct Rope {
+    /// Which numbers are a pair.
+    pub layout: RopeLayout,
+    /// `[D/2]`, what each frequency is divided by, or empty for none.
+    pub factors: Vec<f32>,
+}
+
+/// Puts a model together. `matrix(name, shape)` gives a tensor by its name in Hugging Face
+/// checkpoints; a vector is a matrix of one row. The model's context is at most `context`
+/// positions, and no longer than the configuration's.
+///
+/// # Errors
+/// Whatever `matrix` returns.
+pub fn build(
+    mut config: ModelConfig,
+    rope: &Rope,
+    context: usize,
+    matrix: &mut dyn FnMut(&str, &[usize]) -> Result<Matrix>,
+) -> Result<Model> {
+    config.max_positions = config.max_positions.min(context);
+    let c = &config;
+    let (e, d, i) = (c.hidden_size, c.head_dim, c.intermediate_size);
+    let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
+    let embedding = matrix("model.embed_tokens.weight", &[c.vocab_size, e])?;
+    let mut layers = Vec::with_capacity(c.n_layers);
+    for layer in 0..c.n_layers {
+        let mut get =
+            |name: &str, shape: &[usize]| matrix(&format!("model.layers.{layer}.{name}"), shape);
+        let mut linear = |name: &str, rows: usize, cols: usize, bias: bool| -> Result<Linear> {
+            let weight = get(&format!("self_attn.{name}.weight"), &[rows, cols])?;
+            let bias = if bias {
+                Some(vector(&get(&format!("self_attn.{name}.bias"), &[rows])?))
+            } else {
+                None
+            };
+            Ok(Linear { weight, bias })
+        };
+        let q_proj = linear("q_proj", q_size, e, c.qkv_bias)?;
+        let k_proj = linear("k_proj", kv_size, e, c.qkv_bias)?;
+        let v_proj = linear("v_proj", kv_size, e, c.qkv_bias)?;
+        let o_proj = linear("o_proj", e, q_size, c.o_bias)?;
+        let mut head_norm = |name: &str| -> Result<Option<Vec<f32>>> {
+            if c.qk_norm {
+                Ok(Some(vector(&get(&format!("self_attn.{name}.weight"), &[d])?)))
+            } else {
+                Ok(None)
+            }
+        };
+        let (q_norm, k_norm) = (head_norm("q_norm")?, head_norm("k_norm")?);
+        layers.push(Layer {
+            attention_norm: vector(&get("input_layernorm.weight", &[e])?),
+            q_proj,
+            k_proj,
+            v_proj,
+            o_proj,
+            q_norm,
+            k_norm,
+            mlp_norm: vector(&get("post_attention_layernorm.weight", &[e])?),
+            mlp: Mlp::Dense(DenseMlp {
+                gate_proj: get("mlp.gate_proj.weight", &[i, e])?,
+                up_proj: get("mlp.up_proj.weight", &[i, e])?,
+                down_proj: get("mlp.down_proj.weight", &[e, i])?,
+            }),
+        });
+    }
+    let norm = vector(&matrix("model.norm.weight", &[e])?);
+    let lm_head = if c.tie_word_embeddings {
+        None
+    } else {
+        Some(matrix("lm_head.weight", &[c.vocab_size, e])?)
+    };
+    let mut frequencies = c.scale_frequencies(inverse_frequencies(d, c.rope_theta));
+    frequencies.iter_mut().zip(&rope.factors).for_each(|(frequency, factor)| *frequency /= factor);
+    let table = RopeTable::new(&frequencies, c.max_positions);
+    Ok(Model { config, embedding, layers, norm, lm_head, rope: table, rope_layout: rope.layout })
+}
+
+/// A small tensor as f32.
+fn vector(matrix: &Matrix) -> Vec<f32> {
+    let mut values = vec![0.0; matrix.cols];
+    decode_row(matrix, 0, &mut values);
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{path::Path, sync::Arc};
+
+    use super::*;
+    use crate::{
+        week1,
+        week2::{
+            cache::CacheType,
+            generate::Session,
+            kernels::Rung,
+            parallel::Team,
+            plan::{AttentionKind, Plan},
+        },
+    };
+
+    #[test]
+    fn every_plan_agrees_with_week_1() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tiny-story");
+        let tokens: Vec<u32> = (0..75).map(|i| i * 7919 % 1536).collect();
+        let expected = week1::generate::next_token_logits(
+            &week1::weights::load_model(&folder).unwrap(),
+            &tokens,
+        );
+        let model = Arc::new(load_folder(&folder, 128).unwrap());
+        for attention in [AttentionKind::TwoPass, AttentionKind::Streaming] {
+            for (cache_type, tolerance) in [(CacheType::F32, 3e-5), (CacheType::F16, 2e-2)] {
+                for (threads, chunk) in [(1, 1), (1, 75), (2, 7), (3, 64)] {
+                    // The loops that a learner writes first are slow in a test: they run once for each.
+                    let rung = if chunk == 75 { Rung::Naive } else { Rung::best() };
+                    let plan = Arc::new(Plan {
+                        kernels: rung.into(),
+                        attention,
+                        team: Team::new(threads),
+                    });
+                    let mut session = Session::new(Arc::clone(&model), plan, 128, cache_type);
+                    let found = session.feed(&tokens, chunk).unwrap();
+                    let worst =
+                        expected.iter().zip(found).map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
+                    assert!(
+                        worst < tolerance,
+                        "{attention:?} {cache_type:?} {threads} threads, chunks of {chunk}: {worst}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Day 2. GGUF files: one file with everything that a model needs.
+//!
+//! A file is a header, metadata (keys and values: sizes, vocabulary, chat template), a table of
+//! tensors, and their data, in this order. Nothing of the data is read here: a tensor is a place in
+//! a mapped file. Format: <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>.
+
+use std::{collections::HashMap, path::Path};
+
+use anyhow::{Result, anyhow, ensure};
+use tiny_llm_formats::{
+    bytes::Bytes,
+    gguf::{Metadata, TensorInfo},
+};
+
+use crate::week2::gguf::reader::{Reader, shown};
+use crate::week2::gguf::{metadata, table};
+
+/// A file whose every length, count and place has been checked.
+#[derive(Debug, Clone)]
+pub struct Gguf {
+    /// Keys and values.
+    pub metadata: Metadata,
+    /// The tensor table, in the file's order.
+    pub tensors: Vec<TensorInfo>,
+    /// First byte of the data section, from the start of the file.
+    pub data_start: usize,
+    by_name: HashMap<String, usize>,
+    file: Bytes,
+}
+
+impl Gguf {
+    /// Maps a file and reads all but its tensors' data.
+    ///
+    /// # Errors
+    /// If the file cannot be read, and as [`Gguf::parse`].
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::parse(Bytes::map(path)?, &path.display().to_string())
+    }
+
+    /// Reads a file that is in memory, or mapped; `file` is its name in messages. No more memory is
+    /// used than the bytes read justify: some ten times as many, whatever counts the file claims.
+    ///
+    /// # Errors
+    /// One line if the file is malformed: the file, the field, what was found and what was
+    /// expected.
+    pub fn parse(bytes: Bytes, file: &str) -> Result<Self> {
+        let mut reader = Reader::new(&bytes, file);
+        let header = reader.header()?;
+        let metadata = metadata::read_metadata(&mut reader, header.metadata, file)?;
+        let alignment = table::alignment(&metadata)?;
+        let tensors = table::read_tensors(&mut reader, header.tensors)?;
+        let mut by_name = HashMap::with_capacity(tensors.len());
+        for (i, tensor) in tensors.iter().enumerate() {
+            let new = by_name.insert(tensor.name.clone(), i).is_none();
+            ensure!(
+                new,
+                "{file}: tensor {}: found this name twice, expected every name once",
+                shown(&tensor.name)
+            );
+        }
+        let end = reader.position();
+        let data_start = table::data_start(end, alignment)
+            .ok_or_else(|| metadata.wrong("general.alignment", "an alignment within the file"))?;
+        // Padding after the table may be missing where there is no data.
+        table::check_places(&tensors, alignment, bytes.len().saturating_sub(data_start), file)?;
+        Ok(Self { metadata, tensors, data_start, by_name, file: bytes })
+    }
+
+    /// The tensor of this name.
+    #[must_use]
+    pub fn tensor(&self, name: &str) -> Option<&TensorInfo> {
+        self.by_name.get(name).map(|&i| &self.tensors[i])
+    }
+
+    /// The tensor of this name, which must be there.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn required(&self, name: &str) -> Result<&TensorInfo> {
+        self.tensor(name).ok_or_else(|| {
+            anyhow!("{}: tensor {name}: found nothing, expected a tensor", self.metadata.file())
+        })
+    }
+
+    /// The data of one of the file's tensors. Nothing is copied; the file stays mapped for as long
+    /// as someone holds it.
+    ///
+    /// # Panics
+    /// If the tensor is of another file, and its place is not in this one.
+    #[must_use]
+    pub fn bytes_of(&self, tensor: &TensorInfo) -> Bytes {
+        self.file.slice(table::place(tensor, self.data_start)).unwrap_or_else(|error| {
+            panic!("the places of this file's tensors were checked, but {error:#}")
+        })
+    }
+}

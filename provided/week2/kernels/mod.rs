@@ -1,0 +1,179 @@
+//! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the one place
+//! where a rung is chosen.
+//!
+//! The rungs that the course writes are in `src/week2/kernels`. All others, and the formats that no
+//! day teaches, are in the crate `tiny_llm_kernels`.
+
+pub mod naive;
+
+use crate::week2::kernels::{fused, integer, unpacked};
+use tiny_llm_formats::gguf::TensorType;
+pub use tiny_llm_kernels::{
+    Kernel,
+    choice::Choice,
+    rung::{Rung, VARIABLE},
+    vector,
+};
+use tiny_llm_kernels::{MANY, provided, unpacked::has_integers};
+
+use crate::week2::{
+    input::{Input, Prepared, quantize_activations},
+    matrix::Matrix,
+    parallel::Team,
+};
+
+/// Rows of a weight matrix that a thread takes at a time: few, so that all threads are busy to the
+/// end.
+const GRAIN: usize = 32;
+/// With few rows of activations memory is the limit, and long stretches of rows are read faster: so
+/// many for each thread, each of no more than [`LONG`] rows.
+const STRETCHES: usize = 4;
+const LONG: usize = 256;
+/// Rows of activations from which on weights come in time however they are read: a prompt. With fewer
+/// (a batch of requests) memory counts as well.
+const BATCH: usize = 64;
+
+/// The kernel for a matrix of `tensor_type` and `rows` rows of activations that is written here, if
+/// this rung has one.
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(unused_variables, reason = "only vector kernels ask how many rows there are")
+)]
+fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
+    match rung {
+        Rung::Naive => Some(naive::kernel),
+        Rung::Fused => Some(fused::kernel),
+        Rung::Integer => has_integers(tensor_type).then_some(unpacked::kernel as Kernel),
+        #[cfg(target_arch = "x86_64")]
+        Rung::Avx2 => crate::week2::kernels::avx2::kernel(tensor_type, rows),
+        #[cfg(target_arch = "aarch64")]
+        Rung::Neon => crate::week2::kernels::neon::kernel(tensor_type, rows),
+        _ => None,
+    }
+}
+
+/// Whether the course writes what multiplies such a matrix on this rung: the first three rungs of
+/// the formats that it teaches, and some kernels of the rungs with vector instructions.
+#[must_use]
+pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
+    integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()
+}
+
+/// The rung whose kernel serves, and the kernel: the one that is written here, or else the one that
+/// is provided, or else that of the rung below.
+fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> (Rung, Kernel) {
+    written(rung, tensor_type, rows)
+        .or_else(|| provided::kernel(rung, tensor_type, rows))
+        .map_or_else(|| kernel(rung.below(), tensor_type, rows), |kernel| (rung, kernel))
+}
+
+/// As [`kernel`], the same for all numbers of rows, or one of a pair that add in one order.
+fn alike(rung: Rung, tensor_type: TensorType, rows: usize) -> Kernel {
+    match rung {
+        Rung::Naive => naive::kernel,
+        Rung::Fused => fused::kernel,
+        Rung::Integer if has_integers(tensor_type) => unpacked::kernel_for_many,
+        // On Arm, kernels for few and for many rows add in orders of their own; those for few take
+        // one row after the other.
+        _ => provided::kernel(
+            rung,
+            tensor_type,
+            if cfg!(target_arch = "aarch64") { 1 } else { rows },
+        )
+        .unwrap_or_else(|| alike(rung.below(), tensor_type, rows)),
+    }
+}
+
+/// The rung whose kernel serves where `rung` is asked for: that one, or one below it if it has none
+/// for such a matrix.
+#[must_use]
+pub fn serving(rung: Rung, tensor_type: TensorType, rows: usize) -> Rung {
+    kernel(rung, tensor_type, rows).0
+}
+
+/// `out[t, r] = Σ weight[r, c] · x[t, c]`: `weight [R, C]`, `x [T, C]` → `out [T, R]`, on all
+/// threads of the team.
+///
+/// # Panics
+/// If the sizes do not fit, or this machine cannot run the rung.
+pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &mut [f32]) {
+    let (_, kernel) = kernel(rung, weight.tensor_type, x.rows);
+    matmul_with(kernel, rung, team, weight, x, out);
+}
+
+/// The same, and each row of `out` is to the last bit what it would be if `x` had that row alone:
+/// kernels for few and for many rows add in one order.
+///
+/// Kernels that the course writes need not keep the order of the provided ones; one that serves some
+/// numbers of rows only gives way here to a provided one.
+///
+/// # Panics
+/// As [`matmul`].
+pub fn matmul_alike(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &mut [f32]) {
+    matmul_with(alike(rung, weight.tensor_type, x.rows), rung, team, weight, x, out);
+}
+
+#[allow(unsafe_code, reason = "the one place where kernels are called")]
+fn matmul_with(
+    kernel: Kernel,
+    rung: Rung,
+    team: &Team,
+    weight: &Matrix,
+    x: Prepared<'_>,
+    out: &mut [f32],
+) {
+    assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
+    assert_eq!(
+        weight.cols, x.cols,
+        "a matrix of {} columns times rows of {} values",
+        weight.cols, x.cols
+    );
+    assert_eq!(
+        out.len(),
+        x.rows * weight.rows,
+        "room for {} values, expected {} rows of {}",
+        out.len(),
+        x.rows,
+        weight.rows
+    );
+    assert_eq!(
+        x.values.len(),
+        x.rows * x.cols,
+        "an input of {} values, expected {} rows of {}",
+        x.values.len(),
+        x.rows,
+        x.cols
+    );
+    if rung.wants_int8() {
+        let per_scale =
+            x.per_scale().expect("an input that was not quantized, on a rung of integers");
+        let block = weight.tensor_type.block_len();
+        assert!(
+            per_scale >= block,
+            "an input with a scale for each {per_scale} activations times blocks of {block} weights"
+        );
+    }
+    let stretch = weight.rows.div_ceil(STRETCHES * team.threads());
+    let grain = match x.rows {
+        ..MANY => stretch.next_multiple_of(4).clamp(4, LONG),
+        MANY..BATCH => stretch.next_multiple_of(GRAIN).clamp(GRAIN, LONG),
+        _ => GRAIN,
+    };
+    team.parallel_tiles(out, weight.rows, (x.rows, grain), |tile| {
+        // SAFETY: the machine has the rung's instructions, and those of the rungs below.
+        unsafe { kernel(weight, &x, tile) }
+    });
+}
+
+/// Makes the integers of `x` with a rung's instructions, with a scale for each `per_scale`
+/// activations.
+///
+/// # Panics
+/// If this machine cannot run the rung.
+pub fn quantize<'a>(rung: Rung, team: &Team, x: &'a mut Input, per_scale: usize) -> Prepared<'a> {
+    if provided::quantize(rung, team, x, per_scale) {
+        x.with_int8(per_scale)
+    } else {
+        x.quantize_with(team, per_scale, quantize_activations)
+    }
+}

@@ -1,0 +1,20 @@
+//! The first rung: each row is decoded into a buffer, and the buffer multiplied. Two
+//! passes over memory.
+
+use crate::week2::{blocks::dequantize_row, input::Input, matrix::Matrix, parallel::Tile};
+
+/// Decodes one row of a matrix. `out [cols]`.
+pub fn decode_row(weight: &Matrix, r: usize, out: &mut [f32]) {
+    dequantize_row(weight.tensor_type, weight.row(r), out);
+}
+
+/// See [`crate::week2::kernels::Kernel`].
+pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    let mut row = vec![0.0; weight.cols];
+    for (i, r) in tile.cols().enumerate() {
+        decode_row(weight, r, &mut row);
+        for t in tile.rows() {
+            tile.row_mut(t)[i] = row.iter().zip(x.row(t)).map(|(w, x)| w * x).sum();
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! RoPE by table, in place, in the layout that the file asks for.
+
+/// Which two numbers of a head turn together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RopeLayout {
+    /// `(x[2i], x[2i+1])`: GGUF files of Llama models, whose query and key rows the converter has
+    /// reordered for it.
+    Interleaved,
+    /// `(x[i], x[i + D/2])`: Hugging Face folders, and GGUF files of Qwen models.
+    HalfSplit,
+}
+
+/// The cosine and sine of every angle, computed once: row `p` is position `p`.
+#[derive(Debug, Clone)]
+pub struct RopeTable {
+    half: usize,
+    /// `[P, D/2]` pairs of cosine and sine.
+    turns: Vec<(f32, f32)>,
+}
+
+impl RopeTable {
+    /// For positions `0..positions`; `inverse_frequencies [D/2]` in radians per position.
+    #[must_use]
+    pub fn new(inverse_frequencies: &[f32], positions: usize) -> Self {
+        let turn = |p: usize| {
+            inverse_frequencies.iter().map(move |theta| {
+                let (sin, cos) = (p as f32 * theta).sin_cos();
+                (cos, sin)
+            })
+        };
+        Self { half: inverse_frequencies.len(), turns: (0..positions).flat_map(turn).collect() }
+    }
+
+    /// `D`, numbers of a head.
+    #[must_use]
+    pub fn head_dim(&self) -> usize {
+        2 * self.half
+    }
+
+    /// How many positions there are.
+    #[must_use]
+    pub fn positions(&self) -> usize {
+        self.turns.len() / self.half.max(1)
+    }
+
+    /// The cosines and sines of a position, `D/2` of them.
+    ///
+    /// # Panics
+    /// If it is beyond the table.
+    #[must_use]
+    pub fn turns(&self, position: usize) -> &[(f32, f32)] {
+        &self.turns[position * self.half..][..self.half]
+    }
+
+    /// The same with cosines and sines multiplied by a factor, as YaRN wants them.
+    #[must_use]
+    pub fn scaled(mut self, factor: f32) -> Self {
+        for (cos, sin) in &mut self.turns {
+            (*cos, *sin) = (*cos * factor, *sin * factor);
+        }
+        self
+    }
+
+    /// Turns each head of `x [heads, D]` to `position`, in place.
+    pub fn rotate(&self, x: &mut [f32], position: usize, layout: RopeLayout) {
+        let turns = &self.turns[position * self.half..][..self.half];
+        for head in x.chunks_exact_mut(2 * self.half) {
+            match layout {
+                RopeLayout::Interleaved => {
+                    for (pair, (cos, sin)) in head.chunks_exact_mut(2).zip(turns) {
+                        (pair[0], pair[1]) =
+                            (pair[0] * cos - pair[1] * sin, pair[0] * sin + pair[1] * cos);
+                    }
+                }
+                RopeLayout::HalfSplit => {
+                    let (first, second) = head.split_at_mut(self.half);
+                    for ((a, b), (cos, sin)) in first.iter_mut().zip(second).zip(turns) {
+                        (*a, *b) = (*a * cos - *b * sin, *a * sin + *b * cos);
+                    }
+                }
+            }
+        }
+    }
+}

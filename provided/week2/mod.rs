@@ -1,0 +1,28 @@
+//! What week 2 gives, in the folders of `src/week2`.
+
+// Day 1: each position is computed once.
+#[path = "kv_cache/layer.rs"]
+pub mod layer;
+#[path = "kv_cache/plan.rs"]
+pub mod plan;
+#[path = "kv_cache/rope.rs"]
+pub mod rope;
+#[path = "kv_cache/rows.rs"]
+pub mod rows;
+
+// Day 2: reading files.
+#[path = "gguf/bandwidth.rs"]
+pub mod bandwidth;
+pub(crate) mod gguf;
+#[path = "gguf/load.rs"]
+pub mod load;
+
+// Day 3: weights in 4, 5 or 8 bits.
+pub(crate) mod blocks;
+
+// Day 4: weights in blocks of 256, and writing files.
+#[path = "k_quants/quantize.rs"]
+pub mod quantize;
+
+// Day 5: products of quantized rows.
+pub(crate) mod kernels;

@@ -1,0 +1,72 @@
+//! What a step's logits mean for its requests.
+
+use crate::week3::{
+    engine::{Engine, Event},
+    pass::Pass,
+    request::Sequence,
+    room::EngineCache,
+};
+
+impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
+    /// Chooses a token for every request of which all tokens so far have been computed; and another
+    /// one for each draft that is the token chosen before it, because then the draft's row has computed
+    /// what follows it.
+    pub(crate) fn choose(&mut self, on_event: &mut dyn FnMut(Event)) {
+        let now = self.now();
+        let mut logits = self.pass.logits().chunks_exact(self.pass.vocab_size());
+        for (i, (sequence, &rows)) in self.running.iter_mut().zip(&self.shares).enumerate() {
+            if rows == 0 || !sequence.computed(rows) {
+                continue;
+            }
+            let drafts = self.ahead.as_ref().map_or(&[][..], |ahead| ahead.drafts(i));
+            let mut accepted = 0;
+            let mut logits = logits.by_ref().take(1 + drafts.len());
+            for logits in logits.by_ref() {
+                if !logits.iter().all(|x| x.is_finite()) {
+                    self.broken = true;
+                    sequence.cancel();
+                    break;
+                }
+                let left = sequence.num_room();
+                let Sequence { tokens, sampler, limits, stop_texts: texts, .. } = sequence;
+                let (token, completes) = match &mut sequence.constraint {
+                    None => {
+                        let token = sampler.choose(logits, tokens);
+                        (token, !texts.is_empty() && texts.push(&(self.token_bytes)(token)))
+                    }
+                    Some(constraint) => {
+                        self.masked.clear();
+                        self.masked.extend_from_slice(logits);
+                        let limits = (left, &limits.stop_tokens[..]);
+                        let token =
+                            constraint.choose_with(&mut self.masked, limits, (sampler, tokens));
+                        (token, !limits.1.contains(&token) && constraint.accept(token))
+                    }
+                };
+                if sequence.accept(token, completes) {
+                    if let Some(record) = &mut sequence.record {
+                        record.token(now);
+                    }
+                    if let Some(chosen) = sequence.sampler.take_chosen() {
+                        self.chosen.push((sequence.id, chosen));
+                    }
+                    on_event(Event::Token { id: sequence.id, token });
+                }
+                let goes_on = sequence.finished().is_none();
+                if !goes_on || drafts.get(accepted) != Some(&token) {
+                    break;
+                }
+                accepted += 1;
+                sequence.computed(1);
+            }
+            // Whoever comes next has logits of its own.
+            logits.for_each(drop);
+            if let Some(ahead) = &mut self.ahead {
+                let slot = sequence.slot.expect("a request that runs has a place");
+                if ahead.observe(i, slot, accepted) {
+                    self.cache.truncate(slot, sequence.num_computed);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! How a request comes to the engine, and how its client takes it back.
+
+use anyhow::{Result, ensure};
+use tiny_llm_formats::request::check_tokens;
+
+use crate::week3::{
+    constraint::Constraint,
+    engine::Engine,
+    extras::{Extras, Shaper},
+    pass::Pass,
+    request::{Request, RequestId, Sequence},
+    room::EngineCache,
+    timeline::Record,
+};
+
+impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
+    /// Takes a request, to be computed from the next step on in which there is a place.
+    ///
+    /// # Errors
+    /// If the prompt is empty, longer than the context, or has a token that is not in the
+    /// vocabulary; or if a sampling option is out of range. Nothing else changes.
+    pub fn submit(&mut self, request: Request) -> Result<RequestId> {
+        self.submit_with(request, None, Extras::default())
+    }
+
+    /// The same for an answer that has to keep to a grammar, whatever the model would say and
+    /// however few tokens are left.
+    ///
+    /// # Errors
+    /// As [`Engine::submit`]; also if no answer of that form fits into the tokens that are asked for
+    /// or the context has room for, or if a stop text could end it in the middle.
+    pub fn submit_constrained(
+        &mut self,
+        request: Request,
+        constraint: Option<Constraint>,
+    ) -> Result<RequestId> {
+        self.submit_with(request, constraint, Extras::default())
+    }
+
+    /// The same for a request that asks for more.
+    ///
+    /// # Errors
+    /// As [`Engine::submit_constrained`]; or if a penalty is no number.
+    pub fn submit_with(
+        &mut self,
+        request: Request,
+        constraint: Option<Constraint>,
+        extras: Extras,
+    ) -> Result<RequestId> {
+        let (prompt, vocabulary) = (&request.prompt, self.pass.vocab_size());
+        ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+        ensure!(
+            prompt.len() <= self.context,
+            "the prompt has {} tokens, but the context holds {}",
+            prompt.len(),
+            self.context
+        );
+        check_tokens((0..).zip(prompt.iter().copied()), vocabulary)?;
+        request.sampling.check()?;
+        if let Some(constraint) = &constraint {
+            ensure!(
+                request.stop_texts.is_empty(),
+                "a stop text could end the answer before it has the form that is asked for"
+            );
+            let room = request.max_new_tokens.min(self.context - request.prompt.len());
+            constraint.fits(room).map_err(anyhow::Error::msg)?;
+        }
+        for (name, penalty) in
+            [("presence_penalty", extras.presence), ("frequency_penalty", extras.frequency)]
+        {
+            ensure!(penalty.is_finite(), "{name}: found {penalty}, expected a number");
+        }
+        let shaper = Shaper::new(extras, prompt.len());
+        let id = self.next_id;
+        self.next_id += 1;
+        let mut sequence = Sequence::new(id, request, self.context);
+        sequence.constraint = constraint;
+        sequence.sampler.shape(shaper);
+        sequence.record = self.records.is_some().then(|| Record::new(self.now()));
+        self.waiting.push_back(sequence);
+        Ok(id)
+    }
+
+    /// Ends a request whose client has gone. The next step says so, and its place is free.
+    /// Returns whether there was such a request.
+    pub fn cancel(&mut self, id: RequestId) -> bool {
+        let sequences = self.waiting.iter_mut().chain(&mut self.running);
+        match sequences.into_iter().find(|sequence| sequence.id == id) {
+            Some(sequence) => {
+                sequence.cancel();
+                true
+            }
+            None => false,
+        }
+    }
+}

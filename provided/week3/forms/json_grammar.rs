@@ -1,0 +1,43 @@
+//! JSON as a grammar.
+
+use crate::week3::{
+    grammar::Grammar,
+    json::{JsonState, Place},
+    whole::closing_byte,
+};
+
+/// Any JSON, or any object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Json {
+    /// Any value.
+    Value,
+    /// An object, as clients that ask for JSON expect.
+    Object,
+}
+
+impl Grammar for Json {
+    type State = JsonState;
+
+    fn start(&self) -> JsonState {
+        match self {
+            Self::Value => JsonState::value(),
+            Self::Object => JsonState::object(),
+        }
+    }
+
+    fn next(&self, state: &JsonState, byte: u8) -> Option<JsonState> {
+        state.next(byte)
+    }
+
+    fn is_complete(&self, state: &JsonState) -> bool {
+        state.is_complete()
+    }
+
+    fn is_over(&self, state: &JsonState) -> bool {
+        state.place == Place::End && state.depth() == 0
+    }
+
+    fn closing_byte(&self, state: &JsonState) -> Option<u8> {
+        closing_byte(state)
+    }
+}

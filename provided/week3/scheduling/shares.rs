@@ -1,0 +1,114 @@
+//! Whose rows go into a step, and how many.
+
+use std::time::Instant;
+
+use crate::week3::{
+    engine::{BUSY, Engine, FEWEST},
+    pass::Pass,
+    request::Phase,
+    room::EngineCache,
+    scheduler::{Load, Scheduler},
+    step_times::TimeLimit,
+};
+
+impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
+    /// Gives every request that is about to get its first rows what the cache remembers of its tokens.
+    /// Not earlier: by then, who is before it in the queue may have computed the same beginning.
+    /// Returns whether something was found; requests before `tried` have been looked at.
+    fn attach(&mut self, tried: &mut usize) -> bool {
+        let mut any = false;
+        let shares = self.running.iter_mut().zip(&self.shares).enumerate();
+        for (i, (sequence, &rows)) in shares.skip(*tried) {
+            if rows == 0 || sequence.num_computed > 0 {
+                continue;
+            }
+            *tried = i + 1;
+            let slot = sequence.slot.expect("a request that runs has a place");
+            let found = self.cache.attach_prefix(slot, &sequence.tokens);
+            sequence.num_computed = found;
+            self.attached += found as u64;
+            any |= found > 0;
+        }
+        any
+    }
+
+    /// How many rows each running request has in this step: its share of the budget, or all that it
+    /// has left.
+    pub(crate) fn share(&mut self) {
+        let mut tried = 0;
+        loop {
+            self.share_what_is_left();
+            // Who has found something needs fewer rows, so that others get more.
+            if !self.attach(&mut tried) {
+                break;
+            }
+        }
+        if self.scheduler.is_some() || self.gap.is_some() {
+            for (sequence, &rows) in self.running.iter_mut().zip(&self.shares) {
+                sequence.waited = if rows == 0 { sequence.waited + 1 } else { 0 };
+            }
+        }
+    }
+
+    fn share_what_is_left(&mut self) {
+        self.loads.clear();
+        self.loads.extend(self.running.iter().map(|sequence| Load {
+            left: sequence.num_left(),
+            decoding: sequence.phase == Phase::Decoding,
+            waited: sequence.waited,
+        }));
+        match self.scheduler_now() {
+            Some(scheduler) => scheduler.shares(&self.loads, &mut self.shares),
+            None => {
+                self.shares.clear();
+                self.shares.extend(self.loads.iter().map(|load| load.left));
+            }
+        }
+    }
+
+    /// Who shares this step's rows: the budget is smaller while somebody reads.
+    fn scheduler_now(&self) -> Option<Scheduler> {
+        let decoding = self.loads.iter().filter(|load| load.decoding).count();
+        let most = match self.gap {
+            Some(gap) if decoding > 0 => self.rows_beside(gap, decoding),
+            _ => return self.scheduler,
+        };
+        let budget = self.scheduler.map_or(most, |scheduler| scheduler.budget.min(most));
+        Some(Scheduler::new(budget))
+    }
+
+    /// The most rows of a step in which so many decode.
+    fn rows_beside(&self, gap: usize, decoding: usize) -> usize {
+        let slots = self.cache.shape().sequences.max(decoding);
+        let within = self.step_times.rows_within(
+            TimeLimit { factor: gap as f64, rows: decoding },
+            TimeLimit { factor: BUSY as f64, rows: slots },
+        );
+        // Rows never cost more than in proportion.
+        let sure = gap.saturating_mul(decoding).min(BUSY.saturating_mul(slots));
+        sure.max(FEWEST).max(within.unwrap_or(0))
+    }
+
+    /// Runs the model, and notes how long it takes where somebody asks for that.
+    pub(crate) fn run(&mut self) {
+        let start = self.gap.map(|_| Instant::now());
+        self.pass.run(&self.rows, &mut self.cache);
+        if let Some(start) = start {
+            let seconds = self.pass.seconds().unwrap_or_else(|| start.elapsed().as_secs_f64());
+            self.step_times.observe(self.rows.len(), seconds);
+        }
+    }
+
+    /// Drafts, in the rows that the budget has left.
+    pub(crate) fn propose(&mut self) {
+        let Some(ahead) = &mut self.ahead else { return };
+        let taken: usize = self.shares.iter().sum();
+        let budget = self.scheduler.as_ref().map_or(usize::MAX, |scheduler| scheduler.budget);
+        ahead.propose(&self.running, &self.shares, budget.saturating_sub(taken));
+    }
+
+    /// How many drafts the running request `i` has.
+    pub(crate) fn num_drafts(&self, i: usize) -> usize {
+        self.ahead.as_ref().map_or(0, |ahead| ahead.drafts(i).len())
+    }
+}

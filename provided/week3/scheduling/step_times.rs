@@ -1,0 +1,209 @@
+//! Estimates a step's time from its rows, from the steps that this machine has computed.
+
+use crate::week3::draft_length::Costs;
+
+/// Sizes that are told apart: 1 row, 2, up to 4, up to 8, and so on; the last takes all above.
+const SIZES: usize = 16;
+/// How much a new measurement counts, compared with the mean of those before.
+const WEIGHT: f64 = 0.25;
+
+/// Rows and seconds of the steps of about one size, older ones counting less.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Mean {
+    rows: f64,
+    seconds: f64,
+}
+
+/// A limit on a step's time: this many times the time of a step of this many rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeLimit {
+    /// How many times as long.
+    pub factor: f64,
+    /// Rows of the step that it is compared with.
+    pub rows: usize,
+}
+
+/// Times of steps by their rows.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct StepTimes([Option<Mean>; SIZES]);
+
+impl StepTimes {
+    /// Takes the time of a step of this many rows. Far more than before is taken for another
+    /// program's time, and counts as twice as much.
+    pub fn observe(&mut self, rows: usize, seconds: f64) {
+        let size = rows.max(1).next_power_of_two().ilog2() as usize;
+        let rows = rows as f64;
+        let new = Mean { rows, seconds };
+        let mean = self.0[size.min(SIZES - 1)].get_or_insert(new);
+        // A clock may be too coarse to have seen anything.
+        if mean.seconds <= 0.0 {
+            *mean = new;
+        }
+        mean.seconds += WEIGHT * (seconds.min(2.0 * mean.seconds) - mean.seconds);
+        mean.rows += WEIGHT * (rows - mean.rows);
+    }
+
+    /// The most rows of a step that keeps both limits: `gap`, on a step of the rows that decode, and
+    /// `busy`, on a step of all batch slots. `None` before anything has been measured.
+    ///
+    /// Between two sizes that have been seen, times are taken to be on a line. More rows than ever
+    /// are taken to cost as much each as those of the largest step. That is too much, so the next
+    /// step is larger, and a better measurement.
+    #[must_use]
+    pub fn rows_within(&self, gap: TimeLimit, busy: TimeLimit) -> Option<usize> {
+        let [usual, full] = [self.seconds(gap.rows as f64)?, self.seconds(busy.rows as f64)?];
+        let limit = (gap.factor * usual).min(busy.factor * full.max(usual));
+        let mut known = self.known().peekable();
+        let mut most = 0.0;
+        while let Some(here) = known.next() {
+            if here.seconds > limit {
+                continue;
+            }
+            most = match known.peek() {
+                Some(next) if next.seconds > limit => {
+                    let row = (next.seconds - here.seconds) / (next.rows - here.rows);
+                    here.rows + (limit - here.seconds) / row
+                }
+                Some(next) => next.rows,
+                None => here.rows * limit / here.seconds,
+            };
+        }
+        Some(most as usize)
+    }
+
+    /// What another row costs each of `requests` that decode together, as a share of a step without
+    /// drafts: where one drafts, all wait. A draft takes `draft_seconds`. `None` before steps of two
+    /// sizes have been seen.
+    #[must_use]
+    pub fn draft_costs(&self, requests: usize, draft_seconds: f64) -> Option<Costs> {
+        let (step, row) = self.line()?;
+        let n = requests as f64;
+        let alone = step + row * n;
+        (alone > 0.0).then(|| Costs { row: row * n / alone, draft: draft_seconds * n / alone })
+    }
+
+    /// The line `step + row · rows` through the sizes that have been seen, by least squares. Neither
+    /// number is negative.
+    fn line(&self) -> Option<(f64, f64)> {
+        let n = self.known().count() as f64;
+        let mean = |of: fn(Mean) -> f64| self.known().map(of).sum::<f64>() / n;
+        let (rows, seconds) = (mean(|one| one.rows), mean(|one| one.seconds));
+        let spread: f64 = self.known().map(|one| (one.rows - rows).powi(2)).sum();
+        if n < 2.0 || spread <= 0.0 {
+            return None;
+        }
+        let both: f64 = self.known().map(|one| (one.rows - rows) * (one.seconds - seconds)).sum();
+        let row = (both / spread).max(0.0);
+        Some(((seconds - row * rows).max(0.0), row))
+    }
+
+    /// What has been seen, the fewest rows first.
+    fn known(&self) -> impl Iterator<Item = Mean> + '_ {
+        self.0.iter().flatten().copied().filter(|mean| mean.seconds > 0.0)
+    }
+
+    /// How long a step of this many rows takes.
+    fn seconds(&self, rows: f64) -> Option<f64> {
+        let first = self.known().next()?;
+        let mut before = None;
+        for here in self.known() {
+            if rows <= here.rows {
+                let Some(Mean { rows: fewer, seconds }) = before else { break };
+                let share = (rows - fewer) / (here.rows - fewer);
+                return Some(seconds + share * (here.seconds - seconds));
+            }
+            before = Some(here);
+        }
+        if let Some(last) = before {
+            return Some(last.seconds * rows / last.rows);
+        }
+        // Fewer rows than ever: along the line of the two smallest sizes. No row costs less
+        // than its share, and none more than all.
+        let share = first.seconds * rows / first.rows;
+        let line = self.known().nth(1).map(|second| {
+            let row = (second.seconds - first.seconds) / (second.rows - first.rows);
+            first.seconds - row * (first.rows - rows)
+        });
+        Some(line.unwrap_or(share).clamp(share, first.seconds))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No limit.
+    const ANY: TimeLimit = TimeLimit { factor: f64::INFINITY, rows: 1 << 50 };
+
+    fn limit(factor: f64, rows: usize) -> TimeLimit {
+        TimeLimit { factor, rows }
+    }
+
+    /// Times of steps that cost `step` and 1 for each row.
+    fn measured(step: f64, sizes: &[usize]) -> StepTimes {
+        let mut times = StepTimes::default();
+        sizes.iter().for_each(|&rows| times.observe(rows, step + rows as f64));
+        times
+    }
+
+    #[test]
+    fn rows_fit_into_the_time() {
+        assert_eq!(StepTimes::default().rows_within(limit(3.0, 1), ANY), None);
+        // A step of 1 takes 17 here, so that three times as long are 51.
+        let times = measured(16.0, &[1, 8, 128]);
+        assert_eq!(times.rows_within(limit(3.0, 1), ANY), Some(35));
+        assert_eq!(times.rows_within(limit(3.0, 8), ANY), Some(56));
+        assert_eq!(times.rows_within(limit(1.0, 8), ANY), Some(8));
+        // A step of 16, twice: 64.
+        assert_eq!(times.rows_within(limit(3.0, 8), limit(2.0, 16)), Some(48));
+        // Fewer rows than ever lie on the line, too.
+        assert_eq!(measured(16.0, &[8, 128]).rows_within(limit(3.0, 1), ANY), Some(35));
+    }
+
+    #[test]
+    fn more_rows_than_ever_are_tried_step_by_step() {
+        let mut times = measured(16.0, &[1]);
+        let mut tried = vec![1];
+        for _ in 0..40 {
+            let rows = times.rows_within(limit(3.0, 1), ANY).expect("it has been measured");
+            times.observe(rows, 16.0 + rows as f64);
+            tried.push(rows);
+        }
+        assert!(tried.iter().all(|&rows| 16 + rows <= 3 * 17), "{tried:?}");
+        assert!(tried.iter().skip(20).all(|&rows| rows >= 30), "{tried:?}");
+    }
+
+    #[test]
+    fn another_programs_time_counts_little() {
+        let mut times = measured(16.0, &[1, 8, 128]);
+        times.observe(1, 1e6);
+        let after = times.rows_within(limit(3.0, 1), ANY).expect("it has been measured");
+        assert!((35..=48).contains(&after), "{after} rows");
+    }
+
+    #[test]
+    fn times_that_fall_or_are_nothing_do_no_harm() {
+        let mut times = StepTimes::default();
+        times.observe(1, 0.0);
+        assert_eq!(times.rows_within(limit(3.0, 1), ANY), None);
+        for (rows, seconds) in [(1, 5.0), (8, 4.0), (32, 3.0), (100_000, 2.0), (1 << 40, 1.0)] {
+            times.observe(rows, seconds);
+            assert!(times.rows_within(limit(2.0, 1), ANY).is_some_and(|most| most >= rows));
+        }
+    }
+    #[test]
+    fn the_line_behind_the_times_is_found() {
+        let mut times = StepTimes::default();
+        (0..5).for_each(|_| times.observe(1, 5.0));
+        assert_eq!(times.draft_costs(1, 0.5), None, "steps of one size");
+        for rows in [5, 1, 3] {
+            times.observe(rows, 4.0 + rows as f64);
+        }
+        let near = |found: f64, expected: f64| (found - expected).abs() < 1e-9;
+        let one = times.draft_costs(1, 0.5).expect("three sizes");
+        assert!(near(one.row, 0.2) && near(one.draft, 0.1), "{one:?}");
+        // A step of four costs 8: two for each.
+        let four = times.draft_costs(4, 0.5).expect("three sizes");
+        assert!(near(four.row, 0.5) && near(four.draft, 0.25), "{four:?}");
+    }
+}

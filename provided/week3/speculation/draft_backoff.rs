@@ -1,0 +1,128 @@
+//! Pauses drafting where it does not pay: what drafts cost is measured while a text is
+//! written.
+
+use crate::week3::{draft_length::Costs, step_times::StepTimes};
+
+/// Passes without a draft at first, so that there is something to compare with.
+const ALONE: u32 = 2;
+/// The least cost of a draft, in passes of a single row: a pass may be quicker with it by chance.
+const LEAST: f64 = 1.0 / 64.0;
+/// The first pause that is longer than the passes between two trials, and the longest.
+const FIRST_PAUSE: usize = 16;
+const LONGEST_PAUSE: usize = 512;
+
+/// Times of passes, and the pause between two trials.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct DraftBackoff {
+    step_times: StepTimes,
+    passes_alone: u32,
+    /// Passes until drafts are tried again.
+    pause: usize,
+    /// What `pause` will be after the next trial that does not pay.
+    next_pause: usize,
+}
+
+impl DraftBackoff {
+    /// Whether the next pass should go without drafts.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.passes_alone < ALONE || self.pause > 0
+    }
+
+    /// Takes whether the last pass had drafts, and whether more of them would pay. A trial after
+    /// which they don't is followed by a pause, each twice as long as the one before: a text that
+    /// nobody can guess pays for a few trials, however long it becomes.
+    pub fn record(&mut self, drafted: bool, pays: bool) {
+        if !drafted {
+            self.pause = self.pause.saturating_sub(1);
+        } else if pays {
+            self.next_pause = 0;
+        } else {
+            self.pause = self.next_pause;
+            self.next_pause = (2 * self.next_pause).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+        }
+    }
+
+    /// Takes the time of a pass of a single row and this many drafts.
+    pub fn observe(&mut self, drafts: usize, seconds: f64) {
+        self.passes_alone += u32::from(drafts == 0);
+        self.step_times.observe(1 + drafts, seconds);
+    }
+
+    /// In passes of a single row; `None` before there is a measurement.
+    #[must_use]
+    pub fn costs(&self) -> Option<Costs> {
+        let Costs { row, .. } = self.step_times.draft_costs(1, 0.0)?;
+        Some(Costs { row: row.clamp(LEAST, 1.0), draft: 0.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::week3::draft_length::{DraftLength, best_length};
+
+    #[test]
+    fn costs_are_parts_of_a_pass_without_drafts() {
+        let mut backoff = DraftBackoff::default();
+        assert!(backoff.is_paused() && backoff.costs().is_none());
+        backoff.observe(0, 0.5);
+        backoff.observe(0, 0.5);
+        assert!(!backoff.is_paused() && backoff.costs().is_none());
+        backoff.observe(4, 1.0);
+        assert_eq!(backoff.costs(), Some(Costs { row: 0.25, draft: 0.0 }));
+        // Quicker than without costs next to nothing.
+        let mut quick = DraftBackoff::default();
+        for (drafts, seconds) in [(0, 0.5), (0, 0.5), (1, 0.25)] {
+            quick.observe(drafts, seconds);
+        }
+        assert_eq!(quick.costs(), Some(Costs { row: LEAST, draft: 0.0 }));
+    }
+
+    #[test]
+    fn rests_grow_as_long_as_nothing_pays() {
+        let mut backoff = DraftBackoff::default();
+        (0..ALONE).for_each(|_| backoff.observe(0, 1.0));
+        let mut rests = Vec::new();
+        for pays in [false, false, false, true, false, false] {
+            backoff.record(true, pays);
+            let mut rest = 0;
+            while backoff.is_paused() {
+                backoff.record(false, false);
+                rest += 1;
+            }
+            rests.push(rest);
+        }
+        assert_eq!(rests, [0, 16, 32, 0, 0, 16]);
+    }
+
+    /// Drafts and time of a text that nobody can guess, of this many passes, where a draft costs
+    /// `c` passes.
+    fn unguessable(passes: usize, c: f64) -> (usize, f64) {
+        let mut length = DraftLength::doubtful(8, Costs { row: 0.25, draft: 0.0 });
+        let (mut backoff, mut drafts, mut time) = (DraftBackoff::default(), 0, 0.0);
+        for _ in 0..passes {
+            let chosen = length.choose();
+            let k = if backoff.is_paused() { 0 } else { chosen };
+            let took = 1.0 + c * k as f64;
+            backoff.observe(k, took);
+            length.observe(k, 0);
+            length.costs = backoff.costs().unwrap_or(length.costs);
+            backoff.record(k > 0, best_length(length.rate(), length.costs, 8) > 0);
+            (drafts, time) = (drafts + k, time + took);
+        }
+        (drafts, time)
+    }
+
+    #[test]
+    fn a_text_that_nobody_can_guess_costs_little() {
+        for passes in [100, 400, 2000] {
+            for c in [1.0 / 64.0, 0.1, 0.25, 0.4, 0.8] {
+                let (drafts, time) = unguessable(passes, c);
+                let more = time / passes as f64 - 1.0;
+                assert!(more < 0.035, "{passes} passes, {c} each: {drafts} drafts, {more} more");
+            }
+        }
+        assert_eq!(unguessable(400, 0.25).0, 6);
+    }
+}

@@ -1,0 +1,149 @@
+//! Drafts for many requests at once: from each text, or from one draft model for all.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+
+use crate::week3::{lookup::draft_from_text, request::Sequence, room::dense};
+use crate::{
+    week1::generate::argmax,
+    week2::{
+        cache::{CacheType, DenseCache, KvCache},
+        model::{Model, Workspace},
+        plan::Plan,
+        rows::Row,
+    },
+};
+
+/// Proposes tokens for the requests of a step.
+pub trait Proposer: Send {
+    /// Puts what may follow each request's tokens into the list of the same number: at most `most`
+    /// of them. The lists are empty before.
+    fn propose(&mut self, requests: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]);
+
+    /// How many of a request's tokens have to be computed before its first draft.
+    fn num_missing(&self, _request: &Sequence) -> usize {
+        0
+    }
+}
+
+/// Proposes what followed the end of each text where it occurred before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LookupProposer {
+    /// The longest end that is looked for.
+    pub longest: usize,
+}
+
+impl Proposer for LookupProposer {
+    fn propose(&mut self, requests: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]) {
+        for ((request, &most), drafts) in requests.iter().zip(most).zip(drafts) {
+            drafts.extend(draft_from_text(&request.tokens, self.longest, most));
+        }
+    }
+}
+
+/// Proposes what a smaller model finds likeliest, in one pass for all requests.
+pub struct ModelProposer {
+    model: Arc<Model>,
+    plan: Arc<Plan>,
+    cache: DenseCache,
+    work: Workspace,
+    /// `[sequences]`, the tokens that the cache holds of each place.
+    cached: Vec<Vec<u32>>,
+    rows: Vec<Row>,
+}
+
+impl ModelProposer {
+    /// For an engine with this many places, whose model has `vocabulary` tokens.
+    ///
+    /// # Errors
+    /// If the draft model has another number of tokens: its ids would mean something else.
+    pub fn new(
+        model: Arc<Model>,
+        plan: Arc<Plan>,
+        (places, context): (usize, usize),
+        cache_type: CacheType,
+        vocabulary: usize,
+    ) -> Result<Self> {
+        let found = model.config.vocab_size;
+        ensure!(
+            found == vocabulary,
+            "found a draft model with a vocabulary of {found} tokens, expected {vocabulary}, as many \
+             as the model has"
+        );
+        let cache = dense(&model, places, context, cache_type);
+        let capacity = cache.shape().capacity;
+        let cached = (0..places).map(|_| Vec::with_capacity(capacity)).collect();
+        let work = Workspace::default();
+        Ok(Self { model, plan, cache, work, cached, rows: Vec::new() })
+    }
+
+    /// Forgets what the cache holds beyond a text's beginning: drafts that were refused, and whoever
+    /// had the place before.
+    fn keep_prefix(&mut self, slot: usize, text: &[u32]) {
+        let cached = &mut self.cached[slot];
+        let same = in_common(cached, text);
+        cached.truncate(same);
+        self.cache.truncate(slot, cached.len());
+    }
+
+    /// Appends a row for each token that the cache lacks of a text and its drafts.
+    fn append_rows(&mut self, slot: usize, text: &[u32], drafts: &[u32]) {
+        let cached = &mut self.cached[slot];
+        let start = cached.len();
+        cached.extend(text.iter().chain(drafts).skip(start));
+        let last = cached.len() - 1;
+        self.rows.extend(cached[start..].iter().zip(start..).map(|(&token, position)| Row {
+            token,
+            position,
+            sequence: slot,
+            logits: position == last,
+        }));
+    }
+}
+
+/// How many tokens both begin with.
+fn in_common(cached: &[u32], text: &[u32]) -> usize {
+    // The last token's logits are wanted.
+    let text = &text[..text.len() - 1];
+    cached.iter().zip(text).take_while(|(a, b)| a == b).count()
+}
+
+fn place(request: &Sequence) -> usize {
+    request.slot.expect("a request that runs has a place")
+}
+
+impl Proposer for ModelProposer {
+    fn num_missing(&self, request: &Sequence) -> usize {
+        let text = &request.tokens;
+        text.len() - in_common(&self.cached[place(request)], text)
+    }
+
+    fn propose(&mut self, requests: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]) {
+        for (request, _) in requests.iter().zip(most).filter(|(_, most)| **most > 0) {
+            self.keep_prefix(place(request), &request.tokens);
+        }
+        let capacity = self.cache.shape().capacity;
+        let goes_on = |request: &Sequence, most: usize, drafts: &[u32]| {
+            drafts.len() < most && request.tokens.len() + drafts.len() <= capacity
+        };
+        loop {
+            self.rows.clear();
+            for ((request, &most), drafts) in requests.iter().zip(most).zip(&*drafts) {
+                if goes_on(request, most, drafts) {
+                    self.append_rows(place(request), &request.tokens, drafts);
+                }
+            }
+            if self.rows.is_empty() {
+                return;
+            }
+            self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
+            let mut logits = self.work.logits().chunks_exact(self.model.config.vocab_size);
+            for ((request, &most), drafts) in requests.iter().zip(most).zip(&mut *drafts) {
+                if goes_on(request, most, drafts) {
+                    drafts.push(argmax(logits.next().expect("logits of every last row")));
+                }
+            }
+        }
+    }
+}

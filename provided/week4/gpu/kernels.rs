@@ -1,0 +1,131 @@
+//! Day 5. All kernels of the day, compiled.
+
+use std::{cell::RefCell, sync::Arc};
+
+use anyhow::Result;
+use tiny_llm_formats::gguf::TensorType;
+use tiny_llm_gpu::{Gpu, Kernel};
+
+use crate::week4::gpu::{attention, elementwise, formats, mat_mat, mat_vec, norm};
+
+/// Kernels, each compiled when it is first asked for: those of later tasks may still be missing.
+#[derive(Debug)]
+pub struct Kernels<'a> {
+    /// Whose they are.
+    pub gpu: &'a Gpu,
+    compiled: RefCell<Vec<(Which, Arc<Kernel>)>>,
+}
+
+/// Which kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// `a + b`
+    Add,
+    /// `silu(a) · b`
+    SiluGate,
+    /// Rows over their root mean square.
+    RmsNorm,
+    /// A matrix of this type times a few columns; see [`is_known`].
+    MatVec(TensorType),
+    /// The same, many columns.
+    MatMat(TensorType),
+    /// Over the cache.
+    Attention,
+    /// Rows of a table of this type; provided.
+    Embed(TensorType),
+    /// Heads turned to their positions; provided.
+    Rope,
+    /// A bias; provided.
+    AddRow,
+    /// Numbers from one place to another; provided.
+    Copy,
+}
+
+/// Whether there are kernels for weights of this type.
+#[must_use]
+pub fn is_known(tensor_type: TensorType) -> bool {
+    use TensorType::{BF16, F16, F32, Q4_0, Q8_0};
+    matches!(tensor_type, Q8_0 | Q4_0 | F32 | F16 | BF16)
+}
+
+impl Which {
+    /// As it is called in messages: `mat_vec of Q8_0`.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            Self::Add => "add".to_owned(),
+            Self::SiluGate => "silu_gate".to_owned(),
+            Self::RmsNorm => "rms_norm".to_owned(),
+            Self::MatVec(tensor_type) => format!("mat_vec of {tensor_type}"),
+            Self::MatMat(tensor_type) => format!("mat_mat of {tensor_type}"),
+            Self::Attention => "attention".to_owned(),
+            Self::Embed(tensor_type) => format!("embed of {tensor_type}"),
+            Self::Rope => "rope".to_owned(),
+            Self::AddRow => "add_row".to_owned(),
+            Self::Copy => "copy".to_owned(),
+        }
+    }
+
+    /// Its whole text, bindings and all, and how many buffers it reads.
+    #[must_use]
+    pub fn text(self) -> (String, usize) {
+        let product = |tensor_type, main| {
+            [mat_vec::BINDINGS, mat_vec::READING, format_of(tensor_type), main].concat()
+        };
+        match self {
+            Self::Add => ([elementwise::BINDINGS, elementwise::add()].concat(), 2),
+            Self::SiluGate => ([elementwise::BINDINGS, elementwise::silu_gate()].concat(), 2),
+            Self::RmsNorm => ([norm::BINDINGS, norm::rms_norm()].concat(), 2),
+            Self::MatVec(tensor_type) => (product(tensor_type, mat_vec::mat_vec()), 2),
+            Self::MatMat(tensor_type) => (product(tensor_type, mat_mat::mat_mat()), 2),
+            Self::Attention => ([attention::BINDINGS, attention::attention()].concat(), 3),
+            Self::Embed(tensor_type) => {
+                let text = [formats::EMBED, mat_vec::READING, format_of(tensor_type)];
+                (text.concat(), 2)
+            }
+            Self::Rope => (formats::ROPE.to_owned(), 2),
+            Self::AddRow => (formats::ADD_ROW.to_owned(), 2),
+            Self::Copy => (formats::COPY.to_owned(), 1),
+        }
+    }
+}
+
+fn format_of(tensor_type: TensorType) -> &'static str {
+    match tensor_type {
+        TensorType::Q8_0 => mat_vec::q8_0(),
+        TensorType::Q4_0 => mat_vec::q4_0(),
+        TensorType::F32 => formats::F32,
+        TensorType::F16 => formats::F16,
+        TensorType::BF16 => formats::BF16,
+        other => panic!("{other}: found no kernel for weights of this type"),
+    }
+}
+
+impl<'a> Kernels<'a> {
+    /// None is compiled yet.
+    #[must_use]
+    pub fn new(gpu: &'a Gpu) -> Self {
+        Self { gpu, compiled: RefCell::default() }
+    }
+
+    /// Whether a kernel has been asked for.
+    #[must_use]
+    pub fn is_compiled(&self, which: Which) -> bool {
+        self.compiled.borrow().iter().any(|(other, _)| *other == which)
+    }
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// What naga or the device says of its text.
+    pub fn get(&self, which: Which) -> Result<Arc<Kernel>> {
+        if let Some((_, kernel)) = self.compiled.borrow().iter().find(|(other, _)| *other == which)
+        {
+            return Ok(Arc::clone(kernel));
+        }
+        let (text, reads) = which.text();
+        let kernel = Arc::new(self.gpu.kernel(&which.name(), &text, reads)?);
+        self.compiled.borrow_mut().push((which, Arc::clone(&kernel)));
+        Ok(kernel)
+    }
+}

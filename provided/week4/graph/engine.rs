@@ -1,0 +1,300 @@
+//! Day 2. A model that is run as a graph: the same rows, the same cache and the same plan
+//! as week 2's.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+
+use crate::week2::{
+    cache::{CacheShape, CacheType, DenseCache, KvCache},
+    model::Model,
+    plan::Plan,
+    rows::Row,
+};
+use crate::week4::{
+    execute::Executor,
+    graph::{Graph, NodeId},
+    llama::{PassShape, build},
+    placement::Wishes,
+    planned::PlannedExecutor,
+    planner::MemoryPlan,
+    scheduler::{Ready, Scheduler},
+    split::Schedule,
+    step::{AnyStep, Step},
+};
+
+/// A graph with its order.
+#[derive(Debug)]
+pub struct Built {
+    /// All nodes.
+    pub graph: Graph,
+    /// In which order they are computed.
+    pub order: Vec<NodeId>,
+    /// `[V, wanted]`
+    pub logits: NodeId,
+    shape: PassShape,
+}
+
+impl Built {
+    /// The graph of a model for a pass of this size.
+    ///
+    /// # Errors
+    /// As [`build`].
+    pub fn new(model: &Model, shape: PassShape) -> Result<Self> {
+        let (graph, logits) = build(model, shape)?;
+        let order = graph.order(&[logits]);
+        Ok(Self { graph, order, logits, shape })
+    }
+}
+
+/// Runs passes. As long as they have one size, no graph is built and nothing is allocated.
+#[derive(Debug, Default)]
+pub struct GraphEngine {
+    built: Option<Built>,
+    executor: Executor,
+    /// In an arena, and where each node lies there.
+    planned: Option<(PlannedExecutor, Option<MemoryPlan>)>,
+    /// On backends (day 4).
+    scheduled: Option<Scheduled>,
+    graphs: usize,
+}
+
+/// A graph on backends, and what came out of it last, if its backend does not lend it.
+#[derive(Debug)]
+struct Scheduled {
+    scheduler: Scheduler,
+    wishes: Wishes,
+    ready: Option<Ready>,
+    logits: Vec<f32>,
+}
+
+impl GraphEngine {
+    /// The same in one arena.
+    #[must_use]
+    pub fn planned() -> Self {
+        Self { planned: Some((PlannedExecutor::default(), None)), ..Self::default() }
+    }
+
+    /// The same on backends.
+    #[must_use]
+    pub fn on(scheduler: Scheduler, wishes: Wishes) -> Self {
+        let scheduled = Scheduled { scheduler, wishes, ready: None, logits: Vec::new() };
+        Self { scheduled: Some(scheduled), ..Self::default() }
+    }
+
+    /// The backends, if it runs on such.
+    #[must_use]
+    pub fn scheduler(&self) -> Option<&Scheduler> {
+        self.scheduled.as_ref().map(|scheduled| &scheduled.scheduler)
+    }
+
+    /// As [`Model::forward`]: logits `[n, V]` of the `n` rows that want them.
+    ///
+    /// # Errors
+    /// As [`build`] and [`Step::check`], and if no row wants logits; on backends as [`Scheduler::prepare`] and
+    /// [`Scheduler::run`].
+    pub fn forward(
+        &mut self,
+        model: &Model,
+        rows: &[Row],
+        cache: &mut impl KvCache,
+        plan: &Plan,
+    ) -> Result<&[f32]> {
+        let wanted = rows.iter().filter(|row| row.logits).count();
+        let is_new = self.prepare(model, PassShape { rows: rows.len(), wanted })?;
+        let rope = (&model.rope, model.rope_layout);
+        if is_new {
+            let step: AnyStep<'_> = Step { rows, cache: &mut *cache, plan, rope };
+            let built = self.built.take().expect("built above");
+            step.check(&built.graph, &built.order)?;
+            self.built = Some(built);
+        }
+        if let Some(scheduled) = &mut self.scheduled {
+            let mut step: AnyStep<'_> = Step { rows, cache: &mut *cache, plan, rope };
+            scheduled.run(&mut step)?;
+            return Ok(self.logits_behind(rows, cache));
+        }
+        let Built { graph, order, .. } = self.built.as_ref().expect("built above");
+        let mut step = Step { rows, cache: &mut *cache, plan, rope };
+        match &mut self.planned {
+            Some((executor, Some(memory))) => executor.run(graph, order, memory, &mut step),
+            _ => self.executor.run(graph, order, &mut step),
+        }
+        Ok(self.logits_behind(rows, cache))
+    }
+
+    /// Builds the graph of a pass of this size, if the last pass was of another, and finds a place
+    /// for everything; says whether it did.
+    fn prepare(&mut self, model: &Model, shape: PassShape) -> Result<bool> {
+        if self.built.as_ref().is_some_and(|built| built.shape == shape) {
+            return Ok(false);
+        }
+        self.built = None;
+        let built = Built::new(model, shape)?;
+        if let Some((_, memory)) = &mut self.planned {
+            let Built { graph, order, logits, .. } = &built;
+            *memory = Some(MemoryPlan::smaller(graph, order, &[*logits], true)?);
+        }
+        if let Some(scheduled) = &mut self.scheduled {
+            scheduled.prepare(&built)?;
+        }
+        self.built = Some(built);
+        self.graphs += 1;
+        Ok(true)
+    }
+
+    /// Who computes what in a pass of this size, once it is ready to run; `None` if this engine
+    /// does not run on backends.
+    ///
+    /// # Errors
+    /// As [`Scheduler::prepare`].
+    pub fn divided(&mut self, model: &Model, shape: PassShape) -> Result<Option<&Ready>> {
+        self.prepare(model, shape)?;
+        Ok(self.scheduled.as_ref().and_then(|scheduled| scheduled.ready.as_ref()))
+    }
+
+    /// Counts the positions of a pass that is over.
+    fn logits_behind(&self, rows: &[Row], cache: &mut impl KvCache) -> &[f32] {
+        for row in rows {
+            cache.advance(row.sequence, row.position);
+        }
+        self.logits()
+    }
+
+    /// How many graphs have been built.
+    #[must_use]
+    pub fn graphs(&self) -> usize {
+        self.graphs
+    }
+}
+
+impl Scheduled {
+    /// A graph of another size.
+    fn prepare(&mut self, built: &Built) -> Result<()> {
+        if let Some(ready) = self.ready.take() {
+            self.scheduler.release(ready);
+        }
+        let Built { graph, order, logits, .. } = built;
+        self.ready = Some(self.scheduler.prepare(graph, order, &[*logits], &self.wishes)?);
+        self.logits.clear();
+        Ok(())
+    }
+
+    fn run(&mut self, step: &mut AnyStep<'_>) -> Result<()> {
+        let ready = self.ready.as_ref().expect("prepared for this size");
+        self.scheduler.run(ready, step)?;
+        if self.scheduler.lent(ready, 0).is_some() {
+            return Ok(());
+        }
+        let Schedule { graph, results, .. } = &ready.schedule;
+        self.logits.resize(graph.layout(results[0]).elements(), 0.0);
+        self.scheduler.read(ready, 0, &mut self.logits)
+    }
+
+    fn logits(&self) -> &[f32] {
+        let ready = self.ready.as_ref().expect("a pass came before");
+        self.scheduler.lent(ready, 0).unwrap_or(&self.logits)
+    }
+}
+
+/// One sequence, as week 2's `Session`.
+pub struct GraphSession {
+    model: Arc<Model>,
+    plan: Arc<Plan>,
+    cache: DenseCache,
+    tokens: Vec<u32>,
+    rows: Vec<Row>,
+    engine: GraphEngine,
+}
+
+impl GraphSession {
+    /// Room for one sequence of `context` tokens.
+    #[must_use]
+    pub fn new(model: Arc<Model>, plan: Arc<Plan>, context: usize, cache_type: CacheType) -> Self {
+        let c = &model.config;
+        let shape = CacheShape {
+            layers: c.n_layers,
+            sequences: 1,
+            kv_heads: c.n_kv_heads,
+            capacity: context,
+            head_dim: c.head_dim,
+        };
+        let cache = DenseCache::new(shape, cache_type);
+        let (tokens, rows, engine) = (Vec::new(), Vec::new(), GraphEngine::default());
+        Self { model, plan, cache, tokens, rows, engine }
+    }
+
+    /// The same in one arena.
+    #[must_use]
+    pub fn in_an_arena(mut self) -> Self {
+        self.engine = GraphEngine::planned();
+        self
+    }
+
+    /// The same on backends, the preferred one first.
+    #[must_use]
+    pub fn on(mut self, scheduler: Scheduler) -> Self {
+        self.engine = GraphEngine::on(scheduler, Wishes::default());
+        self
+    }
+
+    /// The backends, if it runs on such.
+    #[must_use]
+    pub fn scheduler(&self) -> Option<&Scheduler> {
+        self.engine.scheduler()
+    }
+
+    /// As [`GraphEngine::divided`], of a pass of this many rows of which the last wants logits.
+    ///
+    /// # Errors
+    /// As [`GraphEngine::divided`].
+    pub fn divided(&mut self, rows: usize) -> Result<Option<&Ready>> {
+        self.engine.divided(&self.model, PassShape { rows, wanted: 1 })
+    }
+
+    /// The logits `[V]` after the last of these tokens. What they have in common with the last
+    /// call's is not computed again; the rest goes through in chunks of at most `chunk` rows.
+    ///
+    /// # Errors
+    /// If there are none, or one or its position is out of range.
+    pub fn logits_after(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
+        ensure!(!tokens.is_empty(), "there are no tokens to start from");
+        let same = self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count();
+        let kept = same.min(tokens.len() - 1);
+        self.tokens.truncate(kept);
+        self.cache.truncate(0, kept);
+        for start in (kept..tokens.len()).step_by(chunk.max(1)) {
+            let end = tokens.len().min(start + chunk.max(1));
+            let row = |(i, &token)| Row {
+                token,
+                position: start + i,
+                sequence: 0,
+                logits: start + i + 1 == end,
+            };
+            self.rows.clear();
+            self.rows.extend(tokens[start..end].iter().enumerate().map(row));
+            self.model.check(&self.rows, &self.cache)?;
+            self.engine.forward(&self.model, &self.rows, &mut self.cache, &self.plan)?;
+            self.tokens.extend_from_slice(&tokens[start..end]);
+        }
+        Ok(self.engine.logits())
+    }
+}
+
+impl GraphEngine {
+    /// What the last pass returned.
+    ///
+    /// # Panics
+    /// If there was none.
+    #[must_use]
+    pub fn logits(&self) -> &[f32] {
+        if let Some(scheduled) = &self.scheduled {
+            return scheduled.logits();
+        }
+        let Built { graph, logits, .. } = self.built.as_ref().expect("a pass came before");
+        match &self.planned {
+            Some((executor, Some(memory))) => executor.values(graph, memory, *logits),
+            _ => self.executor.values(graph, *logits),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Day 2. What each operation is in week 2's kernels.
+
+use crate::week2::{
+    kernels::{
+        naive::decode_row,
+        vector::{rms_norm, rms_norm_in_place, silu_gate},
+    },
+    parallel::Team,
+    plan::ROWS,
+    rows::Queries,
+};
+use crate::week4::{
+    graph::{Graph, NodeId},
+    layout::Layout,
+    op::Op,
+    step::{Step, StepCache},
+    strided::Strided,
+};
+
+/// The numbers of a node, or of the node that it is a view of.
+///
+/// # Panics
+/// If they have not been computed.
+pub(crate) fn values<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) -> &'a [f32] {
+    let root = graph.root(id);
+    if let Op::Values(values) = &graph.node(root).op {
+        return values;
+    }
+    let (found, expected) = (&buffers[root.index()], graph.layout(root).elements());
+    assert!(
+        found.len() == expected,
+        "{}: found {} numbers, expected {expected}; it has to be computed before it is read",
+        graph.told(root),
+        found.len()
+    );
+    found
+}
+
+/// The numbers of a node's sources; weights, views of them, and tokens have none.
+///
+/// # Panics
+/// If they have not been computed.
+pub(crate) fn sources<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) -> [&'a [f32]; 2] {
+    let mut sources = [&[][..]; 2];
+    for (numbers, &source) in sources.iter_mut().zip(&graph.node(id).sources) {
+        if !matches!(graph.node(graph.root(source)).op, Op::Weight(_) | Op::Tokens) {
+            *numbers = values(graph, source, buffers);
+        }
+    }
+    sources
+}
+
+/// Numbers in the order of their indices, wherever they lie.
+pub(crate) fn copy(layout: Layout, values: &[f32], out: &mut [f32]) {
+    if layout.is_contiguous() {
+        out.copy_from_slice(values);
+    } else {
+        let from = Strided::new(layout, bytemuck::cast_slice(values));
+        out.copy_from_slice(&from.expect("a view was checked when it was made").to_f32());
+    }
+}
+
+/// The same, shared among threads if rows follow one another.
+pub(crate) fn copy_rows(team: &Team, layout: Layout, values: &[f32], out: &mut [f32]) {
+    if !layout.is_contiguous() {
+        return copy(layout, values, out);
+    }
+    let width = layout.ne[0];
+    team.parallel_rows(out, width, ROWS, |t, out| {
+        out.copy_from_slice(&values[t * width..][..width]);
+    });
+}
+
+/// Computes a node other than a product from its [`sources`]: `out` has as many numbers as come out
+/// of it.
+pub(crate) fn compute<C: StepCache + ?Sized>(
+    graph: &Graph,
+    id: NodeId,
+    sources: [&[f32]; 2],
+    step: &mut Step<'_, C>,
+    out: &mut [f32],
+) {
+    let node = graph.node(id);
+    let (team, rows) = (&step.plan.team, step.rows);
+    let source = |i: usize| sources[i];
+    let width = node.layout.ne[0];
+    match &node.op {
+        Op::Embed => {
+            let Op::Weight(table) = &graph.node(node.sources[0]).op else {
+                panic!("{}: found another node than a weight", graph.told(id))
+            };
+            team.parallel_rows(out, width, 1, |t, x| {
+                decode_row(table, rows[t].token as usize, x);
+            });
+        }
+        Op::Add => {
+            let (x, y) = (source(0), source(1));
+            if is_by_rows(graph, id, y) {
+                team.parallel_rows(out, width, ROWS, |t, out| {
+                    let y = &y[t * width % y.len()..];
+                    let sums = x[t * width..].iter().zip(y).map(|(x, y)| x + y);
+                    out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum);
+                });
+            } else {
+                let wide = graph.layout(node.sources[1]).broadcast(node.layout.ne);
+                let wide = wide.expect("sizes were checked when the node was made");
+                let bytes = bytemuck::cast_slice(y);
+                let y = Strided::new(wide, bytes).expect("as many bytes").to_f32();
+                out.iter_mut().zip(x).zip(y).for_each(|((out, x), y)| *out = x + y);
+            }
+        }
+        Op::RmsNorm { eps } => {
+            let (x, weight) = (source(0), source(1));
+            team.parallel_rows(out, width, ROWS, |t, out| {
+                rms_norm(&x[t * width..][..width], weight, *eps, out);
+            });
+        }
+        Op::Rope => {
+            let (x, (table, layout)) = (source(0), step.rope);
+            let size = width * node.layout.ne[1];
+            team.parallel_rows(out, size, ROWS, |t, out| {
+                out.copy_from_slice(&x[t * size..][..size]);
+                table.rotate(out, rows[t].position, layout);
+            });
+        }
+        Op::SiluGate => {
+            let (gate, up) = (source(0), source(1));
+            team.parallel_rows(out, width, ROWS, |t, out| {
+                let at = t * width..(t + 1) * width;
+                silu_gate(&gate[at.clone()], &up[at], out);
+            });
+        }
+        Op::Store { layer } => {
+            let size = graph.layout(node.sources[0]).elements() / rows.len();
+            let (keys, values) = (source(0).chunks_exact(size), source(1).chunks_exact(size));
+            for ((row, k), v) in rows.iter().zip(keys).zip(values) {
+                step.cache.put(*layer, row, k, v);
+            }
+        }
+        Op::Attend { layer } => {
+            let [head_dim, heads, ..] = graph.layout(node.sources[0]).ne;
+            let group = heads / step.cache.sizes().kv_heads;
+            let queries = Queries { rows, q: source(0), group, head_dim };
+            step.cache.answer(step.plan, *layer, queries, out);
+        }
+        Op::Wanted => {
+            let wanted = source(0).chunks_exact(width).zip(rows).filter(|(_, row)| row.logits);
+            for ((x, _), out) in wanted.zip(out.chunks_exact_mut(width)) {
+                out.copy_from_slice(x);
+            }
+        }
+        Op::Contiguous | Op::Copy => copy(graph.layout(node.sources[0]), source(0), out),
+        Op::Weight(_) | Op::Values(_) | Op::Tokens | Op::Reshape | Op::Permute | Op::MulMat => {
+            unreachable!("{} is no kernel's", graph.told(id))
+        }
+    }
+}
+
+/// Whether a sum's second side, these numbers, is a single row, or has all of the first's: a column
+/// of as many numbers as a row has is neither.
+fn is_by_rows(graph: &Graph, id: NodeId, y: &[f32]) -> bool {
+    let node = graph.node(id);
+    let b = graph.layout(node.sources[1]);
+    b.ne[0] == node.layout.ne[0]
+        && (y.len() == node.layout.ne[0] || y.len() == node.layout.elements())
+}
+
+/// Numbers of a row that are looked at together where a result overwrites its source.
+const PART: usize = 256;
+
+/// Computes a node over its first source: `out` holds that one's numbers, `other` the second's.
+pub(crate) fn overwrite<C: StepCache + ?Sized>(
+    graph: &Graph,
+    id: NodeId,
+    other: &[f32],
+    step: &Step<'_, C>,
+    out: &mut [f32],
+) {
+    let (node, team) = (graph.node(id), &step.plan.team);
+    let width = node.layout.ne[0];
+    match &node.op {
+        Op::Add if is_by_rows(graph, id, other) => {
+            team.parallel_rows(out, width, ROWS, |t, out| {
+                let other = &other[t * width % other.len()..];
+                out.iter_mut().zip(other).for_each(|(x, y)| *x += y);
+            });
+        }
+        Op::Add => {
+            let wide = graph.layout(node.sources[1]).broadcast(node.layout.ne);
+            let wide = wide.expect("sizes were checked when the node was made");
+            let other = Strided::new(wide, bytemuck::cast_slice(other)).expect("as many bytes");
+            out.iter_mut().zip(other.to_f32()).for_each(|(x, y)| *x += y);
+        }
+        Op::RmsNorm { eps } => {
+            team.parallel_rows(out, width, ROWS, |_, out| rms_norm_in_place(out, other, *eps));
+        }
+        Op::Rope => {
+            let (table, layout) = step.rope;
+            team.parallel_rows(out, width * node.layout.ne[1], ROWS, |t, out| {
+                table.rotate(out, step.rows[t].position, layout);
+            });
+        }
+        Op::SiluGate => {
+            team.parallel_rows(out, width, ROWS, |t, out| {
+                let up = &other[t * width..][..width];
+                for (out, up) in out.chunks_mut(PART).zip(up.chunks(PART)) {
+                    let mut gate = [0.0; PART];
+                    gate[..out.len()].copy_from_slice(out);
+                    silu_gate(&gate[..out.len()], up, out);
+                }
+            });
+        }
+        _ => unreachable!("{} does not overwrite its source", graph.told(id)),
+    }
+}

@@ -1,0 +1,126 @@
+//! Day 2. The nodes that only a language model has.
+
+use anyhow::{Result, ensure};
+use tiny_llm_formats::gguf::TensorType;
+
+use crate::week4::{
+    graph::{Graph, NodeId},
+    layout::Layout,
+    op::Op,
+};
+
+impl Graph {
+    /// The token of each of `rows` rows, a leaf.
+    ///
+    /// # Errors
+    /// If there are no rows.
+    pub fn tokens(&mut self, rows: usize) -> Result<NodeId> {
+        let layout = Layout::new(TensorType::F32, &[rows])?;
+        self.push(Op::Tokens, &[], layout)
+    }
+
+    /// The row of each token: `table [E, V]`, `tokens [T]` → `[E, T]`.
+    ///
+    /// # Errors
+    /// As [`Layout::new`].
+    pub fn embed(&mut self, table: NodeId, tokens: NodeId) -> Result<NodeId> {
+        let layout =
+            Layout::new(TensorType::F32, &[self.layout(table).ne[0], self.layout(tokens).ne[0]])?;
+        self.push(Op::Embed, &[table, tokens], layout)
+    }
+
+    /// Norms each row of `x`; the weight is a leaf.
+    ///
+    /// # Errors
+    /// If a row is not as long as the weight, or `x` is not contiguous f32.
+    pub fn rms_norm(&mut self, x: NodeId, weight: &[f32], eps: f32) -> Result<NodeId> {
+        let layout = self.layout(x);
+        ensure!(
+            layout.ne[0] == weight.len() && layout.is_plain(),
+            "rms_norm of {}: expected contiguous rows of {} f32, as the weight has",
+            self.told(x),
+            weight.len()
+        );
+        let weight = self.values(&[weight.len()], weight)?;
+        let fresh = Layout::new(TensorType::F32, &layout.ne)?;
+        self.push(Op::RmsNorm { eps }, &[x, weight], fresh)
+    }
+
+    /// Turns the heads `[D, H, T]` of each row to its position.
+    ///
+    /// # Errors
+    /// If `x` is not contiguous f32.
+    pub fn rope(&mut self, x: NodeId) -> Result<NodeId> {
+        let layout = self.layout(x);
+        ensure!(layout.is_plain(), "rope of {}: expected contiguous f32", self.told(x));
+        let fresh = Layout::new(TensorType::F32, &layout.ne)?;
+        self.push(Op::Rope, &[x], fresh)
+    }
+
+    /// `silu(gate) · up`.
+    ///
+    /// # Errors
+    /// If the sizes differ, or one is not contiguous f32.
+    pub fn silu_gate(&mut self, gate: NodeId, up: NodeId) -> Result<NodeId> {
+        let (left, right) = (self.layout(gate), self.layout(up));
+        ensure!(
+            left.ne == right.ne && left.is_plain() && right.is_plain(),
+            "silu_gate of {} and {}: expected contiguous f32 of the same sizes",
+            self.told(gate),
+            self.told(up)
+        );
+        let fresh = Layout::new(TensorType::F32, &left.ne)?;
+        self.push(Op::SiluGate, &[gate, up], fresh)
+    }
+
+    /// Puts keys and values `[D, H, T]` of all rows into a layer of the cache.
+    ///
+    /// # Errors
+    /// If the sizes differ, or one is not contiguous f32.
+    pub fn store(&mut self, layer: usize, keys: NodeId, values: NodeId) -> Result<NodeId> {
+        let (left, right) = (self.layout(keys), self.layout(values));
+        ensure!(
+            left.ne == right.ne && left.is_plain() && right.is_plain(),
+            "store of {} and {}: expected contiguous f32 of the same sizes",
+            self.told(keys),
+            self.told(values)
+        );
+        let done = Layout::new(TensorType::F32, &[1])?;
+        self.push(Op::Store { layer }, &[keys, values], done)
+    }
+
+    /// Attention of queries `[D, H_q, T]` over a layer of the cache, after what stores the rows'
+    /// own keys and values there: `[H_q·D, T]`.
+    ///
+    /// # Errors
+    /// If the queries are not contiguous f32, or nothing is stored in this layer.
+    pub fn attend(&mut self, layer: usize, queries: NodeId, stored: NodeId) -> Result<NodeId> {
+        let from = self.layout(queries);
+        let is_stored =
+            matches!(self.node(stored).op, Op::Store { layer: other } if other == layer);
+        ensure!(
+            from.is_plain() && is_stored,
+            "attend of {} after {}: expected contiguous f32, and a store of layer {layer}",
+            self.told(queries),
+            self.told(stored)
+        );
+        let [d, heads, rows, _] = from.ne;
+        let fresh = Layout::new(TensorType::F32, &[d * heads, rows])?;
+        self.push(Op::Attend { layer }, &[queries, stored], fresh)
+    }
+
+    /// Of the rows `[E, T]`, those whose logits are wanted; how many that is, is known.
+    ///
+    /// # Errors
+    /// If they are more than there are, or `x` is not contiguous f32.
+    pub fn wanted(&mut self, x: NodeId, rows: usize) -> Result<NodeId> {
+        let [e, all, ..] = self.layout(x).ne;
+        ensure!(
+            self.layout(x).is_plain() && rows <= all,
+            "wanted of {}: found {rows} rows, expected at most {all}, in contiguous f32",
+            self.told(x)
+        );
+        let fresh = Layout::new(TensorType::F32, &[e, rows])?;
+        self.push(Op::Wanted, &[x], fresh)
+    }
+}

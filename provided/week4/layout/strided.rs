@@ -1,0 +1,82 @@
+//! Day 1. A tensor: bytes, and where its elements lie among them.
+
+use anyhow::{Result, ensure};
+
+use crate::week2::blocks::dequantize_row;
+use crate::week4::layout::{AXES, Layout};
+
+/// A tensor in bytes that are somebody else's.
+#[derive(Debug, Clone, Copy)]
+pub struct Strided<'a> {
+    /// Where its elements lie.
+    pub layout: Layout,
+    bytes: &'a [u8],
+}
+
+impl<'a> Strided<'a> {
+    /// The tensor of this layout in these bytes.
+    ///
+    /// # Errors
+    /// If they are too few.
+    pub fn new(layout: Layout, bytes: &'a [u8]) -> Result<Self> {
+        let (end, len) = (layout.end(), bytes.len());
+        ensure!(end <= len, "{layout}: found {len} bytes, expected {end}");
+        Ok(Self { layout, bytes })
+    }
+
+    /// The same bytes, seen through another layout.
+    ///
+    /// # Errors
+    /// If it leads beyond them.
+    pub fn with(&self, layout: Layout) -> Result<Self> {
+        Self::new(layout, self.bytes)
+    }
+
+    /// The bytes of the block that holds this element.
+    ///
+    /// # Panics
+    /// If an index is beyond its axis.
+    #[must_use]
+    pub fn block(&self, index: [usize; AXES]) -> &'a [u8] {
+        &self.bytes[self.layout.byte_of(index)..][..self.layout.tensor_type.block_bytes()]
+    }
+
+    /// The bytes of the row that begins with this element, where rows lie in one piece.
+    ///
+    /// # Panics
+    /// If an index is beyond its axis.
+    #[must_use]
+    pub fn row(&self, index: [usize; AXES]) -> &'a [u8] {
+        let len = self.layout.blocks_in_row() * self.layout.tensor_type.block_bytes();
+        &self.bytes[self.layout.byte_of(index)..][..len]
+    }
+
+    /// The same as f32.
+    ///
+    /// # Panics
+    /// As [`Strided::row`]; if `out` has another length than a row.
+    pub fn read_row(&self, index: [usize; AXES], out: &mut [f32]) {
+        dequantize_row(self.layout.tensor_type, self.row(index), out);
+    }
+
+    /// All elements as f32, axis 0 first.
+    #[must_use]
+    pub fn to_f32(&self) -> Vec<f32> {
+        let len = self.layout.tensor_type.block_len();
+        let mut out = vec![0.0; self.layout.elements()];
+        for (index, out) in self.blocks().zip(out.chunks_exact_mut(len)) {
+            dequantize_row(self.layout.tensor_type, self.block(index), out);
+        }
+        out
+    }
+
+    /// The index of the first element of every block, axis 0 first.
+    pub fn blocks(&self) -> impl Iterator<Item = [usize; AXES]> + use<> {
+        let Layout { ne, tensor_type, .. } = self.layout;
+        let len = tensor_type.block_len();
+        (0..self.layout.elements() / len).map(move |i| {
+            let (i, row) = (i % (ne[0] / len), i / (ne[0] / len));
+            [i * len, row % ne[1], row / ne[1] % ne[2], row / ne[1] / ne[2]]
+        })
+    }
+}

@@ -1,0 +1,158 @@
+//! Day 6. A cache for one sequence in pages, whose layers with a window give pages back.
+
+use std::ops::Range;
+
+use crate::week4::mixture::windows::{PageTable, visible};
+use crate::{
+    week2::{
+        cache::{CacheShape, CacheType, KvCache, Run, Store},
+        kernels::vector::TILE,
+    },
+    week3::pool::BlockPool,
+};
+
+/// Positions of a page.
+pub const PAGE: usize = TILE;
+
+/// Keys and values of one sequence. Every layer takes pages of its own, all from one pool.
+#[derive(Debug)]
+pub struct WindowedCache {
+    shape: CacheShape,
+    /// `[pages, H, PAGE, D]`
+    keys: Store,
+    values: Store,
+    tables: Vec<PageTable>,
+    pool: BlockPool,
+    len: usize,
+    most: usize,
+}
+
+impl WindowedCache {
+    /// Room for one sequence of `shape.capacity`, of which at most `chunk` positions come in one
+    /// pass. `windows`: one for each layer.
+    #[must_use]
+    pub fn new(
+        shape: CacheShape,
+        windows: &[Option<usize>],
+        chunk: usize,
+        cache_type: CacheType,
+    ) -> Self {
+        let room = |window: &Option<usize>| {
+            // A chunk and what it sees, and the ends of two pages.
+            let positions = window.map_or(shape.capacity, |w| shape.capacity.min(w + chunk));
+            shape.capacity.div_ceil(PAGE).min(positions.div_ceil(PAGE) + 1)
+        };
+        let pages = windows.iter().map(room).sum();
+        let numbers = pages * shape.kv_heads * PAGE * shape.head_dim;
+        Self {
+            shape,
+            keys: Store::new(numbers, cache_type),
+            values: Store::new(numbers, cache_type),
+            tables: windows.iter().map(|&window| PageTable::new(window, PAGE)).collect(),
+            pool: BlockPool::new(pages),
+            len: 0,
+            most: 0,
+        }
+    }
+
+    /// How many pages hold something, of all layers.
+    #[must_use]
+    pub fn pages_in_use(&self) -> usize {
+        self.pool.num_pages() - self.pool.num_free()
+    }
+
+    /// The most that there have been after a pass.
+    #[must_use]
+    pub fn most_pages(&self) -> usize {
+        self.most
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn num_pages(&self) -> usize {
+        self.pool.num_pages()
+    }
+
+    /// Whether the text can go on at position `len`: what a row there sees is still here.
+    #[must_use]
+    pub fn reaches(&self, len: usize) -> bool {
+        len == 0
+            || self.tables.iter().all(|table| visible(len, table.window).start >= table.gone * PAGE)
+    }
+
+    /// Where a position of a head lies in [`Store`].
+    fn at(&self, layer: usize, head: usize, position: usize) -> usize {
+        let (page, place) = self.tables[layer]
+            .find(position)
+            .unwrap_or_else(|| panic!("layer {layer}: position {position} is in no page"));
+        ((page * self.shape.kv_heads + head) * PAGE + place) * self.shape.head_dim
+    }
+}
+
+impl KvCache for WindowedCache {
+    fn shape(&self) -> CacheShape {
+        self.shape
+    }
+
+    fn len(&self, _sequence: usize) -> usize {
+        self.len
+    }
+
+    fn write(
+        &mut self,
+        layer: usize,
+        _sequence: usize,
+        position: usize,
+        keys: &[f32],
+        values: &[f32],
+    ) {
+        let capacity = self.shape.capacity;
+        assert!(position < capacity, "position {position} is beyond the cache's {capacity}");
+        let has_page = self.tables[layer].reserve(position, &mut self.pool);
+        assert!(has_page, "layer {layer}, position {position}: no page is free");
+        let heads = keys.chunks_exact(self.shape.head_dim);
+        for (head, (k, v)) in heads.zip(values.chunks_exact(self.shape.head_dim)).enumerate() {
+            let at = self.at(layer, head, position);
+            self.keys.put(at, k);
+            self.values.put(at, v);
+        }
+    }
+
+    fn runs(
+        &self,
+        layer: usize,
+        _sequence: usize,
+        head: usize,
+        positions: Range<usize>,
+    ) -> impl Iterator<Item = Run<'_>> + Clone {
+        let pages = positions.start / PAGE..positions.end.div_ceil(PAGE);
+        pages.filter_map(move |page| {
+            let start = positions.start.max(page * PAGE);
+            let len = positions.end.min((page + 1) * PAGE).checked_sub(start).filter(|&n| n > 0)?;
+            let (at, n) = (self.at(layer, head, start), len * self.shape.head_dim);
+            Some(Run { start, len, keys: self.keys.get(at, n), values: self.values.get(at, n) })
+        })
+    }
+
+    fn advance(&mut self, sequence: usize, position: usize) {
+        assert!(
+            position == self.len,
+            "sequence {sequence}: found position {position}, expected {}",
+            self.len
+        );
+        self.len += 1;
+        for table in &mut self.tables {
+            table.slide(self.len, &mut self.pool);
+        }
+        self.most = self.most.max(self.pages_in_use());
+    }
+
+    /// What has gone back is gone: before you truncate, ask [`WindowedCache::reaches`], and
+    /// begins at 0 if it does not.
+    fn truncate(&mut self, _sequence: usize, len: usize) {
+        if len == 0 {
+            self.tables.iter_mut().for_each(|table| table.clear(&mut self.pool));
+        }
+        self.len = self.len.min(len);
+    }
+}

@@ -1,0 +1,44 @@
+//! Day 6. Week 3's engine with a model that has experts.
+//!
+//! A cache of that engine keeps what has fallen out of a window: its pages belong to all layers.
+
+use std::sync::Arc;
+
+use crate::week4::mixture::model::{MixtureModel, Workspace};
+use crate::{
+    week2::{cache::KvCache, plan::Plan, rows::Row},
+    week3::pass::Pass,
+};
+
+/// A model with experts, and how it is computed.
+pub struct MixturePass {
+    model: Arc<MixtureModel>,
+    plan: Arc<Plan>,
+    work: Workspace,
+}
+
+impl MixturePass {
+    /// This model, computed like this.
+    #[must_use]
+    pub fn new(model: Arc<MixtureModel>, plan: Arc<Plan>) -> Self {
+        Self { model, plan, work: Workspace::default() }
+    }
+}
+
+impl<C: KvCache> Pass<C> for MixturePass {
+    fn vocab_size(&self) -> usize {
+        self.model.config.base.vocab_size
+    }
+
+    fn max_positions(&self) -> usize {
+        self.model.config.base.max_positions
+    }
+
+    fn run(&mut self, rows: &[Row], cache: &mut C) {
+        self.model.forward(rows, cache, &self.plan, &mut self.work);
+    }
+
+    fn logits(&self) -> &[f32] {
+        self.work.logits()
+    }
+}

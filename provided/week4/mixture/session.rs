@@ -1,0 +1,93 @@
+//! Day 6. One sequence of a model with experts, as week 2's `Session`.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+
+use crate::week2::{
+    cache::{CacheShape, CacheType, KvCache},
+    plan::Plan,
+    rows::Row,
+};
+use crate::week4::mixture::{
+    cache::WindowedCache,
+    model::{MixtureModel, Seen, Workspace},
+};
+
+/// A model with its cache.
+pub struct MixtureSession {
+    /// What is run.
+    pub model: Arc<MixtureModel>,
+    /// How.
+    pub plan: Arc<Plan>,
+    cache: WindowedCache,
+    chunk: usize,
+    tokens: Vec<u32>,
+    work: Workspace,
+}
+
+impl MixtureSession {
+    /// Room for one text as long as the model's context, whose prompt comes in chunks of at most
+    /// `chunk` rows.
+    #[must_use]
+    pub fn new(
+        model: Arc<MixtureModel>,
+        plan: Arc<Plan>,
+        chunk: usize,
+        cache_type: CacheType,
+    ) -> Self {
+        let c = &model.config.base;
+        let shape = CacheShape {
+            layers: c.n_layers,
+            sequences: 1,
+            kv_heads: c.n_kv_heads,
+            capacity: c.max_positions,
+            head_dim: c.head_dim,
+        };
+        let chunk = chunk.max(1);
+        let cache = WindowedCache::new(shape, &model.config.windows, chunk, cache_type);
+        Self { model, plan, cache, chunk, tokens: Vec::new(), work: Workspace::default() }
+    }
+
+    /// The logits `[V]` after the last of these tokens. What they have in common with the last
+    /// call's is not computed again, as far as its keys and values are still there. `each` is
+    /// called after every pass.
+    ///
+    /// # Errors
+    /// If there are none, or one or its position is out of range.
+    pub fn logits_after(&mut self, tokens: &[u32], mut each: impl FnMut(&Seen)) -> Result<&[f32]> {
+        ensure!(!tokens.is_empty(), "there are no tokens to start from");
+        let same = self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count();
+        let kept = same.min(tokens.len() - 1);
+        let kept = if self.cache.reaches(kept) { kept } else { 0 };
+        self.tokens.truncate(kept);
+        self.cache.truncate(0, kept);
+        for start in (kept..tokens.len()).step_by(self.chunk) {
+            let end = tokens.len().min(start + self.chunk);
+            let row = |(i, &token)| Row {
+                token,
+                position: start + i,
+                sequence: 0,
+                logits: end == tokens.len() && start + i + 1 == end,
+            };
+            let rows: Vec<Row> = tokens[start..end].iter().enumerate().map(row).collect();
+            self.model.check(&rows, &self.cache)?;
+            self.model.forward(&rows, &mut self.cache, &self.plan, &mut self.work);
+            self.tokens.extend_from_slice(&tokens[start..end]);
+            each(self.work.seen());
+        }
+        Ok(self.work.logits())
+    }
+
+    /// Forgets all tokens.
+    pub fn clear(&mut self) {
+        self.tokens.clear();
+        self.cache.truncate(0, 0);
+    }
+
+    /// Keys and values.
+    #[must_use]
+    pub fn cache(&self) -> &WindowedCache {
+        &self.cache
+    }
+}

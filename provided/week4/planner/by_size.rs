@@ -1,0 +1,105 @@
+//! Day 3. Plans that know all lifetimes before they place the first buffer.
+
+use std::cmp::Reverse;
+
+use anyhow::Result;
+
+use crate::week4::{
+    graph::{Graph, NodeId},
+    lifetimes::{Lifetime, lifetimes},
+    planner::{MemoryPlan, Tenants, check_size, tenants},
+};
+
+impl MemoryPlan {
+    /// Looks ahead: places the largest buffers first, each in the shortest gap that the ones before
+    /// it leave free for as long as it lives.
+    ///
+    /// # Errors
+    /// As [`MemoryPlan::new`].
+    pub fn by_size(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Result<Self> {
+        let all = tenants(graph, lives, in_place);
+        let length = |one: &Tenants| one.last - one.first;
+        let longest = all.iter().map(length).max().unwrap_or(0);
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by_key(|&i| (Reverse(all[i].bytes), Reverse(length(&all[i]))));
+        let (mut starts, mut taken) = (vec![None; all.len()], Vec::new());
+        let mut plan =
+            Self { parts: vec![None; graph.len()], peak: 0, in_place: lives.len() - all.len() };
+        for i in order {
+            let one = &all[i];
+            // All that share a step with this one begin between these two.
+            let from = all.partition_point(|other| other.first + longest < one.first);
+            let to = all.partition_point(|other| other.first <= one.last);
+            let others = (from..to).filter(|&other| all[other].last >= one.first);
+            taken.clear();
+            taken.extend(others.filter_map(|other| Some((starts[other]?, all[other].bytes))));
+            taken.sort_unstable();
+            let start = shortest_gap(&taken, one.bytes);
+            starts[i] = Some(start);
+            plan.peak = plan.peak.max(start + one.bytes);
+            for &(node, bytes) in &one.nodes {
+                plan.parts[node.index()] = Some(start..start + bytes);
+            }
+        }
+        plan.check(graph, lives)?;
+        Ok(plan)
+    }
+
+    /// The smaller of two plans: the one that best fit makes step by step ([`MemoryPlan::new`]),
+    /// and the one by size.
+    ///
+    /// # Errors
+    /// As [`MemoryPlan::new`].
+    pub fn smaller(
+        graph: &Graph,
+        order: &[NodeId],
+        results: &[NodeId],
+        in_place: bool,
+    ) -> Result<Self> {
+        check_size(graph, order)?;
+        Self::smaller_of_some(graph, order, &lifetimes(graph, order, results), in_place)
+    }
+
+    /// The same for some of an order's buffers, as [`MemoryPlan::of_some`].
+    ///
+    /// # Errors
+    /// As [`MemoryPlan::new`].
+    pub fn smaller_of_some(
+        graph: &Graph,
+        order: &[NodeId],
+        lives: &[Lifetime],
+        in_place: bool,
+    ) -> Result<Self> {
+        let step_by_step = Self::of_some(graph, order, lives, in_place)?;
+        let by_size = Self::by_size(graph, lives, in_place)?;
+        Ok(if by_size.peak < step_by_step.peak { by_size } else { step_by_step })
+    }
+}
+
+/// Where the shortest gap that is long enough begins, the first of several; if there is none, the
+/// end of all that is taken. `taken` lists parts from front to back: where each begins, its length.
+fn shortest_gap(taken: &[(usize, usize)], bytes: usize) -> usize {
+    let (mut end, mut best) = (0, None);
+    for &(start, length) in taken {
+        let gap = start.saturating_sub(end);
+        if gap >= bytes && best.is_none_or(|(shortest, _)| gap < shortest) {
+            best = Some((gap, end));
+        }
+        end = end.max(start + length);
+    }
+    best.map_or(end, |(_, start)| start)
+}
+
+/// The lifetimes of parts instead of buffers: a buffer and what is written over it are one. Their lower bound is what no plan can do without that overwrites all it may.
+#[must_use]
+pub fn lifetimes_of_parts(graph: &Graph, lives: &[Lifetime]) -> Vec<Lifetime> {
+    let parts = tenants(graph, lives, true).into_iter();
+    parts
+        .map(|Tenants { nodes, bytes, first, last }| Lifetime {
+            node: nodes[0].0,
+            bytes,
+            first,
+            last,
+        })
+        .collect()
+}

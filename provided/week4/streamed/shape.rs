@@ -1,0 +1,273 @@
+//! The file of a streamed model.
+//!
+//! All numbers have their lowest byte first. The header has [`HEADER`] bytes:
+//!
+//! | byte | what |
+//! |---|---|
+//! | 0 | [`MAGIC`] |
+//! | 8 | [`VERSION`] |
+//! | 12 | `V`, then how many of these rows are tokens, `E`, `H_q`, `H`, `D`, `I`, positions: 4 bytes each |
+//! | 44 | the norms' epsilon, f32 |
+//! | 48 | 0, twelve times |
+//! | 60 | FNV-1a of 32 bits of the bytes before |
+//!
+//! After it come the parts in the order of [`Component`], one row after the other. A row of a
+//! matrix is its scale (f32) and its int8 weights; the others are f32 alone.
+
+use crate::week4::streamed::error::Error;
+
+/// What the file begins with.
+pub const MAGIC: [u8; 8] = *b"TINYINT8";
+
+/// Of the format.
+pub const VERSION: u32 = 1;
+
+/// Bytes before the first part.
+pub const HEADER: usize = 64;
+
+/// Sizes of a model of one layer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shape {
+    /// `V`: rows of the embedding and of the head.
+    pub vocabulary: usize,
+    /// How many of the rows are tokens; the others fill up, and no text has them.
+    pub tokens: usize,
+    /// `E`
+    pub hidden: usize,
+    /// `H_q`
+    pub heads: usize,
+    /// `H`
+    pub kv_heads: usize,
+    /// `D`
+    pub head_dim: usize,
+    /// `I`
+    pub intermediate: usize,
+    /// The longest text.
+    pub positions: usize,
+    /// Of the norms.
+    pub eps: f32,
+}
+
+/// What this day is about.
+pub const TINY_LLM: Shape = Shape {
+    vocabulary: 32_000,
+    tokens: 32_000,
+    hidden: 192,
+    heads: 2,
+    kv_heads: 1,
+    head_dim: 96,
+    intermediate: 1024,
+    positions: 1024,
+    eps: 1e-5,
+};
+
+/// A part of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Component {
+    /// `[V, E]`
+    Embedding,
+    /// `[positions, D]` in f32: for each position `D / 2` cosines, then `D / 2` sines.
+    Rope,
+    /// `[1, E]` in f32, before attention.
+    AttentionNorm,
+    /// `[H_q · D, E]`
+    Query,
+    /// `[H · D, E]`
+    Key,
+    /// `[H · D, E]`
+    Value,
+    /// `[E, H_q · D]`
+    Output,
+    /// `[1, E]` in f32, before the MLP.
+    MlpNorm,
+    /// `[I, E]`
+    Gate,
+    /// `[I, E]`
+    Up,
+    /// `[E, I]`
+    Down,
+    /// `[1, E]` in f32, before the head.
+    FinalNorm,
+    /// `[V, E]`
+    Head,
+}
+
+impl Component {
+    /// In the order of the file.
+    pub const ALL: [Self; 13] = [
+        Self::Embedding,
+        Self::Rope,
+        Self::AttentionNorm,
+        Self::Query,
+        Self::Key,
+        Self::Value,
+        Self::Output,
+        Self::MlpNorm,
+        Self::Gate,
+        Self::Up,
+        Self::Down,
+        Self::FinalNorm,
+        Self::Head,
+    ];
+
+    /// What an error calls it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Embedding => "the embedding",
+            Self::Rope => "the angles",
+            Self::AttentionNorm => "the norm before attention",
+            Self::Query => "q_proj",
+            Self::Key => "k_proj",
+            Self::Value => "v_proj",
+            Self::Output => "o_proj",
+            Self::MlpNorm => "the norm before the MLP",
+            Self::Gate => "gate_proj",
+            Self::Up => "up_proj",
+            Self::Down => "down_proj",
+            Self::FinalNorm => "the last norm",
+            Self::Head => "the head",
+        }
+    }
+
+    /// Whether it is stored as int8, with a scale for each row.
+    #[must_use]
+    pub fn is_matrix(self) -> bool {
+        !matches!(self, Self::Rope | Self::AttentionNorm | Self::MlpNorm | Self::FinalNorm)
+    }
+}
+
+impl Shape {
+    /// Rows and columns of a part.
+    #[must_use]
+    pub fn size(&self, component: Component) -> (usize, usize) {
+        let (hidden, queries) = (self.hidden, self.heads * self.head_dim);
+        match component {
+            Component::Embedding | Component::Head => (self.vocabulary, hidden),
+            Component::Rope => (self.positions, self.head_dim),
+            Component::AttentionNorm | Component::MlpNorm | Component::FinalNorm => (1, hidden),
+            Component::Query => (queries, hidden),
+            Component::Key | Component::Value => (self.kv_heads * self.head_dim, hidden),
+            Component::Output => (hidden, queries),
+            Component::Gate | Component::Up => (self.intermediate, hidden),
+            Component::Down => (hidden, self.intermediate),
+        }
+    }
+
+    /// Bytes of a row: 4 and one for each weight, or 4 for each number.
+    #[must_use]
+    pub fn row_bytes(&self, component: Component) -> usize {
+        let (_, cols) = self.size(component);
+        if component.is_matrix() { 4 + cols } else { 4 * cols }
+    }
+
+    /// Where a row begins in the file.
+    #[must_use]
+    pub fn place(&self, component: Component, row: usize) -> u64 {
+        let mut at = HEADER as u64;
+        for before in &Component::ALL[..component as usize] {
+            at += self.size(*before).0 as u64 * self.row_bytes(*before) as u64;
+        }
+        at + row as u64 * self.row_bytes(component) as u64
+    }
+
+    /// Bytes of the whole file.
+    #[must_use]
+    pub fn file_bytes(&self) -> u64 {
+        self.place(Component::Head, self.vocabulary)
+    }
+
+    /// As the file has it.
+    #[must_use]
+    pub fn header(&self) -> [u8; HEADER] {
+        let mut header = [0; HEADER];
+        header[..8].copy_from_slice(&MAGIC);
+        header[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        for (i, size) in self.sizes().into_iter().enumerate() {
+            header[12 + 4 * i..][..4].copy_from_slice(&(size as u32).to_le_bytes());
+        }
+        header[44..48].copy_from_slice(&self.eps.to_le_bytes());
+        let sum = checksum(&header[..60]);
+        header[60..].copy_from_slice(&sum.to_le_bytes());
+        header
+    }
+
+    fn sizes(&self) -> [usize; 8] {
+        [
+            self.vocabulary,
+            self.tokens,
+            self.hidden,
+            self.heads,
+            self.kv_heads,
+            self.head_dim,
+            self.intermediate,
+            self.positions,
+        ]
+    }
+
+    /// Reads a header, of a file of `len` bytes.
+    ///
+    /// # Errors
+    /// If it is none, is damaged, or says what no model can be; if the file has another length than
+    /// it says.
+    pub fn from_header(header: &[u8; HEADER], len: u64) -> Result<Self, Error> {
+        let number = |at: usize| {
+            u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+        };
+        let check = |field, found: u64, expected: u64| {
+            if found == expected { Ok(()) } else { Err(Error::File { field, found, expected }) }
+        };
+        let magic = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, b| sum << 8 | u64::from(*b));
+        check("the first eight bytes", magic(&header[..8]), magic(&MAGIC))?;
+        check("version", number(8).into(), VERSION.into())?;
+        check("checksum of the header", number(60).into(), checksum(&header[..60]).into())?;
+        let size = |i: usize| number(12 + 4 * i) as usize;
+        let shape = Self {
+            vocabulary: size(0),
+            tokens: size(1),
+            hidden: size(2),
+            heads: size(3),
+            kv_heads: size(4),
+            head_dim: size(5),
+            intermediate: size(6),
+            positions: size(7),
+            eps: f32::from_bits(number(44)),
+        };
+        const NAMES: [&str; 8] = [
+            "rows of the vocabulary",
+            "tokens",
+            "hidden size",
+            "query heads",
+            "key/value heads",
+            "head size",
+            "intermediate size",
+            "positions",
+        ];
+        // So small that no product of them overflows in what follows.
+        const MOST: usize = 1 << 20;
+        for (field, size) in NAMES.into_iter().zip(shape.sizes()) {
+            check(field, size as u64, size.clamp(1, MOST) as u64)?;
+        }
+        check("tokens", shape.tokens as u64, shape.tokens.min(shape.vocabulary) as u64)?;
+        check(
+            "query heads for a key/value head, left over",
+            (shape.heads % shape.kv_heads) as u64,
+            0,
+        )?;
+        check("head size, halved, left over", (shape.head_dim % 2) as u64, 0)?;
+        check(
+            "numbers in all query heads, at most 2^20",
+            (shape.heads * shape.head_dim) as u64,
+            (shape.heads * shape.head_dim).min(MOST) as u64,
+        )?;
+        check("bytes of the file", len, shape.file_bytes())?;
+        Ok(shape)
+    }
+}
+
+/// FNV-1a of 32 bits.
+fn checksum(bytes: &[u8]) -> u32 {
+    let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    bytes.iter().fold(0x811c_9dc5, step)
+}

@@ -1,0 +1,141 @@
+//! Day 1. Attention: softmax and linear, scaled dot-product attention, multi-head attention.
+//!
+//! Letters: `B` batch, `L` query length, `S` key length, `E` hidden size, `H` heads, `D` head size.
+//!
+//! Tasks here: week1-day1 task 1 (`softmax`, `linear`), week1-day1 task 2
+//! (`scaled_dot_product_attention`), week1-day1 task 3 (`MultiHeadAttention::forward`,
+//! `split_heads`, `merge_heads`). Everything else is provided.
+
+use ndarray::Axis;
+use tiny_llm_formats::{
+    Tensor, matmul,
+    tensor::{reshape, swap_axes, transpose},
+};
+
+/// Softmax over the last axis: `exp(xᵢ) / Σⱼ exp(xⱼ)`, computed without overflow. Shape in = shape
+/// out.
+///
+/// A row that is `−inf` throughout has nothing to choose from; its result is all zeros. If a row
+/// contains a NaN, so does its result: never turn it into zeros, as if all of it were `−inf`.
+pub fn softmax(x: &Tensor) -> Tensor {
+    // SOLUTION week1-day1 task 1
+    let mut out = x.clone();
+    for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
+        // Not by the maximum, which is −inf for a row of NaN too: a NaN has to come out again.
+        if row.iter().all(|&v| v == f32::NEG_INFINITY) {
+            row.fill(0.0);
+            continue;
+        }
+        // The max cancels in the ratio and keeps every exponent at or below 0.
+        let max = row.fold(f32::NEG_INFINITY, |m, &v| m.max(v));
+        row.mapv_inplace(|v| (v - max).exp());
+        let sum = row.sum();
+        row.mapv_inplace(|v| v / sum);
+    }
+    out
+    // END SOLUTION
+}
+
+/// `x · weightᵀ + bias`: output `o` is the input dotted with row `o` of the weight.
+///
+/// `x [..., in]` of two axes or more, `weight [out, in]`, `bias [out]` → `[..., out]`. Checkpoints
+/// store weights as `[out, in]`.
+///
+/// # Panics
+/// If the last axis of `x` is not `in`, or `x` has only one axis.
+pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
+    // SOLUTION week1-day1 task 1
+    let y = matmul(x, transpose(weight));
+    match bias {
+        Some(bias) => y + bias,
+        None => y,
+    }
+    // END SOLUTION
+}
+
+/// `softmax(q · kᵀ · scale + mask) · v`.
+///
+/// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`, for any leading axes.
+/// `scale` defaults to `1/√D`. `mask` is added to the scores and broadcasts to `[..., L, S]`:
+/// 0 keeps a key, `−inf` removes it.
+///
+/// Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1.
+pub fn scaled_dot_product_attention(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    scale: Option<f32>,
+    mask: Option<&Tensor>,
+) -> Tensor {
+    // SOLUTION week1-day1 task 2
+    let head_dim = q.shape()[q.ndim() - 1];
+    let scale = scale.unwrap_or(1.0 / (head_dim as f32).sqrt());
+    // (..., L, D) · (..., D, S) -> (..., L, S)
+    let mut scores = matmul(q, transpose(k)) * scale;
+    if let Some(mask) = mask {
+        scores += mask;
+    }
+    // (..., L, S) · (..., S, D) -> (..., L, D)
+    matmul(&softmax(&scores), v)
+    // END SOLUTION
+}
+
+/// Attention in `n_heads` independent heads of size `D`, with three projections before it and one
+/// after it, all without bias.
+pub struct MultiHeadAttention {
+    /// Number of heads, `H`.
+    pub n_heads: usize,
+    /// `[H·D, E]`
+    pub q_proj: Tensor,
+    /// `[H·D, E]`
+    pub k_proj: Tensor,
+    /// `[H·D, E]`
+    pub v_proj: Tensor,
+    /// `[E, H·D]`
+    pub o_proj: Tensor,
+}
+
+impl MultiHeadAttention {
+    /// `query [B, L, E]`, `key [B, S, E]`, `value [B, S, E]` → `[B, L, E]`. `mask` broadcasts to
+    /// `[B, H, L, S]`. The head size `D` is the number of rows of `q_proj` divided by `n_heads`; it
+    /// need not be `E / H`.
+    pub fn forward(
+        &self,
+        query: &Tensor,
+        key: &Tensor,
+        value: &Tensor,
+        mask: Option<&Tensor>,
+    ) -> Tensor {
+        // SOLUTION week1-day1 task 3
+        // 1. Project and split: (B, L, E) -> (B, L, H·D) -> (B, H, L, D)
+        let q = split_heads(&linear(query, &self.q_proj, None), self.n_heads);
+        let k = split_heads(&linear(key, &self.k_proj, None), self.n_heads);
+        let v = split_heads(&linear(value, &self.v_proj, None), self.n_heads);
+        // 2. Every head on its own: (B, H, L, D)
+        let out = scaled_dot_product_attention(&q, &k, &v, None, mask);
+        // 3. Merge and project: (B, H, L, D) -> (B, L, H·D) -> (B, L, E)
+        linear(&merge_heads(&out), &self.o_proj, None)
+        // END SOLUTION
+    }
+}
+
+/// `[B, L, H·D]` → `[B, H, L, D]`. The attention layer of day 3 uses it too.
+pub fn split_heads(x: &Tensor, n_heads: usize) -> Tensor {
+    // SOLUTION week1-day1 task 3
+    let [b, l, width] = *x.shape() else {
+        panic!("split_heads needs [B, L, H·D], got {:?}", x.shape())
+    };
+    // A reshape moves nothing, so it may only split the last axis; the swap then brings H before L.
+    swap_axes(&reshape(x, &[b, l, n_heads, width / n_heads]), 1, 2)
+    // END SOLUTION
+}
+
+/// `[B, H, L, D]` → `[B, L, H·D]`, the inverse of [`split_heads`].
+pub fn merge_heads(x: &Tensor) -> Tensor {
+    // SOLUTION week1-day1 task 3
+    let [b, h, l, d] = *x.shape() else {
+        panic!("merge_heads needs [B, H, L, D], got {:?}", x.shape())
+    };
+    reshape(&swap_axes(x, 1, 2), &[b, l, h * d])
+    // END SOLUTION
+}

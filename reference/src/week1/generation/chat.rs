@@ -1,0 +1,21 @@
+//! Day 6. A chat is one text: the template says where each message begins and ends.
+//!
+//! Tasks here: week1-day6 task 4 (`chatml`). Everything else is provided.
+
+use tiny_llm_formats::chat::Message;
+
+/// The messages in ChatML, each as `<|im_start|>ROLE\nCONTENT<|im_end|>\n`. With
+/// `add_generation_prompt` the text ends with `<|im_start|>assistant\n`, so that what the model
+/// writes next is the assistant's answer.
+pub fn chatml(messages: &[Message], add_generation_prompt: bool) -> String {
+    // SOLUTION week1-day6 task 4
+    let mut text = String::new();
+    for Message { role, content } in messages {
+        text += &format!("<|im_start|>{role}\n{content}<|im_end|>\n");
+    }
+    if add_generation_prompt {
+        text += "<|im_start|>assistant\n";
+    }
+    text
+    // END SOLUTION
+}

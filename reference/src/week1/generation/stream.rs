@@ -1,0 +1,53 @@
+//! Day 6. Text as it comes: a character may span tokens, and half a character must wait.
+//!
+//! Tasks here: week1-day6 task 3 (`TextStream::push`, `TextStream::finish`). Everything else is
+//! provided.
+
+/// Turns the bytes of one token after another into text.
+///
+/// All that was ever returned, concatenated, equals `String::from_utf8_lossy` of all bytes.
+#[derive(Debug, Default)]
+pub struct TextStream {
+    /// The beginning of a character whose end has not come yet.
+    pending: Vec<u8>,
+}
+
+impl TextStream {
+    /// Takes the bytes of the next token and returns all text that is now certain. Bytes that can
+    /// still become a character are held back; bytes that no longer can are replaced by U+FFFD.
+    pub fn push(&mut self, bytes: &[u8]) -> String {
+        // SOLUTION week1-day6 task 3
+        self.pending.extend_from_slice(bytes);
+        // A slice that gets shorter: to move what follows each broken place would take as many
+        // steps as there are broken places times bytes.
+        let all = std::mem::take(&mut self.pending);
+        let (mut text, mut left) = (String::new(), &all[..]);
+        loop {
+            match str::from_utf8(left) {
+                Ok(valid) => {
+                    text.push_str(valid);
+                    return text;
+                }
+                Err(error) => {
+                    let (valid, rest) = left.split_at(error.valid_up_to());
+                    text.push_str(str::from_utf8(valid).expect("valid up to here"));
+                    // `None` means that the bytes end within a character: wait.
+                    let Some(invalid) = error.error_len() else {
+                        self.pending = rest.to_vec();
+                        return text;
+                    };
+                    text.push(char::REPLACEMENT_CHARACTER);
+                    left = &rest[invalid..];
+                }
+            }
+        }
+        // END SOLUTION
+    }
+
+    /// The end of the text: whatever is still held back will not be completed.
+    pub fn finish(&mut self) -> String {
+        // SOLUTION week1-day6 task 3
+        String::from_utf8_lossy(&std::mem::take(&mut self.pending)).into_owned()
+        // END SOLUTION
+    }
+}

@@ -1,0 +1,139 @@
+//! Day 3. Grouped-query attention: several query heads share one key/value head.
+//!
+//! Letters: `H_q` query heads, `H` key/value heads, `H_q = G · H`; `L` query length, `S` key
+//! length.
+//!
+//! Source: Ainslie et al. 2023, "GQA: Training Generalized Multi-Query Transformer Models".
+//!
+//! Tasks here: week1-day3 task 1 (`grouped_query_attention`), week1-day3 task 2 (`causal_mask`),
+//! week1-day3 task 3 (`GroupedQueryAttention::forward`). Everything else is provided.
+
+use std::sync::Arc;
+
+use ndarray::IxDyn;
+use tiny_llm_formats::{Tensor, tensor::reshape};
+
+use super::{
+    attention::{linear, merge_heads, scaled_dot_product_attention, split_heads},
+    rope::{RopeTables, rope_half_split},
+};
+
+/// Attention in which query head `h` reads key/value head `h / G`, `G = H_q / H`, without copying
+/// keys or values.
+///
+/// `q [B, H_q, L, D]`, `k [B, H, S, D]`, `v [B, H, S, D]` → `[B, H_q, L, D]`. `scale` defaults to
+/// `1/√D`. `mask` is added to the scores and broadcasts to `[B, H_q, L, S]`.
+///
+/// # Panics
+/// If `H_q` is no multiple of `H`.
+pub fn grouped_query_attention(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    scale: Option<f32>,
+    mask: Option<&Tensor>,
+) -> Tensor {
+    // SOLUTION week1-day3 task 1
+    let [b, h_q, l, d] = *q.shape() else {
+        panic!("q must be [B, H_q, L, D], got {:?}", q.shape())
+    };
+    let [_, h, s, _] = *k.shape() else { panic!("k must be [B, H, S, D], got {:?}", k.shape()) };
+    assert!(h_q % h == 0, "{h_q} query heads cannot share {h} key/value heads evenly");
+    let group = h_q / h;
+
+    // 1. Neighbouring query heads form a group: (B, H_q, L, D) -> (B, H, G, L, D)
+    let q = reshape(q, &[b, h, group, l, d]);
+    // 2. One key/value head for the whole group: (B, H, S, D) -> (B, H, 1, S, D)
+    let k = reshape(k, &[b, h, 1, s, d]);
+    let v = reshape(v, &[b, h, 1, s, d]);
+    // 3. A mask may name single heads, so it is broadcast before its heads are grouped too.
+    let mask = mask.map(|mask| {
+        let full = mask.broadcast(IxDyn(&[b, h_q, l, s])).unwrap_or_else(|| {
+            panic!("mask {:?} does not broadcast to {:?}", mask.shape(), [b, h_q, l, s])
+        });
+        reshape(&full.to_owned(), &[b, h, group, l, s])
+    });
+    // 4. The 1 broadcasts over G; back to (B, H_q, L, D)
+    reshape(&scaled_dot_product_attention(&q, &k, &v, scale, mask.as_ref()), &[b, h_q, l, d])
+    // END SOLUTION
+}
+
+/// The additive causal mask `[L, S]` for `length` queries that are the last of `keys` positions:
+/// 0 where key `j` is at or before query `i`'s position `S − L + i`, `−inf` after it.
+///
+/// # Panics
+/// If there are more queries than keys.
+pub fn causal_mask(length: usize, keys: usize) -> Tensor {
+    // SOLUTION week1-day3 task 2
+    assert!(length <= keys, "{length} queries cannot be the last of {keys} positions");
+    Tensor::from_shape_fn(IxDyn(&[length, keys]), |at| {
+        if at[1] <= keys - length + at[0] { 0.0 } else { f32::NEG_INFINITY }
+    })
+    // END SOLUTION
+}
+
+/// A projection with an optional bias.
+#[derive(Debug, Clone)]
+pub struct Linear {
+    /// `[out, in]`
+    pub weight: Tensor,
+    /// `[out]`
+    pub bias: Option<Tensor>,
+}
+
+impl Linear {
+    /// `x [..., in]` → `[..., out]`.
+    pub fn forward(&self, x: &Tensor) -> Tensor {
+        linear(x, &self.weight, self.bias.as_ref())
+    }
+}
+
+/// What normalises each head of `[B, H, L, D]` over `D`. Day 4 builds the real one (RMSNorm); until
+/// then the tests hand one in.
+pub type HeadNorm = Box<dyn Fn(&Tensor) -> Tensor + Send + Sync>;
+
+/// The attention layer of Llama (no bias, no norm), Qwen2 (bias on q, k, v) and Qwen3 (per-head q/k
+/// norm).
+pub struct GroupedQueryAttention {
+    /// Query heads, `H_q`.
+    pub n_heads: usize,
+    /// Key/value heads, `H`.
+    pub n_kv_heads: usize,
+    /// `[H_q·D, E]`
+    pub q_proj: Linear,
+    /// `[H·D, E]`
+    pub k_proj: Linear,
+    /// `[H·D, E]`
+    pub v_proj: Linear,
+    /// `[E, H_q·D]`
+    pub o_proj: Linear,
+    /// Applied to every query head before RoPE.
+    pub q_norm: Option<HeadNorm>,
+    /// Applied to every key head before RoPE.
+    pub k_norm: Option<HeadNorm>,
+    /// Positions `0..L` at least, for head size `D`. One pair of tables serves all layers.
+    pub rope: Arc<RopeTables>,
+}
+
+impl GroupedQueryAttention {
+    /// Self-attention over `x [B, L, E]`, whose rows stand at positions `0..L` → `[B, L, E]`.
+    /// `mask` broadcasts to `[B, H_q, L, L]`. RoPE is the half-split form.
+    pub fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Tensor {
+        // SOLUTION week1-day3 task 3
+        // 1. Project and split: (B, L, E) -> (B, H_q, L, D) and (B, H, L, D)
+        let q = split_heads(&self.q_proj.forward(x), self.n_heads);
+        let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
+        let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);
+        // 2. Norm per head, then turn: a rotation after a norm with uneven weights is not the norm
+        //    of a rotation.
+        let q = self.q_norm.as_ref().map_or_else(|| q.clone(), |norm| norm(&q));
+        let k = self.k_norm.as_ref().map_or_else(|| k.clone(), |norm| norm(&k));
+        let q = rope_half_split(&q, &self.rope, 0);
+        let k = rope_half_split(&k, &self.rope, 0);
+        // 3. Attend: (B, H_q, L, D)
+        let out = grouped_query_attention(&q, &k, &v, None, mask);
+        // 4. Merge and project: (B, L, H_q·D) -> (B, L, E)
+        self.o_proj.forward(&merge_heads(&out))
+        // END SOLUTION
+    }
+}

@@ -1,0 +1,47 @@
+//! Day 4, second half. SiLU and the gated MLP.
+//!
+//! Source: Shazeer 2020, "GLU Variants Improve Transformer".
+//!
+//! Tasks here: week1-day4 task 2 (`silu`), week1-day4 task 3 (`SwiGlu::forward`). Everything else
+//! is provided.
+
+use tiny_llm_formats::Tensor;
+
+use super::attention::linear;
+
+/// `x · σ(x) = x / (1 + e^(−x))`, element by element, for any finite x: no overflow, no
+/// cancellation for large negative x, and a result of 0 only where `e^x` is too small for an f32.
+pub fn silu(x: &Tensor) -> Tensor {
+    // SOLUTION week1-day4 task 2
+    x.mapv(|x| {
+        // e^(−x) overflows below −88, e^x above 88: take the exponential whose exponent is not
+        // positive.
+        let e = (-x.abs()).exp();
+        if x >= 0.0 { x / (1.0 + e) } else { x * e / (1.0 + e) }
+    })
+    // END SOLUTION
+}
+
+/// The SwiGLU MLP: `down(silu(gate(x)) ⊙ up(x))`, three projections without bias.
+#[derive(Debug, Clone)]
+pub struct SwiGlu {
+    /// `[I, E]`
+    pub gate_proj: Tensor,
+    /// `[I, E]`
+    pub up_proj: Tensor,
+    /// `[E, I]`
+    pub down_proj: Tensor,
+}
+
+impl SwiGlu {
+    /// `x [..., E]` → `[..., E]`.
+    pub fn forward(&self, x: &Tensor) -> Tensor {
+        // SOLUTION week1-day4 task 3
+        // (..., E) -> (..., I)
+        let gate = silu(&linear(x, &self.gate_proj, None));
+        let up = linear(x, &self.up_proj, None);
+        // (..., I) -> (..., E)
+        linear(&(gate * up), &self.down_proj, None)
+        // END SOLUTION
+    }
+}

@@ -1,0 +1,42 @@
+//! Day 4, first half. RMSNorm: divide by the root of the mean square.
+//!
+//! Source: Zhang and Sennrich 2019, "Root Mean Square Layer Normalization".
+//!
+//! Tasks here: week1-day4 task 1 (`RmsNorm::forward`). Everything else is provided.
+
+use ndarray::Axis;
+use tiny_llm_formats::Tensor;
+
+/// `x / √(mean(x²) + eps) · weight` over the last axis.
+#[derive(Debug, Clone)]
+pub struct RmsNorm {
+    /// `[E]`
+    pub weight: Tensor,
+    /// Keeps the root away from 0; it stands inside the root.
+    pub eps: f32,
+}
+
+impl RmsNorm {
+    /// `x [..., E]` → the same shape. `x` is left as it is: the residual connection still needs it.
+    ///
+    /// # Panics
+    /// If the last axis of `x` is not `E`.
+    pub fn forward(&self, x: &Tensor) -> Tensor {
+        // SOLUTION week1-day4 task 1
+        assert_eq!(
+            x.shape().last(),
+            self.weight.shape().first(),
+            "RmsNorm: x {:?} does not fit weight {:?}",
+            x.shape(),
+            self.weight.shape()
+        );
+        let mut out = x.clone();
+        for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
+            let mean_square = row.fold(0.0, |sum: f32, &v| sum + v * v) / row.len() as f32;
+            let scale = 1.0 / (mean_square + self.eps).sqrt();
+            row.mapv_inplace(|v| v * scale);
+        }
+        out * &self.weight
+        // END SOLUTION
+    }
+}

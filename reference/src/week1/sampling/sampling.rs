@@ -1,0 +1,202 @@
+//! Day 7. Sampling: a distribution is shaped, then drawn from.
+//!
+//! Each shaping step works on logits in place; a token that is ruled out gets `−inf`. The order is
+//! repetition penalty, temperature, top-k, top-p, min-p, draw.
+//!
+//! Tasks here: week1-day7 task 1 (`apply_temperature`), week1-day7 task 2 (`top_k`), week1-day7
+//! task 3 (`top_p`), week1-day7 task 4 (`min_p`), week1-day7 task 5 (`repetition_penalty`),
+//! week1-day7 task 6 (`Rng::next_u64`, `Rng::uniform`, `draw`, `Sampler::choose`). Everything else
+//! is provided.
+
+use tiny_llm_formats::tensor::tensor;
+
+use super::{attention::softmax, generate::argmax};
+
+pub use tiny_llm_formats::request::SamplerOptions;
+
+/// Divides the logits by `temperature`. At 0 only the largest logit (of equal ones, the first)
+/// stays; every other becomes `−inf`.
+pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
+    // SOLUTION week1-day7 task 1
+    if temperature == 0.0 {
+        let best = argmax(logits) as usize;
+        for (i, logit) in logits.iter_mut().enumerate() {
+            if i != best {
+                *logit = f32::NEG_INFINITY;
+            }
+        }
+    } else {
+        for logit in logits {
+            *logit /= temperature;
+        }
+    }
+    // END SOLUTION
+}
+
+/// Keeps the `k` largest logits, unchanged; of equal ones, the first. 0, and any `k` from `V` on,
+/// keeps all.
+pub fn top_k(logits: &mut [f32], k: usize) {
+    // SOLUTION week1-day7 task 2
+    if k == 0 {
+        return;
+    }
+    for &token in descending(logits).iter().skip(k) {
+        logits[token] = f32::NEG_INFINITY;
+    }
+    // END SOLUTION
+}
+
+// SOLUTION week1-day7 task 2 (helper)
+/// Token ids from the largest logit to the smallest; the sort is stable, so equal logits stay in id
+/// order.
+fn descending(logits: &[f32]) -> Vec<usize> {
+    let mut ids: Vec<usize> = (0..logits.len()).collect();
+    ids.sort_by(|&a, &b| logits[b].partial_cmp(&logits[a]).expect("no logit is NaN"));
+    ids
+}
+
+/// `softmax` of one row.
+fn probabilities(logits: &[f32]) -> Vec<f32> {
+    softmax(&tensor(&[logits.len()], logits.to_vec())).into_raw_vec_and_offset().0
+}
+// END SOLUTION
+
+/// Nucleus sampling: keeps the most probable tokens until their probabilities sum to at least `p`;
+/// among equally probable ones, lower ids come first. The token that crosses `p` stays, so at least
+/// one always does. `p ≥ 1` keeps all. The sum is taken in f64: a vocabulary is large.
+///
+/// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
+pub fn top_p(logits: &mut [f32], p: f32) {
+    // SOLUTION week1-day7 task 3
+    if p >= 1.0 {
+        return;
+    }
+    let probabilities = probabilities(logits);
+    // In f64: a vocabulary has many thousand small probabilities.
+    let mut mass_before = 0.0;
+    for (rank, &token) in descending(logits).iter().enumerate() {
+        if rank > 0 && mass_before >= f64::from(p) {
+            logits[token] = f32::NEG_INFINITY;
+        }
+        mass_before += f64::from(probabilities[token]);
+    }
+    // END SOLUTION
+}
+
+/// Keeps the tokens that are at least `p` times as probable as the most probable one; `p` in
+/// `[0, 1]`. 0 keeps all.
+///
+/// Source: Nguyen et al. 2024, "Turning Up the Heat: Min-p Sampling".
+pub fn min_p(logits: &mut [f32], p: f32) {
+    // SOLUTION week1-day7 task 4
+    let max = logits.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
+    for logit in logits {
+        // e^(logit − max) is the ratio of the two probabilities: their common denominator cancels.
+        if (*logit - max).exp() < p {
+            *logit = f32::NEG_INFINITY;
+        }
+    }
+    // END SOLUTION
+}
+
+/// Makes every token of `seen` less likely, once however often it occurs: a positive logit is
+/// divided by `penalty`, a negative one multiplied. `penalty` is positive; 1 changes nothing.
+///
+/// Source: Keskar et al. 2019, "CTRL".
+pub fn repetition_penalty(logits: &mut [f32], seen: &[u32], penalty: f32) {
+    // SOLUTION week1-day7 task 5
+    let mut tokens = seen.to_vec();
+    tokens.sort_unstable();
+    tokens.dedup();
+    for token in tokens {
+        let logit = &mut logits[token as usize];
+        *logit = if *logit > 0.0 { *logit / penalty } else { *logit * penalty };
+    }
+    // END SOLUTION
+}
+
+/// A seeded generator, SplitMix64: the same seed gives the same text on every machine.
+///
+/// Source: Steele, Lea and Flood 2014, "Fast Splittable Pseudorandom Number Generators".
+#[derive(Debug, Clone)]
+pub struct Rng {
+    state: u64,
+}
+
+impl Rng {
+    /// Starts at `state = seed`.
+    pub fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// Adds `0x9e3779b97f4a7c15` to the state and returns it mixed: `z ^= z >> 30`, times
+    /// `0xbf58476d1ce4e5b9`, `z ^= z >> 27`, times `0x94d049bb133111eb`, `z ^= z >> 31`; all modulo
+    /// 2⁶⁴.
+    pub fn next_u64(&mut self) -> u64 {
+        // SOLUTION week1-day7 task 6
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+        // END SOLUTION
+    }
+
+    /// Uniform in `[0, 1)`: the upper 53 bits of [`Rng::next_u64`], times 2⁻⁵³.
+    pub fn uniform(&mut self) -> f64 {
+        // SOLUTION week1-day7 task 6
+        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+        // END SOLUTION
+    }
+}
+
+/// The token at which the running sum of `softmax(logits)`, in id order, first exceeds `uniform`
+/// (in `[0, 1)`). A token with logit `−inf` is never drawn.
+pub fn draw(logits: &[f32], uniform: f64) -> u32 {
+    // SOLUTION week1-day7 task 6
+    let mut sum = 0.0;
+    let mut last = argmax(logits);
+    for (token, probability) in probabilities(logits).into_iter().enumerate() {
+        if probability > 0.0 {
+            last = token as u32;
+            sum += f64::from(probability);
+            if sum > uniform {
+                return last;
+            }
+        }
+    }
+    // Rounding may leave the sum just below 1: the last possible token covers the rest.
+    last
+    // END SOLUTION
+}
+
+/// All of the above, in order.
+#[derive(Debug, Clone)]
+pub struct Sampler {
+    /// What shapes the distribution.
+    pub options: SamplerOptions,
+    /// Where the draws come from: one number per token.
+    pub rng: Rng,
+}
+
+impl Sampler {
+    /// Chooses the next token from `logits [V]`, after the tokens `seen` so far, prompt included.
+    pub fn choose(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
+        // SOLUTION week1-day7 task 6
+        let SamplerOptions {
+            temperature,
+            top_k: k,
+            top_p: nucleus,
+            min_p: ratio,
+            repetition_penalty: penalty,
+        } = self.options;
+        let mut logits = logits.to_vec();
+        repetition_penalty(&mut logits, seen, penalty);
+        apply_temperature(&mut logits, temperature);
+        top_k(&mut logits, k);
+        top_p(&mut logits, nucleus);
+        min_p(&mut logits, ratio);
+        draw(&logits, self.rng.uniform())
+        // END SOLUTION
+    }
+}

@@ -1,0 +1,214 @@
+//! Day 4. Writing a file: all that stands before the data, and then the data, tensor by tensor.
+//!
+//! Tasks here: week2-day4 task 6 (`put_string`, `put_value`, `lay_out`, `head`). Everything else is
+//! provided.
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, Read, Write},
+    path::Path,
+};
+
+use anyhow::{Result, anyhow, ensure};
+use tiny_llm_formats::gguf::{Array, MAGIC, Metadata, TensorInfo, TensorType, VERSION, Value};
+use tiny_llm_formats::unfinished::{Unfinished, cannot_be_written, named};
+
+/// Appends a string as [`Reader::string`](super::gguf::reader::Reader::string) reads it: its length in
+/// bytes (eight bytes), then UTF-8.
+pub fn put_string(out: &mut Vec<u8>, text: &str) {
+    // SOLUTION week2-day4 task 6
+    out.extend((text.len() as u64).to_le_bytes());
+    out.extend(text.as_bytes());
+    // END SOLUTION
+}
+
+/// Appends a metadata value: the number of its type (four bytes, 0 to 12 in the order of
+/// [`Value`]'s variants), then the value as [`read_value`](super::gguf::metadata::read_value) reads it.
+/// [`put_array`] writes an array.
+pub fn put_value(out: &mut Vec<u8>, value: &Value) {
+    // SOLUTION week2-day4 task 6
+    let mut put = |type_id: u32, bytes: &[u8]| {
+        out.extend(type_id.to_le_bytes());
+        out.extend(bytes);
+    };
+    match value {
+        Value::U8(x) => put(0, &x.to_le_bytes()),
+        Value::I8(x) => put(1, &x.to_le_bytes()),
+        Value::U16(x) => put(2, &x.to_le_bytes()),
+        Value::I16(x) => put(3, &x.to_le_bytes()),
+        Value::U32(x) => put(4, &x.to_le_bytes()),
+        Value::I32(x) => put(5, &x.to_le_bytes()),
+        Value::F32(x) => put(6, &x.to_le_bytes()),
+        Value::Bool(x) => put(7, &[u8::from(*x)]),
+        Value::String(text) => {
+            put(8, &[]);
+            put_string(out, text);
+        }
+        Value::Array(array) => {
+            put(9, &[]);
+            put_array(out, array);
+        }
+        Value::U64(x) => put(10, &x.to_le_bytes()),
+        Value::I64(x) => put(11, &x.to_le_bytes()),
+        Value::F64(x) => put(12, &x.to_le_bytes()),
+    }
+    // END SOLUTION
+}
+
+/// Appends an array: the number of its elements' type (four bytes), how many there are (eight
+/// bytes), the elements without their type.
+pub fn put_array(out: &mut Vec<u8>, array: &Array) {
+    match array {
+        Array::U8(all) => put_all(out, 0, all, |out, x| out.push(*x)),
+        Array::I8(all) => put_all(out, 1, all, |out, x| out.extend(x.to_le_bytes())),
+        Array::U16(all) => put_all(out, 2, all, |out, x| out.extend(x.to_le_bytes())),
+        Array::I16(all) => put_all(out, 3, all, |out, x| out.extend(x.to_le_bytes())),
+        Array::U32(all) => put_all(out, 4, all, |out, x| out.extend(x.to_le_bytes())),
+        Array::I32(all) => put_all(out, 5, all, |out, x| out.extend(x.to_le_bytes())),
+        Array::F32(all) => put_all(out, 6, all, |out, x| out.extend(x.to_le_bytes())),
+        Array::Bool(all) => put_all(out, 7, all, |out, x| out.push(u8::from(*x))),
+        Array::String(all) => put_all(out, 8, all, |out, x| put_string(out, x)),
+        Array::U64(all) => put_all(out, 10, all, |out, x| out.extend(x.to_le_bytes())),
+        Array::I64(all) => put_all(out, 11, all, |out, x| out.extend(x.to_le_bytes())),
+        Array::F64(all) => put_all(out, 12, all, |out, x| out.extend(x.to_le_bytes())),
+    }
+}
+
+fn put_all<T>(out: &mut Vec<u8>, type_id: u32, all: &[T], put: impl Fn(&mut Vec<u8>, &T)) {
+    out.extend(type_id.to_le_bytes());
+    out.extend((all.len() as u64).to_le_bytes());
+    all.iter().for_each(|x| put(out, x));
+}
+
+/// The table of a file whose tensors stand one after the other in this order: name, shape (slowest
+/// axis first), type. Each begins at the first multiple of `alignment` at or after the end of the
+/// one before.
+///
+/// # Errors
+/// If a tensor has no axes, a row is not a whole number of blocks, or a size or an offset
+/// overflows; the message names the tensor.
+pub fn lay_out(
+    tensors: &[(String, Vec<usize>, TensorType)],
+    alignment: usize,
+) -> Result<Vec<TensorInfo>> {
+    // SOLUTION week2-day4 task 6
+    let mut table: Vec<TensorInfo> = Vec::with_capacity(tensors.len());
+    for (name, shape, tensor_type) in tensors {
+        let (cols, outer) = shape
+            .split_last()
+            .ok_or_else(|| anyhow!("tensor {name}: found no axes, expected one at least"))?;
+        let row = tensor_type.row_bytes(*cols).ok_or_else(|| {
+            anyhow!(
+                "tensor {name}: found rows of {cols} weights, expected whole {tensor_type} blocks \
+                 of {}",
+                tensor_type.block_len()
+            )
+        })?;
+        let place = || {
+            let size = outer.iter().try_fold(row, |size, &n| size.checked_mul(n))?;
+            let end = table.last().map_or(0, |before| before.offset + before.size);
+            let offset = end.checked_next_multiple_of(alignment)?;
+            offset.checked_add(size).map(|_| (offset, size))
+        };
+        let (offset, size) = place().ok_or_else(|| {
+            anyhow!("tensor {name}: found shape {shape:?}, expected one that can be counted")
+        })?;
+        table.push(TensorInfo {
+            name: name.clone(),
+            shape: shape.clone(),
+            tensor_type: *tensor_type,
+            offset,
+            size,
+        });
+    }
+    Ok(table)
+    // END SOLUTION
+}
+
+/// All bytes of a file before its data: the header (version [`VERSION`]), the metadata in the order
+/// of their keys, the tensor table, and zeros up to a multiple of `alignment`. See
+/// [`Reader::header`](super::gguf::reader::Reader::header) and [`read_tensor`](super::gguf::table::read_tensor)
+/// for the fields.
+#[must_use]
+pub fn head(metadata: &Metadata, tensors: &[TensorInfo], alignment: usize) -> Vec<u8> {
+    // SOLUTION week2-day4 task 6
+    let mut out = MAGIC.to_vec();
+    out.extend(VERSION.to_le_bytes());
+    out.extend((tensors.len() as u64).to_le_bytes());
+    out.extend((metadata.iter().count() as u64).to_le_bytes());
+    for (key, value) in metadata.iter() {
+        put_string(&mut out, key);
+        put_value(&mut out, value);
+    }
+    for tensor in tensors {
+        put_string(&mut out, &tensor.name);
+        out.extend((tensor.shape.len() as u32).to_le_bytes());
+        // The file has the fastest axis first.
+        for length in tensor.shape.iter().rev() {
+            out.extend((*length as u64).to_le_bytes());
+        }
+        out.extend(tensor.tensor_type.id().to_le_bytes());
+        out.extend((tensor.offset as u64).to_le_bytes());
+    }
+    out.resize(out.len().next_multiple_of(alignment), 0);
+    out
+    // END SOLUTION
+}
+
+/// Writes a file front to back: `head`, then each tensor's data, which `write(i, out)` appends,
+/// then zeros up to the next tensor's place. Nothing is kept in memory. The file appears under its
+/// name when it is complete, and not before.
+///
+/// # Errors
+/// If the file cannot be written, `write` returns an error, or it appends another number of bytes
+/// than the table says.
+pub fn write_file(
+    path: &Path,
+    head: &[u8],
+    tensors: &[TensorInfo],
+    alignment: usize,
+    mut write: impl FnMut(usize, &mut dyn Write) -> Result<()>,
+) -> Result<()> {
+    let wrong = |e: &io::Error| cannot_be_written(path, e);
+    let unfinished = Unfinished::new(path)?;
+    let file = File::create(&unfinished.path).map_err(|e| wrong(&e))?;
+    let mut out = Counted { out: BufWriter::with_capacity(1 << 20, file), written: 0 };
+    out.write_all(head).map_err(|e| wrong(&e))?;
+    for (i, tensor) in tensors.iter().enumerate() {
+        let start = out.written;
+        write(i, &mut out).map_err(|e| named(path, e))?;
+        let size = out.written - start;
+        ensure!(
+            size == tensor.size,
+            "{}: tensor {}: wrote {size} bytes, expected {}",
+            path.display(),
+            tensor.name,
+            tensor.size
+        );
+        // The last one too: readers expect the data section to be a multiple of the alignment.
+        let padding = size.next_multiple_of(alignment) - size;
+        io::copy(&mut io::repeat(0).take(padding as u64), &mut out).map_err(|e| wrong(&e))?;
+    }
+    let file = out.out.into_inner().map_err(|e| wrong(e.error()))?;
+    file.sync_all().map_err(|e| wrong(&e))?;
+    drop(file);
+    unfinished.finish()
+}
+
+/// Counts the bytes that pass.
+struct Counted {
+    out: BufWriter<File>,
+    written: usize,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.out.write(bytes)?;
+        self.written += n;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

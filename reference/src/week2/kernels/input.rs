@@ -1,0 +1,34 @@
+//! Day 5. Rows of activations as small integers.
+//!
+//! Tasks here: week2-day5 task 2 (`quantize_activations`). Everything else is provided.
+
+pub use tiny_llm_kernels::input::{BLOCK, Input, Int8SuperBlock, Prepared, SUM, SUPER_BLOCK, room};
+
+/// Quantizes one row: each `per_scale` activations ([`BLOCK`] or [`SUPER_BLOCK`]) share a scale,
+/// `absmax / 127`; they are divided by it and rounded to the nearest. Where all are zeros the scale
+/// is 0. `x [cols]`, `super_blocks [cols / 256, rounded up]`. Values beyond the end of the row are
+/// 0, and so is the scale of a part that lies beyond it entirely. A scale for 256 stands in all
+/// eight places. All of `super_blocks` is written, whatever it held.
+pub fn quantize_activations(x: &[f32], per_scale: usize, super_blocks: &mut [Int8SuperBlock]) {
+    // SOLUTION week2-day5 task 2
+    for (x, super_block) in x.chunks(SUPER_BLOCK).zip(super_blocks) {
+        super_block.values[x.len()..].fill(0);
+        super_block.scales.fill(0.0);
+        let parts = super_block
+            .values
+            .chunks_mut(per_scale)
+            .zip(super_block.scales.chunks_mut(per_scale / BLOCK));
+        for (x, (values, scales)) in x.chunks(per_scale).zip(parts) {
+            let absmax = x.iter().fold(0f32, |m, x| m.max(x.abs()));
+            scales.fill(absmax / 127.0);
+            let inverse = if absmax > 0.0 { 127.0 / absmax } else { 0.0 };
+            for (value, x) in values.iter_mut().zip(x) {
+                *value = (x * inverse).round_ties_even() as i8;
+            }
+        }
+        for (sum, values) in super_block.sums.iter_mut().zip(super_block.values.chunks_exact(SUM)) {
+            *sum = values.iter().map(|&q| i16::from(q)).sum();
+        }
+    }
+    // END SOLUTION
+}

@@ -1,0 +1,211 @@
+//! Day 1. Generating with a cache: each position is computed once.
+//!
+//! Tasks here: week2-day1 task 4 (`Session::feed`, `Session::generate`). Everything else is
+//! provided.
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use anyhow::{Result, ensure};
+
+use super::{
+    cache::{CacheShape, CacheType, DenseCache, KvCache},
+    model::{Model, Workspace},
+    plan::Plan,
+    rows::Row,
+};
+use crate::week1::generate::{FinishReason, Limits};
+
+/// A model, one sequence in its cache, and what is needed to go on with it.
+pub struct Session<C = DenseCache> {
+    /// The weights.
+    pub model: Arc<Model>,
+    /// How they are used.
+    pub plan: Arc<Plan>,
+    /// Keys and values of `tokens`, as sequence 0.
+    cache: C,
+    /// The sequence so far: every token that is in the cache.
+    tokens: Vec<u32>,
+    work: Workspace,
+    rows: Vec<Row>,
+}
+
+impl Session {
+    /// Room for one sequence of `context` tokens.
+    #[must_use]
+    pub fn new(model: Arc<Model>, plan: Arc<Plan>, context: usize, cache_type: CacheType) -> Self {
+        let c = &model.config;
+        let shape = CacheShape {
+            layers: c.n_layers,
+            sequences: 1,
+            kv_heads: c.n_kv_heads,
+            capacity: context,
+            head_dim: c.head_dim,
+        };
+        Self::with_cache(model, plan, DenseCache::new(shape, cache_type))
+    }
+}
+
+impl<C: KvCache> Session<C> {
+    /// Room for as much as one sequence of an empty cache may hold.
+    #[must_use]
+    pub fn with_cache(model: Arc<Model>, plan: Arc<Plan>, cache: C) -> Self {
+        // All room at once: a token that is decoded allocates nothing.
+        let tokens = Vec::with_capacity(cache.shape().capacity.min(model.config.max_positions));
+        Self { model, plan, cache, tokens, work: Workspace::default(), rows: Vec::new() }
+    }
+
+    /// Where its keys and values are.
+    #[must_use]
+    pub fn cache(&self) -> &C {
+        &self.cache
+    }
+
+    /// The sequence so far: every token that is in the cache.
+    #[must_use]
+    pub fn tokens(&self) -> &[u32] {
+        &self.tokens
+    }
+
+    /// Forgets what the sequence does not have in common with `tokens`, and their last token in any
+    /// case: somebody is about to ask what follows it.
+    pub fn keep_prefix(&mut self, tokens: &[u32]) {
+        let same = self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count();
+        let kept = same.min(tokens.len().saturating_sub(1));
+        self.tokens.truncate(kept);
+        self.cache.truncate(0, kept);
+    }
+
+    /// Forgets the whole sequence.
+    pub fn clear(&mut self) {
+        self.keep_prefix(&[]);
+    }
+
+    /// Runs `tokens` after those of the sequence, in chunks of at most `chunk` rows (0 counts as
+    /// 1), and returns the logits `[V]` after the last one. They are then part of the sequence.
+    ///
+    /// # Errors
+    /// If there are no tokens, or a token or its position is out of range. The chunks before the
+    /// one with that token are then part of the sequence; that one is not.
+    pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
+        // SOLUTION week2-day1 task 4
+        ensure!(!tokens.is_empty(), "there are no tokens to start from");
+        let chunk = chunk.max(1);
+        let last = (tokens.len() - 1) / chunk;
+        for (i, part) in tokens.chunks(chunk).enumerate() {
+            let start = self.cache.len(0);
+            let row = |(j, &token)| Row {
+                token,
+                position: start + j,
+                sequence: 0,
+                logits: i == last && j + 1 == part.len(),
+            };
+            self.rows.clear();
+            self.rows.extend(part.iter().enumerate().map(row));
+            self.model.check(&self.rows, &self.cache)?;
+            self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
+            self.tokens.extend_from_slice(part);
+        }
+        Ok(self.work.logits())
+        // END SOLUTION
+    }
+
+    /// As [`Session::feed`], but returns the logits `[n, V]` after each of the last `n` tokens; they
+    /// stand in one pass, even if they are more than `chunk`.
+    ///
+    /// # Errors
+    /// As [`Session::feed`], or if there are fewer than `n` tokens.
+    pub fn feed_for(&mut self, tokens: &[u32], n: usize, chunk: usize) -> Result<&[f32]> {
+        ensure!((1..=tokens.len()).contains(&n), "logits of {n} of {} tokens", tokens.len());
+        let (whole, last) = tokens.split_at(tokens.len() - n);
+        // The rows before the last `n` that share their pass.
+        let shared = whole.len() % chunk.max(1);
+        let (whole, shared) = whole.split_at(whole.len() - shared);
+        for part in whole.chunks(chunk.max(1)) {
+            self.pass(part, 0)?;
+        }
+        self.pass(&[shared, last].concat(), n)?;
+        Ok(self.work.logits())
+    }
+
+    /// One forward pass; the last `n` rows want logits.
+    fn pass(&mut self, tokens: &[u32], n: usize) -> Result<()> {
+        let start = self.cache.len(0);
+        let silent = tokens.len() - n;
+        let row =
+            |(i, &token)| Row { token, position: start + i, sequence: 0, logits: i >= silent };
+        self.rows.clear();
+        self.rows.extend(tokens.iter().enumerate().map(row));
+        self.model.check(&self.rows, &self.cache)?;
+        self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
+        self.tokens.extend_from_slice(tokens);
+        Ok(())
+    }
+
+    /// Makes `tokens` the sequence; `fill` writes their keys and values into the empty cache.
+    ///
+    /// # Panics
+    /// If it writes another number of positions.
+    pub fn restore(&mut self, tokens: &[u32], fill: impl FnOnce(&mut C)) {
+        self.clear();
+        fill(&mut self.cache);
+        assert_eq!(self.cache.len(0), tokens.len(), "positions and tokens");
+        self.tokens.extend_from_slice(tokens);
+    }
+
+    /// Forgets the sequence from token `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        self.tokens.truncate(len);
+        self.cache.truncate(0, len);
+    }
+
+    /// Extends `prompt`. What it has in common with the sequence so far stays in the cache and is
+    /// not computed again; what else the sequence holds is forgotten
+    /// ([`Session::keep_prefix`]).
+    ///
+    /// `choose(logits, tokens)` is as in week 1, with the prompt and all new tokens; `on_token`
+    /// receives every new token and never a stop token. Limits are looked at in week 1's order;
+    /// `limits.context` counts every position of the sequence.
+    ///
+    /// # Errors
+    /// If the prompt is empty, too long, or holds a token that is not in the vocabulary.
+    pub fn generate(
+        &mut self,
+        prompt: &[u32],
+        chunk: usize,
+        limits: &Limits,
+        mut choose: impl FnMut(&[f32], &[u32]) -> u32,
+        mut on_token: impl FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<FinishReason> {
+        // SOLUTION week2-day1 task 4
+        let context = limits.context;
+        ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+        ensure!(
+            prompt.len() <= context,
+            "the prompt has {} tokens, but the context holds {context}",
+            prompt.len()
+        );
+        let mut tokens =
+            Vec::with_capacity(context.min(prompt.len().saturating_add(limits.max_new_tokens)));
+        tokens.extend_from_slice(prompt);
+        self.keep_prefix(prompt);
+        loop {
+            if tokens.len() - prompt.len() == limits.max_new_tokens {
+                return Ok(FinishReason::Length);
+            }
+            if tokens.len() == context {
+                return Ok(FinishReason::ContextFull);
+            }
+            // What the cache does not hold: first the prompt or its end, then each new token.
+            let logits = self.feed(&tokens[self.cache.len(0)..], chunk)?;
+            let token = choose(logits, &tokens);
+            if limits.stop_tokens.contains(&token) {
+                return Ok(FinishReason::Stop);
+            }
+            tokens.push(token);
+            if on_token(token).is_break() {
+                return Ok(FinishReason::Interrupted);
+            }
+        }
+        // END SOLUTION
+    }
+}

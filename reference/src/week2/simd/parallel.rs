@@ -1,0 +1,76 @@
+//! Day 6. Who takes which part of an output.
+//!
+//! The team of threads itself is provided, by the crate `tiny_llm_kernels`.
+//! [`Team::parallel_tiles`](parallel::Team::parallel_tiles) is the only seam: it cuts an output
+//! into rectangles and has every thread call [`take_tiles`], which hands each rectangle to a thread
+//! that is free. Two threads never see the same rectangle, so a worker writes its part through an
+//! ordinary `&mut` slice.
+//!
+//! Tasks here: week2-day6 task 3 (`Grid::count`, `Grid::tile`, `take_tiles`). Everything else is
+//! provided.
+
+use std::{ops::Range, sync::atomic::Ordering};
+
+use tiny_llm_kernels::parallel::{self, Cut, Schedule};
+pub use tiny_llm_kernels::parallel::{Counter, Pass, Tile};
+
+/// Threads that share their work out by [`take_tiles`].
+pub type Team = parallel::Team<ByGrid>;
+
+/// The schedule that is written here.
+#[derive(Debug, Clone, Copy)]
+pub struct ByGrid;
+
+impl Schedule for ByGrid {
+    fn take_tiles(next: &impl Counter, cut: Cut, work: impl Fn((Range<usize>, Range<usize>))) {
+        let Cut { rows, width, tile } = cut;
+        take_tiles(next, &Grid { rows, width, tile }, work);
+    }
+}
+
+/// A rectangle cut into tiles, all of one size but those at the right and lower edge, which hold
+/// what is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    /// Rows of the whole.
+    pub rows: usize,
+    /// Columns of the whole.
+    pub width: usize,
+    /// Rows and columns of a tile, each at least 1.
+    pub tile: (usize, usize),
+}
+
+impl Grid {
+    /// How many tiles there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        // SOLUTION week2-day6 task 3
+        self.rows.div_ceil(self.tile.0) * self.width.div_ceil(self.tile.1)
+        // END SOLUTION
+    }
+
+    /// Rows and columns of tile `i`; tiles are numbered from left to right, then downwards.
+    #[must_use]
+    pub fn tile(&self, i: usize) -> (Range<usize>, Range<usize>) {
+        // SOLUTION week2-day6 task 3
+        let across = self.width.div_ceil(self.tile.1);
+        let (row, col) = (i / across * self.tile.0, i % across * self.tile.1);
+        (row..self.rows.min(row + self.tile.0), col..self.width.min(col + self.tile.1))
+        // END SOLUTION
+    }
+}
+
+/// What every thread of the team does: as long as there are tiles that nobody has taken, it takes
+/// the next one and works on it. `next` is shared by all threads and counts the tiles that were
+/// taken; it has the functions of an `AtomicUsize`.
+pub fn take_tiles(next: &impl Counter, grid: &Grid, work: impl Fn((Range<usize>, Range<usize>))) {
+    // SOLUTION week2-day6 task 3
+    loop {
+        let i = next.fetch_add(1, Ordering::Relaxed);
+        if i >= grid.count() {
+            return;
+        }
+        work(grid.tile(i));
+    }
+    // END SOLUTION
+}

@@ -1,0 +1,188 @@
+//! Day 7. JSON with a stack: which bytes may follow.
+//!
+//! Tasks here: week3-day7 task 2 (`JsonState::next`, `JsonState::is_complete`). Everything else is
+//! provided.
+
+use super::scalar::{Number, Text};
+
+/// How deep objects and arrays may be nested. A stack of this depth is one number, and no reader
+/// of JSON refuses it.
+pub const MOST_DEPTH: usize = 64;
+
+/// What stands in brackets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Container {
+    /// `{…}`
+    Object,
+    /// `[…]`
+    Array,
+}
+
+/// Where a text of JSON stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Before an object: `{` must come.
+    Root,
+    /// Before a value.
+    Value,
+    /// After `[`: a value, or the end of the array.
+    FirstValue,
+    /// After `{`: a key, or the end of the object.
+    FirstKey,
+    /// After the comma of an object: a key.
+    Key,
+    /// In a key.
+    KeyText(Text),
+    /// After a key: a colon.
+    Colon,
+    /// In a string that is a value.
+    ValueText(Text),
+    /// In a number.
+    Number(Number),
+    /// In `true`, `false` or `null`: these bytes are missing, one at least.
+    Word(&'static [u8]),
+    /// After a value: a comma or a closing bracket; after the outermost value, only space.
+    End,
+}
+
+/// All that matters of the bytes so far: the place, and which objects and arrays are open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct JsonState {
+    /// Where the text stands.
+    pub place: Place,
+    /// How many objects and arrays are open.
+    depth: u8,
+    /// Bit `i` says whether the one with the number `i` is an object. Above `depth` all are 0, so
+    /// that equal states are equal numbers.
+    objects: u64,
+}
+
+impl JsonState {
+    /// Before any value.
+    #[must_use]
+    pub fn value() -> Self {
+        Self { place: Place::Value, depth: 0, objects: 0 }
+    }
+
+    /// Before an object.
+    #[must_use]
+    pub fn object() -> Self {
+        Self { place: Place::Root, ..Self::value() }
+    }
+
+    /// How many objects and arrays are open.
+    #[must_use]
+    pub fn depth(self) -> usize {
+        self.depth.into()
+    }
+
+    /// The innermost that is open.
+    #[must_use]
+    pub fn within(self) -> Option<Container> {
+        let last = self.depth.checked_sub(1)?;
+        let object = self.objects >> last & 1 == 1;
+        Some(if object { Container::Object } else { Container::Array })
+    }
+
+    /// At another place.
+    #[must_use]
+    pub fn at(self, place: Place) -> Self {
+        Self { place, ..self }
+    }
+
+    /// After an opening bracket; `None` if too many are open.
+    #[must_use]
+    pub fn open(self, container: Container) -> Option<Self> {
+        let (object, place) = match container {
+            Container::Object => (1, Place::FirstKey),
+            Container::Array => (0, Place::FirstValue),
+        };
+        (self.depth() < MOST_DEPTH).then(|| Self {
+            place,
+            depth: self.depth + 1,
+            objects: self.objects | object << self.depth,
+        })
+    }
+
+    /// After the closing bracket of the innermost that is open.
+    ///
+    /// # Panics
+    /// If none is.
+    #[must_use]
+    pub fn close(self) -> Self {
+        let last = self.depth.checked_sub(1).expect("something is open");
+        Self { place: Place::End, depth: last, objects: self.objects & !(1 << last) }
+    }
+
+    /// Where the text stands after one more byte; `None` if no JSON goes on like this.
+    ///
+    /// Space (a blank, tab, line feed, carriage return) may stand before and after every value,
+    /// key, comma and colon, but not in the middle of a string, a number or a word.
+    #[must_use]
+    pub fn next(self, byte: u8) -> Option<Self> {
+        // SOLUTION week3-day7 task 2
+        match self.place {
+            Place::KeyText(text) => Some(match text.next(byte)? {
+                Text::Closed => self.at(Place::Colon),
+                text => self.at(Place::KeyText(text)),
+            }),
+            Place::ValueText(text) => Some(match text.next(byte)? {
+                Text::Closed => self.at(Place::End),
+                text => self.at(Place::ValueText(text)),
+            }),
+            Place::Word([first, rest @ ..]) => (byte == *first)
+                .then(|| self.at(if rest.is_empty() { Place::End } else { Place::Word(rest) })),
+            Place::Number(number) => match number.next(byte) {
+                Some(number) => Some(self.at(Place::Number(number))),
+                // A number ends where something else begins.
+                None if number.is_complete() => self.at(Place::End).next(byte),
+                None => None,
+            },
+            _ if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') => Some(self),
+            Place::Root if byte == b'{' => self.open(Container::Object),
+            Place::FirstValue if byte == b']' => Some(self.close()),
+            Place::Value | Place::FirstValue => begin_value(self, byte),
+            Place::FirstKey if byte == b'}' => Some(self.close()),
+            Place::FirstKey | Place::Key if byte == b'"' => {
+                Some(self.at(Place::KeyText(Text::Plain)))
+            }
+            Place::Colon if byte == b':' => Some(self.at(Place::Value)),
+            Place::End => match (self.within()?, byte) {
+                (Container::Object, b',') => Some(self.at(Place::Key)),
+                (Container::Array, b',') => Some(self.at(Place::Value)),
+                (Container::Object, b'}') | (Container::Array, b']') => Some(self.close()),
+                _ => None,
+            },
+            _ => None,
+        }
+        // END SOLUTION
+    }
+
+    /// Whether the bytes so far are JSON as they stand.
+    #[must_use]
+    pub fn is_complete(self) -> bool {
+        // SOLUTION week3-day7 task 2
+        let ended = match self.place {
+            Place::End => true,
+            Place::Number(number) => number.is_complete(),
+            _ => false,
+        };
+        ended && self.depth == 0
+        // END SOLUTION
+    }
+}
+
+// SOLUTION week3-day7 task 2 (helper)
+/// What a value begins with.
+fn begin_value(state: JsonState, byte: u8) -> Option<JsonState> {
+    match byte {
+        b'{' => state.open(Container::Object),
+        b'[' => state.open(Container::Array),
+        b'"' => Some(state.at(Place::ValueText(Text::Plain))),
+        b't' => Some(state.at(Place::Word(b"rue"))),
+        b'f' => Some(state.at(Place::Word(b"alse"))),
+        b'n' => Some(state.at(Place::Word(b"ull"))),
+        _ => Some(state.at(Place::Number(Number::Start.next(byte)?))),
+    }
+}
+// END SOLUTION

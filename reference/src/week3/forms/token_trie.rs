@@ -1,0 +1,109 @@
+//! Day 7. From bytes to tokens: all of a vocabulary's texts in one tree.
+//!
+//! Tasks here: week3-day7 task 3 (`TokenTrie::insert`, `TokenTrie::walk`). Everything else is
+//! provided.
+
+use super::grammar::Grammar;
+
+/// A node's number.
+pub type NodeId = usize;
+
+/// The texts of a vocabulary as a tree of bytes, a *trie*: a beginning that several have in common
+/// is stored once. A node stands for the bytes on the way to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenTrie {
+    nodes: Vec<Node>,
+    vocabulary: usize,
+}
+
+/// A beginning of texts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Node {
+    /// A node for each byte with which a text goes on.
+    pub children: Vec<(u8, NodeId)>,
+    /// The tokens whose whole text this is. Several may have the same.
+    pub tokens: Vec<u32>,
+}
+
+impl TokenTrie {
+    /// The node of no bytes at all.
+    pub const ROOT: NodeId = 0;
+
+    /// The tree of all tokens' texts, which stand in the order of their ids. A token with an empty
+    /// text is no text (it ends one, or begins a turn, or pads the vocabulary): it is left out.
+    #[must_use]
+    pub fn new(texts: &[Vec<u8>]) -> Self {
+        let mut trie = Self { nodes: vec![Node::default()], vocabulary: texts.len() };
+        for (token, text) in (0..).zip(texts).filter(|(_, text)| !text.is_empty()) {
+            trie.insert(token, text);
+        }
+        trie
+    }
+
+    /// `V`: how many tokens there are, those without a text included.
+    #[must_use]
+    pub fn vocabulary(&self) -> usize {
+        self.vocabulary
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn num_nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// A node.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id]
+    }
+
+    /// The node that a byte leads to from a node.
+    #[must_use]
+    pub fn child(&self, id: NodeId, byte: u8) -> Option<NodeId> {
+        let children = &self.nodes[id].children;
+        children.iter().find(|(first, _)| *first == byte).map(|&(_, child)| child)
+    }
+
+    /// Adds a token's text.
+    fn insert(&mut self, token: u32, text: &[u8]) {
+        // SOLUTION week3-day7 task 3
+        let mut id = Self::ROOT;
+        for &byte in text {
+            id = self.child(id, byte).unwrap_or_else(|| {
+                let new = self.nodes.len();
+                self.nodes.push(Node::default());
+                self.nodes[id].children.push((byte, new));
+                new
+            });
+        }
+        self.nodes[id].tokens.push(token);
+        // END SOLUTION
+    }
+
+    /// Calls `each(token, state)` for every token whose whole text may follow `state`, in any
+    /// order, with the state after it. The grammar is asked once for each beginning of texts,
+    /// however many tokens have it in common, and not at all about what begins with something
+    /// impossible.
+    pub fn walk<G: Grammar>(
+        &self,
+        grammar: &G,
+        state: &G::State,
+        each: &mut dyn FnMut(u32, &G::State),
+    ) {
+        // SOLUTION week3-day7 task 3
+        let mut open = vec![(Self::ROOT, state.clone())];
+        while let Some((id, state)) = open.pop() {
+            let node = &self.nodes[id];
+            for &token in &node.tokens {
+                each(token, &state);
+            }
+            for &(byte, child) in &node.children {
+                if let Some(next) = grammar.next(&state, byte) {
+                    open.push((child, next));
+                }
+            }
+        }
+        // END SOLUTION
+    }
+}

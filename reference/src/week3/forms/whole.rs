@@ -1,0 +1,158 @@
+//! Day 7. Always whole: what a text still needs to be JSON, and which tokens leave room for that.
+//!
+//! Tasks here: week3-day7 task 4 (`closing_byte`, `fewest_tokens`, `Prices::of`, `mask`).
+//! Everything else is provided.
+
+use std::{collections::HashMap, sync::Arc};
+
+use super::{
+    grammar::Grammar,
+    json::{Container, JsonState, Place},
+    scalar::Text,
+    token_trie::TokenTrie,
+};
+
+/// The price of a token that may not follow.
+pub const NEVER: u16 = u16::MAX;
+
+/// The first byte of a shortest text that makes JSON of the bytes so far; `None` if they are JSON
+/// as they stand. Of several that are as short, the one with the smallest bytes; so each byte of
+/// that text is the closing byte of the state after the one before.
+#[must_use]
+pub fn closing_byte(state: &JsonState) -> Option<u8> {
+    // SOLUTION week3-day7 task 4
+    let byte = match state.place {
+        Place::Root => b'{',
+        Place::Value => b'0',
+        Place::FirstValue => b']',
+        Place::FirstKey => b'}',
+        Place::Key => b'"',
+        Place::Colon => b':',
+        Place::KeyText(text) | Place::ValueText(text) => match text {
+            Text::Plain | Text::Closed => b'"',
+            Text::Escape => b'"',
+            Text::Unicode | Text::UnicodeD => b'0',
+            Text::Missing(sets) => sets[0][0].0,
+        },
+        Place::Word(rest) => rest[0],
+        Place::Number(number) if !number.is_complete() => b'0',
+        Place::Number(_) | Place::End => match state.within()? {
+            Container::Object => b'}',
+            Container::Array => b']',
+        },
+    };
+    Some(byte)
+    // END SOLUTION
+}
+
+/// The fewest tokens whose texts, one after the other, are `text`; 0 for no text. `None` if there
+/// are none.
+#[must_use]
+pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
+    // SOLUTION week3-day7 task 4
+    // fewest[i]: of the text from byte i on.
+    let mut fewest = vec![None; text.len() + 1];
+    fewest[text.len()] = Some(0);
+    for start in (0..text.len()).rev() {
+        let mut id = TokenTrie::ROOT;
+        for end in start..text.len() {
+            let Some(child) = trie.child(id, text[end]) else { break };
+            id = child;
+            if let Some(rest) = fewest[end + 1].filter(|_| !trie.node(id).tokens.is_empty()) {
+                fewest[start] = Some(fewest[start].map_or(rest + 1, |n: usize| n.min(rest + 1)));
+            }
+        }
+    }
+    fewest[0]
+    // END SOLUTION
+}
+
+/// What each token costs, by the state that it would follow, kept for the next time.
+#[derive(Debug)]
+pub struct Prices<S> {
+    known: HashMap<S, Arc<[u16]>>,
+    most: usize,
+}
+
+impl<S> Prices<S> {
+    /// Nothing is known yet; prices of at most this many states will be kept.
+    ///
+    /// # Panics
+    /// If that is none.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
+        assert!(most > 0, "prices are kept of one state at least");
+        Self { known: HashMap::new(), most }
+    }
+
+    /// Of how many states prices are known.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Whether none are.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+}
+
+impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
+    /// The prices `[V]` in this state: how many tokens the text still needs after each token (the
+    /// fewest of the closing text there), and [`NEVER`] if the token may not follow, or if the
+    /// closing text there cannot be made of tokens.
+    ///
+    /// Of a state that is known they are not computed again. Once as many are known as there may
+    /// be, all are forgotten before another one is added.
+    pub fn of<G: Grammar<State = S>>(
+        &mut self,
+        grammar: &G,
+        trie: &TokenTrie,
+        state: &S,
+    ) -> Arc<[u16]> {
+        // SOLUTION week3-day7 task 4
+        if let Some(prices) = self.known.get(state) {
+            return Arc::clone(prices);
+        }
+        // Most tokens lead to one of a few states.
+        let mut needed = HashMap::<S, u16>::new();
+        let mut prices = vec![NEVER; trie.vocabulary()];
+        trie.walk(grammar, state, &mut |token, next| {
+            prices[token as usize] = *needed.entry(next.clone()).or_insert_with(|| {
+                let fewest = fewest_tokens(trie, &grammar.closing_text(next));
+                fewest.and_then(|n| u16::try_from(n).ok()).unwrap_or(NEVER)
+            });
+        });
+        if self.known.len() >= self.most {
+            self.known.clear();
+        }
+        let prices: Arc<[u16]> = prices.into();
+        self.known.insert(state.clone(), Arc::clone(&prices));
+        prices
+        // END SOLUTION
+    }
+}
+
+/// Rules out, by a logit of −∞, every token after which the text could not become whole any more.
+///
+/// `left` is how many tokens may still come, the next one included (1 or more). A token of `stop`
+/// ends the text and is no part of it, whatever `prices` says of it: it may come only if the text
+/// is `complete` as it stands. The other logits stay as they are.
+///
+/// # Panics
+/// If there are not as many prices as logits `[V]`.
+pub fn mask(logits: &mut [f32], prices: &[u16], left: usize, stop: &[u32], complete: bool) {
+    // SOLUTION week3-day7 task 4
+    assert_eq!(logits.len(), prices.len(), "logits and prices of one vocabulary");
+    let ends: Vec<f32> = stop.iter().map(|&token| logits[token as usize]).collect();
+    for (logit, &price) in logits.iter_mut().zip(prices) {
+        if price == NEVER || usize::from(price) >= left {
+            *logit = f32::NEG_INFINITY;
+        }
+    }
+    for (&token, logit) in stop.iter().zip(ends) {
+        logits[token as usize] = if complete { logit } else { f32::NEG_INFINITY };
+    }
+    // END SOLUTION
+}

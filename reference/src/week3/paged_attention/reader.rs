@@ -1,0 +1,232 @@
+//! Day 4. Who reads a page: queries of several rows and sequences, all of which meet it at once.
+//!
+//! Tasks here: week3-day4 task 1 (`read_run`), week3-day4 task 2 (`arrange`, `read_pages`).
+//! Everything else is provided.
+
+use std::ops::Range;
+
+use crate::week2::{
+    cache::{DenseCache, KvCache, Run, widen},
+    kernels::vector::{TILE, tile_scores, tile_scores_transposed, tile_sum},
+    rows::Row,
+    streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, OnlineSoftmax},
+};
+
+/// A cache whose positions lie in pages that have names.
+pub trait Pages: KvCache {
+    /// Positions of a page, a multiple of [`TILE`].
+    fn page_len(&self) -> usize;
+
+    /// Names page `i` of a sequence: the one that holds its positions from `i · page_len` on. If
+    /// two sequences' pages have the same name, they have the same keys and values there.
+    ///
+    /// # Panics
+    /// If the sequence has no such page.
+    fn page_name(&self, sequence: usize, i: usize) -> usize;
+}
+
+/// Nothing is shared: each sequence has pages of its own, one after the other.
+impl Pages for DenseCache {
+    fn page_len(&self) -> usize {
+        4 * TILE
+    }
+
+    fn page_name(&self, sequence: usize, i: usize) -> usize {
+        sequence * self.shape().capacity.div_ceil(self.page_len()) + i
+    }
+}
+
+/// The queries of one row that share a key head, and what they have seen so far.
+#[derive(Debug, Default)]
+pub struct Reader<'a> {
+    /// Whose keys they read.
+    pub sequence: usize,
+    /// The positions that they may see.
+    pub visible: Range<usize>,
+    /// `[G, D]`
+    pub q: &'a [f32],
+    /// `[G]`, the softmax of each so far.
+    pub softmax: &'a mut [OnlineSoftmax],
+    /// `[G, D]`, the sum of the values so far, each times `e^(score − max)`: not divided by the
+    /// total yet.
+    pub sums: &'a mut [f32],
+}
+
+/// Room for a tile of keys or values, and the scores of all queries that meet it.
+pub struct Desk {
+    /// Whether keys are transposed for the scores.
+    transposes: bool,
+    tile: [f32; TILE * MAX_HEAD_DIM],
+    transposed: [f32; TILE * MAX_HEAD_DIM],
+    scores: [f32; MAX_BLOCK_QUERIES * TILE],
+    factors: [f32; MAX_BLOCK_QUERIES],
+}
+
+impl Default for Desk {
+    fn default() -> Self {
+        Self::for_queries(1)
+    }
+}
+
+impl Desk {
+    /// From this many queries on it pays to transpose a tile of keys.
+    const MANY: usize = 32;
+
+    /// For this many queries that meet a tile. Their scores do not depend on it, to the last bit.
+    #[must_use]
+    pub fn for_queries(queries: usize) -> Self {
+        Self {
+            transposes: queries >= Self::MANY,
+            tile: [0.0; TILE * MAX_HEAD_DIM],
+            transposed: [0.0; TILE * MAX_HEAD_DIM],
+            scores: [0.0; MAX_BLOCK_QUERIES * TILE],
+            factors: [0.0; MAX_BLOCK_QUERIES],
+        }
+    }
+
+    /// Puts a tile of keys on the desk: `n` positions of the run, from its place `from` on.
+    pub fn put_keys(&mut self, run: Run<'_>, from: usize, n: usize, dim: usize) {
+        widen(run.keys, from, n, dim, &mut self.tile[..n * dim]);
+        if self.transposes {
+            for (j, key) in self.tile[..n * dim].chunks_exact(dim).enumerate() {
+                for (d, &x) in key.iter().enumerate() {
+                    self.transposed[d * TILE + j] = x;
+                }
+            }
+        }
+    }
+
+    /// Puts a tile of values on the desk: `n` positions of the run, from its place `from` on.
+    pub fn put_values(&mut self, run: Run<'_>, from: usize, n: usize, dim: usize) {
+        widen(run.values, from, n, dim, &mut self.tile[..n * dim]);
+    }
+
+    /// Scores of the queries `q [G, D]` with the `n` keys that lie there. They are the queries
+    /// number `at` to `at` + G − 1 of all that meet this tile. Returns their scores, `[G, TILE]`,
+    /// of which the first `n` of each row are written, and room for their factors, `[G]`: both are
+    /// kept for [`Desk::add`].
+    pub fn score(
+        &mut self,
+        q: &[f32],
+        n: usize,
+        dim: usize,
+        scale: f32,
+        at: usize,
+    ) -> (&mut [f32], &mut [f32]) {
+        let heads = q.len() / dim;
+        let scores = &mut self.scores[at * TILE..(at + heads) * TILE];
+        if self.transposes {
+            let keys = &self.transposed[..dim * TILE];
+            let mut queries: [&[f32]; MAX_BLOCK_QUERIES] = [&[]; MAX_BLOCK_QUERIES];
+            queries.iter_mut().zip(q.chunks_exact(dim)).for_each(|(query, q)| *query = q);
+            tile_scores_transposed(&queries[..heads], keys, scale, scores);
+        } else {
+            tile_scores(q, &self.tile[..n * dim], dim, scale, scores);
+        }
+        (scores, &mut self.factors[at..at + heads])
+    }
+
+    /// `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values that lie
+    /// there: `sums [G, D]`, of the queries from number `at` on. The weights are what became of
+    /// their scores.
+    pub fn add(&self, n: usize, dim: usize, at: usize, sums: &mut [f32]) {
+        let heads = sums.len() / dim;
+        let weights = &self.scores[at * TILE..(at + heads) * TILE];
+        tile_sum(weights, &self.factors[at..at + heads], &self.tile[..n * dim], dim, sums);
+    }
+}
+
+/// Shows a run to all readers: each takes in the positions of it that it may see, and goes on from
+/// where it was. A tile is widened once for all of them. A score is `scale · q·k`.
+pub fn read_run(
+    readers: &mut [Reader<'_>],
+    run: Run<'_>,
+    head_dim: usize,
+    scale: f32,
+    desk: &mut Desk,
+) {
+    // SOLUTION week3-day4 task 1
+    for from in (0..run.len).step_by(TILE) {
+        let n = TILE.min(run.len - from);
+        let place = |position: usize| position.saturating_sub(run.start + from).min(n);
+        desk.put_keys(run, from, n, head_dim);
+        let mut at = 0;
+        for reader in &mut *readers {
+            let (first, end) = (place(reader.visible.start), place(reader.visible.end));
+            let (scores, factors) = desk.score(reader.q, n, head_dim, scale, at);
+            let rows = scores.chunks_exact_mut(TILE).zip(factors).zip(&mut *reader.softmax);
+            for ((scores, factor), softmax) in rows {
+                scores[..first].fill(0.0);
+                scores[end..].fill(0.0);
+                *factor = softmax.absorb(&mut scores[first..end]);
+            }
+            at += reader.softmax.len();
+        }
+        desk.put_values(run, from, n, head_dim);
+        let mut at = 0;
+        for reader in &mut *readers {
+            desk.add(n, head_dim, at, reader.sums);
+            at += reader.softmax.len();
+        }
+    }
+    // END SOLUTION
+}
+
+/// Puts rows into an order in which those that share pages are neighbours, for as long as they
+/// share them: `order` becomes a list of all their indices.
+pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
+    // SOLUTION week3-day4 task 2
+    order.clear();
+    order.extend(0..rows.len());
+    let page_len = cache.page_len();
+    let names = |row: &Row| {
+        let sequence = row.sequence;
+        (0..=row.position / page_len).map(move |i| cache.page_name(sequence, i))
+    };
+    order.sort_unstable_by(|&a, &b| {
+        let (x, y) = (&rows[a], &rows[b]);
+        let by_pages = if x.sequence == y.sequence {
+            x.position.cmp(&y.position)
+        } else {
+            names(x).cmp(names(y))
+        };
+        by_pages.then(a.cmp(&b))
+    });
+    // END SOLUTION
+}
+
+/// Shows readers what they may see of these positions, page by page. A page is read once for all
+/// neighbours that have it; of a page, the positions that any of them sees are read, in whole
+/// tiles.
+pub fn read_pages(
+    cache: &impl Pages,
+    (layer, head): (usize, usize),
+    positions: Range<usize>,
+    readers: &mut [Reader<'_>],
+    scale: f32,
+    desk: &mut Desk,
+) {
+    // SOLUTION week3-day4 task 2
+    let (page_len, head_dim) = (cache.page_len(), cache.shape().head_dim);
+    for i in positions.start / page_len..positions.end.div_ceil(page_len) {
+        let page = positions.start.max(i * page_len)..positions.end.min((i + 1) * page_len);
+        let seen = |reader: &Reader| {
+            reader.visible.start.max(page.start)..reader.visible.end.min(page.end)
+        };
+        let name = |reader: &Reader| {
+            (!seen(reader).is_empty()).then(|| cache.page_name(reader.sequence, i))
+        };
+        for group in readers.chunk_by_mut(|a, b| name(a) == name(b)) {
+            if name(&group[0]).is_none() {
+                continue;
+            }
+            let start = group.iter().map(|reader| seen(reader).start).min().unwrap_or(0);
+            let end = group.iter().map(|reader| seen(reader).end).max().unwrap_or(0);
+            let sequence = group[0].sequence;
+            for run in cache.runs(layer, sequence, head, start / TILE * TILE..end) {
+                read_run(group, run, head_dim, scale, desk);
+            }
+        }
+    }
+    // END SOLUTION
+}

@@ -1,0 +1,352 @@
+//! Day 3. A cache in pages: a sequence has as many as its positions need, and may share them.
+//!
+//! Tasks here: week3-day3 task 2 (`PagedCache::write`, `PagedCache::truncate`,
+//! `PagedCache::reserve`, `PagedCache::first_run`, `PagedCache::start`), week3-day3 task 3
+//! (`PagedCache::fork`, `PagedCache::copy_page`). Everything else is provided.
+
+use std::{iter, mem, ops::Range};
+
+use super::{
+    pool::{BlockPool, Page},
+    reader::Pages,
+    room::EngineCache,
+};
+use crate::week2::{
+    cache::{CacheShape, CacheType, KvCache, Run, Store},
+    kernels::vector::TILE,
+};
+
+/// Keys and values in pages of a fixed number of positions.
+///
+/// A page holds its positions for all layers and heads, so that a sequence needs one list of pages,
+/// its *block table*, and not one for each layer. But a page is not one piece of memory. In each
+/// layer, the parts of all pages that belong to one head lie side by side, because attention reads
+/// one head at a time: each page gives one [`Run`], and neighbouring pages give neighbouring runs.
+#[derive(Debug)]
+pub struct PagedCache {
+    shape: CacheShape,
+    /// Positions of a page, a multiple of [`TILE`].
+    page_len: usize,
+    pool: BlockPool,
+    /// `[layers, H, pages, page_len, D]`
+    keys: Store,
+    /// `[layers, H, pages, page_len, D]`
+    values: Store,
+    /// `[sequences]`: page `i` of a sequence holds its positions from `i · page_len` on.
+    tables: Vec<Vec<Page>>,
+    /// `[sequences]`, how many positions of each sequence every layer holds.
+    lengths: Vec<usize>,
+    copied: usize,
+}
+
+impl KvCache for PagedCache {
+    fn shape(&self) -> CacheShape {
+        self.shape
+    }
+
+    fn len(&self, sequence: usize) -> usize {
+        self.lengths[sequence]
+    }
+
+    /// If [`PagedCache::reserve`] has made no room for this position, room up to it is made now.
+    ///
+    /// # Panics
+    /// If no page is free then; and as the trait says.
+    fn write(
+        &mut self,
+        layer: usize,
+        sequence: usize,
+        position: usize,
+        keys: &[f32],
+        values: &[f32],
+    ) {
+        // SOLUTION week3-day3 task 2
+        let CacheShape { kv_heads, capacity, head_dim: d, .. } = self.shape;
+        assert!(position < capacity, "position {position} is beyond the cache's {capacity}");
+        let (i, offset) = (position / self.page_len, position % self.page_len);
+        if i >= self.tables[sequence].len() {
+            let room = self.reserve(sequence, position + 1);
+            assert!(room, "sequence {sequence}: no page is free for position {position}");
+        }
+        self.make_writable(sequence, i);
+        let page = self.tables[sequence][i].index();
+        for head in 0..kv_heads {
+            let at = self.start(page, layer, head) + offset * d;
+            self.keys.put(at, &keys[head * d..(head + 1) * d]);
+            self.values.put(at, &values[head * d..(head + 1) * d]);
+        }
+        // END SOLUTION
+    }
+
+    fn runs(
+        &self,
+        layer: usize,
+        sequence: usize,
+        head: usize,
+        positions: Range<usize>,
+    ) -> impl Iterator<Item = Run<'_>> + Clone {
+        let mut left = positions;
+        iter::from_fn(move || {
+            if left.is_empty() {
+                return None;
+            }
+            let run = self.first_run(layer, sequence, head, left.clone());
+            assert!(run.start == left.start && run.len > 0, "the first run of {left:?}: {run:?}");
+            self.prefetch_page_after(layer, sequence, head, left.start / self.page_len);
+            left.start += run.len;
+            Some(run)
+        })
+    }
+
+    fn advance(&mut self, sequence: usize, position: usize) {
+        let next = &mut self.lengths[sequence];
+        assert!(
+            position == *next,
+            "sequence {sequence}: found position {position}, expected {next}"
+        );
+        *next += 1;
+    }
+
+    /// Pages that hold none of the positions that are kept go back to the pool, the first one first,
+    /// so that whoever takes them next has them in the same order. So do pages that were reserved
+    /// beyond the sequence's positions.
+    fn truncate(&mut self, sequence: usize, len: usize) {
+        // SOLUTION week3-day3 task 2
+        let len = len.min(self.lengths[sequence]);
+        self.lengths[sequence] = len;
+        for page in self.tables[sequence].drain(len.div_ceil(self.page_len)..) {
+            self.pool.release(page);
+        }
+        // END SOLUTION
+    }
+}
+
+impl Pages for PagedCache {
+    fn page_len(&self) -> usize {
+        self.page_len
+    }
+
+    fn page_name(&self, sequence: usize, i: usize) -> usize {
+        self.tables[sequence][i].index()
+    }
+}
+
+impl EngineCache for PagedCache {
+    /// Makes room for a sequence's positions up to `len`: afterwards each has a page, and no page
+    /// that holds the sequence's next position or a later one up to `len` is shared. Shared pages are
+    /// copied first, then new ones are taken. Returns true at once if `len` isn't beyond the
+    /// sequence's positions. Returns false if the pool has too few pages for all that, copies
+    /// included, or `len` is beyond the capacity; then nothing has changed.
+    fn reserve(&mut self, sequence: usize, len: usize) -> bool {
+        // SOLUTION week3-day3 task 2
+        let (next, held) = (self.lengths[sequence], self.tables[sequence].len());
+        if len <= next {
+            return true;
+        }
+        let (first, end) = (next / self.page_len, len.div_ceil(self.page_len));
+        let needed = end.saturating_sub(held) + self.num_shared(sequence, first..end);
+        if len > self.shape.capacity || !self.pool.can_allocate(needed) {
+            return false;
+        }
+        for i in first..end.min(held) {
+            self.make_writable(sequence, i);
+        }
+        for _ in held..end {
+            let page = self.pool.allocate().expect("so many are free");
+            self.tables[sequence].push(page);
+        }
+        true
+        // END SOLUTION
+    }
+}
+
+impl PagedCache {
+    /// An empty cache of `pages` pages, each of `page_len` positions. However many sequences the
+    /// shape has, there is no more memory than these pages; a sequence's capacity is at most theirs.
+    ///
+    /// # Panics
+    /// If `page_len` is no multiple of [`TILE`], or 0: a run may end only at a multiple of it.
+    #[must_use]
+    pub fn new(shape: CacheShape, page_len: usize, pages: usize, cache_type: CacheType) -> Self {
+        assert!(
+            page_len > 0 && page_len.is_multiple_of(TILE),
+            "a page holds {page_len} positions; expected a multiple of {TILE}"
+        );
+        let numbers = pages * numbers_of_a_page(shape, page_len);
+        let capacity = shape.capacity.min(pages * page_len);
+        Self {
+            shape: CacheShape { capacity, ..shape },
+            page_len,
+            pool: BlockPool::new(pages),
+            keys: Store::new(numbers, cache_type),
+            values: Store::new(numbers, cache_type),
+            tables: (0..shape.sequences).map(|_| Vec::new()).collect(),
+            lengths: vec![0; shape.sequences],
+            copied: 0,
+        }
+    }
+
+    /// Positions of a page.
+    #[must_use]
+    pub fn page_len(&self) -> usize {
+        self.page_len
+    }
+
+    /// Who lends the pages.
+    #[must_use]
+    pub fn pool(&self) -> &BlockPool {
+        &self.pool
+    }
+
+    /// The pages of a sequence, in the order of its positions.
+    pub fn table(&self, sequence: usize) -> &[Page] {
+        &self.tables[sequence]
+    }
+
+    /// The pool, to give pages further owners.
+    pub fn pool_mut(&mut self) -> &mut BlockPool {
+        &mut self.pool
+    }
+
+    /// The pool and a sequence's table.
+    pub fn pool_and_table(&mut self, sequence: usize) -> (&mut BlockPool, &[Page]) {
+        (&mut self.pool, &self.tables[sequence])
+    }
+
+    /// Gives the empty sequence pages that are full, of which it is an owner from now on.
+    ///
+    /// # Panics
+    /// If it has pages already.
+    pub fn attach(&mut self, sequence: usize, pages: Vec<Page>) {
+        let table = &mut self.tables[sequence];
+        assert!(table.is_empty(), "sequence {sequence} is in use: truncate it to 0 first");
+        self.lengths[sequence] = pages.len() * self.page_len;
+        *table = pages;
+    }
+
+    /// How many pages have been copied because somebody wanted to write into a shared one.
+    #[must_use]
+    pub fn copied(&self) -> usize {
+        self.copied
+    }
+
+    /// Bytes of keys and values in one page.
+    #[must_use]
+    pub fn page_bytes(&self) -> usize {
+        2 * numbers_of_a_page(self.shape, self.page_len) * self.keys.number_bytes()
+    }
+
+    /// Gives the empty sequence `to` all positions of `from`, without a copy: every page that holds
+    /// some of them gets one more owner, including the last one, which may be only partly full. The
+    /// first that writes there gets a page of its own.
+    ///
+    /// # Panics
+    /// If `to` has pages already.
+    pub fn fork(&mut self, from: usize, to: usize) {
+        // SOLUTION week3-day3 task 3
+        assert!(self.tables[to].is_empty(), "sequence {to} is in use: truncate it to 0 first");
+        let len = self.lengths[from];
+        let used = &self.tables[from][..len.div_ceil(self.page_len)];
+        let shared = used.iter().map(|page| self.pool.retain(page)).collect();
+        self.tables[to] = shared;
+        self.lengths[to] = len;
+        // END SOLUTION
+    }
+
+    /// Gives the sequence a copy of its page `i`, with keys and values of all layers and heads; the
+    /// copy takes the page's place in the table. Counts it in `copied`. The other owners keep the
+    /// page.
+    ///
+    /// # Panics
+    /// If no page is free.
+    fn copy_page(&mut self, sequence: usize, i: usize) {
+        // SOLUTION week3-day3 task 3
+        let copy = self.pool.allocate();
+        let copy = copy.unwrap_or_else(|| panic!("sequence {sequence}: no page is free to copy"));
+        let CacheShape { layers, kv_heads, head_dim, .. } = self.shape;
+        let numbers = self.page_len * head_dim;
+        for layer in 0..layers {
+            for head in 0..kv_heads {
+                let from = self.start(self.tables[sequence][i].index(), layer, head);
+                let to = self.start(copy.index(), layer, head);
+                self.keys.copy(from, to, numbers);
+                self.values.copy(from, to, numbers);
+            }
+        }
+        let shared = mem::replace(&mut self.tables[sequence][i], copy);
+        self.pool.release(shared);
+        self.copied += 1;
+        // END SOLUTION
+    }
+
+    /// Sees to it that page `i` of a sequence is its own, before something is written there.
+    fn make_writable(&mut self, sequence: usize, i: usize) {
+        if self.pool.num_owners(&self.tables[sequence][i]) > 1 {
+            self.copy_page(sequence, i);
+        }
+    }
+
+    /// How many of these pages of a sequence have other owners too. The range may go beyond the table.
+    fn num_shared(&self, sequence: usize, pages: Range<usize>) -> usize {
+        let held = self.tables[sequence].iter().take(pages.end).skip(pages.start);
+        held.filter(|page| self.pool.num_owners(page) > 1).count()
+    }
+
+    /// The first run of these positions: those that lie in the same page as the first of them.
+    ///
+    /// # Panics
+    /// If no page holds that position, or layer or head are not in the cache.
+    fn first_run(
+        &self,
+        layer: usize,
+        sequence: usize,
+        head: usize,
+        positions: Range<usize>,
+    ) -> Run<'_> {
+        // SOLUTION week3-day3 task 2
+        let Range { start, end } = positions;
+        let (i, offset) = (start / self.page_len, start % self.page_len);
+        let table = &self.tables[sequence];
+        assert!(i < table.len(), "position {start} of sequence {sequence} has no page");
+        let (len, d) = ((end - start).min(self.page_len - offset), self.shape.head_dim);
+        let at = self.start(table[i].index(), layer, head) + offset * d;
+        let (keys, values) = (self.keys.get(at, len * d), self.values.get(at, len * d));
+        Run { start, len, keys, values }
+        // END SOLUTION
+    }
+
+    /// Prefetches a head's keys and values in the page after page `i` of a sequence, if there is one:
+    /// they are read next. Only the table knows where they lie, unless they're in a row.
+    fn prefetch_page_after(&self, layer: usize, sequence: usize, head: usize, i: usize) {
+        let [page, next] = &self.tables[sequence][i..self.tables[sequence].len().min(i + 2)] else {
+            return;
+        };
+        let in_a_row = next.index() == page.index() + 1;
+        let at = self.start(next.index(), layer, head);
+        let numbers = self.page_len * self.shape.head_dim;
+        self.keys.prefetch(at, numbers, in_a_row);
+        self.values.prefetch(at, numbers, in_a_row);
+    }
+
+    /// Where a head's part of a page begins in [`Store`]; `page` is its number in the pool.
+    ///
+    /// # Panics
+    /// If layer or head are not in the cache.
+    fn start(&self, page: usize, layer: usize, head: usize) -> usize {
+        // SOLUTION week3-day3 task 2
+        let CacheShape { layers, kv_heads, head_dim, .. } = self.shape;
+        assert!(
+            layer < layers && head < kv_heads,
+            "layer {layer}, head {head} of {:?}",
+            self.shape
+        );
+        let place = (layer * kv_heads + head) * self.pool.num_pages() + page;
+        place * self.page_len * head_dim
+        // END SOLUTION
+    }
+}
+
+/// Numbers in the keys of a page, and as many in its values.
+fn numbers_of_a_page(shape: CacheShape, page_len: usize) -> usize {
+    shape.layers * shape.kv_heads * page_len * shape.head_dim
+}

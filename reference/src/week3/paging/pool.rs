@@ -1,0 +1,119 @@
+//! Day 3. Pages: which are free, and how many owners each of the others has.
+//!
+//! Tasks here: week3-day3 task 1 (`BlockPool::can_allocate`, `BlockPool::allocate`,
+//! `BlockPool::retain`, `BlockPool::release`). Everything else is provided.
+
+use std::collections::VecDeque;
+
+/// A page of a [`BlockPool`], held by one owner. It can't be copied or cloned: a second owner gets
+/// a handle from [`BlockPool::retain`], and [`BlockPool::release`] takes the handle away for good.
+/// So nobody can release a page twice, or use it after that: the program would not compile.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "a page whose handle is lost is never free again: release it"]
+pub struct Page(usize);
+
+impl Page {
+    /// Its number in the pool, from 0 on.
+    #[must_use]
+    pub fn index(&self) -> usize {
+        self.0
+    }
+}
+
+/// A fixed number of pages, lent to owners. It knows nothing of what lies in them.
+///
+/// At any time, each page is either in the free list, once, or has as many owners as there are
+/// handles to it.
+#[derive(Debug)]
+pub struct BlockPool {
+    /// `[pages]`, how many owners each page has.
+    counts: Vec<u32>,
+    /// The pages without an owner. The one that has been free longest stands first.
+    free: VecDeque<usize>,
+}
+
+impl BlockPool {
+    /// `pages` pages, all free, in the order of their numbers.
+    #[must_use]
+    pub fn new(pages: usize) -> Self {
+        Self { counts: vec![0; pages], free: (0..pages).collect() }
+    }
+
+    /// How many pages there are.
+    #[must_use]
+    pub fn num_pages(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// How many of them are free.
+    #[must_use]
+    pub fn num_free(&self) -> usize {
+        self.free.len()
+    }
+
+    /// How many owners a page has.
+    ///
+    /// # Panics
+    /// If the handle comes from a larger pool.
+    #[must_use]
+    pub fn num_owners(&self, page: &Page) -> usize {
+        self.counts[page.0] as usize
+    }
+
+    /// How many owners the page of this number has.
+    ///
+    /// # Panics
+    /// If there is no such page.
+    #[must_use]
+    pub fn num_owners_of(&self, index: usize) -> usize {
+        self.counts[index] as usize
+    }
+
+    /// Whether this many pages can be allocated.
+    #[must_use]
+    pub fn can_allocate(&self, pages: usize) -> bool {
+        // SOLUTION week3-day3 task 1
+        pages <= self.free.len()
+        // END SOLUTION
+    }
+
+    /// Lends a page to its first owner: of the free ones, the one that has been free longest. None
+    /// if no page is free.
+    pub fn allocate(&mut self) -> Option<Page> {
+        // SOLUTION week3-day3 task 1
+        let index = self.free.pop_front()?;
+        assert!(self.counts[index] == 0, "page {index} is free, but has an owner");
+        self.counts[index] = 1;
+        Some(Page(index))
+        // END SOLUTION
+    }
+
+    /// Gives a page one more owner, and the new owner a handle of its own.
+    ///
+    /// # Panics
+    /// If the page has no owner: then the handle is another pool's.
+    pub fn retain(&mut self, page: &Page) -> Page {
+        // SOLUTION week3-day3 task 1
+        let Page(index) = *page;
+        assert!(self.counts[index] > 0, "page {index} is shared, but it is free");
+        self.counts[index] += 1;
+        Page(index)
+        // END SOLUTION
+    }
+
+    /// Takes an owner's handle. When the last owner's handle comes back, the page is free.
+    ///
+    /// # Panics
+    /// If the page has no owner: then the handle is another pool's.
+    #[allow(clippy::needless_pass_by_value, reason = "the owner must not keep its handle")]
+    pub fn release(&mut self, page: Page) {
+        // SOLUTION week3-day3 task 1
+        let Page(index) = page;
+        assert!(self.counts[index] > 0, "page {index} is released, but it is free");
+        self.counts[index] -= 1;
+        if self.counts[index] == 0 {
+            self.free.push_back(index);
+        }
+        // END SOLUTION
+    }
+}

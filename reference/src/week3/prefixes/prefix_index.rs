@@ -1,0 +1,168 @@
+//! Day 5. Which pages hold the beginnings of texts, so that nobody computes them again.
+//!
+//! Tasks here: week3-day5 task 2 (`PrefixIndex::find`, `PrefixIndex::matching`,
+//! `PrefixIndex::insert`, `PrefixIndex::evict`). Everything else is provided.
+
+use std::collections::HashMap;
+
+use super::{
+    pool::{BlockPool, Page},
+    prefix_hash::{HashPage, chain},
+};
+
+/// Full pages that may be shared, by the name of the text that ends in them. The index is an owner
+/// of each of its pages: when the last sequence has let a page go, it stays until room is needed.
+#[derive(Debug)]
+pub struct PrefixIndex {
+    fingerprint: u64,
+    page_len: usize,
+    hash: HashPage,
+    entries: HashMap<u64, Entry>,
+    /// The next entry's id. Ids are never used twice.
+    next_id: u64,
+    /// Counts uses, so that each has a moment of its own.
+    clock: u64,
+    counts: PrefixCounts,
+}
+
+/// A page of the index.
+#[derive(Debug)]
+struct Entry {
+    /// This entry's id.
+    id: u64,
+    /// The entry of the page before; [`ROOT`] for a text's first page.
+    parent: u64,
+    /// The tokens of this page.
+    tokens: Vec<u32>,
+    page: Page,
+    /// When it was last looked for and found, or inserted.
+    used: u64,
+}
+
+/// What stands before a text's first page.
+const ROOT: u64 = 0;
+
+/// How much was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PrefixCounts {
+    /// Tokens of all texts that were looked for.
+    pub asked: u64,
+    /// Tokens that were found in pages.
+    pub found: u64,
+    /// Pages that were given up because room was needed.
+    pub evicted: u64,
+}
+
+impl PrefixIndex {
+    /// An empty index for texts of one model.
+    #[must_use]
+    pub fn new(fingerprint: u64, page_len: usize, hash: HashPage) -> Self {
+        Self {
+            fingerprint,
+            page_len,
+            hash,
+            entries: HashMap::new(),
+            next_id: ROOT + 1,
+            clock: 0,
+            counts: PrefixCounts::default(),
+        }
+    }
+
+    /// How many pages it owns.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether it owns none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// How much was found so far.
+    #[must_use]
+    pub fn counts(&self) -> PrefixCounts {
+        self.counts
+    }
+
+    /// The pages that hold the beginning of a text: from its first page on, as many as are there
+    /// without a gap. The text's last token is never among them: somebody wants its logits, so it
+    /// has to be computed.
+    ///
+    /// A name that is found proves nothing, since two texts may have the same one: a page counts
+    /// only if its tokens are the text's, and if the page before it is the one that was found
+    /// before it.
+    ///
+    /// Finding counts as using. Mark a text's pages from the last to the first, so that its first
+    /// page is the one used most recently.
+    pub fn find(&mut self, tokens: &[u32]) -> Vec<&Page> {
+        // SOLUTION week3-day5 task 2
+        let wanted = &tokens[..tokens.len().saturating_sub(1)];
+        let names = self.matching(wanted);
+        self.counts.asked += tokens.len() as u64;
+        self.counts.found += (names.len() * self.page_len) as u64;
+        for name in names.iter().rev() {
+            self.clock += 1;
+            self.entries.get_mut(name).expect("it matches").used = self.clock;
+        }
+        names.iter().map(|name| &self.entries[name].page).collect()
+        // END SOLUTION
+    }
+
+    /// The names of the entries that the text begins with, each checked.
+    fn matching(&self, tokens: &[u32]) -> Vec<u64> {
+        // SOLUTION week3-day5 task 2
+        let names = chain(self.fingerprint, tokens, self.page_len, self.hash);
+        let mut parent = ROOT;
+        let mut found = Vec::new();
+        for (name, page) in names.into_iter().zip(tokens.chunks_exact(self.page_len)) {
+            match self.entries.get(&name) {
+                Some(entry) if entry.parent == parent && entry.tokens == page => {
+                    parent = entry.id;
+                    found.push(name);
+                }
+                _ => break,
+            }
+        }
+        found
+        // END SOLUTION
+    }
+
+    /// Takes the full pages of a text whose keys and values have been computed: `table[i]` holds
+    /// the tokens from `i · page_len` on. The index becomes an owner of those that it does not have
+    /// yet. Where it has another text under the same name, that one stays, and what follows is not
+    /// taken.
+    pub fn insert(&mut self, tokens: &[u32], table: &[Page], pool: &mut BlockPool) {
+        // SOLUTION week3-day5 task 2
+        let known = self.matching(tokens);
+        let mut parent = known.last().map_or(ROOT, |name| self.entries[name].id);
+        let names = chain(self.fingerprint, tokens, self.page_len, self.hash);
+        let pages = names.into_iter().zip(tokens.chunks_exact(self.page_len)).zip(table);
+        for ((name, tokens), page) in pages.skip(known.len()) {
+            if self.entries.contains_key(&name) {
+                return;
+            }
+            let (id, page) = (self.next_id, pool.retain(page));
+            self.next_id += 1;
+            self.clock += 1;
+            let entry = Entry { id, parent, tokens: tokens.to_vec(), page, used: self.clock };
+            self.entries.insert(name, entry);
+            parent = id;
+        }
+        // END SOLUTION
+    }
+
+    /// Gives up the page that was used longest ago, of those that no sequence owns. Returns whether
+    /// there was one.
+    pub fn evict(&mut self, pool: &mut BlockPool) -> bool {
+        // SOLUTION week3-day5 task 2
+        let unowned = self.entries.iter().filter(|(_, entry)| pool.num_owners(&entry.page) == 1);
+        let oldest = unowned.min_by_key(|(_, entry)| entry.used).map(|(name, _)| *name);
+        let Some(entry) = oldest.and_then(|name| self.entries.remove(&name)) else { return false };
+        pool.release(entry.page);
+        self.counts.evicted += 1;
+        true
+        // END SOLUTION
+    }
+}

@@ -1,0 +1,322 @@
+//! Day 5. A prompt's keys and values in a file, so that the next run of the program need not
+//! compute them.
+//!
+//! All numbers have their lowest byte first:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | [`MAGIC`] |
+//! | 4 | [`VERSION`] |
+//! | 4 | cache type: 0 for f32, 1 for f16 |
+//! | 8 | the model's fingerprint |
+//! | 4 each | layers, `H`, `D`, number of tokens `n` |
+//! | 4 `n` | the tokens |
+//! | | for each layer, for each head: keys `[n, D]`, then values `[n, D]`, as they are stored |
+//! | 8 | [`checksum`] of all bytes before |
+//!
+//! Tasks here: week3-day5 task 4 (`encode`, `decode`, `Prompt::in_common`, `Prompt::restore`,
+//! `Prompt::read`). Everything else is provided.
+
+use std::{io::Write, path::Path};
+
+use anyhow::{Context, Result, bail, ensure};
+use half::f16;
+use tiny_llm_formats::{bytes::Bytes, unfinished::Unfinished};
+
+use crate::week2::{
+    cache::{CacheShape, CacheType, Cells, KvCache},
+    model::Model,
+};
+
+/// What the file begins with. The line break at its end shows whether somebody has treated it as
+/// text.
+pub const MAGIC: [u8; 8] = *b"TINYKV\r\n";
+
+/// The version of the file format.
+pub const VERSION: u32 = 1;
+
+/// Bytes before the tokens.
+pub const HEADER: usize = 40;
+
+/// What must be the same for keys and values to be of use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PromptKey {
+    /// The fingerprint of the model, and of how it is run.
+    pub fingerprint: u64,
+    /// How numbers are stored.
+    pub cache_type: CacheType,
+    /// Layers of the model.
+    pub layers: usize,
+    /// `H`
+    pub kv_heads: usize,
+    /// `D`
+    pub head_dim: usize,
+}
+
+impl PromptKey {
+    /// The form that a cache's keys and values have.
+    #[must_use]
+    pub fn new(fingerprint: u64, cache_type: CacheType, shape: CacheShape) -> Self {
+        let CacheShape { layers, kv_heads, head_dim, .. } = shape;
+        Self { fingerprint, cache_type, layers, kv_heads, head_dim }
+    }
+
+    /// Bytes of a number.
+    fn number(self) -> usize {
+        match self.cache_type {
+            CacheType::F32 => 4,
+            CacheType::F16 => 2,
+        }
+    }
+
+    /// Bytes of the keys of `n` positions of a head, or of their values.
+    fn of_a_head(self, n: usize) -> usize {
+        n * self.head_dim * self.number()
+    }
+}
+
+/// The file of a sequence whose first positions hold these tokens.
+///
+/// # Panics
+/// If the cache has fewer positions, or is not of this shape and type.
+#[must_use]
+pub fn encode(cache: &impl KvCache, sequence: usize, tokens: &[u32], key: PromptKey) -> Vec<u8> {
+    // SOLUTION week3-day5 task 4
+    let n = tokens.len();
+    assert!(n <= cache.len(sequence), "{n} tokens of {} in the cache", cache.len(sequence));
+    let mut out = MAGIC.to_vec();
+    let cache_type = u32::from(key.cache_type == CacheType::F16);
+    out.extend(VERSION.to_le_bytes());
+    out.extend(cache_type.to_le_bytes());
+    out.extend(key.fingerprint.to_le_bytes());
+    for size in [key.layers, key.kv_heads, key.head_dim, n] {
+        out.extend((size as u32).to_le_bytes());
+    }
+    out.extend(tokens.iter().flat_map(|token| token.to_le_bytes()));
+    for layer in 0..key.layers {
+        for head in 0..key.kv_heads {
+            let runs = || cache.runs(layer, sequence, head, 0..n);
+            runs().for_each(|run| append(run.keys, &mut out));
+            runs().for_each(|run| append(run.values, &mut out));
+        }
+    }
+    let sum = checksum(&out);
+    out.extend(sum.to_le_bytes());
+    out
+    // END SOLUTION
+}
+
+// SOLUTION week3-day5 task 4 (helper)
+/// The bytes of numbers as they are stored.
+fn append(cells: Cells<'_>, out: &mut Vec<u8>) {
+    match cells {
+        Cells::F32(x) => out.extend(x.iter().flat_map(|x| x.to_le_bytes())),
+        Cells::F16(x) => out.extend(x.iter().flat_map(|x| x.to_le_bytes())),
+    }
+}
+// END SOLUTION
+
+/// A file that has been checked.
+#[derive(Debug)]
+pub struct Prompt<'a> {
+    /// Whose keys and values these are.
+    pub tokens: Vec<u32>,
+    key: PromptKey,
+    /// What stands between the tokens and the checksum.
+    data: &'a [u8],
+}
+
+/// Checks a file from its first byte to its last.
+///
+/// # Errors
+/// What was found and what was expected, in this order: the magic, the version, the cache type, the
+/// fingerprint, the sizes, the length of the file, the checksum.
+pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
+    // SOLUTION week3-day5 task 4
+    ensure!(bytes.starts_with(&MAGIC), "found no prompt's keys and values, expected {MAGIC:?}");
+    ensure!(
+        bytes.len() >= HEADER + 8,
+        "found {} bytes, expected {} at least: the file is cut off",
+        bytes.len(),
+        HEADER + 8
+    );
+    let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+    let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+    ensure!(number(8) == VERSION, "found version {}, expected {VERSION}", number(8));
+    let cache_type = match number(12) {
+        0 => CacheType::F32,
+        1 => CacheType::F16,
+        other => bail!("found cache type {other}, expected 0 (f32) or 1 (f16)"),
+    };
+    ensure!(
+        cache_type == key.cache_type,
+        "found an {cache_type} cache, expected {}",
+        key.cache_type
+    );
+    ensure!(
+        long(16) == key.fingerprint,
+        "found the fingerprint {:016x}, expected {:016x}: another model, or other kernels",
+        long(16),
+        key.fingerprint
+    );
+    for (i, (name, expected)) in
+        [("layers", key.layers), ("heads", key.kv_heads), ("numbers in a head", key.head_dim)]
+            .into_iter()
+            .enumerate()
+    {
+        let found = number(24 + 4 * i);
+        ensure!(found as usize == expected, "found {found} {name}, expected {expected}");
+    }
+    let n = number(36) as usize;
+    // In u128, so that no number from a file can be too large.
+    let numbers = (key.layers * key.kv_heads * key.head_dim * 2 * key.number()) as u128;
+    let expected = (HEADER + 8) as u128 + n as u128 * (4 + numbers);
+    ensure!(
+        bytes.len() as u128 == expected,
+        "found {} bytes, expected {expected} for {n} tokens",
+        bytes.len()
+    );
+    let (body, sum) = bytes.split_at(bytes.len() - 8);
+    let sum = u64::from_le_bytes(sum.try_into().expect("eight bytes"));
+    let found = checksum(body);
+    ensure!(
+        found == sum,
+        "found the checksum {found:016x}, expected {sum:016x}: the file is damaged"
+    );
+    let (tokens, data) = body[HEADER..].split_at(4 * n);
+    let token = |x: &[u8]| u32::from_le_bytes(x.try_into().expect("four bytes"));
+    let tokens = tokens.chunks_exact(4).map(token).collect();
+    Ok(Prompt { tokens, key, data })
+    // END SOLUTION
+}
+
+impl Prompt<'_> {
+    /// How many positions are of use for a text of these tokens: those that the file has in common
+    /// with it, and never that of the last token.
+    #[must_use]
+    pub fn in_common(&self, tokens: &[u32]) -> usize {
+        // SOLUTION week3-day5 task 4
+        let same = self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count();
+        same.min(tokens.len().saturating_sub(1))
+        // END SOLUTION
+    }
+
+    /// Writes the first `n` positions into the empty sequence of a cache, as the model would.
+    ///
+    /// # Panics
+    /// If there are fewer, or the cache has no room for them.
+    pub fn restore(&self, cache: &mut impl KvCache, sequence: usize, n: usize) {
+        // SOLUTION week3-day5 task 4
+        let (heads, dim) = (self.key.kv_heads, self.key.head_dim);
+        let (mut keys, mut values) = (vec![0.0; heads * dim], vec![0.0; heads * dim]);
+        for position in 0..n {
+            for layer in 0..self.key.layers {
+                for head in 0..heads {
+                    let at = head * dim..(head + 1) * dim;
+                    self.read(layer, head, false, position, &mut keys[at.clone()]);
+                    self.read(layer, head, true, position, &mut values[at]);
+                }
+                cache.write(layer, sequence, position, &keys, &values);
+            }
+            cache.advance(sequence, position);
+        }
+        // END SOLUTION
+    }
+
+    /// The keys, or the values, of a head at a position, `[D]`.
+    fn read(&self, layer: usize, head: usize, values: bool, position: usize, out: &mut [f32]) {
+        // SOLUTION week3-day5 task 4
+        let (n, dim) = (self.tokens.len(), self.key.head_dim);
+        let of_a_head = self.key.of_a_head(n);
+        let before = 2 * (layer * self.key.kv_heads + head) + usize::from(values);
+        let size = dim * self.key.number();
+        let bytes = &self.data[before * of_a_head..][..of_a_head][position * size..][..size];
+        match self.key.cache_type {
+            CacheType::F32 => {
+                for (x, b) in out.iter_mut().zip(bytes.chunks_exact(4)) {
+                    *x = f32::from_le_bytes(b.try_into().expect("four bytes"));
+                }
+            }
+            CacheType::F16 => {
+                for (x, b) in out.iter_mut().zip(bytes.chunks_exact(2)) {
+                    *x = f16::from_le_bytes(b.try_into().expect("two bytes")).to_f32();
+                }
+            }
+        }
+        // END SOLUTION
+    }
+}
+
+/// Provided. Writes a file: under another name first, which becomes this one when all is written.
+/// So at any moment there is the old file, the new one or none.
+///
+/// # Errors
+/// If it cannot be written; what was there before is there still.
+pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+    let written = || -> Result<()> {
+        let unfinished = Unfinished::new(path)?;
+        let mut file = std::fs::File::create(&unfinished.path)?;
+        file.write_all(bytes)?;
+        // Before the name: a machine that stops now must not keep the name of an empty file.
+        file.sync_all()?;
+        drop(file);
+        unfinished.finish()
+    };
+    written().with_context(|| format!("{}: cannot be written", path.display()))
+}
+
+/// Provided. Maps a file, checks it, and hands it to `use_it`. `None` if there is no such file.
+///
+/// # Errors
+/// If it cannot be read, or [`decode`] refuses it; the message begins with the file.
+pub fn open<T>(
+    path: &Path,
+    key: PromptKey,
+    use_it: impl FnOnce(&Prompt<'_>) -> T,
+) -> Result<Option<T>> {
+    if std::fs::metadata(path).is_err_and(|e| e.kind() == std::io::ErrorKind::NotFound) {
+        return Ok(None);
+    }
+    let bytes = Bytes::map(path)?;
+    let prompt = decode(&bytes, key).with_context(|| path.display().to_string())?;
+    Ok(Some(use_it(&prompt)))
+}
+
+/// Provided. A sum of bytes that changes if any of them does: eight at a time, each XORed
+/// into the sum and multiplied, so that no step loses anything.
+#[must_use]
+pub fn checksum(bytes: &[u8]) -> u64 {
+    let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let words = bytes.chunks_exact(8);
+    let mut rest = [0; 8];
+    rest[..words.remainder().len()].copy_from_slice(words.remainder());
+    let sum = words.fold(bytes.len() as u64, |sum, word| {
+        mix(sum, u64::from_le_bytes(word.try_into().expect("eight bytes")))
+    });
+    mix(sum, u64::from_le_bytes(rest))
+}
+
+/// Provided. A number for a model and how it is run: any change of a weight changes it.
+#[must_use]
+pub fn fingerprint(model: &Model, how: &str) -> u64 {
+    let mut sums = vec![checksum(format!("{:?} {how}", model.config).as_bytes())];
+    // The angles of the last position: whatever goes into them shows there.
+    let mut turned = vec![1.0f32; model.config.head_dim];
+    let last = model.config.max_positions.saturating_sub(1);
+    model.rope.rotate(&mut turned, last, model.rope_layout);
+    sums.push(checksum(bytemuck::cast_slice(&turned)));
+    let norms = model.layers.iter().flat_map(|layer| {
+        let heads = [&layer.q_norm, &layer.k_norm].into_iter().flatten();
+        let biases = [&layer.q_proj, &layer.k_proj, &layer.v_proj, &layer.o_proj];
+        let biases = biases.into_iter().filter_map(|linear| linear.bias.as_ref());
+        [&layer.attention_norm, &layer.mlp_norm].into_iter().chain(heads).chain(biases)
+    });
+    for numbers in norms.chain([&model.norm]) {
+        sums.push(checksum(bytemuck::cast_slice(numbers)));
+    }
+    for matrix in model.matrices().chain([&model.embedding]) {
+        sums.push(checksum(matrix.bytes()));
+        sums.push(matrix.tensor_type as u64);
+    }
+    checksum(bytemuck::cast_slice(&sums))
+}

@@ -1,0 +1,93 @@
+//! Day 2. How many rows each request gets in a step.
+//!
+//! Nothing here knows of a model: a scheduler sees plain numbers, so that a simulation of a million
+//! requests can drive this very code.
+//!
+//! Tasks here: week3-day2 task 1 (`Scheduler::decoding_rows`, `share_prompts`), week3-day2 task 2
+//! (`take_turns`). Everything else is provided.
+
+use std::cmp::Reverse;
+
+/// What a scheduler knows of a request that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load {
+    /// Tokens that have not been computed.
+    pub left: usize,
+    /// Whether it gets a new token from its next row.
+    pub decoding: bool,
+    /// Steps since it last had a row.
+    pub waited: usize,
+}
+
+/// Shares a budget of rows among the requests of a step: those that decode first, one row each,
+/// then prompts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scheduler {
+    /// At most this many rows a step.
+    pub budget: usize,
+    /// How many of them are reserved for prompts, however many requests decode.
+    pub reserved: usize,
+}
+
+impl Scheduler {
+    /// Keeps an eighth of the budget for prompts, and one row at least.
+    ///
+    /// # Panics
+    /// If the budget is less than 2: then either prompts or answers could never go on.
+    #[must_use]
+    pub fn new(budget: usize) -> Self {
+        assert!(budget >= 2, "found a budget of {budget} rows a step, expected 2 at least");
+        Self { budget, reserved: (budget / 8).max(1) }
+    }
+
+    /// How many rows each request gets, in the order in which they came: `loads [n]` → `out [n]`.
+    pub fn shares(&self, loads: &[Load], out: &mut Vec<usize>) {
+        out.clear();
+        out.resize(loads.len(), 0);
+        let decoding = self.decoding_rows(loads);
+        take_turns(loads, decoding, out);
+        share_prompts(loads, self.budget - decoding, out);
+    }
+
+    /// How many rows of the step go to requests that decode: one each, as far as the budget goes.
+    /// Of the reserved rows, as many are kept back as the prompts can use.
+    #[must_use]
+    pub fn decoding_rows(&self, loads: &[Load]) -> usize {
+        // SOLUTION week3-day2 task 1
+        let decoding = loads.iter().filter(|load| load.decoding).count();
+        let prompts: usize = loads.iter().filter(|load| !load.decoding).map(|load| load.left).sum();
+        decoding.min(self.budget - prompts.min(self.reserved))
+        // END SOLUTION
+    }
+}
+
+/// Gives `rows` rows to requests that have some of their prompt left: the oldest gets all that it
+/// can use, then the next. The shares of others stay as they are.
+pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
+    // SOLUTION week3-day2 task 1
+    let mut rows = rows;
+    for (load, share) in loads.iter().zip(out) {
+        if !load.decoding {
+            *share = load.left.min(rows);
+            rows -= *share;
+        }
+    }
+    // END SOLUTION
+}
+
+/// Gives a row each to `rows` of the requests that decode, those that have waited longest; of
+/// several that have waited equally long, the oldest. The shares of others stay as they are.
+///
+/// A request that's passed over has, from the next step on, waited longer than those that were
+/// served, so with `n` requests each gets a row in at least one of any `⌈n / rows⌉` consecutive
+/// steps.
+pub fn take_turns(loads: &[Load], rows: usize, out: &mut [usize]) {
+    // SOLUTION week3-day2 task 2
+    for _ in 0..rows {
+        let without = |&i: &usize| loads[i].decoding && out[i] == 0;
+        let next = (0..loads.len()).filter(without).max_by_key(|&i| (loads[i].waited, Reverse(i)));
+        let Some(next) = next else { return };
+        out[next] = 1;
+    }
+    // END SOLUTION
+}

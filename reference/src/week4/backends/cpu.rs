@@ -1,0 +1,225 @@
+//! Day 4. The processor as a backend: its buffers are the program's own memory, and all is done
+//! when a call returns.
+//!
+//! Tasks here: week4-day4 task 1 (`Cpu::range`, `Cpu::node`, `Cpu::upload`, `Cpu::download`).
+//! Everything else is provided.
+
+use std::{mem, ops::Range};
+
+use tiny_llm_formats::bytes::Bytes;
+
+use super::{
+    backend::{Backend, BufferId, Failed, Fault, Place, Work},
+    execute::Products,
+    graph::{Graph, NodeId},
+    kernels::{compute, overwrite},
+    op::Op,
+    planned::lend,
+    step::AnyStep,
+};
+
+/// The processor, with the plan's kernels and threads.
+#[derive(Debug, Default)]
+pub struct Cpu {
+    /// By number; what has been released is empty.
+    buffers: Vec<Option<Memory>>,
+    products: Products,
+    /// Bytes that may be in use at once, if there is a limit.
+    limit: Option<usize>,
+    /// Bytes of its own buffers; each has as many as were asked for, rounded up to a multiple of 4.
+    used: usize,
+}
+
+/// A buffer of the processor.
+#[derive(Debug)]
+enum Memory {
+    /// Bytes of its own.
+    Own(Vec<f32>),
+    /// Somebody else's, of which nothing is copied: a mapped file.
+    Host(Bytes),
+}
+
+impl Memory {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Own(numbers) => bytemuck::cast_slice(numbers),
+            Self::Host(bytes) => bytes,
+        }
+    }
+}
+
+impl Cpu {
+    /// One that lends no more than this many bytes.
+    #[must_use]
+    pub fn with_limit(bytes: usize) -> Self {
+        Self { limit: Some(bytes), ..Self::default() }
+    }
+
+    /// The bytes of a place within its buffer.
+    ///
+    /// # Errors
+    /// If there is no such buffer, or the place leads beyond its end.
+    fn range(&self, place: Place) -> Result<Range<usize>, Fault> {
+        // SOLUTION week4-day4 task 1
+        let memory = self.buffers.get(place.buffer.0).and_then(Option::as_ref);
+        let len = memory.ok_or(Fault::NoBuffer(place.buffer))?.bytes().len();
+        match place.offset.checked_add(place.bytes) {
+            Some(end) if end <= len => Ok(place.offset..end),
+            _ => Err(Fault::OutOfBounds { place, len }),
+        }
+        // END SOLUTION
+    }
+
+    /// The numbers of a node's place, which is as long as what comes out of the node.
+    fn numbers(&self, graph: &Graph, id: NodeId, place: Place) -> Result<Range<usize>, Fault> {
+        let range = self.range(place)?;
+        let (len, expected) = (range.len() / 4, graph.layout(id).elements());
+        if len < expected || !range.start.is_multiple_of(4) {
+            return Err(Fault::WrongLength { place, found: 4 * expected });
+        }
+        Ok(range.start / 4..range.start / 4 + expected)
+    }
+
+    /// Computes one node, into its place, from the places of what it reads: a product with
+    /// [`Products::multiply`], a node whose place is that of its first source with [`overwrite`],
+    /// any other with [`compute`]. Matrices ([`Op::Weight`]) are read where the graph has them,
+    /// which is where a host pointer leads to, numbers ([`Op::Values`]) in their place; tokens are
+    /// the step's. ([`lend`] lends several parts of a buffer at once.)
+    fn node(&mut self, work: &Work<'_>, id: NodeId, step: &mut AnyStep<'_>) -> Result<(), Fault> {
+        // SOLUTION week4-day4 task 1
+        let graph = work.graph;
+        let node = graph.node(id);
+        let own = work.place(id)?;
+        let written = self.numbers(graph, id, own)?;
+        // What is read in the buffer that is written, and what is read in others.
+        let (mut near, mut far) = ([const { None }; 2], [const { None }; 2]);
+        for (i, &source) in node.sources.iter().enumerate() {
+            let root = graph.root(source);
+            if matches!(graph.node(root).op, Op::Weight(_) | Op::Tokens) {
+                continue;
+            }
+            let place = work.place(root)?;
+            let range = self.numbers(graph, root, place)?;
+            if place.buffer == own.buffer {
+                near[i] = Some(range);
+            } else {
+                far[i] = Some((place.buffer, range));
+            }
+        }
+        let Some(Memory::Own(numbers)) = &mut self.buffers[own.buffer.0] else {
+            return Err(Fault::ReadOnly(own.buffer));
+        };
+        // Taken out, so that other buffers can be read while it is written.
+        let mut arena = mem::take(numbers);
+        let mut sources = [&[][..]; 2];
+        for (source, far) in sources.iter_mut().zip(&far) {
+            if let Some((buffer, range)) = far {
+                let memory = self.buffers[buffer.0].as_ref().expect("its range was found");
+                *source = &bytemuck::cast_slice(memory.bytes())[range.clone()];
+            }
+        }
+        if near[0].as_ref().is_some_and(|first| first.start == written.start) {
+            let (out, lent) = lend(&mut arena, written, [None, near[1].clone()]);
+            overwrite(graph, id, lent[1].unwrap_or(sources[1]), step, out);
+        } else {
+            let (out, lent) = lend(&mut arena, written, near);
+            for (source, lent) in sources.iter_mut().zip(lent) {
+                *source = lent.unwrap_or(*source);
+            }
+            match node.op {
+                Op::MulMat => self.products.multiply(graph, id, sources, step.plan, out),
+                _ => compute(graph, id, sources, step, out),
+            }
+        }
+        self.buffers[own.buffer.0] = Some(Memory::Own(arena));
+        Ok(())
+        // END SOLUTION
+    }
+}
+
+impl Backend for Cpu {
+    fn name(&self) -> &str {
+        "cpu"
+    }
+
+    fn supports(&self, _graph: &Graph, _id: NodeId) -> bool {
+        true
+    }
+
+    fn works_in_place(&self) -> bool {
+        true
+    }
+
+    /// Blocks of weights are read wherever they lie.
+    fn alignment(&self) -> usize {
+        1
+    }
+
+    fn allocate(&mut self, bytes: usize) -> Result<BufferId, Fault> {
+        if self.limit.is_some_and(|limit| bytes > limit.saturating_sub(self.used)) {
+            return Err(Fault::OutOfMemory { wanted: bytes, limit: self.limit });
+        }
+        let numbers = vec![0.0; bytes.div_ceil(4)];
+        self.used += 4 * numbers.len();
+        self.buffers.push(Some(Memory::Own(numbers)));
+        Ok(BufferId(self.buffers.len() - 1))
+    }
+
+    fn host_pointer(&mut self, bytes: &Bytes) -> Option<BufferId> {
+        self.buffers.push(Some(Memory::Host(bytes.clone())));
+        Some(BufferId(self.buffers.len() - 1))
+    }
+
+    fn release(&mut self, buffer: BufferId) -> Result<(), Fault> {
+        let memory = self.buffers.get_mut(buffer.0).and_then(Option::take);
+        if let Memory::Own(numbers) = memory.ok_or(Fault::NoBuffer(buffer))? {
+            self.used -= 4 * numbers.len();
+        }
+        Ok(())
+    }
+
+    fn upload(&mut self, to: Place, bytes: &[u8]) -> Result<(), Fault> {
+        // SOLUTION week4-day4 task 1
+        let range = self.range(to)?;
+        if range.len() != bytes.len() {
+            return Err(Fault::WrongLength { place: to, found: bytes.len() });
+        }
+        let Some(Memory::Own(numbers)) = &mut self.buffers[to.buffer.0] else {
+            return Err(Fault::ReadOnly(to.buffer));
+        };
+        bytemuck::cast_slice_mut(numbers)[range].copy_from_slice(bytes);
+        Ok(())
+        // END SOLUTION
+    }
+
+    fn compute(&mut self, work: &Work<'_>, step: &mut AnyStep<'_>) -> Result<(), Failed> {
+        self.products.forget();
+        let team = &step.plan.team;
+        let _pass = team.enter();
+        for &id in work.nodes {
+            self.node(work, id, step).map_err(|fault| Failed::at(id, fault))?;
+        }
+        Ok(())
+    }
+
+    fn download(&mut self, from: Place, bytes: &mut [u8]) -> Result<(), Fault> {
+        // SOLUTION week4-day4 task 1
+        let range = self.range(from)?;
+        if range.len() != bytes.len() {
+            return Err(Fault::WrongLength { place: from, found: bytes.len() });
+        }
+        let memory = self.buffers[from.buffer.0].as_ref().expect("its range was found");
+        bytes.copy_from_slice(&memory.bytes()[range]);
+        Ok(())
+        // END SOLUTION
+    }
+
+    fn lent(&self, from: Place) -> Option<&[u8]> {
+        let range = self.range(from).ok()?;
+        Some(&self.buffers[from.buffer.0].as_ref()?.bytes()[range])
+    }
+
+    fn synchronise(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+}

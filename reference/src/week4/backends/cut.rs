@@ -1,0 +1,56 @@
+//! Day 4. Where the other nodes are computed, so that as little as possible has to be copied.
+//!
+//! Tasks here: week4-day4 task 3 (`fewest_copies`). Everything else is provided.
+
+use super::{
+    flow::Network,
+    graph::{Graph, NodeId},
+};
+
+/// Which of two backends computes each node of the order: what is pinned stays where it is, and all
+/// others are placed so that there are as few copies as possible. Of the placements with that few,
+/// it is the one with the most nodes on the first backend. `[nodes of the graph]`; leaves and views
+/// have none.
+///
+/// A copy takes one node's result to the other backend, for all that read it or a view of it there.
+/// Leaves are not copied: they are put, once and for all, wherever they are read.
+#[must_use]
+pub fn fewest_copies(
+    graph: &Graph,
+    order: &[NodeId],
+    pinned: &[Option<usize>],
+) -> Vec<Option<usize>> {
+    // SOLUTION week4-day4 task 3
+    let is_computed = |id: NodeId| {
+        let op = &graph.node(id).op;
+        !op.is_leaf() && !op.is_view()
+    };
+    // Three points each: the node, its copy with the last backend, its copy with the first.
+    let point = |id: NodeId| 2 + 3 * id.index();
+    let mut network = Network::new(3 * graph.len());
+    for &id in order.iter().filter(|&&id| is_computed(id)) {
+        let node = point(id);
+        match pinned[id.index()] {
+            Some(0) => network.edge(Network::FIRST, node, Network::NEVER),
+            Some(_) => network.edge(node, Network::LAST, Network::NEVER),
+            None => {}
+        }
+        network.edge(node, node + 1, 1);
+        network.edge(node + 2, node, 1);
+        for &source in &graph.node(id).sources {
+            let root = graph.root(source);
+            if is_computed(root) {
+                network.edge(point(root) + 1, node, Network::NEVER);
+                network.edge(node, point(root) + 2, Network::NEVER);
+            }
+        }
+    }
+    network.cheapest_cut();
+    let last = network.on_the_last_side();
+    let mut placed = vec![None; graph.len()];
+    for &id in order.iter().filter(|&&id| is_computed(id)) {
+        placed[id.index()] = Some(usize::from(last[point(id)]));
+    }
+    placed
+    // END SOLUTION
+}

@@ -1,0 +1,157 @@
+//! Day 4. A graph cut into runs of one backend, with a copy wherever a result is read by another.
+//!
+//! Tasks here: week4-day4 task 4 (`Schedule::new`, `Made::here`). Everything else is provided.
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+
+use super::{
+    graph::{Graph, NodeId},
+    layout::Layout,
+    op::Op,
+};
+
+/// Nodes that follow one another on one backend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    /// The backend that computes them.
+    pub backend: usize,
+    /// What is copied into its memory before they are computed: nodes of [`Op::Copy`], in the order
+    /// in which they are read.
+    pub copies: Vec<NodeId>,
+    /// What it computes, in order; neither leaves nor views.
+    pub nodes: Vec<NodeId>,
+}
+
+/// A graph in which every node reads what is in its own backend's memory.
+#[derive(Debug, Clone)]
+pub struct Schedule {
+    /// Another graph than the one that was split: with copies.
+    pub graph: Graph,
+    /// The splits, one after the other.
+    pub splits: Vec<Split>,
+    /// The results of the graph that was split, as they are now.
+    pub results: Vec<NodeId>,
+    /// `[nodes of the graph]`, the backend that has or reads its bytes. Leaves alone have none:
+    /// every backend that reads them has a copy. A view of a leaf belongs to the backend that it
+    /// was made for.
+    pub owners: Vec<Option<usize>>,
+}
+
+impl Schedule {
+    /// Cuts an order into splits: a new one begins where the backend changes, as `placed` says for
+    /// every node that has to be computed. Leaves and views belong to no split.
+    ///
+    /// What a node reads from another backend is copied before the first split that reads it there,
+    /// once for all splits and all views: what is copied is the node whose bytes they are.
+    ///
+    /// # Errors
+    /// Never for a sound graph.
+    pub fn new(
+        graph: &Graph,
+        order: &[NodeId],
+        placed: &[Option<usize>],
+        results: &[NodeId],
+    ) -> Result<Self> {
+        // SOLUTION week4-day4 task 4
+        let mut made = Made::new(graph, placed);
+        let mut splits: Vec<Split> = Vec::new();
+        for &id in order {
+            let Some(backend) = placed[id.index()] else { continue };
+            if splits.last().is_none_or(|split| split.backend != backend) {
+                splits.push(Split { backend, copies: Vec::new(), nodes: Vec::new() });
+            }
+            let split = splits.last_mut().expect("pushed above");
+            let node = graph.node(id);
+            let mut sources = Vec::new();
+            for &source in &node.sources {
+                sources.push(made.here(source, backend, &mut split.copies)?);
+            }
+            split.nodes.push(made.push(id, node.op.clone(), &sources, backend)?);
+        }
+        let mut all = Vec::new();
+        for &result in results {
+            let backend = placed[graph.root(result).index()].unwrap_or(0);
+            all.push(made.here(result, backend, &mut Vec::new())?);
+        }
+        Ok(Self { graph: made.graph, splits, results: all, owners: made.owners })
+        // END SOLUTION
+    }
+
+    /// How many copies there are.
+    #[must_use]
+    pub fn copies(&self) -> usize {
+        self.splits.iter().map(|split| split.copies.len()).sum()
+    }
+
+    /// Bytes that they take from one memory to another.
+    #[must_use]
+    pub fn copied_bytes(&self) -> usize {
+        let copies = self.splits.iter().flat_map(|split| &split.copies);
+        copies.map(|&copy| 4 * self.graph.layout(copy).elements()).sum()
+    }
+
+    /// Copies and nodes as they happen.
+    #[must_use]
+    pub fn order(&self) -> Vec<NodeId> {
+        let both = |split: &Split| [&split.copies[..], &split.nodes[..]].concat();
+        self.splits.iter().flat_map(both).collect()
+    }
+}
+
+/// A graph with copies as it grows; `known` says what it has made already.
+struct Made<'a> {
+    from: &'a Graph,
+    placed: &'a [Option<usize>],
+    graph: Graph,
+    owners: Vec<Option<usize>>,
+    /// For a node of the old graph in a backend's memory (a leaf in any), the node of the new one.
+    known: HashMap<(NodeId, Option<usize>), NodeId>,
+}
+
+impl<'a> Made<'a> {
+    fn new(from: &'a Graph, placed: &'a [Option<usize>]) -> Self {
+        let (graph, owners, known) = (Graph::default(), Vec::new(), HashMap::new());
+        Self { from, placed, graph, owners, known }
+    }
+
+    /// A node of the new graph that stands for one of the old with this owner.
+    fn push(
+        &mut self,
+        old: NodeId,
+        op: Op,
+        sources: &[NodeId],
+        owner: impl Into<Option<usize>>,
+    ) -> Result<NodeId> {
+        let (owner, layout): (_, Layout) = (owner.into(), self.from.layout(old));
+        let id = self.graph.push(op, sources, layout)?;
+        self.graph.named(id, &self.from.node(old).name);
+        self.owners.push(owner);
+        self.known.insert((old, owner), id);
+        Ok(id)
+    }
+
+    /// A node of the old graph as this backend reads it; if it has to be copied for that, the copy
+    /// is added to the list.
+    fn here(&mut self, old: NodeId, backend: usize, copies: &mut Vec<NodeId>) -> Result<NodeId> {
+        // SOLUTION week4-day4 task 4
+        let node = self.from.node(old);
+        let owner = Some(backend).filter(|_| !node.op.is_leaf());
+        if let Some(&known) = self.known.get(&(old, owner)) {
+            return Ok(known);
+        }
+        if node.op.is_leaf() {
+            return self.push(old, node.op.clone(), &[], None);
+        }
+        if node.op.is_view() {
+            let source = self.here(node.sources[0], backend, copies)?;
+            return self.push(old, node.op.clone(), &[source], backend);
+        }
+        let there = self.known[&(old, self.placed[old.index()])];
+        let copy = self.push(old, Op::Copy, &[there], backend)?;
+        copies.push(copy);
+        Ok(copy)
+        // END SOLUTION
+    }
+}

@@ -1,0 +1,35 @@
+//! Day 2. A graph in the language of Graphviz.
+//!
+//! Tasks here: week4-day2 task 5 (`dot`). Everything else is provided.
+
+use super::graph::{Graph, NodeId};
+
+/// The nodes of an order as Graphviz reads them: a line `nI [label="…"]` for each, with its
+/// operation, its name and its sizes; a line `nI -> nJ` for each source `nI` of a node `nJ`, in
+/// their order. Leaves are red.
+#[must_use]
+pub fn dot(graph: &Graph, order: &[NodeId]) -> String {
+    // SOLUTION week4-day2 task 5
+    let mut text = String::from("digraph {\n  node [shape=box];\n");
+    for &id in order {
+        let node = graph.node(id);
+        let color = if node.op.is_leaf() { ", color=red" } else { "" };
+        let name = escaped(&node.name);
+        let (i, op, layout) = (id.index(), node.op.name(), node.layout);
+        text += &format!("  n{i} [label=\"{op}\\n{name}\\n{layout}\"{color}];\n");
+    }
+    for &id in order {
+        for source in &graph.node(id).sources {
+            text += &format!("  n{} -> n{};\n", source.index(), id.index());
+        }
+    }
+    text + "}\n"
+    // END SOLUTION
+}
+
+// SOLUTION week4-day2 task 5 (helper)
+/// A text between quotes.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}
+// END SOLUTION

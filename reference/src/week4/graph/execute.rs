@@ -1,0 +1,149 @@
+//! Day 2. Computing a graph, node by node, with week 2's kernels. Every node has a buffer of its
+//! own.
+//!
+//! Tasks here: week4-day2 task 3 (`Executor::run`, `Products::multiply`). Everything else is
+//! provided.
+
+use std::mem;
+
+use super::{
+    graph::{Graph, NodeId},
+    kernels,
+    op::Op,
+    product::mul_mat,
+    step::Step,
+    strided::Strided,
+};
+use crate::week2::{cache::KvCache, input::Input, plan::Plan};
+
+/// Computes graphs, and keeps its buffers from one pass to the next.
+#[derive(Debug, Default)]
+pub struct Executor {
+    /// `[nodes]`, what has been computed.
+    buffers: Vec<Vec<f32>>,
+    products: Products,
+}
+
+/// Products, and the input that several of them share.
+#[derive(Debug, Default)]
+pub struct Products {
+    /// The last input of a product with a weight, as its kernels want it.
+    input: Input,
+    /// Whose values these are, and how many of them share a scale.
+    prepared: Option<(NodeId, Option<usize>)>,
+}
+
+impl Executor {
+    /// Computes the nodes of the order, all of them anew: what an earlier pass has left in the
+    /// buffers is written over.
+    pub fn run<C: KvCache>(&mut self, graph: &Graph, order: &[NodeId], step: &mut Step<'_, C>) {
+        // SOLUTION week4-day2 task 3
+        self.products.forget();
+        let nodes = graph.len().max(self.buffers.len());
+        self.buffers.resize_with(nodes, Vec::new);
+        let _pass = step.plan.team.enter();
+        for &id in order {
+            let node = graph.node(id);
+            if node.op.is_leaf() || node.op.is_view() {
+                continue;
+            }
+            // The buffer is taken out, so that the others can be read while it is written.
+            let mut out = mem::take(&mut self.buffers[id.index()]);
+            out.resize(node.layout.elements(), 0.0);
+            let sources = kernels::sources(graph, id, &self.buffers);
+            match node.op {
+                Op::MulMat => self.products.multiply(graph, id, sources, step.plan, &mut out),
+                _ => kernels::compute(graph, id, sources, step, &mut out),
+            }
+            self.buffers[id.index()] = out;
+        }
+        // END SOLUTION
+    }
+
+    /// A node's numbers; for a view, those of its root.
+    ///
+    /// # Panics
+    /// If it has not been computed, or is a weight.
+    #[must_use]
+    pub fn values<'a>(&'a self, graph: &'a Graph, id: NodeId) -> &'a [f32] {
+        kernels::values(graph, id, &self.buffers)
+    }
+}
+
+impl Products {
+    /// A pass begins: what was prepared belongs to another.
+    pub fn forget(&mut self) {
+        self.prepared = None;
+    }
+
+    /// The product of a node's two sources. `sources` has their numbers; a weight's are left empty.
+    /// With a weight, week 2's kernels multiply: their input is prepared once for all products that
+    /// read it, for the longest block among their weights ([`Graph::longest_block`]).
+    pub fn multiply(
+        &mut self,
+        graph: &Graph,
+        id: NodeId,
+        sources: [&[f32]; 2],
+        plan: &Plan,
+        out: &mut [f32],
+    ) {
+        // SOLUTION week4-day2 task 3
+        let [a, b] = graph.node(id).sources[..] else { unreachable!("a product reads two nodes") };
+        let Op::Weight(weight) = &graph.node(a).op else {
+            return product_of_values(graph, [a, b], sources, out);
+        };
+        let prepared = match self.prepared {
+            Some((other, Some(per_scale))) if other == b => self.input.with_int8(per_scale),
+            Some((other, None)) if other == b => self.input.without_int8(),
+            _ => {
+                let layout = graph.layout(b);
+                self.input.resize(layout.elements() / layout.ne[0], layout.ne[0]);
+                kernels::copy_rows(&plan.team, layout, sources[1], &mut self.input.values);
+                let blocks = graph.longest_block(b);
+                let prepared = plan.prepare_for(&mut self.input, blocks);
+                self.prepared = Some((b, prepared.per_scale()));
+                prepared
+            }
+        };
+        plan.product(weight, prepared, out);
+        // END SOLUTION
+    }
+}
+
+/// Day 1's product of two nodes of which none is a weight; the first may be a view of one.
+fn product_of_values(graph: &Graph, nodes: [NodeId; 2], sources: [&[f32]; 2], out: &mut [f32]) {
+    let side = |i: usize| {
+        let bytes = match &graph.node(graph.root(nodes[i])).op {
+            Op::Weight(weight) => weight.bytes(),
+            _ => bytemuck::cast_slice(sources[i]),
+        };
+        Strided::new(graph.layout(nodes[i]), bytes).expect("a view was checked when it was made")
+    };
+    let (_, found) = mul_mat(side(0), side(1)).expect("sizes were checked when the node was made");
+    out.copy_from_slice(&found);
+}
+
+impl Graph {
+    /// The most elements in a block of those weights that are multiplied with this node.
+    #[must_use]
+    pub fn longest_block(&self, input: NodeId) -> usize {
+        let known = self.blocks.get_or_init(|| self.longest_blocks());
+        // A graph that has grown since is looked at again.
+        if known.len() == self.len() {
+            known[input.index()]
+        } else {
+            self.longest_blocks()[input.index()]
+        }
+    }
+
+    fn longest_blocks(&self) -> Vec<usize> {
+        let mut longest = vec![1; self.len()];
+        for id in self.ids() {
+            if let (Op::MulMat, &[a, b]) = (&self.node(id).op, &*self.node(id).sources) {
+                let one = &mut longest[b.index()];
+                *one = self.layout(a).tensor_type.block_len().max(*one);
+            }
+        }
+        longest
+    }
+}

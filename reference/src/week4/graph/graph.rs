@@ -1,0 +1,270 @@
+//! Day 2. A computation as data: nodes, each with an operation and the nodes that it reads. Nothing
+//! is computed while a graph is built.
+//!
+//! Tasks here: week4-day2 task 1 (`Graph::push`, `Graph::mul_mat`, `Graph::add`, `Graph::reshape`).
+//! Everything else is provided.
+
+use std::sync::OnceLock;
+
+use anyhow::{Context, Result, ensure};
+use tiny_llm_formats::gguf::TensorType;
+
+use super::{
+    layout::{AXES, Layout},
+    op::Op,
+};
+use crate::week2::matrix::Matrix;
+
+/// A node of a graph. Only the graph makes them, so a node that has an id is there already: a node
+/// can only read nodes that are older than itself, and no cycle can be built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(usize);
+
+impl NodeId {
+    /// Its number, from 0 on, in the order in which nodes were made.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// What one node is.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// `layer 0: q`, or empty.
+    pub name: String,
+    /// What it computes, if it computes anything.
+    pub op: Op,
+    /// What it reads, in the order that the operation wants.
+    pub sources: Vec<NodeId>,
+    /// What comes out of it.
+    pub layout: Layout,
+}
+
+/// Nodes, in the order in which they were made.
+#[derive(Debug, Clone, Default)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    /// [`Graph::longest_block`] of each node that there was when somebody first asked.
+    pub(super) blocks: OnceLock<Vec<usize>>,
+    /// What nodes are called until another name is given.
+    prefix: String,
+}
+
+impl Graph {
+    /// How many nodes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// One of them.
+    ///
+    /// # Panics
+    /// If the id comes from a larger graph.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0]
+    }
+
+    /// What comes out of a node.
+    ///
+    /// # Panics
+    /// As [`Graph::node`].
+    #[must_use]
+    pub fn layout(&self, id: NodeId) -> Layout {
+        self.nodes[id.0].layout
+    }
+
+    /// All nodes.
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len()).map(NodeId)
+    }
+
+    /// The names of nodes that follow begin with this.
+    pub fn prefix(&mut self, prefix: &str) {
+        prefix.clone_into(&mut self.prefix);
+    }
+
+    /// Gives a node a name, after the prefix.
+    pub fn named(&mut self, id: NodeId, name: &str) -> NodeId {
+        self.nodes[id.0].name = format!("{}{name}", self.prefix);
+        id
+    }
+
+    /// The node whose bytes these are: that of a view is where its source's are.
+    #[must_use]
+    pub fn root(&self, id: NodeId) -> NodeId {
+        let mut root = id;
+        loop {
+            let Node { op, sources, .. } = self.node(root);
+            match sources.first() {
+                Some(&source) if op.is_view() => root = source,
+                _ => return root,
+            }
+        }
+    }
+
+    /// A new node, named by the prefix alone. What comes out of it is taken on trust: the functions
+    /// below know the layout.
+    ///
+    /// # Errors
+    /// If a source is not a node of this graph; and as [`Graph::check_sources`], which is provided.
+    pub fn push(&mut self, op: Op, sources: &[NodeId], layout: Layout) -> Result<NodeId> {
+        // SOLUTION week4-day2 task 1
+        for source in sources {
+            ensure!(
+                source.0 < self.nodes.len(),
+                "{}: found node {} as a source, but the graph has {} nodes",
+                op.name(),
+                source.0,
+                self.nodes.len()
+            );
+        }
+        self.check_sources(&op, sources)?;
+        let name = self.prefix.clone();
+        self.nodes.push(Node { name, op, sources: sources.to_vec(), layout });
+        Ok(NodeId(self.nodes.len() - 1))
+        // END SOLUTION
+    }
+
+    /// A matrix of the model, a leaf: `[cols, rows]`.
+    ///
+    /// # Errors
+    /// As [`Layout::new`].
+    pub fn weight(&mut self, matrix: &Matrix) -> Result<NodeId> {
+        let layout = Layout::new(matrix.tensor_type, &[matrix.cols, matrix.rows])?;
+        self.push(Op::Weight(matrix.clone()), &[], layout)
+    }
+
+    /// Numbers, a leaf.
+    ///
+    /// # Errors
+    /// If there are not as many as the sizes say; and as [`Layout::new`].
+    pub fn values(&mut self, sizes: &[usize], values: &[f32]) -> Result<NodeId> {
+        let layout = Layout::new(TensorType::F32, sizes)?;
+        ensure!(
+            layout.elements() == values.len(),
+            "values of {layout}: found {} numbers, expected {}",
+            values.len(),
+            layout.elements()
+        );
+        self.push(Op::Values(values.to_vec()), &[], layout)
+    }
+
+    /// Every row of `a` times every row of `b`, as day 1's `mul_mat`: `[K, M, …]`, `[K, N, …]` →
+    /// `[M, N, …]`.
+    ///
+    /// # Errors
+    /// Where day 1's `mul_mat` would return one. One line that names both nodes and their sizes,
+    /// and asks for a contiguous copy where a row does not lie in one piece.
+    pub fn mul_mat(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
+        // SOLUTION week4-day2 task 1
+        let (left, right) = (self.layout(a), self.layout(b));
+        let what = || format!("mul_mat of {} and {}", self.told(a), self.told(b));
+        ensure!(
+            left.ne[0] == right.ne[0],
+            "{}: found rows of {} and of {} elements, expected as many",
+            what(),
+            left.ne[0],
+            right.ne[0]
+        );
+        ensure!(
+            right.tensor_type == TensorType::F32,
+            "{}: found {} on the right, expected F32",
+            what(),
+            right.tensor_type
+        );
+        for side in [left, right] {
+            ensure!(
+                side.has_whole_rows(),
+                "{}: found strides {:?}, whose rows do not lie in one piece; expected a contiguous \
+                 copy",
+                what(),
+                side.nb
+            );
+        }
+        let [k, n, ne2, ne3] = right.ne;
+        left.broadcast([k, left.ne[1], ne2, ne3]).with_context(what)?;
+        let layout = Layout::new(TensorType::F32, &[left.ne[1], n, ne2, ne3])?;
+        self.push(Op::MulMat, &[a, b], layout)
+        // END SOLUTION
+    }
+
+    /// `a + b`, where `b` broadcasts to the sizes of `a`.
+    ///
+    /// # Errors
+    /// If `b` does not broadcast, or one of them is not f32 or not contiguous. One line that names
+    /// both nodes and their sizes.
+    pub fn add(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
+        // SOLUTION week4-day2 task 1
+        let (left, right) = (self.layout(a), self.layout(b));
+        let what = || format!("add of {} and {}", self.told(a), self.told(b));
+        right.broadcast(left.ne).with_context(what)?;
+        for side in [left, right] {
+            ensure!(side.is_plain(), "{}: expected contiguous f32 on both sides", what());
+        }
+        let layout = Layout::new(TensorType::F32, &left.ne)?;
+        self.push(Op::Add, &[a, b], layout)
+        // END SOLUTION
+    }
+
+    /// The same elements with other sizes; a view.
+    ///
+    /// # Errors
+    /// As [`Layout::reshape`].
+    pub fn reshape(&mut self, x: NodeId, sizes: &[usize]) -> Result<NodeId> {
+        // SOLUTION week4-day2 task 1
+        let what = || format!("reshape of {}", self.told(x));
+        let layout = self.layout(x).reshape(sizes).with_context(what)?;
+        self.push(Op::Reshape, &[x], layout)
+        // END SOLUTION
+    }
+
+    /// Axis `i` becomes axis `axes[i]`; a view.
+    ///
+    /// # Errors
+    /// As [`Layout::permute`].
+    pub fn permute(&mut self, x: NodeId, axes: [usize; AXES]) -> Result<NodeId> {
+        let what = || format!("permute of {}", self.told(x));
+        let layout = self.layout(x).permute(axes).with_context(what)?;
+        self.push(Op::Permute, &[x], layout)
+    }
+
+    /// A copy in which the elements follow one another.
+    ///
+    /// # Errors
+    /// If the node is not f32.
+    pub fn contiguous(&mut self, x: NodeId) -> Result<NodeId> {
+        let from = self.layout(x);
+        ensure!(
+            from.tensor_type == TensorType::F32,
+            "contiguous of {}: expected f32",
+            self.told(x)
+        );
+        let layout = Layout::new(TensorType::F32, &from.ne)?;
+        self.push(Op::Contiguous, &[x], layout)
+    }
+
+    /// A node in an error: its number, its name, type and sizes.
+    #[must_use]
+    pub fn told(&self, id: NodeId) -> String {
+        let node = self.node(id);
+        let name = if node.name.is_empty() { node.op.name() } else { &node.name };
+        format!("node {} ({name}, {})", id.0, node.layout)
+    }
+}
+
+impl Layout {
+    /// Whether it is f32, one number after the other.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.tensor_type == TensorType::F32 && self.is_contiguous()
+    }
+}

@@ -1,0 +1,111 @@
+//! Day 2. Llama, Qwen2 and Qwen3 as graphs.
+//!
+//! Tasks here: week4-day2 task 4 (`build`, `attention`, `dense_mlp`, `linear_node`). Everything
+//! else is provided.
+
+use anyhow::{Result, bail};
+
+use super::graph::{Graph, NodeId};
+use crate::week2::{
+    layer::{DenseMlp, Layer, Linear, Mlp},
+    model::Model,
+};
+
+/// How large a pass is: all that a graph has to know of its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PassShape {
+    /// `T`, rows of the pass.
+    pub rows: usize,
+    /// How many of them want logits, at least one.
+    pub wanted: usize,
+}
+
+/// The graph of a pass, and the node of its logits `[V, wanted]`. The names of layer `i`'s nodes begin
+/// with `layer i: ` ([`Graph::prefix`]), so that errors and drawings say where they belong.
+///
+/// # Errors
+/// If a weight has sizes that do not fit, or there are no rows.
+pub fn build(model: &Model, shape: PassShape) -> Result<(Graph, NodeId)> {
+    // SOLUTION week4-day2 task 4
+    let (mut g, eps) = (Graph::default(), model.config.rms_norm_eps);
+    let embedding = g.weight(&model.embedding)?;
+    let tokens = g.tokens(shape.rows)?;
+    let mut x = g.embed(embedding, tokens)?;
+    for (i, layer) in model.layers.iter().enumerate() {
+        g.prefix(&format!("layer {i}: "));
+        let input = g.rms_norm(x, &layer.attention_norm, eps)?;
+        let attention = attention(&mut g, model, i, input)?;
+        x = g.add(x, attention)?;
+        let input = g.rms_norm(x, &layer.mlp_norm, eps)?;
+        let mlp = mlp(&mut g, layer, input)?;
+        x = g.add(x, mlp)?;
+    }
+    g.prefix("");
+    let wanted = g.wanted(x, shape.wanted)?;
+    let normed = g.rms_norm(wanted, &model.norm, eps)?;
+    let head = match &model.lm_head {
+        Some(head) => g.weight(head)?,
+        None => embedding,
+    };
+    let logits = g.mul_mat(head, normed)?;
+    Ok((g, logits))
+    // END SOLUTION
+}
+
+/// Attention of layer `index`; `x` has been normed: `[E, T]` → `[E, T]`.
+fn attention(g: &mut Graph, model: &Model, index: usize, x: NodeId) -> Result<NodeId> {
+    // SOLUTION week4-day2 task 4
+    let (c, layer) = (&model.config, &model.layers[index]);
+    let mut heads = |linear: &Linear, n: usize, norm: &Option<Vec<f32>>| {
+        let x = linear_node(g, linear, x)?;
+        let rows = g.layout(x).ne[1];
+        let x = g.reshape(x, &[c.head_dim, n, rows])?;
+        match norm {
+            Some(norm) => g.rms_norm(x, norm, c.rms_norm_eps),
+            None => Ok(x),
+        }
+    };
+    let q = heads(&layer.q_proj, c.n_heads, &layer.q_norm)?;
+    let k = heads(&layer.k_proj, c.n_kv_heads, &layer.k_norm)?;
+    let v = heads(&layer.v_proj, c.n_kv_heads, &None)?;
+    let (q, k) = (g.rope(q)?, g.rope(k)?);
+    let stored = g.store(index, k, v)?;
+    let mixed = g.attend(index, q, stored)?;
+    linear_node(g, &layer.o_proj, mixed)
+    // END SOLUTION
+}
+
+/// The MLP of a layer; `x` has been normed: `[E, T]` → `[E, T]`.
+fn mlp(g: &mut Graph, layer: &Layer, x: NodeId) -> Result<NodeId> {
+    match &layer.mlp {
+        Mlp::Dense(mlp) => dense_mlp(g, mlp, x),
+        #[allow(unreachable_patterns, reason = "layers may come to have other kinds of MLP")]
+        _ => bail!("a layer with experts: found no graph for it, expected a dense MLP"),
+    }
+}
+
+/// `down(silu(gate(x)) · up(x))`.
+fn dense_mlp(g: &mut Graph, mlp: &DenseMlp, x: NodeId) -> Result<NodeId> {
+    // SOLUTION week4-day2 task 4
+    let [gate, up, down] =
+        [g.weight(&mlp.gate_proj)?, g.weight(&mlp.up_proj)?, g.weight(&mlp.down_proj)?];
+    let (gate, up) = (g.mul_mat(gate, x)?, g.mul_mat(up, x)?);
+    let gated = g.silu_gate(gate, up)?;
+    g.mul_mat(down, gated)
+    // END SOLUTION
+}
+
+/// `x · weightᵀ + bias`, the bias if there is one.
+fn linear_node(g: &mut Graph, linear: &Linear, x: NodeId) -> Result<NodeId> {
+    // SOLUTION week4-day2 task 4
+    let weight = g.weight(&linear.weight)?;
+    let product = g.mul_mat(weight, x)?;
+    match &linear.bias {
+        Some(bias) => {
+            let bias = g.values(&[bias.len()], bias)?;
+            g.add(product, bias)
+        }
+        None => Ok(product),
+    }
+    // END SOLUTION
+}

@@ -1,0 +1,43 @@
+//! Day 2. In which order nodes are computed, and which of them need not be.
+//!
+//! Tasks here: week4-day2 task 2 (`Graph::order`, `Graph::leaves`). Everything else is provided.
+
+use super::graph::{Graph, NodeId};
+
+impl Graph {
+    /// What has to be there for the results, each node once, after everything it reads. Nodes that
+    /// no result needs are left out.
+    ///
+    /// # Panics
+    /// If a result belongs to a larger graph.
+    #[must_use]
+    pub fn order(&self, results: &[NodeId]) -> Vec<NodeId> {
+        // SOLUTION week4-day2 task 2
+        let mut seen = vec![false; self.len()];
+        let mut order = Vec::new();
+        // A node, and how many of its sources have been looked at.
+        let mut path: Vec<(NodeId, usize)> = Vec::new();
+        for &result in results {
+            path.push((result, 0));
+            while let Some((id, next)) = path.pop() {
+                if next == 0 && std::mem::replace(&mut seen[id.index()], true) {
+                    continue;
+                }
+                match self.node(id).sources.get(next) {
+                    Some(&source) => path.extend([(id, next + 1), (source, 0)]),
+                    None => order.push(id),
+                }
+            }
+        }
+        order
+        // END SOLUTION
+    }
+
+    /// The nodes of an order that read nothing: weights and inputs.
+    #[must_use]
+    pub fn leaves(&self, order: &[NodeId]) -> Vec<NodeId> {
+        // SOLUTION week4-day2 task 2
+        order.iter().copied().filter(|&id| self.node(id).op.is_leaf()).collect()
+        // END SOLUTION
+    }
+}

@@ -1,0 +1,87 @@
+//! Day 1. When a tensor's elements follow one another, and a copy in which they do.
+//!
+//! Tasks here: week4-day1 task 3 (`Layout::is_contiguous`, `Layout::has_whole_rows`,
+//! `Layout::reshape`, `Strided::contiguous`). Everything else is provided.
+
+use anyhow::{Result, ensure};
+
+use super::{
+    layout::{AXES, Layout},
+    strided::Strided,
+};
+
+impl Layout {
+    /// Whether the elements lie one after the other, axis 0 first, without a gap. The
+    /// stride of an axis of one element (along axis 0, of one block) does not matter.
+    #[must_use]
+    pub fn is_contiguous(&self) -> bool {
+        // SOLUTION week4-day1 task 3
+        let mut steps = self.ne;
+        steps[0] = self.blocks_in_row();
+        let mut next = self.tensor_type.block_bytes();
+        for (n, stride) in steps.into_iter().zip(self.nb) {
+            if n > 1 {
+                if stride != next {
+                    return false;
+                }
+                next *= n;
+            }
+        }
+        true
+        // END SOLUTION
+    }
+
+    /// Whether each row, by itself, lies in one piece.
+    #[must_use]
+    pub fn has_whole_rows(&self) -> bool {
+        // SOLUTION week4-day1 task 3
+        self.blocks_in_row() == 1 || self.nb[0] == self.tensor_type.block_bytes()
+        // END SOLUTION
+    }
+
+    /// The same elements, in the same order and in the same bytes, with other sizes.
+    ///
+    /// # Errors
+    /// If the number of elements is another; if this tensor is not contiguous, which the message
+    /// says; and as [`Layout::new`]. The message names this tensor's sizes and the new ones.
+    pub fn reshape(&self, sizes: &[usize]) -> Result<Self> {
+        // SOLUTION week4-day1 task 3
+        let reshaped = Self::new(self.tensor_type, sizes)?;
+        ensure!(
+            reshaped.elements() == self.elements(),
+            "{self} has {} elements, but {sizes:?} are {}",
+            self.elements(),
+            reshaped.elements()
+        );
+        ensure!(
+            self.is_contiguous(),
+            "{self} with strides {:?} is not contiguous: make a contiguous copy before it gets \
+             the sizes {sizes:?}",
+            self.nb
+        );
+        Ok(Self { offset: self.offset, ..reshaped })
+        // END SOLUTION
+    }
+}
+
+impl Strided<'_> {
+    /// A copy of the elements in the order of [`Layout::new`], without a gap.
+    #[must_use]
+    pub fn contiguous(&self) -> Vec<u8> {
+        // SOLUTION week4-day1 task 3
+        let [ne0, ne1, ne2, ne3] = self.layout.ne;
+        let mut out = Vec::new();
+        for i3 in 0..ne3 {
+            for i2 in 0..ne2 {
+                for i1 in 0..ne1 {
+                    for i0 in (0..ne0).step_by(self.layout.tensor_type.block_len()) {
+                        let index: [usize; AXES] = [i0, i1, i2, i3];
+                        out.extend_from_slice(self.block(index));
+                    }
+                }
+            }
+        }
+        out
+        // END SOLUTION
+    }
+}

@@ -1,0 +1,119 @@
+//! Day 1. Where the elements of a tensor lie: sizes and strides, in ggml's order.
+//!
+//! Tasks here: week4-day1 task 1 (`Layout::new`, `Layout::from_torch`, `Layout::byte_of`).
+//! Everything else is provided.
+
+use std::fmt;
+
+use anyhow::{Context, Result, ensure};
+use tiny_llm_formats::gguf::TensorType;
+
+/// Axes of every tensor. One that has fewer has a single element along the others.
+pub const AXES: usize = 4;
+
+/// Where the elements of a tensor lie among some bytes. Axis 0 is the innermost one: a row lies
+/// along it. So the order is the reverse of PyTorch's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// How elements are stored.
+    pub tensor_type: TensorType,
+    /// Elements along each axis, 1 or more.
+    pub ne: [usize; AXES],
+    /// Bytes from an element to the next one along each axis; along axis 0, where elements are
+    /// stored in blocks, from a block to the next one.
+    pub nb: [usize; AXES],
+    /// The byte at which the first element lies.
+    pub offset: usize,
+}
+
+impl Layout {
+    /// The layout of `ne` elements along each axis, stored one after the other from byte 0 on,
+    /// without a gap. Axes that are not given have one element.
+    ///
+    /// # Errors
+    /// If there are more than [`AXES`], or one has no elements; if a row is not a whole number
+    /// of blocks; if there are more bytes than a `usize` can count. The message names `sizes`; for
+    /// half a block, the type and how many elements one of its blocks has.
+    pub fn new(tensor_type: TensorType, sizes: &[usize]) -> Result<Self> {
+        // SOLUTION week4-day1 task 1
+        ensure!(
+            sizes.len() <= AXES,
+            "a tensor of {sizes:?}: found {} axes, expected at most {AXES}",
+            sizes.len()
+        );
+        ensure!(
+            !sizes.contains(&0),
+            "a tensor of {sizes:?}: found an axis of 0 elements, expected 1 or more"
+        );
+        let mut ne = [1; AXES];
+        ne[..sizes.len()].copy_from_slice(sizes);
+        let block = tensor_type.block_len();
+        ensure!(
+            ne[0].is_multiple_of(block),
+            "a tensor of {sizes:?}: found rows of {} elements, expected a multiple of {block}, the \
+             block length of {tensor_type}",
+            ne[0]
+        );
+        let mut nb = [tensor_type.block_bytes(); AXES];
+        let mut elements = ne[0] / block;
+        let mut bytes = nb[0];
+        for axis in 1..AXES {
+            let next = bytes.checked_mul(elements);
+            bytes = next.with_context(|| format!("a tensor of {sizes:?} is too large"))?;
+            nb[axis] = bytes;
+            elements = ne[axis];
+        }
+        let all = bytes.checked_mul(elements);
+        all.with_context(|| format!("a tensor of {sizes:?} is too large"))?;
+        Ok(Self { tensor_type, ne, nb, offset: 0 })
+        // END SOLUTION
+    }
+
+    /// The same for a shape as PyTorch writes it, the outermost axis first.
+    ///
+    /// # Errors
+    /// As [`Layout::new`].
+    pub fn from_torch(tensor_type: TensorType, shape: &[usize]) -> Result<Self> {
+        // SOLUTION week4-day1 task 1
+        let sizes: Vec<usize> = shape.iter().rev().copied().collect();
+        Self::new(tensor_type, &sizes)
+        // END SOLUTION
+    }
+
+    /// The byte at which the element of this index lies, or the block that it is a part of.
+    ///
+    /// # Panics
+    /// If an index is beyond its axis.
+    #[must_use]
+    pub fn byte_of(&self, index: [usize; AXES]) -> usize {
+        // SOLUTION week4-day1 task 1
+        assert!(
+            index.iter().zip(&self.ne).all(|(i, n)| i < n),
+            "index {index:?} is beyond the {:?} of {self}",
+            self.ne
+        );
+        let along_the_row = index[0] / self.tensor_type.block_len() * self.nb[0];
+        self.offset
+            + along_the_row
+            + (1..AXES).map(|axis| index[axis] * self.nb[axis]).sum::<usize>()
+        // END SOLUTION
+    }
+
+    /// How many elements there are.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.ne.iter().product()
+    }
+
+    /// How many blocks a row has, each of one element if the type has none longer.
+    #[must_use]
+    pub fn blocks_in_row(&self) -> usize {
+        self.ne[0] / self.tensor_type.block_len()
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?}", self.tensor_type, self.ne)
+    }
+}

@@ -1,0 +1,132 @@
+//! Day 1. Views: other tensors in the same bytes. Sizes and strides change, no byte moves.
+//!
+//! Tasks here: week4-day1 task 2 (`Layout::end`, `Layout::view`, `Layout::permute`,
+//! `Layout::broadcast`). Everything else is provided.
+
+use anyhow::{Context, Result, ensure};
+
+use super::layout::{AXES, Layout};
+
+impl Layout {
+    /// The byte after the last one that an element lies in.
+    #[must_use]
+    pub fn end(&self) -> usize {
+        // SOLUTION week4-day1 task 2
+        checked_end(self).expect("a layout was checked when it was made")
+        // END SOLUTION
+    }
+
+    /// A tensor of sizes `ne` and strides `nb` in the bytes of this one, `offset` bytes after its
+    /// first element.
+    ///
+    /// # Errors
+    /// If an axis has no elements, or a row is not a whole number of blocks; if the offset or a
+    /// stride leads into the middle of a block; if an element lies outside of this tensor's bytes.
+    /// The message names this tensor's sizes and `ne`; for half a block in a row, how many elements
+    /// a block has; for an offset or a stride into the middle of one, how many bytes.
+    pub fn view(&self, ne: [usize; AXES], nb: [usize; AXES], offset: usize) -> Result<Self> {
+        // SOLUTION week4-day1 task 2
+        let what = || format!("a view of {ne:?} from byte {offset} of {self} on");
+        let tensor_type = self.tensor_type;
+        let (block, bytes) = (tensor_type.block_len(), tensor_type.block_bytes());
+        ensure!(!ne.contains(&0), "{}: found an axis of 0 elements, expected 1 or more", what());
+        ensure!(
+            ne[0].is_multiple_of(block),
+            "{}: found rows of {} elements, expected a multiple of {block}",
+            what(),
+            ne[0]
+        );
+        ensure!(
+            nb.iter().chain([&offset]).all(|n| n.is_multiple_of(bytes)),
+            "{}: found strides {nb:?}, expected multiples of {bytes}, the bytes of a block; so for \
+             the offset",
+            what()
+        );
+        let from = self.offset.checked_add(offset);
+        let view = Self { ne, nb, offset: from.with_context(what)?, ..*self };
+        let (end, room) = (checked_end(&view), self.end());
+        ensure!(
+            end.is_some_and(|end| end <= room),
+            "{}: found strides {nb:?}, which lead beyond its {} bytes",
+            what(),
+            room - self.offset
+        );
+        Ok(view)
+        // END SOLUTION
+    }
+
+    /// The same elements with the axes in another order: axis `i` of this tensor is axis `axes[i]`
+    /// of what is returned.
+    ///
+    /// # Errors
+    /// If `axes` does not name each axis once; if it moves axis 0 of a tensor that is stored in
+    /// blocks of several elements. The message names `axes`; for blocks, the tensor's type.
+    pub fn permute(&self, axes: [usize; AXES]) -> Result<Self> {
+        // SOLUTION week4-day1 task 2
+        ensure!(
+            (0..AXES).all(|axis| axes.contains(&axis)),
+            "axes {axes:?}: expected each of 0 to {} once",
+            AXES - 1
+        );
+        ensure!(
+            axes[0] == 0 || self.tensor_type.block_len() == 1,
+            "axes {axes:?} of {self}: found axis 0 at place {}, but a block of {} elements lies \
+             along it",
+            axes[0],
+            self.tensor_type.block_len()
+        );
+        let mut permuted = *self;
+        for (from, to) in axes.into_iter().enumerate() {
+            permuted.ne[to] = self.ne[from];
+            permuted.nb[to] = self.nb[from];
+        }
+        Ok(permuted)
+        // END SOLUTION
+    }
+
+    /// Rows become columns: axes 0 and 1 change places.
+    ///
+    /// # Errors
+    /// As [`Layout::permute`].
+    pub fn transpose(&self) -> Result<Self> {
+        self.permute([1, 0, 2, 3])
+    }
+
+    /// The same elements with sizes `ne`: along an axis of one element, that element is found again
+    /// and again.
+    ///
+    /// # Errors
+    /// If `ne` has a 0, or an axis has neither the size that `ne` says nor a single element. The
+    /// message names this tensor's sizes and `ne`.
+    pub fn broadcast(&self, ne: [usize; AXES]) -> Result<Self> {
+        // SOLUTION week4-day1 task 2
+        let mut wide = *self;
+        for axis in 0..AXES {
+            if self.ne[axis] != ne[axis] {
+                ensure!(
+                    self.ne[axis] == 1 && ne[axis] > 0,
+                    "{self} does not broadcast to {ne:?}: axis {axis} has {} elements, expected {} \
+                     or 1",
+                    self.ne[axis],
+                    ne[axis]
+                );
+                (wide.ne[axis], wide.nb[axis]) = (ne[axis], 0);
+            }
+        }
+        Ok(wide)
+        // END SOLUTION
+    }
+}
+
+// SOLUTION week4-day1 task 2 (helper)
+/// [`Layout::end`] of sizes that nobody has checked.
+fn checked_end(layout: &Layout) -> Option<usize> {
+    let mut steps = layout.ne;
+    steps[0] = layout.blocks_in_row();
+    let last = steps
+        .iter()
+        .zip(&layout.nb)
+        .try_fold(layout.offset, |at, (n, stride)| at.checked_add((n - 1).checked_mul(*stride)?));
+    last?.checked_add(layout.tensor_type.block_bytes())
+}
+// END SOLUTION

@@ -1,0 +1,90 @@
+//! Day 3. One piece of memory, whose parts are lent and come back.
+//!
+//! Tasks here: week4-day3 task 2 (`Arena::allocate`, `Arena::release`). Everything else is
+//! provided.
+
+/// Which parts of an arena are free. It has no bytes itself: places are counted from 0.
+///
+/// Two free parts never touch: they would be one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Arena {
+    /// Where free parts begin, and how long they are, from front to back. All of them lie before
+    /// `end`.
+    free: Vec<(usize, usize)>,
+    /// The end of the part that reached furthest, of all that were ever lent.
+    end: usize,
+}
+
+impl Arena {
+    /// How long the arena has to be for all that it has lent so far.
+    #[must_use]
+    pub fn peak(&self) -> usize {
+        self.end
+    }
+
+    /// The free parts, from front to back: where each begins, and how long it is.
+    #[must_use]
+    pub fn free_parts(&self) -> &[(usize, usize)] {
+        &self.free
+    }
+
+    /// Lends `bytes` bytes, and says where: at the beginning of the shortest free part that is long
+    /// enough, the first of several; where there is none, the arena grows, and a free part at its
+    /// end is used.
+    ///
+    /// # Panics
+    /// If no bytes are asked for.
+    pub fn allocate(&mut self, bytes: usize) -> usize {
+        // SOLUTION week4-day3 task 2
+        assert!(bytes > 0, "an arena lends no empty parts");
+        let fits = (0..self.free.len()).filter(|&i| self.free[i].1 >= bytes);
+        if let Some(best) = fits.min_by_key(|&i| self.free[i].1) {
+            let (start, len) = self.free[best];
+            if len == bytes {
+                self.free.remove(best);
+            } else {
+                self.free[best] = (start + bytes, len - bytes);
+            }
+            return start;
+        }
+        let start = match self.free.last() {
+            Some(&(start, len)) if start + len == self.end => {
+                self.free.pop();
+                start
+            }
+            _ => self.end,
+        };
+        self.end = start + bytes;
+        start
+        // END SOLUTION
+    }
+
+    /// Takes back what was lent, and joins it with free parts that it touches.
+    ///
+    /// # Panics
+    /// If a byte of it is free, or lies beyond the arena.
+    pub fn release(&mut self, start: usize, bytes: usize) {
+        // SOLUTION week4-day3 task 2
+        let at = self.free.partition_point(|&(begin, _)| begin < start);
+        let before = at.checked_sub(1).map(|i| self.free[i]);
+        let behind = self.free.get(at).copied();
+        assert!(
+            start + bytes <= self.end
+                && before.is_none_or(|(begin, len)| begin + len <= start)
+                && behind.is_none_or(|(begin, _)| start + bytes <= begin),
+            "{bytes} bytes from {start} on are released, but some of them are not lent"
+        );
+        let mut part = (start, bytes);
+        if let Some((begin, _)) = behind.filter(|&(begin, _)| begin == start + bytes) {
+            let (_, len) = self.free.remove(at);
+            part.1 = begin + len - start;
+        }
+        match before {
+            Some((begin, len)) if begin + len == start => {
+                self.free[at - 1] = (begin, len + part.1);
+            }
+            _ => self.free.insert(at, part),
+        }
+        // END SOLUTION
+    }
+}

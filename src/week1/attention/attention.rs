@@ -1,0 +1,90 @@
+//! Day 1. Attention: softmax and linear, scaled dot-product attention, multi-head attention.
+//!
+//! Letters: `B` batch, `L` query length, `S` key length, `E` hidden size, `H` heads, `D` head size.
+//!
+//! Tasks here: week1-day1 task 1 (`softmax`, `linear`), week1-day1 task 2
+//! (`scaled_dot_product_attention`), week1-day1 task 3 (`MultiHeadAttention::forward`,
+//! `split_heads`, `merge_heads`). Everything else is provided.
+
+use ndarray::Axis;
+use tiny_llm_formats::{
+    Tensor, matmul,
+    tensor::{reshape, swap_axes, transpose},
+};
+
+/// Softmax over the last axis: `exp(xᵢ) / Σⱼ exp(xⱼ)`, computed without overflow. Shape in = shape
+/// out.
+///
+/// A row that is `−inf` throughout has nothing to choose from; its result is all zeros. If a row
+/// contains a NaN, so does its result: never turn it into zeros, as if all of it were `−inf`.
+pub fn softmax(x: &Tensor) -> Tensor {
+    todo!("week1-day1 task 1: softmax")
+}
+
+/// `x · weightᵀ + bias`: output `o` is the input dotted with row `o` of the weight.
+///
+/// `x [..., in]` of two axes or more, `weight [out, in]`, `bias [out]` → `[..., out]`. Checkpoints
+/// store weights as `[out, in]`.
+///
+/// # Panics
+/// If the last axis of `x` is not `in`, or `x` has only one axis.
+pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
+    todo!("week1-day1 task 1: linear")
+}
+
+/// `softmax(q · kᵀ · scale + mask) · v`.
+///
+/// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`, for any leading axes.
+/// `scale` defaults to `1/√D`. `mask` is added to the scores and broadcasts to `[..., L, S]`:
+/// 0 keeps a key, `−inf` removes it.
+///
+/// Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1.
+pub fn scaled_dot_product_attention(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    scale: Option<f32>,
+    mask: Option<&Tensor>,
+) -> Tensor {
+    todo!("week1-day1 task 2: scaled_dot_product_attention")
+}
+
+/// Attention in `n_heads` independent heads of size `D`, with three projections before it and one
+/// after it, all without bias.
+pub struct MultiHeadAttention {
+    /// Number of heads, `H`.
+    pub n_heads: usize,
+    /// `[H·D, E]`
+    pub q_proj: Tensor,
+    /// `[H·D, E]`
+    pub k_proj: Tensor,
+    /// `[H·D, E]`
+    pub v_proj: Tensor,
+    /// `[E, H·D]`
+    pub o_proj: Tensor,
+}
+
+impl MultiHeadAttention {
+    /// `query [B, L, E]`, `key [B, S, E]`, `value [B, S, E]` → `[B, L, E]`. `mask` broadcasts to
+    /// `[B, H, L, S]`. The head size `D` is the number of rows of `q_proj` divided by `n_heads`; it
+    /// need not be `E / H`.
+    pub fn forward(
+        &self,
+        query: &Tensor,
+        key: &Tensor,
+        value: &Tensor,
+        mask: Option<&Tensor>,
+    ) -> Tensor {
+        todo!("week1-day1 task 3: MultiHeadAttention::forward")
+    }
+}
+
+/// `[B, L, H·D]` → `[B, H, L, D]`. The attention layer of day 3 uses it too.
+pub fn split_heads(x: &Tensor, n_heads: usize) -> Tensor {
+    todo!("week1-day1 task 3: split_heads")
+}
+
+/// `[B, H, L, D]` → `[B, L, H·D]`, the inverse of [`split_heads`].
+pub fn merge_heads(x: &Tensor) -> Tensor {
+    todo!("week1-day1 task 3: merge_heads")
+}

@@ -1,0 +1,61 @@
+//! Day 6. Generating: score the next token, choose it, append it, run again.
+//!
+//! Tasks here: week1-day6 task 1 (`argmax`, `next_token_logits`), week1-day6 task 2 (`generate`).
+//! Everything else is provided.
+
+use std::{collections::HashSet, ops::ControlFlow};
+
+use anyhow::{Result, ensure};
+use ndarray::{Array2, s};
+pub use tiny_llm_formats::FinishReason;
+
+use super::model::Model;
+
+/// The index of the largest logit; of equal ones, the first. `logits [V]`.
+///
+/// # Panics
+/// If there are no logits.
+pub fn argmax(logits: &[f32]) -> u32 {
+    todo!("week1-day6 task 1: argmax")
+}
+
+/// Logits `[V]` of the token that follows `tokens [L]`. Nothing is cached: all `L` positions are
+/// computed anew.
+///
+/// # Panics
+/// If there are no tokens, or [`Model::forward`] cannot run on them.
+pub fn next_token_logits(model: &Model, tokens: &[u32]) -> Vec<f32> {
+    todo!("week1-day6 task 1: next_token_logits")
+}
+
+/// What ends a generation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// At most this many new tokens.
+    pub max_new_tokens: usize,
+    /// Prompt and new tokens together never exceed this.
+    pub context: usize,
+    /// A token of this set ends the text and is no part of it. Checkpoints list several.
+    pub stop_tokens: HashSet<u32>,
+}
+
+/// Extends `prompt` token by token.
+///
+/// `next_logits(tokens)` gives the logits `[V]` after `tokens`, which are the prompt and all new
+/// tokens so far; `choose(logits, tokens)` picks one; `on_token` receives every new token as soon
+/// as it is chosen, and never a stop token. The first two run once per step, and so does `on_token`
+/// unless a stop token was chosen. Limits are looked at in this order, before the model runs:
+/// `max_new_tokens`, then `context`; so a limit that is already reached costs no forward pass.
+///
+/// # Errors
+/// If the prompt is empty; or if it is longer than the context, and then the message names both
+/// lengths.
+pub fn generate(
+    mut next_logits: impl FnMut(&[u32]) -> Vec<f32>,
+    prompt: &[u32],
+    limits: &Limits,
+    mut choose: impl FnMut(&[f32], &[u32]) -> u32,
+    mut on_token: impl FnMut(u32) -> ControlFlow<()>,
+) -> Result<FinishReason> {
+    todo!("week1-day6 task 2: generate")
+}

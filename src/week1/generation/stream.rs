@@ -1,0 +1,26 @@
+//! Day 6. Text as it comes: a character may span tokens, and half a character must wait.
+//!
+//! Tasks here: week1-day6 task 3 (`TextStream::push`, `TextStream::finish`). Everything else is
+//! provided.
+
+/// Turns the bytes of one token after another into text.
+///
+/// All that was ever returned, concatenated, equals `String::from_utf8_lossy` of all bytes.
+#[derive(Debug, Default)]
+pub struct TextStream {
+    /// The beginning of a character whose end has not come yet.
+    pending: Vec<u8>,
+}
+
+impl TextStream {
+    /// Takes the bytes of the next token and returns all text that is now certain. Bytes that can
+    /// still become a character are held back; bytes that no longer can are replaced by U+FFFD.
+    pub fn push(&mut self, bytes: &[u8]) -> String {
+        todo!("week1-day6 task 3: TextStream::push")
+    }
+
+    /// The end of the text: whatever is still held back will not be completed.
+    pub fn finish(&mut self) -> String {
+        todo!("week1-day6 task 3: TextStream::finish")
+    }
+}

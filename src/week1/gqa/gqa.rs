@@ -1,0 +1,97 @@
+//! Day 3. Grouped-query attention: several query heads share one key/value head.
+//!
+//! Letters: `H_q` query heads, `H` key/value heads, `H_q = G · H`; `L` query length, `S` key
+//! length.
+//!
+//! Source: Ainslie et al. 2023, "GQA: Training Generalized Multi-Query Transformer Models".
+//!
+//! Tasks here: week1-day3 task 1 (`grouped_query_attention`), week1-day3 task 2 (`causal_mask`),
+//! week1-day3 task 3 (`GroupedQueryAttention::forward`). Everything else is provided.
+
+use std::sync::Arc;
+
+use ndarray::IxDyn;
+use tiny_llm_formats::{Tensor, tensor::reshape};
+
+use super::{
+    attention::{linear, merge_heads, scaled_dot_product_attention, split_heads},
+    rope::{RopeTables, rope_half_split},
+};
+
+/// Attention in which query head `h` reads key/value head `h / G`, `G = H_q / H`, without copying
+/// keys or values.
+///
+/// `q [B, H_q, L, D]`, `k [B, H, S, D]`, `v [B, H, S, D]` → `[B, H_q, L, D]`. `scale` defaults to
+/// `1/√D`. `mask` is added to the scores and broadcasts to `[B, H_q, L, S]`.
+///
+/// # Panics
+/// If `H_q` is no multiple of `H`.
+pub fn grouped_query_attention(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    scale: Option<f32>,
+    mask: Option<&Tensor>,
+) -> Tensor {
+    todo!("week1-day3 task 1: grouped_query_attention")
+}
+
+/// The additive causal mask `[L, S]` for `length` queries that are the last of `keys` positions:
+/// 0 where key `j` is at or before query `i`'s position `S − L + i`, `−inf` after it.
+///
+/// # Panics
+/// If there are more queries than keys.
+pub fn causal_mask(length: usize, keys: usize) -> Tensor {
+    todo!("week1-day3 task 2: causal_mask")
+}
+
+/// A projection with an optional bias.
+#[derive(Debug, Clone)]
+pub struct Linear {
+    /// `[out, in]`
+    pub weight: Tensor,
+    /// `[out]`
+    pub bias: Option<Tensor>,
+}
+
+impl Linear {
+    /// `x [..., in]` → `[..., out]`.
+    pub fn forward(&self, x: &Tensor) -> Tensor {
+        linear(x, &self.weight, self.bias.as_ref())
+    }
+}
+
+/// What normalises each head of `[B, H, L, D]` over `D`. Day 4 builds the real one (RMSNorm); until
+/// then the tests hand one in.
+pub type HeadNorm = Box<dyn Fn(&Tensor) -> Tensor + Send + Sync>;
+
+/// The attention layer of Llama (no bias, no norm), Qwen2 (bias on q, k, v) and Qwen3 (per-head q/k
+/// norm).
+pub struct GroupedQueryAttention {
+    /// Query heads, `H_q`.
+    pub n_heads: usize,
+    /// Key/value heads, `H`.
+    pub n_kv_heads: usize,
+    /// `[H_q·D, E]`
+    pub q_proj: Linear,
+    /// `[H·D, E]`
+    pub k_proj: Linear,
+    /// `[H·D, E]`
+    pub v_proj: Linear,
+    /// `[E, H_q·D]`
+    pub o_proj: Linear,
+    /// Applied to every query head before RoPE.
+    pub q_norm: Option<HeadNorm>,
+    /// Applied to every key head before RoPE.
+    pub k_norm: Option<HeadNorm>,
+    /// Positions `0..L` at least, for head size `D`. One pair of tables serves all layers.
+    pub rope: Arc<RopeTables>,
+}
+
+impl GroupedQueryAttention {
+    /// Self-attention over `x [B, L, E]`, whose rows stand at positions `0..L` → `[B, L, E]`.
+    /// `mask` broadcasts to `[B, H_q, L, L]`. RoPE is the half-split form.
+    pub fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Tensor {
+        todo!("week1-day3 task 3: GroupedQueryAttention::forward")
+    }
+}

@@ -1,0 +1,34 @@
+//! Day 4, second half. SiLU and the gated MLP.
+//!
+//! Source: Shazeer 2020, "GLU Variants Improve Transformer".
+//!
+//! Tasks here: week1-day4 task 2 (`silu`), week1-day4 task 3 (`SwiGlu::forward`). Everything else
+//! is provided.
+
+use tiny_llm_formats::Tensor;
+
+use super::attention::linear;
+
+/// `x · σ(x) = x / (1 + e^(−x))`, element by element, for any finite x: no overflow, no
+/// cancellation for large negative x, and a result of 0 only where `e^x` is too small for an f32.
+pub fn silu(x: &Tensor) -> Tensor {
+    todo!("week1-day4 task 2: silu")
+}
+
+/// The SwiGLU MLP: `down(silu(gate(x)) ⊙ up(x))`, three projections without bias.
+#[derive(Debug, Clone)]
+pub struct SwiGlu {
+    /// `[I, E]`
+    pub gate_proj: Tensor,
+    /// `[I, E]`
+    pub up_proj: Tensor,
+    /// `[E, I]`
+    pub down_proj: Tensor,
+}
+
+impl SwiGlu {
+    /// `x [..., E]` → `[..., E]`.
+    pub fn forward(&self, x: &Tensor) -> Tensor {
+        todo!("week1-day4 task 3: SwiGlu::forward")
+    }
+}

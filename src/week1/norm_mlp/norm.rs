@@ -1,0 +1,27 @@
+//! Day 4, first half. RMSNorm: divide by the root of the mean square.
+//!
+//! Source: Zhang and Sennrich 2019, "Root Mean Square Layer Normalization".
+//!
+//! Tasks here: week1-day4 task 1 (`RmsNorm::forward`). Everything else is provided.
+
+use ndarray::Axis;
+use tiny_llm_formats::Tensor;
+
+/// `x / √(mean(x²) + eps) · weight` over the last axis.
+#[derive(Debug, Clone)]
+pub struct RmsNorm {
+    /// `[E]`
+    pub weight: Tensor,
+    /// Keeps the root away from 0; it stands inside the root.
+    pub eps: f32,
+}
+
+impl RmsNorm {
+    /// `x [..., E]` → the same shape. `x` is left as it is: the residual connection still needs it.
+    ///
+    /// # Panics
+    /// If the last axis of `x` is not `E`.
+    pub fn forward(&self, x: &Tensor) -> Tensor {
+        todo!("week1-day4 task 1: RmsNorm::forward")
+    }
+}

@@ -1,0 +1,101 @@
+//! Day 2. RoPE: position as a rotation of each query and key.
+//!
+//! A head of size `D` is `D/2` pairs of numbers; pair `i` at position `p` turns by the angle
+//! `p · θᵢ`, `θᵢ = base^(−2i/D)`. Checkpoints disagree about *which* two numbers are a pair:
+//! neighbours ([`rope_interleaved`], GGUF Llama files) or numbers half a head apart
+//! ([`rope_half_split`], Hugging Face folders).
+//!
+//! Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding".
+//!
+//! Tasks here: week1-day2 task 1 (`inverse_frequencies`, `RopeTables::new`), week1-day2 task 2
+//! (`rope_interleaved`), week1-day2 task 3 (`rope_half_split`), week1-day2 task 4
+//! (`rope_at_positions`, `half_split_to_interleaved`). Everything else is provided.
+
+use ndarray::Array2;
+use tiny_llm_formats::{
+    Tensor,
+    tensor::{reshape, swap_axes, tensor},
+};
+
+/// `θᵢ = base^(−2i/D)` for `i` in `0..D/2`, in radians per position.
+///
+/// # Panics
+/// If `head_dim` is odd.
+pub fn inverse_frequencies(head_dim: usize, base: f32) -> Vec<f32> {
+    todo!("week1-day2 task 1: inverse_frequencies")
+}
+
+/// The cosine and sine of every angle that a model needs. Row `p` is position `p`, always.
+#[derive(Debug, Clone)]
+pub struct RopeTables {
+    /// `[P, D/2]`
+    pub cos: Tensor,
+    /// `[P, D/2]`
+    pub sin: Tensor,
+}
+
+impl RopeTables {
+    /// Tables for positions `0..n_positions`: entry `[p, i]` belongs to the angle
+    /// `p · inverse_frequencies[i]`, in f32.
+    pub fn new(inverse_frequencies: &[f32], n_positions: usize) -> Self {
+        todo!("week1-day2 task 1: RopeTables::new")
+    }
+}
+
+/// Rotates the pairs `(x[2i], x[2i+1])`: the traditional form.
+///
+/// `x [..., L, D]` → the same shape. Row `l` stands at position `offset + l`. A pair `(a, b)`
+/// becomes `(a·cos − b·sin, a·sin + b·cos)`.
+///
+/// # Panics
+/// If the tables end before the last position.
+pub fn rope_interleaved(x: &Tensor, tables: &RopeTables, offset: usize) -> Tensor {
+    todo!("week1-day2 task 2: rope_interleaved")
+}
+
+/// Rotates the pairs `(x[i], x[i + D/2])`: the form of Hugging Face checkpoints.
+///
+/// `x [..., L, D]` → the same shape. Row `l` stands at position `offset + l`. A pair `(a, b)`
+/// becomes `(a·cos − b·sin, a·sin + b·cos)`.
+///
+/// # Panics
+/// If the tables end before the last position.
+pub fn rope_half_split(x: &Tensor, tables: &RopeTables, offset: usize) -> Tensor {
+    todo!("week1-day2 task 3: rope_half_split")
+}
+
+/// Which two numbers of a head are a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RopeForm {
+    /// Neighbours: `(x[2i], x[2i+1])`.
+    Interleaved,
+    /// Half a head apart: `(x[i], x[i + D/2])`.
+    HalfSplit,
+}
+
+/// RoPE where every row has a position of its own, as in a batch of sequences of unequal length.
+///
+/// `x [B, H, L, D]`, `positions [B, L]` → the same shape as `x`. Row `l` of sequence `b` stands at
+/// `positions[b, l]`.
+///
+/// # Panics
+/// If the tables end before the largest position, or `positions` is not `[B, L]`.
+pub fn rope_at_positions(
+    x: &Tensor,
+    tables: &RopeTables,
+    positions: &Array2<usize>,
+    form: RopeForm,
+) -> Tensor {
+    todo!("week1-day2 task 4: rope_at_positions")
+}
+
+/// Reorders the rows of a query or key projection made for the half-split form so that the
+/// interleaved form gives the same attention: within each head, row `i` goes to `2i` and row
+/// `i + D/2` to `2i + 1`.
+///
+/// `weight [n_heads·D, E]` → the same shape. `n_heads` is the number of heads of *this* projection:
+/// a key projection may have fewer than the query projection. This is what llama.cpp's converter
+/// does to Llama checkpoints.
+pub fn half_split_to_interleaved(weight: &Tensor, n_heads: usize) -> Tensor {
+    todo!("week1-day2 task 4: half_split_to_interleaved")
+}

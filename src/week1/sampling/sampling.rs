@@ -1,0 +1,101 @@
+//! Day 7. Sampling: a distribution is shaped, then drawn from.
+//!
+//! Each shaping step works on logits in place; a token that is ruled out gets `−inf`. The order is
+//! repetition penalty, temperature, top-k, top-p, min-p, draw.
+//!
+//! Tasks here: week1-day7 task 1 (`apply_temperature`), week1-day7 task 2 (`top_k`), week1-day7
+//! task 3 (`top_p`), week1-day7 task 4 (`min_p`), week1-day7 task 5 (`repetition_penalty`),
+//! week1-day7 task 6 (`Rng::next_u64`, `Rng::uniform`, `draw`, `Sampler::choose`). Everything else
+//! is provided.
+
+use tiny_llm_formats::tensor::tensor;
+
+use super::{attention::softmax, generate::argmax};
+
+pub use tiny_llm_formats::request::SamplerOptions;
+
+/// Divides the logits by `temperature`. At 0 only the largest logit (of equal ones, the first)
+/// stays; every other becomes `−inf`.
+pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
+    todo!("week1-day7 task 1: apply_temperature")
+}
+
+/// Keeps the `k` largest logits, unchanged; of equal ones, the first. 0, and any `k` from `V` on,
+/// keeps all.
+pub fn top_k(logits: &mut [f32], k: usize) {
+    todo!("week1-day7 task 2: top_k")
+}
+
+/// Nucleus sampling: keeps the most probable tokens until their probabilities sum to at least `p`;
+/// among equally probable ones, lower ids come first. The token that crosses `p` stays, so at least
+/// one always does. `p ≥ 1` keeps all. The sum is taken in f64: a vocabulary is large.
+///
+/// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
+pub fn top_p(logits: &mut [f32], p: f32) {
+    todo!("week1-day7 task 3: top_p")
+}
+
+/// Keeps the tokens that are at least `p` times as probable as the most probable one; `p` in
+/// `[0, 1]`. 0 keeps all.
+///
+/// Source: Nguyen et al. 2024, "Turning Up the Heat: Min-p Sampling".
+pub fn min_p(logits: &mut [f32], p: f32) {
+    todo!("week1-day7 task 4: min_p")
+}
+
+/// Makes every token of `seen` less likely, once however often it occurs: a positive logit is
+/// divided by `penalty`, a negative one multiplied. `penalty` is positive; 1 changes nothing.
+///
+/// Source: Keskar et al. 2019, "CTRL".
+pub fn repetition_penalty(logits: &mut [f32], seen: &[u32], penalty: f32) {
+    todo!("week1-day7 task 5: repetition_penalty")
+}
+
+/// A seeded generator, SplitMix64: the same seed gives the same text on every machine.
+///
+/// Source: Steele, Lea and Flood 2014, "Fast Splittable Pseudorandom Number Generators".
+#[derive(Debug, Clone)]
+pub struct Rng {
+    state: u64,
+}
+
+impl Rng {
+    /// Starts at `state = seed`.
+    pub fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// Adds `0x9e3779b97f4a7c15` to the state and returns it mixed: `z ^= z >> 30`, times
+    /// `0xbf58476d1ce4e5b9`, `z ^= z >> 27`, times `0x94d049bb133111eb`, `z ^= z >> 31`; all modulo
+    /// 2⁶⁴.
+    pub fn next_u64(&mut self) -> u64 {
+        todo!("week1-day7 task 6: Rng::next_u64")
+    }
+
+    /// Uniform in `[0, 1)`: the upper 53 bits of [`Rng::next_u64`], times 2⁻⁵³.
+    pub fn uniform(&mut self) -> f64 {
+        todo!("week1-day7 task 6: Rng::uniform")
+    }
+}
+
+/// The token at which the running sum of `softmax(logits)`, in id order, first exceeds `uniform`
+/// (in `[0, 1)`). A token with logit `−inf` is never drawn.
+pub fn draw(logits: &[f32], uniform: f64) -> u32 {
+    todo!("week1-day7 task 6: draw")
+}
+
+/// All of the above, in order.
+#[derive(Debug, Clone)]
+pub struct Sampler {
+    /// What shapes the distribution.
+    pub options: SamplerOptions,
+    /// Where the draws come from: one number per token.
+    pub rng: Rng,
+}
+
+impl Sampler {
+    /// Chooses the next token from `logits [V]`, after the tokens `seen` so far, prompt included.
+    pub fn choose(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
+        todo!("week1-day7 task 6: Sampler::choose")
+    }
+}

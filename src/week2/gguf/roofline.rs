@@ -1,0 +1,59 @@
+//! Day 2, last task. The roofline: how fast this machine can be at best with this file.
+//!
+//! Tasks here: week2-day2 task 4 (`work`, `Machine::seconds`, `Machine::tokens_per_second`,
+//! `Machine::balanced_rows`). Everything else is provided.
+
+use tiny_llm_formats::gguf::TensorInfo;
+
+/// What one forward pass needs for its weights. The cache, activations and norms are small in
+/// comparison and not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Work {
+    /// Bytes of weights that are read, once for all rows of the pass.
+    pub bytes: u64,
+    /// Multiplications of a weight with an activation, for each row of the pass.
+    pub multiply_adds: u64,
+}
+
+/// What a machine can do, as measured on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Machine {
+    /// Bytes read from memory in a second.
+    pub bandwidth: f64,
+    /// Multiplications and additions in a second: a multiply-add counts as two operations, as in
+    /// every data sheet.
+    pub operations: f64,
+}
+
+/// What a pass needs if every row wants logits, as in decoding.
+///
+/// Each matrix (a tensor of two axes) is read once and multiplies each row. `token_embd.weight` is
+/// both the table of embeddings, from which one row is copied, and the output head if there is no
+/// `output.weight`; with an `output.weight` only that one row is read.
+#[must_use]
+pub fn work(tensors: &[TensorInfo]) -> Work {
+    todo!("week2-day2 task 4: work")
+}
+
+impl Machine {
+    /// The fewest seconds that a pass of `rows` rows can take: reading the weights and computing go
+    /// on at the same time, so it is the longer of the two.
+    #[must_use]
+    pub fn seconds(&self, work: Work, rows: usize) -> f64 {
+        todo!("week2-day2 task 4: Machine::seconds")
+    }
+
+    /// The most tokens in a second: one in each pass of one row (decoding), `rows` in each pass of
+    /// a prompt.
+    #[must_use]
+    pub fn tokens_per_second(&self, work: Work, rows: usize) -> f64 {
+        todo!("week2-day2 task 4: Machine::tokens_per_second")
+    }
+
+    /// Rows at which a pass takes as long to compute as to read: with fewer, memory is the limit;
+    /// with more, arithmetic.
+    #[must_use]
+    pub fn balanced_rows(&self, work: Work) -> f64 {
+        todo!("week2-day2 task 4: Machine::balanced_rows")
+    }
+}

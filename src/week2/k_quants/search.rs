@@ -1,0 +1,103 @@
+//! Day 4. What scale, and what minimum, does a group of weights lose least with?
+//!
+//! The obvious scale spreads the codes from the smallest weight to the largest. It is rarely the
+//! best: one extreme weight decides for all. So several scales near it are tried. Each gives codes;
+//! for those codes the best scale follows by least squares; with that scale the weights get new
+//! codes, and so on for a few rounds. The trial that ends with the smallest error wins. Large
+//! weights count more than small ones: they move a product more.
+//!
+//! Tasks here: week2-day4 task 3 (`fit_scale_and_min`, `search_scale_and_min`). Everything else is
+//! provided.
+
+use std::ops::RangeInclusive;
+
+use tiny_llm_kernels::blocks::share::largest_magnitude;
+pub use tiny_llm_kernels::blocks::share::{code, nearest, share, share_signed};
+
+/// Which trials there are. Trial `t` divides the range of the weights into `top + t / 4` steps
+/// instead of `top`.
+pub const TRIALS: RangeInclusive<i8> = -4..=4;
+/// How often a trial takes codes from its scale, and then its scale from the codes.
+pub const ROUNDS: usize = 4;
+
+/// How the weights of a group are stored: weight ≈ `scale · code − min`, with `min ≥ 0`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScaleAndMin {
+    /// What a code of 1 is worth.
+    pub scale: f32,
+    /// What is subtracted from every weight.
+    pub min: f32,
+}
+
+/// How much the error of each weight counts: the weight's magnitude plus the root mean square of
+/// its group.
+#[must_use]
+pub fn importance<const N: usize>(x: &[f32; N]) -> [f32; N] {
+    let mean = x.iter().map(|x| x * x).sum::<f32>() / N as f32;
+    x.map(|x| x.abs() + mean.sqrt())
+}
+
+/// The best scale for a group without a minimum, weight ≈ `scale · code` with codes in
+/// `−half..half`. It may be negative: there is one more code below 0 than above, and it goes to the
+/// weight of largest magnitude, whatever its sign.
+#[must_use]
+pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
+    let importance = importance(x);
+    let half = f32::from(half);
+    let largest = largest_magnitude(x);
+    let (mut best_gain, mut best_scale) = (0.0, 0.0);
+    if largest == 0.0 {
+        return best_scale;
+    }
+    for quarters in TRIALS {
+        let mut scale = -largest / (half + f32::from(quarters) / 4.0);
+        let mut gain = 0.0;
+        for _ in 0..ROUNDS {
+            let inverse = 1.0 / scale;
+            let (mut qx, mut qq) = (0.0, 0.0);
+            for (x, w) in x.iter().zip(&importance) {
+                let q = nearest((x * inverse).clamp(-half, half - 1.0));
+                qx += w * q * x;
+                qq += w * q * q;
+            }
+            // Σ w·(scale·q − x)² is smallest at this scale, and is then Σ w·x² less the gain.
+            scale = qx / qq;
+            gain = qx * qx / qq;
+        }
+        if gain > best_gain {
+            (best_gain, best_scale) = (gain, scale);
+        }
+    }
+    best_scale
+}
+
+/// Scale and minimum with which `Σ importance · (scale · code − min − x)²` is smallest, for codes
+/// that are given.
+///
+/// Where the best minimum would be negative, 0 takes its place, since a negative one cannot be
+/// stored, and the scale is the best one for that. The same holds where all codes are equal,
+/// because then only `scale · code − min` is determined and not each of the two; where all are 0,
+/// the scale is 0 too.
+#[must_use]
+pub fn fit_scale_and_min<const N: usize>(
+    x: &[f32; N],
+    importance: &[f32; N],
+    codes: &[f32; N],
+) -> ScaleAndMin {
+    todo!("week2-day4 task 3: fit_scale_and_min")
+}
+
+/// The best scale and minimum for codes `0..=top` among [`TRIALS`]. Errors count by [`importance`].
+///
+/// All trials begin with the lowest weight, its sign turned, as minimum, or with 0 if no weight is
+/// negative. Trial `t` begins with the scale that divides the range from there to the
+/// highest weight into `top + t / 4` steps. Then it goes [`ROUNDS`] rounds: codes by rounding
+/// within `0..=top`, scale and minimum by [`fit_scale_and_min`]. Its error is that of the last
+/// codes with the last fit.
+///
+/// If that range is 0, all weights are one value that is not positive. Then there is nothing to
+/// try: scale 0, and that minimum.
+#[must_use]
+pub fn search_scale_and_min<const N: usize>(x: &[f32; N], top: u8) -> ScaleAndMin {
+    todo!("week2-day4 task 3: search_scale_and_min")
+}

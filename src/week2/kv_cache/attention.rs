@@ -1,0 +1,113 @@
+//! Day 1. Attention of rows over a cache; for one row in three plain steps: scores, softmax, sum.
+//!
+//! Tasks here: week2-day1 task 2 (`visible`, `attend_two_pass`). Everything else is provided.
+
+use std::ops::Range;
+
+use half::f16;
+
+use super::{
+    cache::{Cells, KvCache, Run},
+    kernels::vector::TILE,
+    plan::{AttentionKind, Plan},
+    rows::{Queries, Row},
+    streaming::{
+        MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES, Query, attend_block, attend_streaming,
+    },
+};
+
+/// Attention of all rows in one layer, on all threads: `queries` → `out [T, H_q·D]`. A row sees the
+/// positions of its sequence up to its own.
+pub fn attend(
+    plan: &Plan,
+    cache: &impl KvCache,
+    layer: usize,
+    queries: Queries<'_>,
+    out: &mut [f32],
+) {
+    if cache.attend(plan, layer, queries, out) {
+        return;
+    }
+    let Queries { rows, q, group, head_dim: d } = queries;
+    let width = q.len() / rows.len();
+    let scale = 1.0 / (d as f32).sqrt();
+    // Heads that one call takes: all that share a key head, or a part of them.
+    let together = (1..=group.min(MAX_QUERIES)).rev().find(|n| group % n == 0).unwrap_or(1);
+    // One new token is one row for each thread; of a prompt, a block of rows shares the work on a
+    // tile of keys: as many as have room, if that leaves some blocks for each thread.
+    let fair = (rows.len() * (width / (together * d))).div_ceil(4 * plan.team.threads());
+    let most = MAX_BLOCK_QUERIES / together;
+    let block = if rows.len() < 4 { 1 } else { fair.clamp(most.min(16), most) };
+    plan.team.parallel_tiles(out, width, (block, together * d), |tile| {
+        let (cols, head) = (tile.cols(), tile.cols().start / (group * d));
+        let mine = &rows[tile.rows()];
+        let sequence = mine[0].sequence;
+        if plan.attention == AttentionKind::Streaming
+            && mine.len() > 1
+            && mine.iter().all(|row| row.sequence == sequence)
+        {
+            let mut queries = [const { Query { q: &[], visible: 0..0 } }; MAX_BLOCK_QUERIES];
+            let n = mine.len() * together;
+            for (i, query) in queries[..n].iter_mut().enumerate() {
+                let (t, head) = (tile.rows().start + i / together, i % together);
+                let at = t * width + cols.start + head * d;
+                *query = Query { q: &q[at..at + d], visible: visible(rows, t) };
+            }
+            // What the first row sees begins no later, what the last row sees ends no earlier.
+            let (first, last) =
+                (visible(rows, tile.rows().start), visible(rows, tile.rows().end - 1));
+            let whole_tiles = first.start / TILE * TILE..last.end;
+            let runs = cache.runs(layer, sequence, head, whole_tiles);
+            let mut block = [0f32; MAX_BLOCK_QUERIES * MAX_HEAD_DIM];
+            let block = &mut block[..n * d];
+            attend_block(&queries[..n], runs, d, scale, block);
+            for (t, out) in tile.rows().zip(block.chunks_exact(together * d)) {
+                tile.row_mut(t).copy_from_slice(out);
+            }
+            return;
+        }
+        for t in tile.rows() {
+            let q = &q[t * width..][cols.clone()];
+            let runs = || tiled_runs(cache, layer, rows[t].sequence, head, visible(rows, t));
+            match plan.attention {
+                AttentionKind::TwoPass => attend_two_pass(q, runs, d, scale, tile.row_mut(t)),
+                AttentionKind::Streaming => attend_streaming(q, runs(), d, scale, tile.row_mut(t)),
+            }
+        }
+    });
+}
+
+/// Runs of these positions, cut so that every tile but the first begins at a multiple of [`TILE`]:
+/// then a row's tiles are the same whatever its cache's pages are, and wherever its window begins.
+pub(crate) fn tiled_runs(
+    cache: &impl KvCache,
+    layer: usize,
+    sequence: usize,
+    head: usize,
+    positions: Range<usize>,
+) -> impl Iterator<Item = Run<'_>> + Clone {
+    let edge = positions.start.next_multiple_of(TILE).min(positions.end);
+    let [first, rest] = [positions.start..edge, edge..positions.end];
+    cache.runs(layer, sequence, head, first).chain(cache.runs(layer, sequence, head, rest))
+}
+
+/// The positions of its sequence that row `t` sees. Keys and values of all `rows` are in the cache
+/// already, those of later rows of the same sequence too.
+pub(crate) fn visible(rows: &[Row], t: usize) -> Range<usize> {
+    todo!("week2-day1 task 2: visible")
+}
+
+/// Attention of the query heads that share one key and value head.
+///
+/// `q [G, D]`, `out [G, D]`; `runs()` are the keys and values of all positions that this row may
+/// see, at least one, in order. A score is `scale · q·k`; all of a head's scores are kept until
+/// their softmax is known.
+pub fn attend_two_pass<'a, R: Iterator<Item = Run<'a>>>(
+    q: &[f32],
+    runs: impl Fn() -> R,
+    head_dim: usize,
+    scale: f32,
+    out: &mut [f32],
+) {
+    todo!("week2-day1 task 2: attend_two_pass")
+}

@@ -1,0 +1,329 @@
+//! Day 1. The KV cache: keys and values of every position so far, computed once.
+//!
+//! Tasks here: week2-day1 task 1 (`DenseCache::write`, `DenseCache::run`, `DenseCache::start`,
+//! `Store::put`). Everything else is provided.
+
+use std::{fmt, ops::Range, str::FromStr};
+
+use half::f16;
+
+use super::{
+    kernels::vector::{narrow, prefetch, widen_f16},
+    plan::Plan,
+    rows::Queries,
+};
+
+/// Where a model keeps the keys and values of positions, and where attention finds them again.
+///
+/// The model and attention know a cache by this alone. [`DenseCache`] keeps room for every
+/// position; another may take pages as a text grows. What they must have in common:
+///
+/// - **Keys and values come as runs**: positions that lie one after the other in memory. A dense
+///   cache has one run for a range, a paged one has a run for each page.
+/// - **A run may end at a multiple of the attention tile** ([`TILE`](super::kernels::vector::TILE)
+///   positions), or where the range ends, and nowhere else. So a page holds whole tiles.
+///   Attention takes a run in such tiles (day 7) and rounds once for each, so its answer is the same
+///   to the last bit, however memory is cut up.
+/// - **Positions are ranges, not lengths**: a model with a sliding window looks only at the last
+///   positions, and a cache may give back what lies before them.
+pub trait KvCache: Sync {
+    /// Its sizes. `capacity` is the most positions that a sequence can have.
+    fn shape(&self) -> CacheShape;
+
+    /// Positions of a sequence that are in the cache: 0 to `len` − 1.
+    fn len(&self, sequence: usize) -> usize;
+
+    /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`.
+    /// What is stored there is replaced.
+    ///
+    /// # Panics
+    /// If the position is beyond the capacity, or layer or sequence are not in the cache.
+    fn write(
+        &mut self,
+        layer: usize,
+        sequence: usize,
+        position: usize,
+        keys: &[f32],
+        values: &[f32],
+    );
+
+    /// Keys and values of these positions of a head, in order. What [`KvCache::write`] stored is
+    /// there at once, before [`KvCache::advance`] counts it.
+    ///
+    /// # Panics
+    /// If a position is beyond the capacity, or layer, sequence or head are not in the cache.
+    fn runs(
+        &self,
+        layer: usize,
+        sequence: usize,
+        head: usize,
+        positions: Range<usize>,
+    ) -> impl Iterator<Item = Run<'_>> + Clone;
+
+    /// Says that a position has been written in every layer: the model's last act on each row, one
+    /// row after the other.
+    ///
+    /// # Panics
+    /// If it is not the next position of its sequence.
+    fn advance(&mut self, sequence: usize, position: usize);
+
+    /// Forgets the positions of a sequence from `len` on.
+    fn truncate(&mut self, sequence: usize, len: usize);
+
+    /// Attention in a cache's own way: what [`attend`](super::attention::attend) says, in another
+    /// order of sums. Returns whether it has been done; a plain cache leaves it to `attend`.
+    fn attend(&self, _plan: &Plan, _layer: usize, _queries: Queries<'_>, _out: &mut [f32]) -> bool {
+        false
+    }
+}
+
+/// How cached numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CacheType {
+    /// 4 bytes a number.
+    F32,
+    /// 2 bytes a number.
+    #[default]
+    F16,
+}
+
+impl fmt::Display for CacheType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+        })
+    }
+}
+
+impl FromStr for CacheType {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "f32" => Ok(Self::F32),
+            "f16" => Ok(Self::F16),
+            _ => Err(format!("found cache type {name:?}, expected f32 or f16")),
+        }
+    }
+}
+
+/// Sizes of a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheShape {
+    /// Layers of the model; each has a cache of its own.
+    pub layers: usize,
+    /// Sequences that can be held at once.
+    pub sequences: usize,
+    /// `H`, heads of keys and of values.
+    pub kv_heads: usize,
+    /// `S`, positions of each sequence.
+    pub capacity: usize,
+    /// `D`
+    pub head_dim: usize,
+}
+
+/// Keys or values of consecutive positions, `[n, D]`, as they are stored.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cells<'a> {
+    /// As computed.
+    F32(&'a [f32]),
+    /// Rounded.
+    F16(&'a [f16]),
+}
+
+/// Keys and values of consecutive positions of one head, as they lie in memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Run<'a> {
+    /// The first position.
+    pub start: usize,
+    /// Number of positions.
+    pub len: usize,
+    /// `[len, D]`
+    pub keys: Cells<'a>,
+    /// `[len, D]`
+    pub values: Cells<'a>,
+}
+
+/// A cache that keeps room for every position of every sequence: `[layers, sequences, H, S, D]`,
+/// once for keys and once for values. A head's positions lie one after the other, because attention
+/// reads them so: any range of them is one run.
+#[derive(Debug, Clone)]
+pub struct DenseCache {
+    shape: CacheShape,
+    keys: Store,
+    values: Store,
+    /// `[sequences]`, how many positions of each sequence every layer holds.
+    lengths: Vec<usize>,
+    computed: usize,
+}
+
+/// The numbers of a cache, one after the other.
+#[derive(Debug, Clone)]
+pub(crate) enum Store {
+    /// As computed.
+    F32(Vec<f32>),
+    /// Rounded.
+    F16(Vec<f16>),
+}
+
+impl KvCache for DenseCache {
+    fn shape(&self) -> CacheShape {
+        self.shape
+    }
+
+    fn len(&self, sequence: usize) -> usize {
+        self.lengths[sequence]
+    }
+
+    fn write(
+        &mut self,
+        layer: usize,
+        sequence: usize,
+        position: usize,
+        keys: &[f32],
+        values: &[f32],
+    ) {
+        todo!("week2-day1 task 1: DenseCache::write")
+    }
+
+    fn runs(
+        &self,
+        layer: usize,
+        sequence: usize,
+        head: usize,
+        positions: Range<usize>,
+    ) -> impl Iterator<Item = Run<'_>> + Clone {
+        let some = !positions.is_empty();
+        some.then(|| self.run(layer, sequence, head, positions)).into_iter()
+    }
+
+    fn advance(&mut self, sequence: usize, position: usize) {
+        let next = &mut self.lengths[sequence];
+        assert!(
+            position == *next,
+            "sequence {sequence}: found position {position}, expected {next}"
+        );
+        *next += 1;
+        self.computed += 1;
+    }
+
+    fn truncate(&mut self, sequence: usize, len: usize) {
+        self.lengths[sequence] = self.lengths[sequence].min(len);
+    }
+}
+
+impl DenseCache {
+    /// An empty cache. The memory is asked for zeroed, so the system gives pages as they are
+    /// written.
+    #[must_use]
+    pub fn new(shape: CacheShape, cache_type: CacheType) -> Self {
+        let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
+        let numbers = layers * sequences * kv_heads * capacity * head_dim;
+        let store = || Store::new(numbers, cache_type);
+        Self { shape, keys: store(), values: store(), lengths: vec![0; sequences], computed: 0 }
+    }
+
+    /// How many positions have been computed for this cache so far, in all sequences; one that was
+    /// forgotten and computed again counts twice.
+    #[must_use]
+    pub fn computed(&self) -> usize {
+        self.computed
+    }
+
+    /// Keys and values of these positions of a head, `positions.start` to `positions.end` − 1,
+    /// which lie one after the other.
+    ///
+    /// # Panics
+    /// If a position is beyond the capacity, or layer, sequence or head are not in the cache.
+    #[must_use]
+    pub fn run(
+        &self,
+        layer: usize,
+        sequence: usize,
+        head: usize,
+        positions: Range<usize>,
+    ) -> Run<'_> {
+        todo!("week2-day1 task 1: DenseCache::run")
+    }
+
+    /// Where a head's first position lies in [`Store`].
+    fn start(&self, layer: usize, sequence: usize, head: usize) -> usize {
+        todo!("week2-day1 task 1: DenseCache::start")
+    }
+}
+
+impl Store {
+    /// `n` zeros. The system gives memory for them as they are written.
+    pub(crate) fn new(numbers: usize, cache_type: CacheType) -> Self {
+        match cache_type {
+            CacheType::F32 => Self::F32(vec![0.0; numbers]),
+            CacheType::F16 => Self::F16(bytemuck::allocation::zeroed_vec(numbers)),
+        }
+    }
+
+    /// Bytes of one number.
+    pub(crate) fn number_bytes(&self) -> usize {
+        match self {
+            Self::F32(_) => size_of::<f32>(),
+            Self::F16(_) => size_of::<f16>(),
+        }
+    }
+
+    /// Copies the `n` numbers from index `from` on to index `to` and what follows it.
+    pub(crate) fn copy(&mut self, from: usize, to: usize, n: usize) {
+        match self {
+            Self::F32(store) => store.copy_within(from..from + n, to),
+            Self::F16(store) => store.copy_within(from..from + n, to),
+        }
+    }
+
+    /// Writes `numbers` from index `at` on; an f16 is the nearest to its number.
+    pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
+        todo!("week2-day1 task 1: Store::put")
+    }
+
+    /// Prefetches the `n` numbers from index `at` on, which are read next. `in_a_row` says that they
+    /// follow those that are read now.
+    pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
+        match self {
+            Self::F32(store) => prefetch(&store[at..at + n], in_a_row),
+            Self::F16(store) => prefetch(&store[at..at + n], in_a_row),
+        }
+    }
+
+    /// The `n` numbers from index `at` on.
+    pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
+        match self {
+            Self::F32(store) => Cells::F32(&store[at..at + n]),
+            Self::F16(store) => Cells::F16(&store[at..at + n]),
+        }
+    }
+}
+
+/// Rows `from..from + n` of `cells`, `[n, D]`, as f32. The `n` rows after them, or as many as there
+/// are, are prefetched.
+///
+/// # Panics
+/// If `cells` has fewer rows, or `out` is too short.
+#[track_caller]
+pub fn widen(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32]) {
+    let range = from * dim..(from + n) * dim;
+    let stored = match cells {
+        Cells::F32(x) => x.len(),
+        Cells::F16(x) => x.len(),
+    };
+    assert!(
+        range.end <= stored,
+        "positions {from} to {} of a run of {}",
+        from + n,
+        stored / dim.max(1)
+    );
+    match cells {
+        Cells::F32(x) => out[..n * dim].copy_from_slice(&x[range]),
+        Cells::F16(x) => {
+            prefetch(&x[range.end..stored.min(range.end + range.len())], true);
+            widen_f16(&x[range], &mut out[..n * dim]);
+        }
+    }
+}

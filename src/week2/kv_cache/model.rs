@@ -1,0 +1,208 @@
+//! Day 1. The model over rows: one forward pass for a prompt, a part of one, one new token, or
+//! several requests at once.
+//!
+//! Tasks here: week2-day1 task 3 (`Model::forward`, `Model::attention`). Everything else is
+//! provided.
+
+use anyhow::{bail, ensure};
+use tiny_llm_formats::config::ModelConfig;
+
+use super::{
+    attention::attend,
+    cache::KvCache,
+    input::{Input, Prepared},
+    kernels::{
+        naive::decode_row,
+        vector::{rms_norm, rms_norm_in_place, silu_gate},
+    },
+    layer::{DenseMlp, Layer, Mlp},
+    matrix::Matrix,
+    plan::{Plan, ROWS},
+    rope::{RopeLayout, RopeTable},
+    rows::{Queries, Row},
+};
+
+/// A decoder whose weights lie in a mapped file.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// Sizes and constants.
+    pub config: ModelConfig,
+    /// `[V, E]`
+    pub embedding: Matrix,
+    /// First to last.
+    pub layers: Vec<Layer>,
+    /// `[E]`
+    pub norm: Vec<f32>,
+    /// `[V, E]`; `None` if it is the embedding.
+    pub lm_head: Option<Matrix>,
+    /// Angles for every position of the context.
+    pub rope: RopeTable,
+    /// Which numbers turn together.
+    pub rope_layout: RopeLayout,
+}
+
+/// Every buffer of a forward pass, kept from one to the next so that a decoded token allocates
+/// nothing.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    /// `[T, E]`, the residual stream.
+    x: Vec<f32>,
+    /// The input of the matrices that come next.
+    input: Input,
+    q: Vec<f32>,
+    k: Vec<f32>,
+    v: Vec<f32>,
+    /// `[T, E]`, what attention or the MLP adds to the residual stream.
+    delta: Vec<f32>,
+    gate: Vec<f32>,
+    up: Vec<f32>,
+    logits: Vec<f32>,
+}
+
+impl Workspace {
+    /// What the last forward pass returned.
+    #[must_use]
+    pub fn logits(&self) -> &[f32] {
+        &self.logits
+    }
+}
+
+impl Model {
+    /// Bytes of weights that a forward pass of one row reads: every matrix once, of the embedding
+    /// one row, unless it is the head too.
+    #[must_use]
+    pub fn weight_bytes(&self) -> u64 {
+        self.matrices().map(|matrix| matrix.bytes().len() as u64).sum()
+    }
+
+    /// Every matrix that a forward pass multiplies with.
+    pub fn matrices(&self) -> impl Iterator<Item = &Matrix> {
+        let head = self.lm_head.as_ref().unwrap_or(&self.embedding);
+        self.layers.iter().flat_map(Layer::matrices).chain([head])
+    }
+
+    /// Whether [`Model::forward`] can run on these rows.
+    ///
+    /// # Errors
+    /// If there are none, or a row's token, position or sequence is out of range or out of order.
+    pub fn check(&self, rows: &[Row], cache: &impl KvCache) -> anyhow::Result<()> {
+        check(&self.config, rows, cache)
+    }
+
+    /// Runs the rows, at least one, and stores their keys and values. Returns logits `[n, V]` of
+    /// the `n` rows that want them, in their order.
+    ///
+    /// Rows of one sequence stand in the order of their positions, without a gap, from the first
+    /// that is not in the cache.
+    ///
+    /// # Panics
+    /// If a row's position is not the next of its sequence, or its token or sequence is out of
+    /// range: [`Model::check`] finds that out beforehand.
+    pub fn forward<'w>(
+        &self,
+        rows: &[Row],
+        cache: &mut impl KvCache,
+        plan: &Plan,
+        work: &'w mut Workspace,
+    ) -> &'w [f32] {
+        todo!("week2-day1 task 3: Model::forward")
+    }
+
+    /// The attention of layer `index`: norm, projections, head norms, RoPE, the cache, attention,
+    /// output projection. `work.x [T, E]` → `work.delta [T, E]`. Stores the rows' keys and values;
+    /// a row then sees its own sequence up to and including its own position.
+    fn attention(
+        &self,
+        index: usize,
+        rows: &[Row],
+        cache: &mut impl KvCache,
+        plan: &Plan,
+        work: &mut Workspace,
+    ) {
+        todo!("week2-day1 task 3: Model::attention")
+    }
+
+    /// The MLP of a layer, with its norm before it: `work.x [T, E]` → `work.delta [T, E]`.
+    fn mlp(&self, layer: &Layer, plan: &Plan, work: &mut Workspace) {
+        match &layer.mlp {
+            Mlp::Dense(mlp) => self.dense_mlp(mlp, &layer.mlp_norm, plan, work),
+        }
+    }
+
+    /// Week 1's MLP.
+    fn dense_mlp(&self, mlp: &DenseMlp, norm: &[f32], plan: &Plan, work: &mut Workspace) {
+        let DenseMlp { gate_proj, up_proj, down_proj } = mlp;
+        let input = self.normalised(&work.x, norm, &[gate_proj, up_proj], plan, &mut work.input);
+        let (n, size) = (input.rows, gate_proj.rows);
+        work.gate.resize(n * size, 0.0);
+        work.up.resize(n * size, 0.0);
+        plan.product(gate_proj, input, &mut work.gate);
+        plan.product(up_proj, input, &mut work.up);
+        work.input.resize(n, size);
+        let (gate, up) = (&work.gate, &work.up);
+        plan.team.parallel_rows(&mut work.input.values, size, ROWS, |t, out| {
+            let at = t * size..(t + 1) * size;
+            silu_gate(&gate[at.clone()], &up[at], out);
+        });
+        plan.matmul(down_proj, &mut work.input, &mut work.delta);
+    }
+
+    /// Norms `x [T, E]` into `input`, and prepares it for these matrices.
+    fn normalised<'a>(
+        &self,
+        x: &[f32],
+        norm: &[f32],
+        weights: &[&Matrix],
+        plan: &Plan,
+        input: &'a mut Input,
+    ) -> Prepared<'a> {
+        let e = self.config.hidden_size;
+        input.resize(x.len() / e, e);
+        plan.team.parallel_rows(&mut input.values, e, ROWS, |t, out| {
+            rms_norm(&x[t * e..][..e], norm, self.config.rms_norm_eps, out);
+        });
+        plan.prepare(input, weights)
+    }
+}
+
+/// What [`Model::check`] asks, of any model with these sizes.
+pub(crate) fn check(
+    config: &ModelConfig,
+    rows: &[Row],
+    cache: &impl KvCache,
+) -> anyhow::Result<()> {
+    if rows.is_empty() {
+        bail!("there are no tokens to start from");
+    }
+    let capacity = cache.shape().capacity.min(config.max_positions);
+    for (i, row) in rows.iter().enumerate() {
+        tiny_llm_formats::request::check_tokens([(row.position, row.token)], config.vocab_size)?;
+        ensure!(
+            row.position < capacity,
+            "position {} does not fit into the context of {capacity}",
+            row.position
+        );
+        ensure!(
+            row.sequence < cache.shape().sequences,
+            "sequence {} is not in the cache of {}",
+            row.sequence,
+            cache.shape().sequences
+        );
+        let before = rows[..i].iter().rev().find(|other| other.sequence == row.sequence);
+        let next = before.map_or_else(|| cache.len(row.sequence), |other| other.position + 1);
+        ensure!(
+            row.position == next,
+            "sequence {}: found position {}, expected {next}",
+            row.sequence,
+            row.position
+        );
+    }
+    Ok(())
+}
+
+/// `x += delta`, both `[T, E]`.
+pub(crate) fn add_rows(x: &mut [f32], delta: &[f32], e: usize, plan: &Plan) {
+    plan.team.parallel_rows(x, e, ROWS, |t, x| {
+        x.iter_mut().zip(&delta[t * e..]).for_each(|(x, d)| *x += d);
+    });
+}

@@ -1,0 +1,94 @@
+//! Day 7. Attention in one pass over the cache: no buffer of scores, whatever the context's length.
+//!
+//! Source: Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"; Dao et al.
+//! 2022, "FlashAttention".
+//!
+//! Tasks here: week2-day7 task 1 (`OnlineSoftmax::absorb`), week2-day7 task 2 (`attend_streaming`),
+//! week2-day7 task 3 (`attend_block`). Everything else is provided.
+
+use std::ops::Range;
+
+use super::{
+    cache::{Run, widen},
+    kernels::vector::{TILE, exp_sum, tile_scores, tile_scores_transposed, tile_sum},
+};
+
+/// The largest supported head size, because a tile of keys and one of values lie on the stack.
+pub const MAX_HEAD_DIM: usize = 256;
+
+/// The most query heads that [`attend_streaming`] takes at once.
+pub const MAX_QUERIES: usize = 16;
+
+/// A softmax whose scores come in pieces: what has been seen so far.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OnlineSoftmax {
+    /// The largest score; −∞ before the first.
+    pub max: f32,
+    /// The sum of `e^(score − max)`.
+    pub total: f32,
+}
+
+impl Default for OnlineSoftmax {
+    fn default() -> Self {
+        Self { max: f32::NEG_INFINITY, total: 0.0 }
+    }
+}
+
+impl OnlineSoftmax {
+    /// Takes in more scores, if there are any: each becomes its weight `e^(score − max)`, with the
+    /// maximum of all scores so far, these included. Returns `e^(old max − new max)`. Whatever the
+    /// caller has added up so far with the old maximum must be multiplied by it. It is 0 at the
+    /// first scores, when there is nothing yet. A score of −∞ gets weight 0; as long as there has
+    /// been no other, the maximum stays −∞ and the factor is 1.
+    pub fn absorb(&mut self, scores: &mut [f32]) -> f32 {
+        todo!("week2-day7 task 1: OnlineSoftmax::absorb")
+    }
+}
+
+/// Attention of the query heads that share one key and value head, in one pass.
+///
+/// `q [G, D]`, `out [G, D]`; `runs` are the keys and values of all positions that this row may see,
+/// at least one, in order. A score is `scale · q·k`. Whatever the number of positions, nothing is
+/// allocated: they are taken [`TILE`] at a time.
+///
+/// # Panics
+/// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].
+pub fn attend_streaming<'a>(
+    q: &[f32],
+    runs: impl Iterator<Item = Run<'a>>,
+    head_dim: usize,
+    scale: f32,
+    out: &mut [f32],
+) {
+    todo!("week2-day7 task 2: attend_streaming")
+}
+
+/// Rows and heads whose attention [`attend_block`] computes together.
+pub const MAX_BLOCK_QUERIES: usize = 128;
+
+/// One query of a block: a row and a head.
+#[derive(Debug, Clone)]
+pub struct Query<'a> {
+    /// `[D]`
+    pub q: &'a [f32],
+    /// The positions that it may see, at least one.
+    pub visible: Range<usize>,
+}
+
+/// Attention of many queries over the same keys and values, for prompts: each tile is widened and
+/// transposed once for all of them.
+///
+/// `queries` are at most [`MAX_BLOCK_QUERIES`]; `out [queries, D]`; `runs` hold at least the
+/// positions that some query sees. A score is `scale · q·k`.
+///
+/// # Panics
+/// If there are more queries than [`MAX_BLOCK_QUERIES`], or `D` is above [`MAX_HEAD_DIM`].
+pub fn attend_block<'a>(
+    queries: &[Query<'_>],
+    runs: impl Iterator<Item = Run<'a>>,
+    head_dim: usize,
+    scale: f32,
+    out: &mut [f32],
+) {
+    todo!("week2-day7 task 3: attend_block")
+}

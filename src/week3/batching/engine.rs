@@ -1,0 +1,258 @@
+//! Day 1. The engine: requests come at any time, and every step runs the model once for all of
+//! them.
+//!
+//! What a step does is here. Other parts of the engine are in `provided/week3`: how requests come
+//! (`batching/submit.rs`), which rows go into a step (`scheduling/shares.rs`), what its logits mean
+//! (`batching/choose.rs`), what is recorded (`records.rs`) and what can be read (`asked.rs`).
+//!
+//! Tasks here: week3-day1 task 4 (`Engine::admit`, `Engine::retire`, `append_rows`), week3-day3
+//! task 4 (`Engine::preempt`). Everything else is provided.
+
+use std::{collections::VecDeque, sync::Arc};
+
+pub use tiny_llm_formats::request::Event;
+
+use super::{
+    ahead::Ahead,
+    extras::Chosen,
+    pass::{ModelPass, Pass},
+    request::{Phase, RequestId, Sequence},
+    room::EngineCache,
+    scheduler::{Load, Scheduler},
+    slots::Slots,
+    step_times::StepTimes,
+    timeline::Record,
+};
+use crate::week2::{cache::DenseCache, model::Model, plan::Plan, rows::Row};
+
+/// What an engine keeps to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// Longest sequence, prompt and answer together; at most what model and cache have room for.
+    pub context: usize,
+    /// At most this many rows a step, 2 or more; without a budget, every request gets all its rows.
+    pub budget: Option<usize>,
+    /// While somebody decodes, a step has no more rows than it can compute in this many times the
+    /// time of a step of those that do, and in [`BUSY`] times that of a full house, as far as
+    /// measurements tell; though always [`FEWEST`] rows, or as many as cost no more in proportion.
+    /// So other people's long prompts hardly make a reader wait longer for a token.
+    pub gap: Option<usize>,
+    /// Whether to keep a record of every request, for [`Engine::take_records`].
+    pub records: bool,
+}
+
+impl Default for EngineOptions {
+    /// As much as model and cache have room for, without a budget, without records: nothing of a
+    /// later day.
+    fn default() -> Self {
+        Self { context: usize::MAX, budget: None, gap: None, records: false }
+    }
+}
+
+/// Fewer rows than this are no use to those who wait for the step: with few rows, a step's time is
+/// that of reading the weights.
+pub const FEWEST: usize = 8;
+
+/// A step that takes this many times as long as one in which everybody decodes is as long as a step
+/// gets while somebody does: in a full house nobody's gap is stretched further.
+pub const BUSY: usize = 2;
+
+/// What the engine has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Forward passes.
+    pub steps: u64,
+    /// Rows in all of them.
+    pub rows: u64,
+    /// The most rows of one pass.
+    pub most_rows: usize,
+    /// How often what had been computed of a request was given up, because the cache had no more
+    /// room.
+    pub preempted: u64,
+}
+
+/// Requests, a model and a cache. The order of computation is first come, first served; a request
+/// joins as soon as there is a place, and leaves as soon as it is done, while the others go on.
+pub struct Engine<C = DenseCache, P = ModelPass> {
+    pub(crate) pass: P,
+    pub(crate) context: usize,
+    pub(crate) scheduler: Option<Scheduler>,
+    pub(crate) gap: Option<usize>,
+    pub(crate) step_times: StepTimes,
+    pub(crate) cache: C,
+    pub(crate) slots: Slots,
+    pub(crate) waiting: VecDeque<Sequence>,
+    pub(crate) running: Vec<Sequence>,
+    pub(crate) next_id: RequestId,
+    pub(crate) counts: Counts,
+    /// Positions that were in the cache already when a request was admitted.
+    pub(crate) attached: u64,
+    /// Whether logits came that are no numbers.
+    pub(crate) broken: bool,
+    /// What the scheduler sees of `running`.
+    pub(crate) loads: Vec<Load>,
+    /// How many rows each of `running` has in the step.
+    pub(crate) shares: Vec<usize>,
+    /// Of requests that are over; `None` if none are kept.
+    pub(crate) records: Option<Vec<(RequestId, Record)>>,
+    pub(crate) rows: Vec<Row>,
+    /// Who proposes tokens, if anybody does.
+    pub(crate) ahead: Option<Ahead>,
+    /// Of the last step.
+    pub(crate) chosen: Vec<(RequestId, Chosen)>,
+    /// A token's bytes, in which stop texts are looked for.
+    pub(crate) token_bytes: TokenBytes,
+    /// Logits of which some tokens have been ruled out.
+    pub(crate) masked: Vec<f32>,
+}
+
+/// The bytes of a token's text.
+pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
+
+impl<C: EngineCache> Engine<C> {
+    /// An engine without requests. It computes as many at once as the empty `cache` has sequences.
+    ///
+    /// # Panics
+    /// If the budget is less than 2.
+    #[must_use]
+    pub fn new(
+        model: Arc<Model>,
+        plan: Arc<Plan>,
+        cache: C,
+        options: EngineOptions,
+        token_bytes: TokenBytes,
+    ) -> Self {
+        Self::with_pass(ModelPass::new(model, plan), cache, options, token_bytes)
+    }
+}
+
+impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
+    /// The same with any [`Pass`] to answer its rows.
+    #[must_use]
+    pub fn with_pass(pass: P, cache: C, options: EngineOptions, token_bytes: TokenBytes) -> Self {
+        let shape = cache.shape();
+        Self {
+            context: options.context.min(shape.capacity).min(pass.max_positions()),
+            scheduler: options.budget.map(Scheduler::new),
+            gap: options.gap,
+            step_times: StepTimes::default(),
+            slots: Slots::new(shape.sequences),
+            waiting: VecDeque::new(),
+            running: Vec::with_capacity(shape.sequences),
+            next_id: 0,
+            counts: Counts::default(),
+            attached: 0,
+            broken: false,
+            loads: Vec::with_capacity(shape.sequences),
+            shares: Vec::with_capacity(shape.sequences),
+            records: options.records.then(Vec::new),
+            rows: Vec::new(),
+            ahead: None,
+            chosen: Vec::new(),
+            pass,
+            cache,
+            token_bytes,
+            masked: Vec::new(),
+        }
+    }
+
+    /// The same with drafts: requests that decode have several rows in a step where that pays. A
+    /// token is chosen as it would be without them, from the same logits and with the same draws; a
+    /// draft stays where it is that token. So no answer changes.
+    #[must_use]
+    pub fn with_drafts(self, ahead: Ahead) -> Self {
+        Self { ahead: Some(ahead), ..self }
+    }
+
+    /// One forward pass for all requests that have a place, with those that it admits. Tells what
+    /// became of each; does nothing if there is nothing to do.
+    pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
+        self.chosen.clear();
+        self.record_ends();
+        self.retire(on_event);
+        self.admit();
+        self.record_admissions();
+        self.share();
+        self.propose();
+        self.reserve();
+        self.rows.clear();
+        for (i, (sequence, &rows)) in self.running.iter().zip(&self.shares).enumerate() {
+            append_rows(sequence, rows, &mut self.rows);
+            if let Some(ahead) = &self.ahead {
+                ahead.append_rows(i, sequence, &mut self.rows);
+            }
+        }
+        if self.rows.is_empty() {
+            return;
+        }
+        self.counts.steps += 1;
+        self.counts.rows += self.rows.len() as u64;
+        self.counts.most_rows = self.counts.most_rows.max(self.rows.len());
+        self.run();
+        if let Some(ahead) = &mut self.ahead {
+            ahead.passed(self.rows.len());
+        }
+        for (sequence, &rows) in self.running.iter().zip(&self.shares) {
+            let slot = sequence.slot.expect("a request that runs has a place");
+            self.cache.remember(slot, &sequence.tokens[..sequence.num_computed + rows]);
+        }
+        self.choose(on_event);
+        self.record_ends();
+        self.retire(on_event);
+    }
+
+    /// Makes room in the cache for what the step will write, for the oldest request first. Where
+    /// there is none, drafts are left out first; then the youngest has to give its place back,
+    /// until there is.
+    fn reserve(&mut self) {
+        let mut ready = 0;
+        while ready < self.running.len() {
+            let (sequence, rows) = (&self.running[ready], self.shares[ready]);
+            let slot = sequence.slot.expect("a request that runs has a place");
+            let drafts = self.num_drafts(ready);
+            if self.cache.reserve(slot, sequence.num_computed + rows + drafts) {
+                ready += 1;
+                continue;
+            }
+            if self.ahead.as_mut().is_some_and(|ahead| ahead.drop_drafts(ready)) {
+                continue;
+            }
+            let (id, before) = (sequence.id, self.running.len());
+            assert!(before > 1, "request {id}: there is no room for it in an empty cache");
+            // Whoever has just been let in loses nothing.
+            let lost = self.running.last().is_some_and(|youngest| youngest.num_computed > 0);
+            self.counts.preempted += u64::from(lost);
+            self.preempt();
+            assert!(self.running.len() < before, "preempted, but as many requests run as before");
+        }
+        self.shares.truncate(ready);
+    }
+
+    /// Makes the youngest running request wait again, before all others, and gives back its place
+    /// and what the cache holds of it. Its tokens and its sampler stay: once it is admitted again,
+    /// they are computed again, and its answer goes on as if nothing had happened.
+    fn preempt(&mut self) {
+        todo!("week3-day3 task 4: Engine::preempt")
+    }
+
+    /// Lets waiting requests in, the oldest first, as long as there are places.
+    fn admit(&mut self) {
+        todo!("week3-day1 task 4: Engine::admit")
+    }
+
+    /// Reports every request that is done, whether it was running or waiting, and lets it go: its
+    /// place in the cache is then empty and free.
+    fn retire(&mut self, on_event: &mut dyn FnMut(Event)) {
+        todo!("week3-day1 task 4: Engine::retire")
+    }
+}
+
+/// Appends the rows of a request: `rows` of its tokens that have not been computed, from the first
+/// of them on, each at its own position. Only the row of its very last token wants logits: what
+/// follows a token in the middle of the prompt is known.
+///
+/// # Panics
+/// If the request has no place in the cache, or fewer tokens are left.
+pub fn append_rows(sequence: &Sequence, rows: usize, out: &mut Vec<Row>) {
+    todo!("week3-day1 task 4: append_rows")
+}

@@ -1,0 +1,154 @@
+//! Day 1. What a client asks for, and a request's life in the engine.
+//!
+//! Tasks here: week3-day1 task 1 (`Sequence::admit`, `Sequence::computed`, `Sequence::accept`,
+//! `Sequence::cancel`). Everything else is provided.
+
+use super::{constraint::Constraint, sampler::Sampler, stop::StopTexts, timeline::Record};
+use crate::week1::generate::FinishReason;
+
+pub use tiny_llm_formats::request::{Request, RequestId};
+
+/// Where a request stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// It has no place in the cache yet.
+    Waiting,
+    /// Some of its tokens are not in the cache yet; nothing can be chosen.
+    Prefilling,
+    /// All its tokens but the last are in the cache: its next row gives it a new one.
+    Decoding,
+    /// It is done, and its place belongs to others.
+    Finished(FinishReason),
+}
+
+/// A request in the engine: the tokens so far, and how far they have been computed.
+#[derive(Debug, Clone)]
+pub struct Sequence {
+    /// The request's id.
+    pub id: RequestId,
+    /// Prompt and answer.
+    pub tokens: Vec<u32>,
+    /// How many of `tokens` are the prompt.
+    pub prompt_len: usize,
+    /// How many of `tokens` are in the cache, from the first on.
+    pub num_computed: usize,
+    /// Where it stands.
+    pub phase: Phase,
+    /// Its place in the cache, from admission until it is done.
+    pub slot: Option<usize>,
+    /// Its sampler, with its generator.
+    pub sampler: Sampler,
+    /// What may end it.
+    pub limits: Limits,
+    /// The texts that may end it, and how much of one has been seen.
+    pub stop_texts: StopTexts,
+    /// What its answer has to keep to, if anything.
+    pub constraint: Option<Constraint>,
+    /// Steps since it last had a row.
+    pub waited: usize,
+    /// When each thing happened to it, if the engine keeps records.
+    pub record: Option<Record>,
+}
+
+/// What may end an answer, apart from a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// At most this many new tokens.
+    pub max_new_tokens: usize,
+    /// At most this many tokens, prompt and answer together.
+    pub context: usize,
+    /// Each of these ends the answer, and is not part of it.
+    pub stop_tokens: Vec<u32>,
+}
+
+impl Sequence {
+    /// A request that waits, with a context of `context` tokens. One that asks for no tokens, or
+    /// whose prompt fills the context, is finished at once.
+    #[must_use]
+    pub fn new(id: RequestId, request: Request, context: usize) -> Self {
+        let Request { mut prompt, max_new_tokens, stop_tokens, stop_texts, sampling, seed } =
+            request;
+        // All room at once: a token that is accepted allocates nothing.
+        prompt.reserve_exact(max_new_tokens.min(context.saturating_sub(prompt.len())));
+        let phase = if max_new_tokens == 0 {
+            Phase::Finished(FinishReason::Length)
+        } else if prompt.len() >= context {
+            Phase::Finished(FinishReason::ContextFull)
+        } else {
+            Phase::Waiting
+        };
+        Self {
+            id,
+            prompt_len: prompt.len(),
+            tokens: prompt,
+            num_computed: 0,
+            phase,
+            slot: None,
+            sampler: Sampler::new(sampling, seed),
+            limits: Limits { max_new_tokens, context, stop_tokens },
+            stop_texts: StopTexts::new(stop_texts),
+            constraint: None,
+            waited: 0,
+            record: None,
+        }
+    }
+
+    /// Gives a waiting request its place in the cache.
+    ///
+    /// # Panics
+    /// If it is not waiting.
+    pub fn admit(&mut self, slot: usize) {
+        todo!("week3-day1 task 1: Sequence::admit")
+    }
+
+    /// Says that the model has computed `rows` more of the tokens. Returns whether the next token
+    /// can be chosen now: whether all tokens so far have been computed.
+    ///
+    /// # Panics
+    /// If it has no place in the cache, or fewer tokens than that are left to be computed.
+    pub fn computed(&mut self, rows: usize) -> bool {
+        todo!("week3-day1 task 1: Sequence::computed")
+    }
+
+    /// Takes the token that was chosen, and whether its text completes a stop text. A stop token is
+    /// not kept. Otherwise the token is kept, and may be the last: because it completes a stop
+    /// text, because no more were asked for, or because the context is full, looked at in this
+    /// order. A stop text ends an answer as a stop token does, with [`FinishReason::Stop`].
+    ///
+    /// Returns whether the token is part of the answer.
+    ///
+    /// # Panics
+    /// If it is not decoding.
+    pub fn accept(&mut self, token: u32, completes_stop_text: bool) -> bool {
+        todo!("week3-day1 task 1: Sequence::accept")
+    }
+
+    /// Ends a request whose client has gone ([`FinishReason::Interrupted`]), wherever it stands. One
+    /// that is done stays as it is.
+    pub fn cancel(&mut self) {
+        todo!("week3-day1 task 1: Sequence::cancel")
+    }
+
+    /// How many of its tokens have not been computed.
+    #[must_use]
+    pub fn num_left(&self) -> usize {
+        self.tokens.len() - self.num_computed
+    }
+
+    /// How many more tokens it may have.
+    #[must_use]
+    pub fn num_room(&self) -> usize {
+        let new = self.tokens.len() - self.prompt_len;
+        let Limits { max_new_tokens, context, .. } = self.limits;
+        max_new_tokens.saturating_sub(new).min(context.saturating_sub(self.tokens.len()))
+    }
+
+    /// Why it ended, if it did.
+    #[must_use]
+    pub fn finished(&self) -> Option<FinishReason> {
+        match self.phase {
+            Phase::Finished(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Day 7. JSON's strings and numbers, byte by byte.
+//!
+//! Tasks here: week3-day7 task 1 (`Text::next`, `Number::next`, `Number::is_complete`). Everything
+//! else is provided.
+
+/// A set of bytes, as ranges that include both ends.
+pub type Bytes = &'static [(u8, u8)];
+
+/// What follows the first byte of a character in UTF-8.
+pub const CONTINUATION: Bytes = &[(0x80, 0xbf)];
+/// A digit of `\u00e9`.
+pub const HEX: Bytes = &[(b'0', b'9'), (b'A', b'F'), (b'a', b'f')];
+/// `\udc00` to `\udfff`: the second half of a character that takes two escapes.
+pub const SECOND_HALF: [Bytes; 6] = [
+    &[(b'\\', b'\\')],
+    &[(b'u', b'u')],
+    &[(b'D', b'D'), (b'd', b'd')],
+    &[(b'C', b'F'), (b'c', b'f')],
+    HEX,
+    HEX,
+];
+
+/// The most digits before a number's point, and after it: few enough for every reader of JSON to take
+/// the number, and for all that read doubles to get the same one.
+pub const MOST_DIGITS: u8 = 15;
+/// The most digits of an exponent: 10⁹⁹ fits into a double, 10⁹⁹⁹ doesn't.
+pub const MOST_EXPONENT_DIGITS: u8 = 2;
+
+/// Where a string stands, once its first quotation mark has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Text {
+    /// Between two characters.
+    Plain,
+    /// After a backslash.
+    Escape,
+    /// After `\u`.
+    Unicode,
+    /// After `\ud`: the second digit says whether this is half a character.
+    UnicodeD,
+    /// In the middle of a character, of which exactly these bytes are missing, one of each set.
+    Missing(&'static [Bytes]),
+    /// After the last quotation mark.
+    Closed,
+}
+
+impl Text {
+    /// Where it stands after another byte; `None` if no string goes on like this.
+    ///
+    /// A string is UTF-8 (RFC 3629: in the shortest form, no half characters U+D800 to U+DFFF, none
+    /// above U+10FFFF), without control characters (below 0x20). After a backslash comes one of
+    /// `"\/bfnrt`, or `u` and four hexadecimal digits; an escaped half character (`\ud83d`) is
+    /// followed at once by its other half (`\ude00`), and never comes second.
+    #[must_use]
+    pub fn next(self, byte: u8) -> Option<Self> {
+        todo!("week3-day7 task 1: Text::next")
+    }
+}
+
+/// Whether a byte is one of the set.
+#[must_use]
+pub fn contains(bytes: Bytes, byte: u8) -> bool {
+    bytes.iter().any(|&(first, last)| (first..=last).contains(&byte))
+}
+
+/// Where a number stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Number {
+    /// Before its first byte.
+    Start,
+    /// After the minus.
+    Minus,
+    /// After a 0 that it begins with.
+    Zero,
+    /// After this many digits, of which the first isn't 0.
+    Whole(u8),
+    /// After the point.
+    Point,
+    /// After this many digits of the fraction.
+    Fraction(u8),
+    /// After the e.
+    Exponent,
+    /// After the exponent's sign.
+    Sign,
+    /// After this many digits of the exponent.
+    Power(u8),
+}
+
+impl Number {
+    /// Where it stands after another byte; `None` if the byte isn't part of it.
+    ///
+    /// `-`, if there is one; `0`, or digits of which the first isn't 0; a point and digits, if
+    /// there are some; `e` or `E`, a sign if there is one, and digits, if there are some. At most
+    /// [`MOST_DIGITS`] before the point and after it, and [`MOST_EXPONENT_DIGITS`] in the exponent.
+    #[must_use]
+    pub fn next(self, byte: u8) -> Option<Self> {
+        todo!("week3-day7 task 1: Number::next")
+    }
+
+    /// Whether it is a number as it stands. Only what comes next says whether it ends here.
+    #[must_use]
+    pub fn is_complete(self) -> bool {
+        todo!("week3-day7 task 1: Number::is_complete")
+    }
+}

@@ -1,0 +1,113 @@
+//! Day 5. A paged cache that remembers: what one request has computed, the next one finds.
+//!
+//! Tasks here: week3-day5 task 3 (`SharedCache::reserve`, `SharedCache::attach_prefix`,
+//! `SharedCache::remember`). Everything else is provided.
+
+use std::ops::Range;
+
+use super::{
+    paged::PagedCache, prefix_hash::HashPage, prefix_index::PrefixIndex, reader::Pages,
+    room::EngineCache,
+};
+use crate::week2::cache::{CacheShape, KvCache, Run};
+
+/// Pages, and an index of those that hold the beginnings of texts.
+#[derive(Debug)]
+pub struct SharedCache {
+    pages: PagedCache,
+    index: PrefixIndex,
+    /// `[sequences]`, how many pages of each the index has been told of.
+    told: Vec<usize>,
+}
+
+impl SharedCache {
+    /// Around an empty cache; `fingerprint` is the model's.
+    #[must_use]
+    pub fn new(pages: PagedCache, fingerprint: u64, hash: HashPage) -> Self {
+        let index = PrefixIndex::new(fingerprint, pages.page_len(), hash);
+        let told = vec![0; pages.shape().sequences];
+        Self { pages, index, told }
+    }
+
+    /// Where the keys and values lie.
+    #[must_use]
+    pub fn pages(&self) -> &PagedCache {
+        &self.pages
+    }
+
+    /// Which beginnings are known.
+    #[must_use]
+    pub fn index(&self) -> &PrefixIndex {
+        &self.index
+    }
+}
+
+impl EngineCache for SharedCache {
+    /// As [`PagedCache::reserve`]; where pages are missing, the index gives up some that no sequence
+    /// owns, and no more than are needed.
+    fn reserve(&mut self, sequence: usize, len: usize) -> bool {
+        todo!("week3-day5 task 3: SharedCache::reserve")
+    }
+
+    /// Gives the empty sequence every page of `tokens`' beginning that the index has, without a copy.
+    /// Returns how many positions those are; never all.
+    fn attach_prefix(&mut self, sequence: usize, tokens: &[u32]) -> usize {
+        todo!("week3-day5 task 3: SharedCache::attach_prefix")
+    }
+
+    /// Tells the index of the pages that have become full: `tokens` are those of the sequence that
+    /// have been computed.
+    fn remember(&mut self, sequence: usize, tokens: &[u32]) {
+        todo!("week3-day5 task 3: SharedCache::remember")
+    }
+}
+
+impl Pages for SharedCache {
+    fn page_len(&self) -> usize {
+        self.pages.page_len()
+    }
+
+    fn page_name(&self, sequence: usize, i: usize) -> usize {
+        self.pages.page_name(sequence, i)
+    }
+}
+
+impl KvCache for SharedCache {
+    fn shape(&self) -> CacheShape {
+        self.pages.shape()
+    }
+
+    fn len(&self, sequence: usize) -> usize {
+        self.pages.len(sequence)
+    }
+
+    fn write(
+        &mut self,
+        layer: usize,
+        sequence: usize,
+        position: usize,
+        keys: &[f32],
+        values: &[f32],
+    ) {
+        self.pages.write(layer, sequence, position, keys, values);
+    }
+
+    fn runs(
+        &self,
+        layer: usize,
+        sequence: usize,
+        head: usize,
+        positions: Range<usize>,
+    ) -> impl Iterator<Item = Run<'_>> + Clone {
+        self.pages.runs(layer, sequence, head, positions)
+    }
+
+    fn advance(&mut self, sequence: usize, position: usize) {
+        self.pages.advance(sequence, position);
+    }
+
+    fn truncate(&mut self, sequence: usize, len: usize) {
+        self.pages.truncate(sequence, len);
+        self.told[sequence] = self.told[sequence].min(len / self.pages.page_len());
+    }
+}

@@ -1,0 +1,66 @@
+//! Day 2. How long requests wait, in steps and rows: the same on every machine, at every load.
+//!
+//! Tasks here: week3-day2 task 3 (`Record::token`, `Record::time_to_first_token`, `quantile`).
+//! Everything else is provided.
+
+/// How much has been computed at some moment, or between two of them. Rows are the finer measure: a
+/// step of 500 rows takes longer than a step of 5.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Moment {
+    /// Forward passes.
+    pub steps: u64,
+    /// Rows in all of them.
+    pub rows: u64,
+}
+
+impl Moment {
+    /// What lies between an earlier moment and this one.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self { steps: self.steps - earlier.steps, rows: self.rows - earlier.rows }
+    }
+}
+
+/// When each thing happened to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Record {
+    /// When it arrived.
+    pub submitted: Moment,
+    /// When it got a place in the cache, the first time.
+    pub admitted: Option<Moment>,
+    /// When its first token was chosen.
+    pub first_token: Option<Moment>,
+    /// When its latest token was chosen.
+    pub last_token: Option<Moment>,
+    /// When it ended.
+    pub finished: Option<Moment>,
+    /// The most steps, and the most rows, between a token and the next.
+    pub longest_gap: Moment,
+}
+
+impl Record {
+    /// The record of a request that arrives now.
+    #[must_use]
+    pub fn new(now: Moment) -> Self {
+        Self { submitted: now, ..Self::default() }
+    }
+
+    /// A token was chosen; `now` includes the step that it came from.
+    pub fn token(&mut self, now: Moment) {
+        todo!("week3-day2 task 3: Record::token")
+    }
+
+    /// What was computed between its arrival and its first token; `None` if there was none.
+    #[must_use]
+    pub fn time_to_first_token(&self) -> Option<Moment> {
+        todo!("week3-day2 task 3: Record::time_to_first_token")
+    }
+}
+
+/// The `q`-quantile by nearest rank: the smallest value `v` such that at least a share `q` of all
+/// values, and at least one, is ≤ `v`. `q` is in 0..=1; 0.5 is the median, 0.99 is called p99.
+/// `None` if there are no values. Sorts the values.
+#[must_use]
+pub fn quantile(values: &mut [u64], q: f64) -> Option<u64> {
+    todo!("week3-day2 task 3: quantile")
+}

@@ -1,0 +1,96 @@
+//! Day 6. The exact rule: which drafts are kept, and what is drawn where one is not, so that the
+//! text has the distribution that the model alone would give it.
+//!
+//! Tasks here: week3-day6 task 2 (`distribution`, `accepts`, `residual`, `verify`). Everything else
+//! is provided.
+
+use tiny_llm_formats::tensor::tensor;
+
+use crate::week1::{
+    attention::softmax,
+    sampling::{Rng, SamplerOptions, apply_temperature, min_p, repetition_penalty, top_k, top_p},
+};
+
+/// A token that was proposed, and how likely the proposer found each token.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    /// What is proposed.
+    pub token: u32,
+    /// `[V]`, the distribution that it was drawn from.
+    pub q: Vec<f32>,
+}
+
+impl Draft {
+    /// A token that was not drawn: its proposer was sure of it.
+    #[must_use]
+    pub fn certain(token: u32, vocabulary: usize) -> Self {
+        let mut q = vec![0.0; vocabulary];
+        q[token as usize] = 1.0;
+        Self { token, q }
+    }
+}
+
+/// What became of the drafts of a pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict {
+    /// How many drafts are part of the text, from the first on.
+    pub accepted: usize,
+    /// The token after them.
+    pub next: u32,
+}
+
+/// The distribution `[V]` that a [`Sampler`](crate::week1::sampling::Sampler) with these options
+/// draws from, after the tokens `seen` so far. At temperature 0 one token has it all.
+#[must_use]
+pub fn distribution(options: &SamplerOptions, logits: &[f32], seen: &[u32]) -> Vec<f32> {
+    todo!("week3-day6 task 2: distribution")
+}
+
+/// Whether a draft is kept: with probability `min(1, p / q)`, where the target gives its token
+/// probability `p` and the proposer gave it `q > 0`. `uniform` is drawn from `[0, 1)`.
+#[must_use]
+pub fn accepts(p: f32, q: f32, uniform: f64) -> bool {
+    todo!("week3-day6 task 2: accepts")
+}
+
+/// What a token is drawn from where a draft was refused: `max(p − q, 0)`, divided by its sum.
+/// `p [V]`, `q [V]` → `[V]`.
+///
+/// If nothing is left, which rounding alone can bring about, it is `p`.
+#[must_use]
+pub fn residual(p: &[f32], q: &[f32]) -> Vec<f64> {
+    todo!("week3-day6 task 2: residual")
+}
+
+/// Goes over the drafts from the first on, as long as they are kept. `target(i)` is the target's
+/// distribution `[V]` after the first `i` of them; it is asked for no more than is needed.
+///
+/// Each draft that is looked at takes one number from `rng`, and so does the token that is drawn in
+/// the end: from the residual where a draft was refused, from `target(k)` where all `k` were kept.
+///
+/// Source: Leviathan, Kalman and Matias 2023, "Fast Inference from Transformers via Speculative
+/// Decoding".
+pub fn verify(
+    drafts: &[Draft],
+    mut target: impl FnMut(usize) -> Vec<f32>,
+    rng: &mut Rng,
+) -> Verdict {
+    todo!("week3-day6 task 2: verify")
+}
+
+/// Provided. The token at which the running sum of the weights, in id order, first exceeds
+/// `uniform` (in `[0, 1)`) of their sum. A token of weight 0 is never drawn.
+#[must_use]
+pub fn draw_weighted(weights: &[f64], uniform: f64) -> u32 {
+    // Most tokens may have none, and what adds nothing is left out.
+    let total: f64 = weights.iter().filter(|weight| **weight > 0.0).sum();
+    let (mut sum, mut last) = (0.0, 0);
+    for (token, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+        last = token as u32;
+        sum += weight;
+        if sum > uniform * total {
+            break;
+        }
+    }
+    last
+}

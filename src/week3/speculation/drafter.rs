@@ -1,0 +1,112 @@
+//! Day 6. Who proposes tokens: the text so far, or a smaller model.
+//!
+//! Tasks here: week3-day6 task 4 (`DraftModel::draft`). Everything else is provided.
+
+use anyhow::{Result, ensure};
+
+use super::{
+    accept::{Draft, distribution, draw_weighted},
+    lookup::draft_from_text,
+};
+use crate::{
+    week1::sampling::{Rng, SamplerOptions},
+    week2::{
+        cache::{DenseCache, KvCache},
+        generate::Session,
+    },
+};
+
+/// Proposes tokens.
+pub trait Drafter {
+    /// At most `k` tokens that may follow the text, each with the distribution that it was drawn
+    /// from; fewer, or none, where it has no more to say.
+    ///
+    /// # Errors
+    /// If a model cannot run on the text.
+    fn draft(
+        &mut self,
+        text: &[u32],
+        k: usize,
+        sampling: &SamplerOptions,
+        rng: &mut Rng,
+    ) -> Result<Vec<Draft>>;
+}
+
+impl<D: Drafter + ?Sized> Drafter for Box<D> {
+    fn draft(
+        &mut self,
+        text: &[u32],
+        k: usize,
+        sampling: &SamplerOptions,
+        rng: &mut Rng,
+    ) -> Result<Vec<Draft>> {
+        (**self).draft(text, k, sampling, rng)
+    }
+}
+
+/// Proposes what followed the end of the text where it occurred before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LookupDrafter {
+    /// The most tokens of the text's end that are looked for.
+    pub longest: usize,
+    /// `V`
+    pub vocabulary: usize,
+}
+
+impl Drafter for LookupDrafter {
+    fn draft(
+        &mut self,
+        text: &[u32],
+        k: usize,
+        _sampling: &SamplerOptions,
+        _rng: &mut Rng,
+    ) -> Result<Vec<Draft>> {
+        let tokens = draft_from_text(text, self.longest, k);
+        Ok(tokens.iter().map(|&token| Draft::certain(token, self.vocabulary)).collect())
+    }
+}
+
+/// Proposes what a smaller model would write.
+pub struct DraftModel<C = DenseCache> {
+    session: Session<C>,
+}
+
+/// Rows of a prompt that go through the draft model at once.
+const CHUNK: usize = 128;
+
+impl<C: KvCache> DraftModel<C> {
+    /// Lets the session's model draft for a target with `vocabulary` tokens.
+    ///
+    /// # Errors
+    /// If it has another number of tokens: its ids would mean something else.
+    pub fn new(session: Session<C>, vocabulary: usize) -> Result<Self> {
+        let found = session.model.config.vocab_size;
+        ensure!(
+            found == vocabulary,
+            "found a draft model with a vocabulary of {found} tokens, expected {vocabulary}, as many \
+             as the model has"
+        );
+        Ok(Self { session })
+    }
+
+    /// The draft model, with its cache.
+    #[must_use]
+    pub fn session(&self) -> &Session<C> {
+        &self.session
+    }
+}
+
+impl<C: KvCache> Drafter for DraftModel<C> {
+    /// Draws each token from this model's distribution, under the same options, given those before
+    /// it. What its cache holds beyond the text is forgotten first; nothing is computed that the
+    /// cache has already. Where its context ends, so do the drafts.
+    fn draft(
+        &mut self,
+        text: &[u32],
+        k: usize,
+        sampling: &SamplerOptions,
+        rng: &mut Rng,
+    ) -> Result<Vec<Draft>> {
+        todo!("week3-day6 task 4: DraftModel::draft")
+    }
+}

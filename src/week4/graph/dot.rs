@@ -1,0 +1,13 @@
+//! Day 2. A graph in the language of Graphviz.
+//!
+//! Tasks here: week4-day2 task 5 (`dot`). Everything else is provided.
+
+use super::graph::{Graph, NodeId};
+
+/// The nodes of an order as Graphviz reads them: a line `nI [label="…"]` for each, with its
+/// operation, its name and its sizes; a line `nI -> nJ` for each source `nI` of a node `nJ`, in
+/// their order. Leaves are red.
+#[must_use]
+pub fn dot(graph: &Graph, order: &[NodeId]) -> String {
+    todo!("week4-day2 task 5: dot")
+}

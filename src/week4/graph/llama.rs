@@ -1,0 +1,54 @@
+//! Day 2. Llama, Qwen2 and Qwen3 as graphs.
+//!
+//! Tasks here: week4-day2 task 4 (`build`, `attention`, `dense_mlp`, `linear_node`). Everything
+//! else is provided.
+
+use anyhow::{Result, bail};
+
+use super::graph::{Graph, NodeId};
+use crate::week2::{
+    layer::{DenseMlp, Layer, Linear, Mlp},
+    model::Model,
+};
+
+/// How large a pass is: all that a graph has to know of its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PassShape {
+    /// `T`, rows of the pass.
+    pub rows: usize,
+    /// How many of them want logits, at least one.
+    pub wanted: usize,
+}
+
+/// The graph of a pass, and the node of its logits `[V, wanted]`. The names of layer `i`'s nodes begin
+/// with `layer i: ` ([`Graph::prefix`]), so that errors and drawings say where they belong.
+///
+/// # Errors
+/// If a weight has sizes that do not fit, or there are no rows.
+pub fn build(model: &Model, shape: PassShape) -> Result<(Graph, NodeId)> {
+    todo!("week4-day2 task 4: build")
+}
+
+/// Attention of layer `index`; `x` has been normed: `[E, T]` → `[E, T]`.
+fn attention(g: &mut Graph, model: &Model, index: usize, x: NodeId) -> Result<NodeId> {
+    todo!("week4-day2 task 4: attention")
+}
+
+/// The MLP of a layer; `x` has been normed: `[E, T]` → `[E, T]`.
+fn mlp(g: &mut Graph, layer: &Layer, x: NodeId) -> Result<NodeId> {
+    match &layer.mlp {
+        Mlp::Dense(mlp) => dense_mlp(g, mlp, x),
+        #[allow(unreachable_patterns, reason = "layers may come to have other kinds of MLP")]
+        _ => bail!("a layer with experts: found no graph for it, expected a dense MLP"),
+    }
+}
+
+/// `down(silu(gate(x)) · up(x))`.
+fn dense_mlp(g: &mut Graph, mlp: &DenseMlp, x: NodeId) -> Result<NodeId> {
+    todo!("week4-day2 task 4: dense_mlp")
+}
+
+/// `x · weightᵀ + bias`, the bias if there is one.
+fn linear_node(g: &mut Graph, linear: &Linear, x: NodeId) -> Result<NodeId> {
+    todo!("week4-day2 task 4: linear_node")
+}

@@ -1,0 +1,43 @@
+//! Day 1. When a tensor's elements follow one another, and a copy in which they do.
+//!
+//! Tasks here: week4-day1 task 3 (`Layout::is_contiguous`, `Layout::has_whole_rows`,
+//! `Layout::reshape`, `Strided::contiguous`). Everything else is provided.
+
+use anyhow::{Result, ensure};
+
+use super::{
+    layout::{AXES, Layout},
+    strided::Strided,
+};
+
+impl Layout {
+    /// Whether the elements lie one after the other, axis 0 first, without a gap. The
+    /// stride of an axis of one element (along axis 0, of one block) does not matter.
+    #[must_use]
+    pub fn is_contiguous(&self) -> bool {
+        todo!("week4-day1 task 3: Layout::is_contiguous")
+    }
+
+    /// Whether each row, by itself, lies in one piece.
+    #[must_use]
+    pub fn has_whole_rows(&self) -> bool {
+        todo!("week4-day1 task 3: Layout::has_whole_rows")
+    }
+
+    /// The same elements, in the same order and in the same bytes, with other sizes.
+    ///
+    /// # Errors
+    /// If the number of elements is another; if this tensor is not contiguous, which the message
+    /// says; and as [`Layout::new`]. The message names this tensor's sizes and the new ones.
+    pub fn reshape(&self, sizes: &[usize]) -> Result<Self> {
+        todo!("week4-day1 task 3: Layout::reshape")
+    }
+}
+
+impl Strided<'_> {
+    /// A copy of the elements in the order of [`Layout::new`], without a gap.
+    #[must_use]
+    pub fn contiguous(&self) -> Vec<u8> {
+        todo!("week4-day1 task 3: Strided::contiguous")
+    }
+}
