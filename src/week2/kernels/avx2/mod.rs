@@ -1,4 +1,4 @@
-//! Provided. 256-bit integer arithmetic (x86-64 since 2013). Against the integer rung: 32 products
+//! Day 6. 256-bit integer arithmetic (x86-64 since 2013). Against the integer rung: 32 products
 //! an instruction.
 //!
 //! Here are the products of a block with its activations that the course writes; the loop over a

@@ -1,4 +1,4 @@
-//! Provided. 128-bit integer arithmetic (64-bit Arm). Against the integer rung: 16 products in
+//! Day 6. 128-bit integer arithmetic (64-bit Arm). Against the integer rung: 16 products in
 //! three instructions.
 //!
 //! Here are the products of a block with its activations that the course writes; the loop over a
