@@ -1,6 +1,8 @@
 //! Shapes of arguments, held against the letters in which they are documented: `q [..., L, D]`,
 //! `k [..., S, D]`.
 
+use std::fmt::Display;
+
 use ndarray::Dimension;
 use pyo3::{exceptions::PyValueError, prelude::*};
 use tiny_llm_formats::{Tensor, tensor::broadcast_shape};
@@ -8,8 +10,56 @@ use tiny_llm_formats::{Tensor, tensor::broadcast_shape};
 use crate::convert::Floats;
 
 /// A `ValueError` that names an argument, what was found and what was expected.
-pub(crate) fn wrong(argument: &str, found: &str, expected: &str) -> PyErr {
+pub(crate) fn wrong(argument: &str, found: impl Display, expected: impl Display) -> PyErr {
     PyValueError::new_err(format!("{argument}: found {found}, expected {expected}"))
+}
+
+/// `refuse_if!(bad; argument, found; expected)` returns what [`wrong`] gives if `bad` holds.
+/// `expected` is a format and its arguments.
+macro_rules! refuse_if {
+    ($bad:expr; $argument:expr, $found:expr; $($expected:tt)+) => {
+        if $bad {
+            return Err($crate::shapes::wrong($argument, $found, format_args!($($expected)+)));
+        }
+    };
+}
+pub(crate) use refuse_if;
+
+/// Holds arguments against their letters, as [`Shapes::fit`] does: `fit!(q = "... L D", k = "... S
+/// D")`. Returns what the letters stand for; `fit!(shapes, k = "... S D")` adds to `shapes`.
+macro_rules! fit {
+    ($($x:ident = $letters:literal),+) => {{
+        let mut shapes = $crate::shapes::Shapes::default();
+        $crate::shapes::fit!(shapes, $($x = $letters),+);
+        shapes
+    }};
+    ($shapes:ident, $($x:ident = $letters:literal),+) => {
+        $($shapes.fit(stringify!($x), $letters, &$x)?;)+
+    };
+}
+pub(crate) use fit;
+
+/// An argument that has a shape, unless it was left out.
+pub(crate) trait Shaped {
+    fn axes(&self) -> Option<&[usize]>;
+}
+
+impl Shaped for Floats {
+    fn axes(&self) -> Option<&[usize]> {
+        Some(self.0.shape())
+    }
+}
+
+impl<T: Shaped> Shaped for Option<T> {
+    fn axes(&self) -> Option<&[usize]> {
+        self.as_ref()?.axes()
+    }
+}
+
+impl<T: Shaped> Shaped for &T {
+    fn axes(&self) -> Option<&[usize]> {
+        (*self).axes()
+    }
 }
 
 /// What the letters of one call stand for. A letter gets its size from the first argument that has
@@ -48,8 +98,8 @@ impl Shapes {
         lead.chain(letters.iter().map(|letter| self.size(letter))).collect()
     }
 
-    /// Holds an argument against its letters, `"... L D"`. Leading axes broadcast as in NumPy; no
-    /// other axis has length 0.
+    /// Holds an argument against its letters, `"... L D"`, unless it was left out. Leading axes
+    /// broadcast as in NumPy; no other axis has length 0.
     ///
     /// # Errors
     /// A `ValueError` that names the argument, its shape, and what was expected.
@@ -57,22 +107,9 @@ impl Shapes {
         &mut self,
         argument: &'static str,
         letters: &'static str,
-        x: &Floats,
+        x: &impl Shaped,
     ) -> PyResult<()> {
-        self.fit_shape(argument, letters, x.0.shape())
-    }
-
-    /// As [`Shapes::fit`], for an argument that may be left out.
-    ///
-    /// # Errors
-    /// As [`Shapes::fit`].
-    pub(crate) fn fit_optional(
-        &mut self,
-        argument: &'static str,
-        letters: &'static str,
-        x: Option<&Floats>,
-    ) -> PyResult<()> {
-        x.map_or(Ok(()), |x| self.fit(argument, letters, x))
+        x.axes().map_or(Ok(()), |axes| self.fit_shape(argument, letters, axes))
     }
 
     /// As [`Shapes::fit`], for what is no array of floats.

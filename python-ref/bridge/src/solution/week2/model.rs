@@ -1,10 +1,8 @@
 //! Day 1.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use anyhow::{Context, ensure};
-use pyo3::{exceptions::PyValueError, prelude::*};
-use tiny_llm_formats::tensor::tensor;
 
 use super::{
     cache::{CacheType, check},
@@ -20,18 +18,9 @@ use super::{
         rows::Row,
     },
 };
-use crate::{
-    background::call,
-    convert::{Count, Floats},
-    kit::ModelConfig,
-    memory::room,
-    panics::wrong_argument,
-    shapes::{at_least_one, vocabulary},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Model>()
-}
+exports! { class Model; }
 
 /// Plain kernels, one thread, day 1's attention: nothing of a later day.
 pub(crate) fn plan() -> Plan {
@@ -52,7 +41,6 @@ impl Model {
     #[staticmethod]
     #[pyo3(signature = (config, weights, interleaved=false))]
     fn build(
-        py: Python<'_>,
         config: &ModelConfig,
         weights: HashMap<String, Floats>,
         interleaved: bool,
@@ -60,7 +48,7 @@ impl Model {
         let config = config.0.clone();
         room("the tables of positions", &[config.max_positions, config.head_dim])?;
         let layout = if interleaved { RopeLayout::Interleaved } else { RopeLayout::HalfSplit };
-        let model = call(py, move || {
+        let model = call(move || {
             let rope = Rope { layout, factors: Vec::new() };
             let mut get = |name: &str, shape: &[usize]| {
                 let weight = weights.get(name);
@@ -87,7 +75,6 @@ impl Model {
     )]
     fn forward(
         &self,
-        py: Python<'_>,
         passes: Vec<Vec<Asked>>,
         sequences: Count,
         cache_type: CacheType,
@@ -109,7 +96,7 @@ impl Model {
         let wanted = passes.iter().flatten().filter(|row| row.logits).count();
         room("the logits", &[wanted, vocab_size])?;
         let model = Arc::clone(&self.0);
-        let logits = call(py, move || {
+        let logits = call(move || {
             let mut cache = DenseCache::new(shape, cache_type.into());
             let (plan, mut work) = (plan(), rust::Workspace::default());
             let mut all = Vec::new();

@@ -1,8 +1,5 @@
 //! Day 5: a prompt in a file.
 
-use pyo3::prelude::*;
-use tiny_llm_formats::tensor::tensor;
-
 use super::{
     super::{
         rust::week2::cache::{CacheShape, Cells, DenseCache, KvCache as _},
@@ -11,17 +8,9 @@ use super::{
     },
     rust::prompt_file as rust,
 };
-use crate::{
-    background::call,
-    convert::{Count, Floats, Ids, Octets},
-    panics::value_error,
-    shapes::{Shapes, every},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(encode, m)?)?;
-    m.add_function(wrap_pyfunction!(decode, m)?)
-}
+exports! { fn encode, decode; }
 
 /// The file of `tokens [n]`, with `keys [layers, H, n, D]` and `values [layers, H, n, D]`.
 #[pyfunction]
@@ -30,7 +19,6 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     text_signature = "(tokens, keys, values, fingerprint, cache_type=...)"
 )]
 fn encode(
-    py: Python<'_>,
     tokens: Ids<1>,
     keys: Floats,
     values: Floats,
@@ -40,8 +28,7 @@ fn encode(
     let tokens = tokens.to_vec();
     let mut shapes = Shapes::default();
     shapes.set("n", tokens.len(), "tokens");
-    shapes.fit("keys", "layers H n D", &keys)?;
-    shapes.fit("values", "layers H n D", &values)?;
+    fit!(shapes, keys = "layers H n D", values = "layers H n D");
     every("keys", &keys.0, "numbers of at most 65504 in size", |x| x.abs() <= 65504.0)?;
     every("values", &values.0, "numbers of at most 65504 in size", |x| x.abs() <= 65504.0)?;
     let shape = CacheShape {
@@ -52,7 +39,7 @@ fn encode(
         head_dim: shapes.size("D"),
     };
     check(shape, cache_type)?;
-    call(py, move || {
+    call(move || {
         let mut cache = DenseCache::new(shape, cache_type.into());
         for position in 0..tokens.len() {
             for layer in 0..shape.layers {
@@ -76,7 +63,6 @@ type Decoded = (Vec<u32>, Floats, Floats);
 /// The tokens of a file, and its keys and values `[layers, H, n, D]`.
 #[pyfunction]
 fn decode(
-    py: Python<'_>,
     file: Octets,
     fingerprint: Seed,
     cache_type: CacheType,
@@ -87,7 +73,7 @@ fn decode(
     let (layers, kv_heads, head_dim) = (layers.0, kv_heads.0, head_dim.0);
     let shape = CacheShape { layers, sequences: 1, kv_heads, capacity: 1, head_dim };
     check(shape, cache_type)?;
-    let decoded = call(py, move || {
+    let decoded = call(move || {
         let key = rust::PromptKey::new(fingerprint.number(), cache_type.into(), shape);
         let prompt = rust::decode(&file.0, key)?;
         let n = prompt.tokens.len();

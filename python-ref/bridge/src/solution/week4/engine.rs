@@ -1,10 +1,5 @@
 //! Day 2: a model as a graph.
 
-use std::sync::Arc;
-
-use pyo3::prelude::*;
-use tiny_llm_formats::tensor::tensor;
-
 use super::{
     super::{
         rust::week2::{
@@ -18,17 +13,9 @@ use super::{
     },
     rust::engine::GraphEngine,
 };
-use crate::{
-    background::call,
-    convert::{Count, Floats},
-    memory::room,
-    panics::wrong_argument,
-    shapes::{at_least_one, vocabulary},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(forward, m)?)
-}
+exports! { fn forward; }
 
 /// Passes of rows `(token, position, sequence, wants logits)` on an empty cache, each as a graph →
 /// `[n, V]` of the rows that want logits, at least one in each pass.
@@ -38,7 +25,6 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     text_signature = "(model, passes, sequences=1, cache_type=...)"
 )]
 fn forward(
-    py: Python<'_>,
     model: Model,
     passes: Vec<Vec<Asked>>,
     sequences: Count,
@@ -61,7 +47,7 @@ fn forward(
     let wanted = passes.iter().flatten().filter(|row| row.logits).count();
     room("the logits", &[wanted, vocab_size])?;
     let model = Arc::clone(&model.0);
-    let logits = call(py, move || {
+    let logits = call(move || {
         let mut cache = DenseCache::new(shape, cache_type.into());
         let (plan, mut engine) = (plan(), GraphEngine::default());
         let mut all = Vec::new();
