@@ -130,20 +130,20 @@ impl Shapes {
         let documented = format!("[{}]", letters.split_whitespace().collect::<Vec<_>>().join(", "));
         let found = format!("shape {shape:?}");
         let Some(lead) = shape.len().checked_sub(axes.len()).filter(|&n| leading || n == 0) else {
-            return Err(wrong(argument, &found, &documented));
+            return Err(wrong(argument, found, documented));
         };
         let (lead, sizes) = shape.split_at(lead);
         for (&letter, &size) in axes.iter().zip(sizes) {
             if size == 0 {
                 let expected = format!("{documented} with {letter} of at least 1");
-                return Err(wrong(argument, &found, &expected));
+                return Err(wrong(argument, found, expected));
             }
             match self.known(letter) {
                 None => self.set(letter, size, argument),
                 Some(known) if known.size == size => {}
                 Some(Size { size, argument: other, .. }) => {
                     let expected = format!("{documented} with {letter} = {size}, as in {other}");
-                    return Err(wrong(argument, &found, &expected));
+                    return Err(wrong(argument, found, expected));
                 }
             }
         }
@@ -157,7 +157,7 @@ impl Shapes {
                     let expected = format!(
                         "{documented} with leading axes that broadcast with {before:?} of {other}"
                     );
-                    return Err(wrong(argument, &found, &expected));
+                    return Err(wrong(argument, found, expected));
                 };
                 (both, other)
             }
@@ -177,7 +177,7 @@ impl Shapes {
         }
         let lead = if self.lead.is_some() { "..., " } else { "" };
         let expected = format!("one that broadcasts to {scores:?}, [{lead}{}]", letters.join(", "));
-        Err(wrong("mask", &format!("shape {:?}", mask.shape()), &expected))
+        Err(wrong("mask", format_args!("shape {:?}", mask.shape()), expected))
     }
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn divides(argument: &str, parts: usize, whole: usize, what: &str) ->
     if whole.is_multiple_of(parts) {
         return Ok(());
     }
-    Err(wrong(argument, &parts.to_string(), &format!("a divisor of {whole}, {what}")))
+    Err(wrong(argument, parts, format_args!("a divisor of {whole}, {what}")))
 }
 
 /// Refuses an index that is out of range.
@@ -209,7 +209,7 @@ pub(crate) fn below(argument: &str, index: usize, end: usize, what: &str) -> PyR
     if index < end {
         return Ok(());
     }
-    Err(wrong(argument, &index.to_string(), &format!("less than {end}, {what}")))
+    Err(wrong(argument, index, format_args!("less than {end}, {what}")))
 }
 
 /// Refuses a token that is not in the vocabulary.
@@ -223,12 +223,10 @@ pub(crate) fn vocabulary<'a>(
 ) -> PyResult<()> {
     match tokens.into_iter().find(|token| **token as usize >= size) {
         None => Ok(()),
-        Some(token) if size == 0 => {
-            Err(wrong(argument, &token.to_string(), "none: there is no token"))
-        }
+        Some(token) if size == 0 => Err(wrong(argument, token, "none: there is no token")),
         Some(token) => {
             let expected = format!("tokens of the vocabulary, 0 to {}", size - 1);
-            Err(wrong(argument, &token.to_string(), &expected))
+            Err(wrong(argument, token, expected))
         }
     }
 }
@@ -249,6 +247,6 @@ pub(crate) fn every(
     }
     match x.indexed_iter().find(|(_, x)| !fine(**x)) {
         None => Ok(()),
-        Some((at, x)) => Err(wrong(argument, &format!("{x} at {:?}", at.slice()), expected)),
+        Some((at, x)) => Err(wrong(argument, format_args!("{x} at {:?}", at.slice()), expected)),
     }
 }

@@ -132,7 +132,7 @@ impl Model {
         let positions = self.0.blocks.iter().map(|block| block.attention.rope.cos.shape()[0]).min();
         if let Some(positions) = positions.filter(|positions| length > *positions) {
             let expected = format!("at most {positions}, the positions of rope");
-            return Err(wrong("tokens", &format!("{length} tokens"), &expected));
+            return Err(wrong("tokens", format_args!("{length} tokens"), expected));
         }
         room("the scores", &[rows, config.n_heads, length, length])?;
         room("the logits", &[rows, length, config.vocab_size])

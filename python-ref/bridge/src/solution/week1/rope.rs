@@ -26,7 +26,7 @@ fn even(argument: &str, head_dim: usize) -> PyResult<()> {
     if head_dim > 0 && head_dim.is_multiple_of(2) {
         return Ok(());
     }
-    Err(wrong(argument, &format!("a head size of {head_dim}"), "an even number from 2 on"))
+    Err(wrong(argument, format_args!("a head size of {head_dim}"), "an even number from 2 on"))
 }
 
 /// Cosine and sine of every angle: `cos`, `sin [P, D/2]`.
@@ -91,7 +91,7 @@ pub(super) fn check_rope(argument: &str, head_dim: usize, tables: &RopeTables) -
         return Ok(());
     }
     let expected = format!("{head_dim}, as in {argument}");
-    Err(wrong("tables", &format!("angles for a head size of {found}"), &expected))
+    Err(wrong("tables", format_args!("angles for a head size of {found}"), expected))
 }
 
 /// Rotates the pairs `(x[2i], x[2i+1])`: `x [..., L, D]` → the same shape; row `l` stands at
@@ -121,7 +121,7 @@ fn checked_offset(x: &Floats, tables: &RopeTables, offset: Count) -> PyResult<us
         return Ok(offset.0);
     }
     let found = format!("{} before {length} positions", offset.0);
-    Err(wrong("offset", &found, &format!("the end within the {positions} positions of tables")))
+    Err(wrong("offset", found, format_args!("the end within the {positions} positions of tables")))
 }
 
 choice! {
@@ -152,7 +152,7 @@ fn rope_at_positions(
     let end = tables.positions();
     if let Some(beyond) = positions.iter().find(|position| **position >= end) {
         let expected = format!("less than {end}, the positions of tables");
-        return Err(wrong("positions", &beyond.to_string(), &expected));
+        return Err(wrong("positions", beyond, expected));
     }
     compute(move || rust::rope_at_positions(&x.0, &tables.0, &positions, form))
 }

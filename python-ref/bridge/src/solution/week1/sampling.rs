@@ -25,7 +25,7 @@ fn possible(logits: Floats) -> PyResult<Vec<f32>> {
 
 /// The option `argument`, if `fine` holds for it.
 fn option(argument: &str, x: f32, expected: &str, fine: impl Fn(f32) -> bool) -> PyResult<f32> {
-    if fine(x) { Ok(x) } else { Err(wrong(argument, &x.to_string(), expected)) }
+    if fine(x) { Ok(x) } else { Err(wrong(argument, x, expected)) }
 }
 
 fn temperature_of(x: Real) -> PyResult<f32> {
@@ -51,7 +51,7 @@ fn stay_finite(argument: &str, by: f32, logits: &[f32]) -> PyResult<()> {
         return Ok(());
     }
     let expected = format!("one that logits of up to {largest} stay finite with");
-    Err(wrong(argument, &format!("{by:e}"), &expected))
+    Err(wrong(argument, format_args!("{by:e}"), expected))
 }
 
 fn shaped(

@@ -25,7 +25,7 @@ pub(super) fn whole_blocks(argument: &str, cols: usize, of: TensorType) -> PyRes
         return Ok(());
     }
     let expected = format!("a multiple of {block}, the block length of {of}");
-    Err(wrong(argument, &format!("{cols} weights in a row"), &expected))
+    Err(wrong(argument, format_args!("{cols} weights in a row"), expected))
 }
 
 /// A row that can be stored in a type.

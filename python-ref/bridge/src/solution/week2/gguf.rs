@@ -81,14 +81,14 @@ pub(super) fn checked_alignment(alignment: Count) -> PyResult<usize> {
     if alignment <= MAX_ALIGNMENT {
         return Ok(alignment);
     }
-    Err(wrong("alignment", &alignment.to_string(), &format!("at most {MAX_ALIGNMENT}")))
+    Err(wrong("alignment", alignment, format_args!("at most {MAX_ALIGNMENT}")))
 }
 
 fn power_of_two(alignment: Count) -> PyResult<usize> {
     if alignment.0.is_power_of_two() {
         return Ok(alignment.0);
     }
-    Err(wrong("alignment", &alignment.0.to_string(), "a power of two"))
+    Err(wrong("alignment", alignment.0, "a power of two"))
 }
 
 /// Where the data section begins, behind a table that ends at `position`.
@@ -97,7 +97,7 @@ fn data_start(position: Count, alignment: Count) -> PyResult<usize> {
     let alignment = power_of_two(alignment)?;
     call(move || table::data_start(position.0, alignment))?.ok_or_else(|| {
         let expected = format!("a number that {alignment} can follow within 64 bits");
-        wrong("position", &position.0.to_string(), &expected)
+        wrong("position", position.0, expected)
     })
 }
 

@@ -31,7 +31,7 @@ pub(super) fn checked_per_scale(per_scale: Count) -> PyResult<usize> {
     if [BLOCK, SUPER_BLOCK].contains(&per_scale.0) {
         return Ok(per_scale.0);
     }
-    Err(wrong("per_scale", &per_scale.0.to_string(), &format!("{BLOCK} or {SUPER_BLOCK}")))
+    Err(wrong("per_scale", per_scale.0, format_args!("{BLOCK} or {SUPER_BLOCK}")))
 }
 
 /// Refuses activations of which integers could not say what they were.

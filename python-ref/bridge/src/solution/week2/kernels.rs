@@ -77,7 +77,7 @@ fn matmul(
             "{row_bytes}: {} weights in {tensor_type}, as many as x has columns",
             input.cols
         );
-        return Err(wrong("bytes", &found, &expected));
+        return Err(wrong("bytes", found, expected));
     }
     at_least_one("threads", threads.0)?;
     below("threads", threads.0, MAX_THREADS + 1, "as many as a machine has")?;

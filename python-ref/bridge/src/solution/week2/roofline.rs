@@ -98,7 +98,7 @@ impl Work {
             return Ok(());
         }
         let found = format!("{bytes} bytes and {multiply_adds} multiply-adds");
-        Err(wrong("work", &found, "1 of each or more"))
+        Err(wrong("work", found, "1 of each or more"))
     }
 }
 

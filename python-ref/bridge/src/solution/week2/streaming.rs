@@ -123,7 +123,7 @@ fn held(
             "q", format_args!("numbers of up to {:e}", size(q));
             "products with keys that float32 can hold");
         let Some(end) = next.checked_add(shapes.size("n")) else {
-            return Err(wrong("start", &start.to_string(), "a position that others can follow"));
+            return Err(wrong("start", start, "a position that others can follow"));
         };
         let positions = next..end;
         next = end;
@@ -195,7 +195,7 @@ fn attend_block(
     if let Some(seen) = visible.iter().find(beyond) {
         let found = format!("({}, {})", seen.start, seen.end);
         let expected = format!("a position at least, of those of runs, {first} to {}", end - 1);
-        return Err(wrong("visible", &found, &expected));
+        return Err(wrong("visible", found, expected));
     }
     let numbers = q.to_vec();
     compute(move || {

@@ -23,7 +23,7 @@ impl FromPyObject<'_, '_> for Given {
         // Not by trial: a whole number that is too large would come out as a float.
         if object.is_instance_of::<PyInt>() {
             let n = object.extract().map_err(|_| {
-                wrong("metadata", &format!("{}", &*object), "a whole number of 64 bits")
+                wrong("metadata", format_args!("{}", &*object), "a whole number of 64 bits")
             })?;
             return Ok(Self(Value::I64(n)));
         }

@@ -12,7 +12,7 @@ fn rate_of(rate: Double) -> PyResult<f64> {
     if (0.0..=1.0).contains(&rate.0) {
         return Ok(rate.0);
     }
-    Err(wrong("rate", &rate.0.to_string(), "a probability, 0 to 1"))
+    Err(wrong("rate", rate.0, "a probability, 0 to 1"))
 }
 
 fn costs(row: Double, draft: Double) -> PyResult<rust::Costs> {

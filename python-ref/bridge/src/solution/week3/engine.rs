@@ -46,7 +46,7 @@ impl Engine {
     ) -> PyResult<Self> {
         let budget = budget.map(|rows| rows.0);
         if let Some(rows) = budget.filter(|&rows| rows < 2) {
-            return Err(wrong("budget", &rows.to_string(), "2 or more"));
+            return Err(wrong("budget", rows, "2 or more"));
         }
         let (c, sequences) = (&model.0.config, max_batch.0);
         let context = context.0.min(c.max_positions);

@@ -131,7 +131,7 @@ impl PagedCache {
             }
             empty
         })?;
-        if done { Ok(()) } else { Err(wrong("to", &to.to_string(), "an empty sequence")) }
+        if done { Ok(()) } else { Err(wrong("to", to, "an empty sequence")) }
     }
 
     /// The numbers of a sequence's pages, and how many positions it has.

@@ -31,7 +31,7 @@ pub(crate) struct BlockPool {
 
 /// A handle that nobody has.
 fn unknown(handle: usize) -> PyErr {
-    wrong("handle", &handle.to_string(), "a handle that has not been released")
+    wrong("handle", handle, "a handle that has not been released")
 }
 
 #[pymethods]

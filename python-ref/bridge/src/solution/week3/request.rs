@@ -192,6 +192,6 @@ impl Sequence {
         act: impl FnOnce(&mut rust::Sequence) -> R + Send + 'static,
     ) -> PyResult<R> {
         let done = self.0.call(move |sequence| check(sequence).map(|()| act(sequence)))?;
-        done.map_err(|(argument, found, expected)| wrong(argument, &found, &expected))
+        done.map_err(|(argument, found, expected)| wrong(argument, found, expected))
     }
 }

@@ -44,7 +44,7 @@ impl Slots {
             Some(owner) => format!("{owner}, whose place {slot} is"),
             None => format!("the owner of a place that is taken; place {slot} is free"),
         };
-        Err(wrong("id", &id.to_string(), &expected))
+        Err(wrong("id", id, expected))
     }
 
     /// Whose a place is.

@@ -44,7 +44,7 @@ impl Record {
         } else {
             ("rows", now.rows, before.rows)
         };
-        Err(wrong(argument, &found.to_string(), &format!("{least} or more, as at the last token")))
+        Err(wrong(argument, found, format_args!("{least} or more, as at the last token")))
     }
 
     /// Steps and rows from its coming to its first token.

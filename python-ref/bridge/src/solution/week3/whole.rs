@@ -27,7 +27,7 @@ fn behind(text: Octets) -> PyResult<JsonState> {
     let shown = text.escape_ascii().to_string();
     let n = text.len();
     let (state, alive) = call(move || walk(JsonState::value(), &text, JsonState::next))?;
-    if alive == n { Ok(state) } else { Err(wrong("text", &shown, "the beginning of JSON")) }
+    if alive == n { Ok(state) } else { Err(wrong("text", shown, "the beginning of JSON")) }
 }
 
 /// The tokens of `vocabulary` that may follow behind `text`, by a walk of their tree.
@@ -108,5 +108,5 @@ fn random_answer(
         }
         Ok::<_, String>(text)
     })?;
-    answer.map_err(|why| wrong("budget", &budget.0.to_string(), &why))
+    answer.map_err(|why| wrong("budget", budget.0, why))
 }

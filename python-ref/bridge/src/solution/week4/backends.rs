@@ -118,7 +118,7 @@ pub(crate) fn checked(given: &[Option<usize>], nodes: usize, most: usize) -> PyR
     refuse_if!(given.len() != nodes; "backends", format_args!("{} of them", given.len());
         "{nodes}, one for each node");
     match given.iter().flatten().find(|&&b| b >= most) {
-        Some(b) => Err(wrong("backend", &b.to_string(), &format!("one below {most}"))),
+        Some(b) => Err(wrong("backend", b, format_args!("one below {most}"))),
         None => Ok(()),
     }
 }

@@ -80,7 +80,7 @@ fn elementwise(
 #[pyfunction]
 #[pyo3(signature = (x, weight, eps, lines=Count(1)), text_signature = "(x, weight, eps, lines=1)")]
 fn rms_norm(x: Floats, weight: Floats, eps: Real, lines: Count) -> PyResult<Floats> {
-    let mut shapes = fit!(x = "rows width", weight = "width");
+    let shapes = fit!(x = "rows width", weight = "width");
     fine("x", &x)?;
     fine("weight", &weight)?;
     let [rows, width] = ["rows", "width"].map(|letter| shapes.size(letter));
@@ -131,7 +131,7 @@ fn attention(
     first: Count,
     scale: Real,
 ) -> PyResult<Floats> {
-    let mut shapes =
+    let shapes =
         fit!(q = "rows heads d", keys = "positions kv_heads d", values = "positions kv_heads d");
     let letters = ["rows", "heads", "d", "positions", "kv_heads"];
     let [rows, heads, d, positions, kv_heads] = letters.map(|letter| shapes.size(letter));
@@ -184,7 +184,7 @@ fn mlp(
     up: Given<'_>,
     down: Given<'_>,
 ) -> PyResult<(Floats, usize, usize)> {
-    let mut shapes = fit!(x = "rows E", norm = "E");
+    let shapes = fit!(x = "rows E", norm = "E");
     fine("x", &x)?;
     fine("norm", &norm)?;
     let [rows, e] = ["rows", "E"].map(|letter| shapes.size(letter));
@@ -247,7 +247,7 @@ impl Weight {
         let lengths = || rows.iter().map(|row| row.as_bytes().len());
         if let Some((r, n)) = lengths().enumerate().find(|&(_, n)| n != length) {
             let expected = format!("{length}: {k} weights in {tensor_type}");
-            return Err(wrong(argument, &format!("{n} bytes in row {r}"), &expected));
+            return Err(wrong(argument, format_args!("{n} bytes in row {r}"), expected));
         }
         below(argument, rows.len().saturating_mul(length), 4 * MOST, "bytes that a kernel reads")?;
         let bytes = rows.iter().flat_map(PyBytesMethods::as_bytes).copied().collect();
@@ -270,7 +270,7 @@ fn operands(
     bytes: &[Bound<'_, PyBytes>],
     x: &Floats,
 ) -> PyResult<(Weight, usize)> {
-    let mut shapes = fit!(x = "columns k");
+    let shapes = fit!(x = "columns k");
     fine("x", x)?;
     let k = shapes.size("k");
     refuse_if!(!k.is_multiple_of(BLOCK); "x", format_args!("columns of {k}");

@@ -217,7 +217,7 @@ fn node(graph: &rust::Graph, i: usize) -> rust::NodeId {
 impl Graph {
     fn ids<const N: usize>(&self, given: [Count; N]) -> PyResult<[usize; N]> {
         if let Some(Count(id)) = given.iter().find(|id| id.0 >= self.nodes) {
-            return Err(wrong("node", &id.to_string(), &format!("one below {}", self.nodes)));
+            return Err(wrong("node", id, format_args!("one below {}", self.nodes)));
         }
         Ok(given.map(|id| id.0))
     }

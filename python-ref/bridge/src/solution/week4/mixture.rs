@@ -52,9 +52,7 @@ fn route(logits: Floats, k: Count, order: &str) -> PyResult<(Vec<Vec<usize>>, Fl
 fn of_experts(chosen: &[usize], experts: usize) -> PyResult<()> {
     match chosen.iter().find(|&&expert| expert >= experts) {
         None => Ok(()),
-        Some(expert) => {
-            Err(wrong("chosen", &expert.to_string(), &format!("experts below {experts}")))
-        }
+        Some(expert) => Err(wrong("chosen", expert, format_args!("experts below {experts}"))),
     }
 }
 
