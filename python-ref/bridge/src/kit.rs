@@ -1,7 +1,8 @@
 //! What both solutions use and no task teaches: configuration, tokenizer, chat template.
 
-use std::path::PathBuf;
+use std::{collections::HashMap, path::PathBuf};
 
+use anyhow::{Context as _, ensure};
 use tiny_llm_formats::{
     chat::Message,
     config,
@@ -143,4 +144,19 @@ impl Tokenizer {
 
 pub(crate) fn to_messages(messages: Vec<(String, String)>) -> Vec<Message> {
     messages.into_iter().map(|(role, content)| Message { role, content }).collect()
+}
+
+/// The weight of this name and shape.
+///
+/// # Errors
+/// If there is none, or it has another shape.
+pub(crate) fn named<'a>(
+    weights: &'a HashMap<String, Floats>,
+    name: &str,
+    shape: &[usize],
+) -> anyhow::Result<&'a Floats> {
+    let weight = weights.get(name).with_context(|| format!("tensor {name}: not found"))?;
+    let found = weight.0.shape();
+    ensure!(found == shape, "tensor {name}: found shape {found:?}, expected {shape:?}");
+    Ok(weight)
 }

@@ -250,3 +250,12 @@ pub(crate) fn every(
         Some((at, x)) => Err(wrong(argument, format_args!("{x} at {:?}", at.slice()), expected)),
     }
 }
+
+/// Refuses numbers that are larger in size than `most`, or none.
+///
+/// # Errors
+/// As [`every`].
+pub(crate) fn at_most(argument: &str, x: &Floats, most: f32) -> PyResult<()> {
+    let expected = format!("numbers of at most {most:e} in size");
+    every(argument, &x.0, &expected, |x| x.abs() <= most)
+}

@@ -84,35 +84,13 @@ impl FromPyObject<'_, '_> for Tokens {
     }
 }
 
-#[derive(PartialEq, Eq, Hash)]
-struct Token(u32);
-
-impl FromPyObject<'_, '_> for Token {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        whole(&object, u32::MAX.into()).map(|token| Self(token as u32))
-    }
-}
-
 choice! {
     /// Why a generation ended.
-    FinishReason {
+    FinishReason = rust::FinishReason {
         Stop = "stop",
         Length = "length",
         ContextFull = "context full",
         Interrupted = "interrupted",
-    }
-}
-
-impl From<rust::FinishReason> for FinishReason {
-    fn from(reason: rust::FinishReason) -> Self {
-        match reason {
-            rust::FinishReason::Stop => Self::Stop,
-            rust::FinishReason::Length => Self::Length,
-            rust::FinishReason::ContextFull => Self::ContextFull,
-            rust::FinishReason::Interrupted => Self::Interrupted,
-        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use anyhow::{Context, ensure};
 use pyo3::types::PyDict;
 
 use super::{
@@ -11,7 +10,7 @@ use super::{
     norm::RmsNorm,
     rust::{gqa::causal_mask, model as rust},
 };
-use crate::prelude::*;
+use crate::{kit::named, prelude::*};
 
 exports! { class Embedding, TransformerBlock, Model; }
 
@@ -188,16 +187,7 @@ impl Model {
         let positions = config.max_positions.min(rust::MAX_CONTEXT);
         room("the tables of positions", &[positions, config.head_dim])?;
         let model = call(move || {
-            let mut get = |name: &str, shape: &[usize]| {
-                let weight = weights.get(name);
-                let weight = &weight.with_context(|| format!("tensor {name}: not found"))?.0;
-                ensure!(
-                    weight.shape() == shape,
-                    "tensor {name}: found shape {:?}, expected {shape:?}",
-                    weight.shape()
-                );
-                Ok(weight.clone())
-            };
+            let mut get = |name: &str, shape: &[usize]| Ok(named(&weights, name, shape)?.0.clone());
             rust::Model::build(config, &mut get)
         })?;
         Ok(Self(Arc::new(model.map_err(wrong_argument("weights"))?)))

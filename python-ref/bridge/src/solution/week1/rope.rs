@@ -126,7 +126,7 @@ fn checked_offset(x: &Floats, tables: &RopeTables, offset: Count) -> PyResult<us
 
 choice! {
     /// Which two numbers of a head are a pair.
-    RopeForm {
+    RopeForm = rust::RopeForm {
         Interleaved = "interleaved",
         HalfSplit = "half-split",
     }
@@ -141,10 +141,6 @@ fn rope_at_positions(
     positions: Ids<2>,
     form: RopeForm,
 ) -> PyResult<Floats> {
-    let form = match form {
-        RopeForm::Interleaved => rust::RopeForm::Interleaved,
-        RopeForm::HalfSplit => rust::RopeForm::HalfSplit,
-    };
     let positions = positions.into_rows().mapv(|p| p as usize);
     let mut shapes = fit!(x = "B H L D");
     shapes.fit_shape("positions", "B L", positions.shape())?;
@@ -154,7 +150,7 @@ fn rope_at_positions(
         let expected = format!("less than {end}, the positions of tables");
         return Err(wrong("positions", beyond, expected));
     }
-    compute(move || rust::rope_at_positions(&x.0, &tables.0, &positions, form))
+    compute(move || rust::rope_at_positions(&x.0, &tables.0, &positions, form.into()))
 }
 
 /// Reorders the rows of a projection made for the half-split form: `[n_heads·D, E]` → the same

@@ -107,23 +107,6 @@ fn repetition_penalty(logits: Floats, seen: Ids<1>, penalty: Real) -> PyResult<F
     shaped(logits, move |logits| rust::repetition_penalty(logits, &seen, penalty))
 }
 
-/// A whole number of 64 bits.
-pub(crate) struct Seed(u64);
-
-impl FromPyObject<'_, '_> for Seed {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        whole(&object, u64::MAX).map(Self)
-    }
-}
-
-impl Seed {
-    pub(crate) fn number(&self) -> u64 {
-        self.0
-    }
-}
-
 /// A seeded generator, SplitMix64.
 #[pyclass(from_py_object)]
 #[derive(Clone)]
@@ -132,7 +115,7 @@ pub(crate) struct Rng(rust::Rng);
 #[pymethods]
 impl Rng {
     #[new]
-    fn new(seed: Seed) -> PyResult<Self> {
+    fn new(seed: Long) -> PyResult<Self> {
         catch(|| rust::Rng::new(seed.0)).map(Self)
     }
 

@@ -10,18 +10,9 @@ exports! {
 
 choice! {
     /// How cached numbers are stored.
-    CacheType {
+    CacheType = rust::CacheType {
         F32 = "f32",
         F16 = "f16",
-    }
-}
-
-impl From<CacheType> for rust::CacheType {
-    fn from(cache_type: CacheType) -> Self {
-        match cache_type {
-            CacheType::F32 => Self::F32,
-            CacheType::F16 => Self::F16,
-        }
     }
 }
 
@@ -32,6 +23,14 @@ impl CacheType {
             Self::F32 => "CacheType.F32",
             Self::F16 => "CacheType.F16",
         }
+    }
+}
+
+/// Cached numbers as float32.
+pub(crate) fn numbers(cells: rust::Cells<'_>) -> Vec<f32> {
+    match cells {
+        rust::Cells::F32(numbers) => numbers.to_vec(),
+        rust::Cells::F16(numbers) => numbers.iter().map(|x| f32::from(*x)).collect(),
     }
 }
 
@@ -129,13 +128,9 @@ impl DenseCache {
         refuse_if!(start > end; "start", start; "at most {end}, the end");
         self.cache.call(move |cache| {
             let run = cache.run(layer, sequence, head, start..end);
-            let floats = |cells: rust::Cells<'_>| {
-                let numbers: Vec<f32> = match cells {
-                    rust::Cells::F32(numbers) => numbers.to_vec(),
-                    rust::Cells::F16(numbers) => numbers.iter().map(|x| f32::from(*x)).collect(),
-                };
-                let shape = [numbers.len() / head_dim, head_dim];
-                Floats(tiny_llm_formats::tensor::tensor(&shape, numbers))
+            let floats = |cells| {
+                let numbers = numbers(cells);
+                Floats(tensor(&[numbers.len() / head_dim, head_dim], numbers))
             };
             (floats(run.keys), floats(run.values))
         })

@@ -1,10 +1,7 @@
 //! Day 6: the exact rule.
 
 use super::{
-    super::{
-        rust::week1::sampling::Rng,
-        week1::sampling::{SamplerOptions, Seed},
-    },
+    super::{rust::week1::sampling::Rng, week1::sampling::SamplerOptions},
     rust::accept as rust,
 };
 use crate::prelude::*;
@@ -15,7 +12,7 @@ exports! { fn distribution, accepts, residual, verify; }
 #[pyfunction]
 fn distribution(options: SamplerOptions, logits: Floats, seen: Ids<1>) -> PyResult<Floats> {
     fit!(logits = "V");
-    every("logits", &logits.0, "numbers of at most 1e30 in size", |x| x.abs() <= 1e30)?;
+    at_most("logits", &logits, 1e30)?;
     let (logits, seen) = (logits.to_vec(), seen.to_vec());
     refuse_if!(logits.is_empty(); "logits", "none"; "one at least: there is nothing to draw");
     vocabulary("seen", &seen, logits.len())?;
@@ -54,7 +51,7 @@ fn residual(p: Floats, q: Floats) -> PyResult<Vec<f64>> {
 /// How many of the drafts `tokens [k]`, drawn from `q [k, V]`, are kept by `p [k + 1, V]`, and the
 /// token behind them.
 #[pyfunction]
-fn verify(tokens: Ids<1>, q: Floats, p: Floats, seed: Seed) -> PyResult<(usize, u32)> {
+fn verify(tokens: Ids<1>, q: Floats, p: Floats, seed: Long) -> PyResult<(usize, u32)> {
     let tokens = tokens.to_vec();
     let mut shapes = Shapes::default();
     shapes.set("k", tokens.len(), "tokens");
@@ -75,8 +72,7 @@ fn verify(tokens: Ids<1>, q: Floats, p: Floats, seed: Seed) -> PyResult<(usize, 
         "a token at least that can be drawn");
     let drafts = tokens.into_iter().zip(rows(&q));
     let drafts: Vec<_> = drafts.map(|(token, q)| rust::Draft { token, q }).collect();
-    let verdict =
-        call(move || rust::verify(&drafts, |i| p[i].clone(), &mut Rng::new(seed.number())))?;
+    let verdict = call(move || rust::verify(&drafts, |i| p[i].clone(), &mut Rng::new(seed.0)))?;
     Ok((verdict.accepted, verdict.next))
 }
 

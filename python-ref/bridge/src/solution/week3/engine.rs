@@ -9,7 +9,7 @@ use super::{
             model::{Model, plan},
         },
     },
-    request::{Request, reason},
+    request::Request,
     rust::{
         engine::{self as rust, EngineOptions},
         room::dense,
@@ -78,7 +78,7 @@ impl Engine {
             engine.step(&mut |event| {
                 events.push(match event {
                     rust::Event::Token { id, token } => (id, Some(token), None),
-                    rust::Event::Finished { id, reason: why } => (id, None, Some(reason(why))),
+                    rust::Event::Finished { id, reason } => (id, None, Some(reason.into())),
                 });
             });
             events

@@ -6,14 +6,14 @@ use super::{
     super::{
         rust::week2::{
             attention,
-            cache::{CacheShape, Cells, KvCache as _},
+            cache::{CacheShape, KvCache as _},
             kernels::{Rung, vector::TILE},
             parallel::Team,
             plan::{AttentionKind, Plan},
             rows::{Queries, Row},
         },
         week2::{
-            cache::{CacheType, check},
+            cache::{CacheType, check, numbers},
             model::{Model, plan},
         },
     },
@@ -166,12 +166,8 @@ impl PagedCache {
         self.cache.call(move |cache| {
             let (mut keys, mut values) = (Vec::new(), Vec::new());
             for run in cache.runs(layer, sequence, head, start..cache.len(sequence)) {
-                for (cells, out) in [(run.keys, &mut keys), (run.values, &mut values)] {
-                    match cells {
-                        Cells::F32(numbers) => out.extend_from_slice(numbers),
-                        Cells::F16(numbers) => out.extend(numbers.iter().map(|x| f32::from(*x))),
-                    }
-                }
+                keys.extend(numbers(run.keys));
+                values.extend(numbers(run.values));
             }
             let floats = |x: Vec<f32>| Floats(tensor(&[x.len() / head_dim, head_dim], x));
             (floats(keys), floats(values))
@@ -208,12 +204,12 @@ impl PagedCache {
             below("position", position, len, "the sequence's positions")?;
             asked.push(Row { token: 0, position, sequence, logits: false });
         }
-        let (numbers, shape) = (q.to_vec(), q.0.shape().to_vec());
+        let (flat, shape) = (q.to_vec(), q.0.shape().to_vec());
         self.cache.call(move |cache| {
             let (kernels, attention) = (Rung::Naive.into(), AttentionKind::Streaming);
             let plan = Plan { kernels, attention, team: Team::new(threads.0) };
-            let mut out = vec![f32::NAN; numbers.len()];
-            let queries = Queries { rows: &asked, q: &numbers, group, head_dim };
+            let mut out = vec![f32::NAN; flat.len()];
+            let queries = Queries { rows: &asked, q: &flat, group, head_dim };
             attention::attend(&plan, cache, layer.0, queries, &mut out);
             Floats(tensor(&shape, out))
         })

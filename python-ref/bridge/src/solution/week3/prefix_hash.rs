@@ -1,21 +1,21 @@
 //! Day 5: names of pages.
 
-use super::{super::week1::sampling::Seed, rust::prefix_hash as rust};
+use super::rust::prefix_hash as rust;
 use crate::prelude::*;
 
 exports! { fn hash_page, chain; }
 
 /// The name of a page that holds `tokens [n]` behind what has the name `before`.
 #[pyfunction]
-fn hash_page(before: Seed, tokens: Ids<1>) -> PyResult<u64> {
+fn hash_page(before: Long, tokens: Ids<1>) -> PyResult<u64> {
     let tokens = tokens.to_vec();
-    call(move || rust::hash_page(before.number(), &tokens))
+    call(move || rust::hash_page(before.0, &tokens))
 }
 
 /// The names of the full pages of `tokens [L]`.
 #[pyfunction]
-fn chain(fingerprint: Seed, tokens: Ids<1>, page_len: Count) -> PyResult<Vec<u64>> {
+fn chain(fingerprint: Long, tokens: Ids<1>, page_len: Count) -> PyResult<Vec<u64>> {
     let tokens = tokens.to_vec();
     at_least_one("page_len", page_len.0)?;
-    call(move || rust::chain(fingerprint.number(), &tokens, page_len.0, rust::hash_page))
+    call(move || rust::chain(fingerprint.0, &tokens, page_len.0, rust::hash_page))
 }

@@ -2,9 +2,8 @@
 
 use super::{
     super::{
-        rust::week2::cache::{CacheShape, Cells, DenseCache, KvCache as _},
-        week1::sampling::Seed,
-        week2::cache::{CacheType, check},
+        rust::week2::cache::{CacheShape, DenseCache, KvCache as _},
+        week2::cache::{CacheType, check, numbers},
     },
     rust::prompt_file as rust,
 };
@@ -22,7 +21,7 @@ fn encode(
     tokens: Ids<1>,
     keys: Floats,
     values: Floats,
-    fingerprint: Seed,
+    fingerprint: Long,
     cache_type: CacheType,
 ) -> PyResult<Vec<u8>> {
     let tokens = tokens.to_vec();
@@ -52,7 +51,7 @@ fn encode(
             }
             cache.advance(0, position);
         }
-        let key = rust::PromptKey::new(fingerprint.number(), cache_type.into(), shape);
+        let key = rust::PromptKey::new(fingerprint.0, cache_type.into(), shape);
         rust::encode(&cache, 0, &tokens, key)
     })
 }
@@ -64,7 +63,7 @@ type Decoded = (Vec<u32>, Floats, Floats);
 #[pyfunction]
 fn decode(
     file: Octets,
-    fingerprint: Seed,
+    fingerprint: Long,
     cache_type: CacheType,
     layers: Count,
     kv_heads: Count,
@@ -74,21 +73,17 @@ fn decode(
     let shape = CacheShape { layers, sequences: 1, kv_heads, capacity: 1, head_dim };
     check(shape, cache_type)?;
     let decoded = call(move || {
-        let key = rust::PromptKey::new(fingerprint.number(), cache_type.into(), shape);
+        let key = rust::PromptKey::new(fingerprint.0, cache_type.into(), shape);
         let prompt = rust::decode(&file.0, key)?;
         let n = prompt.tokens.len();
         let shape = CacheShape { capacity: n, ..shape };
         let mut cache = DenseCache::new(shape, cache_type.into());
         prompt.restore(&mut cache, 0, n);
         let (mut keys, mut values) = (Vec::new(), Vec::new());
-        let numbers = |cells: Cells<'_>, out: &mut Vec<f32>| match cells {
-            Cells::F32(x) => out.extend_from_slice(x),
-            Cells::F16(x) => out.extend(x.iter().map(|x| x.to_f32())),
-        };
         for (layer, head) in (0..layers).flat_map(|l| (0..kv_heads).map(move |h| (l, h))) {
             let run = cache.run(layer, 0, head, 0..n);
-            numbers(run.keys, &mut keys);
-            numbers(run.values, &mut values);
+            keys.extend(numbers(run.keys));
+            values.extend(numbers(run.values));
         }
         let shape = [layers, kv_heads, n, head_dim];
         anyhow::Ok((prompt.tokens, Floats(tensor(&shape, keys)), Floats(tensor(&shape, values))))

@@ -1,7 +1,7 @@
 //! Day 1: what a client asks for, and a request's life.
 
 use super::{
-    super::{rust::week1::generate as week1, week1::generate::FinishReason},
+    super::{rust::week1::sampling::SamplerOptions, week1::generate::FinishReason},
     rust::{engine::append_rows, request as rust},
 };
 use crate::prelude::*;
@@ -33,10 +33,7 @@ impl Request {
     ) -> PyResult<Self> {
         let Real(temperature) = temperature;
         refuse_if!(temperature < 0.0; "temperature", temperature; "a number from 0 on");
-        let sampling = super::super::rust::week1::sampling::SamplerOptions {
-            temperature,
-            ..Default::default()
-        };
+        let sampling = SamplerOptions { temperature, ..Default::default() };
         Ok(Self(rust::Request {
             prompt: prompt.to_vec(),
             max_new_tokens: max_new_tokens.0,
@@ -50,16 +47,6 @@ impl Request {
     fn __repr__(&self) -> String {
         let rust::Request { prompt, max_new_tokens, .. } = &self.0;
         format!("Request(prompt={prompt:?}, max_new_tokens={max_new_tokens})")
-    }
-}
-
-/// The reason in Python.
-pub(super) fn reason(reason: week1::FinishReason) -> FinishReason {
-    match reason {
-        week1::FinishReason::Stop => FinishReason::Stop,
-        week1::FinishReason::Length => FinishReason::Length,
-        week1::FinishReason::ContextFull => FinishReason::ContextFull,
-        week1::FinishReason::Interrupted => FinishReason::Interrupted,
     }
 }
 
@@ -166,7 +153,7 @@ impl Sequence {
 
     /// Why it ended, if it did.
     fn finished(&self) -> PyResult<Option<FinishReason>> {
-        self.0.call(|sequence| sequence.finished().map(reason))
+        self.0.call(|sequence| sequence.finished().map(FinishReason::from))
     }
 
     /// Prompt and answer.

@@ -10,7 +10,7 @@ use super::{
             week1::{generate::Limits, sampling::Rng},
             week2::{cache::CacheType, generate::Session},
         },
-        week1::sampling::{SamplerOptions, Seed},
+        week1::sampling::SamplerOptions,
         week2::model::{Model, plan},
     },
     accept::few,
@@ -38,7 +38,7 @@ fn speculate(
     max_new_tokens: Count,
     drafts: Count,
     options: SamplerOptions,
-    seed: Seed,
+    seed: Long,
     draft_model: Option<Model>,
 ) -> PyResult<Written> {
     let (prompt, drafts) = (prompt.to_vec(), few("drafts", drafts)?);
@@ -67,7 +67,7 @@ fn speculate(
             tokens.push(token);
             ControlFlow::Continue(())
         };
-        let mut rng = Rng::new(seed.number());
+        let mut rng = Rng::new(seed.0);
         let sampling = (&options, &mut rng);
         speculation.generate(&mut session, (&prompt, 64), &limits, sampling, on_token)?;
         let counts = speculation.counts();

@@ -18,7 +18,9 @@ use super::{
 };
 use crate::{device, prelude::*};
 
-exports! { fn adapter, dispatch_size, add, silu_gate, rms_norm, mat_vec, mat_mat, attention, product, mlp; }
+exports! {
+    fn adapter, dispatch_size, add, silu_gate, rms_norm, mat_vec, mat_mat, attention, product, mlp;
+}
 
 /// The most numbers of a buffer, so that a place among them is a `u32`.
 const MOST: usize = 1 << 26;
@@ -192,7 +194,7 @@ fn mlp(
     let inner = gate.rows;
     let down = Weight::of("down", &down, inner)?;
     for (name, found, expected) in [("up", up.rows, inner), ("down", down.rows, e)] {
-        refuse_if!(found != expected; name, format_args!("{found} rows"); "{}", expected);
+        refuse_if!(found != expected; name, format_args!("{found} rows"); "{expected}");
     }
     has_room(&[rows, e.max(inner)])?;
     let (x, norm) = (with_nonsense(&x), with_nonsense(&norm));
@@ -281,7 +283,7 @@ fn operands(
 
 /// Refuses what a device need not compute with, and more than it could find its way in.
 fn fine(argument: &str, x: &Floats) -> PyResult<()> {
-    every(argument, &x.0, "numbers of at most 1e15 in size", |x| x.abs() <= 1e15)?;
+    at_most(argument, x, 1e15)?;
     below(argument, x.0.len(), MOST, "numbers that a kernel reads")
 }
 

@@ -15,17 +15,13 @@ use crate::prelude::*;
 
 exports! { fn route, group, indexed_matmul, attend, visible, pages_out; }
 
-fn finite(argument: &str, x: &Floats) -> PyResult<()> {
-    every(argument, &x.0, "numbers of at most 1e30 in size", |x| x.abs() <= 1e30)
-}
-
 /// The `k` experts and their weights for each row of `logits [T, n]`; `order` is "softmax",
 /// "renormalized" or "top_k".
 #[pyfunction]
 fn route(logits: Floats, k: Count, order: &str) -> PyResult<(Vec<Vec<usize>>, Floats)> {
     let (k, mut shapes) = (k.0, Shapes::default());
     shapes.fit("logits", "T n", &logits)?;
-    finite("logits", &logits)?;
+    at_most("logits", &logits, 1e30)?;
     at_least_one("k", k)?;
     let n = shapes.size("n");
     refuse_if!(k > n; "k", k; "at most {n}, as many as there are");
@@ -102,7 +98,7 @@ fn attend(q: Floats, keys: Floats, values: Floats, sinks: Floats) -> PyResult<Fl
     refuse_if!(d > MAX_HEAD_DIM || group > MAX_QUERIES; "q", format_args!("{group} heads of {d}");
         "at most {MAX_QUERIES} heads of at most {MAX_HEAD_DIM}");
     for (name, x) in [("q", &q), ("keys", &keys), ("values", &values), ("sinks", &sinks)] {
-        every(name, &x.0, "numbers of at most 1e6 in size", |x| x.abs() <= 1e6)?;
+        at_most(name, x, 1e6)?;
     }
     let [q, keys, values, sinks] = [q, keys, values, sinks].map(|x| x.to_vec());
     call(move || {

@@ -17,15 +17,11 @@ exports! { fn quantize_int8, quantize_int16, dot, attend, best, run; }
 /// The most bytes that a test may ask for.
 const MOST: usize = 1 << 26;
 
-fn finite(argument: &str, x: &Floats) -> PyResult<()> {
-    every(argument, &x.0, "numbers of at most 1e30 in size", |x| x.abs() <= 1e30)
-}
-
 /// `x [n]` as whole numbers up to 127, and what one step is worth.
 #[pyfunction]
 fn quantize_int8(x: Floats) -> PyResult<(Vec<i16>, f32)> {
     fit!(x = "n");
-    finite("x", &x)?;
+    at_most("x", &x, 1e30)?;
     let x = x.to_vec();
     call(move || {
         let mut out = vec![0; x.len()];
@@ -38,7 +34,7 @@ fn quantize_int8(x: Floats) -> PyResult<(Vec<i16>, f32)> {
 #[pyfunction]
 fn quantize_int16(x: Floats) -> PyResult<(Vec<i16>, f32)> {
     fit!(x = "n");
-    finite("x", &x)?;
+    at_most("x", &x, 1e30)?;
     let x = x.to_vec();
     call(move || {
         let mut out = vec![0; x.len()];
@@ -64,7 +60,7 @@ fn attend(keys: Floats, values: Floats, q: Floats) -> PyResult<Floats> {
     }
     divides("keys", kv_heads, heads, "query heads")?;
     for (name, x) in [("keys", &keys), ("values", &values), ("q", &q)] {
-        every(name, &x.0, "numbers of at most 1e6 in size", |x| x.abs() <= 1e6)?;
+        at_most(name, x, 1e6)?;
     }
     let bytes = 12 * positions * kv_heads * (head_dim + 2) + 64 * (positions + head_dim) + 1024;
     enough("keys", bytes)?;
