@@ -98,11 +98,17 @@ class Fixtures:
         self.tensors = {}
         self.about = {}
         self.steps = {}
+        self.seed = None
 
-    def case(self, name, *, seed, why, inputs, outputs, tolerance=None, scalars=None, wrong=None, same=None, similar=None, nan=None, step=0.0):
+    def random(self, seed):
+        """A source of inputs. Cases that are added from now on state its seed, unless they are given another."""
+        self.seed = seed
+        return Random(seed)
+
+    def case(self, name, *, why, inputs=None, outputs=None, seed=None, tolerance=None, scalars=None, wrong=None, same=None, similar=None, nan=None, step=0.0):
         """Adds the case `name` (`task_2_attention/wide`).
 
-        seed       what `Random` was seeded with; failure messages print it
+        seed       what `Random` was seeded with, if not by `random`; failure messages print it
         why        what this input reveals, in one sentence
         inputs     name → float32 or int64 tensor
         outputs    name → tensor, or a function of `**inputs` that returns such a dictionary or one tensor (then named
@@ -120,7 +126,8 @@ class Fixtures:
         similar    as `same`, for libraries that round to float32 inside: they must agree within the tolerance
         """
         assert name not in self.about, f"{self.name}: two cases are named {name}"
-        tolerance, wrong, same, similar = tolerance or {}, wrong or {}, same or {}, similar or {}
+        inputs, outputs, tolerance = inputs or {}, outputs or {}, tolerance or {}
+        wrong, same, similar = wrong or {}, same or {}, similar or {}
         where = f"{self.name}: {name}"
         golden = _call(outputs, inputs, torch.float64)
         for output, value in golden.items():
@@ -151,7 +158,7 @@ class Fixtures:
             self.tensors[f"{name}/{part}"] = value.contiguous()
         self.steps |= {f"{name}/{part}": step for part in inputs}
         self.about[name] = {
-            "seed": seed,
+            "seed": self.seed if seed is None else seed,
             "why": why,
             "scalars": scalars or {},
             "tolerance": {o: t.value for o, t in tolerance.items()},

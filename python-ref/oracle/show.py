@@ -56,7 +56,6 @@ def cases(out):
         seed=0,
         why="what one trained head looks at",
         inputs={"q": coarse(q[head]), "k": coarse(k[head // (q.shape[0] // k.shape[0])])},
-        outputs={},
         step=STEP,
         scalars={"words": words, "head": head, "asked": asked},
     )
@@ -67,7 +66,6 @@ def cases(out):
         seed=0,
         why="the residual stream before the last MLP, right before the model names a colour",
         inputs={"stream": coarse(before["stream"])[None]},
-        outputs={},
         step=STEP,
         scalars={"text": TEXT, "tokens": ids[0].tolist(), "vocabulary": [tokenizer.decode([i]) for i in range(model.config.vocab_size)]},
     )

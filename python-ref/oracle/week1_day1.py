@@ -9,7 +9,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from oracle.fixtures import Random, exact, random_walk, rounding
+from oracle.fixtures import exact, random_walk, rounding
 
 
 def softmax(x):
@@ -99,11 +99,10 @@ def _softmax_from(start):
 
 
 def _softmax(out):
-    r = Random(1101)
+    r = out.random(1101)
     library = {"torch.softmax": lambda x: torch.softmax(x, dim=-1)}
     out.case(
         "task_1_softmax/signed",
-        seed=r.seed,
         why="three rows of five signed numbers: each row has a sum of its own",
         inputs={"x": r.normal(3, 5, std=2.0)},
         outputs=softmax,
@@ -116,7 +115,6 @@ def _softmax(out):
     )
     out.case(
         "task_1_softmax/batched",
-        seed=r.seed,
         why="four axes [2, 3, 2, 5]: the last one is normalised, all others are batches",
         inputs={"x": r.normal(2, 3, 2, 5, std=2.0)},
         outputs=softmax,
@@ -128,7 +126,6 @@ def _softmax(out):
     x = torch.stack([r.normal(6), r.normal(6) + 100, r.normal(6) + 1000])
     out.case(
         "task_1_softmax/large",
-        seed=r.seed,
         why="rows around 0, +100 and +1000: e^100 is beyond f32 unless the row's maximum is subtracted",
         nan="e^x of numbers from 89 on is ∞ in f32, and ∞/∞ is NaN: subtract the row's maximum first.",
         inputs={"x": x},
@@ -141,7 +138,6 @@ def _softmax(out):
     x = torch.stack([r.normal(6), r.normal(6) + 1000, r.normal(6) - 120, r.normal(6) - 100_000])
     out.case(
         "task_1_softmax/very_negative",
-        seed=r.seed,
         why="rows around 0, +1000, −120 and −100000: each has a maximum of its own, and the search for it must start at −inf",
         nan="e^1000 is ∞ and e^−120 is 0 in f32, and neither ∞/∞ nor 0/0 is a number: in every row subtract the row's own maximum first.",
         inputs={"x": x},
@@ -161,7 +157,6 @@ def _softmax(out):
     x[2, :4] = -math.inf
     out.case(
         "task_1_softmax/masked",
-        seed=r.seed,
         why="−inf among the numbers: those entries get 0, and row 1, which is −inf throughout, is all zeros",
         nan=("row 1 is −inf throughout, so its maximum is −inf too, and −inf − (−inf) and 0/0 are NaN: that row is zeros.", 5, 10),
         inputs={"x": x},
@@ -175,11 +170,10 @@ def _softmax(out):
 
 
 def _linear(out):
-    r = Random(1102)
+    r = out.random(1102)
     x, weight, bias = r.normal(2, 3, 5), r.normal(7, 5), r.normal(7)
     out.case(
         "task_1_linear/bias",
-        seed=r.seed,
         why="x [2, 3, 5], weight [7, 5], bias [7]: in ≠ out, two leading axes",
         inputs={"x": x, "weight": weight, "bias": bias},
         outputs=linear,
@@ -189,7 +183,6 @@ def _linear(out):
     )
     out.case(
         "task_1_linear/no_bias",
-        seed=r.seed,
         why="the same x and weight without a bias",
         inputs={"x": x, "weight": weight},
         outputs=linear,
@@ -199,7 +192,6 @@ def _linear(out):
     x, weight = r.normal(4, 6), r.normal(6, 6)
     out.case(
         "task_1_linear/square",
-        seed=r.seed,
         why="a square weight [6, 6]: x·W has the right shape too, but weights are [out, in], so it must be x·Wᵀ",
         inputs={"x": x, "weight": weight},
         outputs=linear,
@@ -210,7 +202,7 @@ def _linear(out):
 
 
 def _attention(out):
-    r = Random(1103)
+    r = out.random(1103)
 
     def scaled_by(scale):
         return lambda q, k, v, mask=None: scaled_dot_product_attention(q, k, v, scale, mask)
@@ -221,7 +213,6 @@ def _attention(out):
     q, k, v = r.normal(2, 3, 8), r.normal(2, 5, 8), r.normal(2, 5, 8)
     out.case(
         "task_2_attention/plain",
-        seed=r.seed,
         why="q [2, 3, 8], k and v [2, 5, 8]: L ≠ S ≠ D, the default scale, no mask",
         inputs={"q": q, "k": k, "v": v},
         outputs=scaled_dot_product_attention,
@@ -238,7 +229,6 @@ def _attention(out):
     q, k, v = r.normal(3, 8), r.normal(5, 8), r.normal(5, 8)
     out.case(
         "task_2_attention/two_axes",
-        seed=r.seed,
         why="q [3, 8], k and v [5, 8]: no leading axes at all",
         inputs={"q": q, "k": k, "v": v},
         outputs=scaled_dot_product_attention,
@@ -248,7 +238,6 @@ def _attention(out):
     q, k, v = r.normal(2, 3, 3, 4), r.normal(2, 3, 7, 4), r.normal(2, 3, 7, 4)
     out.case(
         "task_2_attention/scale_given",
-        seed=r.seed,
         why="four axes [2, 3, L, 4] and a scale of 0.3 that is not 1/√D: the one given counts",
         inputs={"q": q, "k": k, "v": v},
         outputs=scaled_by(0.3),
@@ -274,7 +263,6 @@ def _attention(out):
     }
     out.case(
         "task_2_attention/mask_removes",
-        seed=r.seed,
         why="a mask [2, 3, 5] of 0 and −inf, another one for each batch entry; query 0 of entry 0 sees key 0 alone",
         inputs={"q": q, "k": k, "v": v, "mask": removed},
         outputs=lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, mask),
@@ -287,7 +275,6 @@ def _attention(out):
     biases[0, 1] = biases[1, 4] = biases[2, 0] = 0.0  # a mask that is taken for on or off leaves these keys
     out.case(
         "task_2_attention/mask_biases",
-        seed=r.seed,
         why="a mask [3, 5] of ordinary signed numbers, one −inf and a 0 in each row, broadcast over the batch: a mask is added, after the scale",
         inputs={"q": q, "k": k, "v": v, "mask": biases},
         outputs=lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, mask),
@@ -309,7 +296,6 @@ def _attention(out):
     masked[0, 2] = -math.inf  # the first row is no row of zeros, which would be as if there were no mask
     out.case(
         "task_2_attention/masked_row",
-        seed=r.seed,
         why="query 1 may see no key at all: its softmax row is all zeros, so its output is 0",
         nan="a row of scores that is −inf throughout has the maximum −inf, and −inf − (−inf) and 0/0 are NaN: its weights are zeros.",
         inputs={"q": q, "k": k, "v": v, "mask": masked},
@@ -324,7 +310,6 @@ def _attention(out):
     k[:, 0] = q[0, 0] * 4  # query 0 meets a score of many hundreds
     out.case(
         "task_2_attention/large_scores",
-        seed=r.seed,
         why="scores of several thousand: only a softmax that subtracts the maximum survives",
         nan="e^x of scores as large as these is ∞, and ∞/∞ is NaN: softmax must subtract the row's maximum first.",
         inputs={"q": q, "k": k, "v": v},
@@ -336,7 +321,7 @@ def _attention(out):
 
 
 def _multi_head(out):
-    r = Random(1104)
+    r = out.random(1104)
     b, l, s, e, h, d = 2, 3, 5, 14, 3, 8
     weights = {
         "q_proj": r.normal(h * d, e, std=0.4),
@@ -390,7 +375,6 @@ def _multi_head(out):
     }
     out.case(
         "task_3_multi_head/cross",
-        seed=r.seed,
         why="B=2, L=3, S=5, E=14, H=3, D=8: H·D ≠ E, H ≠ E/H, key and value differ, no mask",
         inputs=inputs,
         outputs=right,
@@ -403,7 +387,6 @@ def _multi_head(out):
     mask[0, 0, :, 3:] = mask[0, 1, 0, :4] = mask[1, 0, 2, 1] = mask[1, 2, :, 0] = -math.inf
     out.case(
         "task_3_multi_head/mask",
-        seed=r.seed,
         why="a mask [B, H, L, S] that differs between batch entries and between heads",
         inputs={**inputs, "mask": mask},
         outputs=right,
@@ -425,7 +408,6 @@ def _multi_head(out):
     l = s = 4
     out.case(
         "task_3_multi_head/self",
-        seed=r.seed,
         why="self-attention at H=2, D=4, E=8, where every projection is square, with a causal mask [L, L]",
         inputs=inputs,
         outputs=right,

@@ -8,7 +8,7 @@ import math
 
 import torch
 
-from oracle.fixtures import Random, exact, relative_rounding, rounding
+from oracle.fixtures import exact, relative_rounding, rounding
 
 
 def inverse_frequencies(head_dim, base):
@@ -77,7 +77,6 @@ def _frequencies(out):
             f"task_1_inverse_frequencies/{head_dim}",
             seed=0,
             why=f"head size {head_dim}, base {base:.0f}",
-            inputs={},
             outputs=lambda: inverse_frequencies(head_dim, base),
             scalars={"head_dim": head_dim, "base": base},
             tolerance={"output": relative_rounding(roundings)},
@@ -203,7 +202,7 @@ def _mistakes(form, offset, length):
 
 def _forms(out):
     for task, form, rotate in [(2, "interleaved", rope_interleaved), (3, "half_split", rope_half_split)]:
-        r = Random(1200 + task)
+        r = out.random(1200 + task)
         for name, shape, offset, rows, why in [
             ("near", (2, 3, 5, 8), 3, 40, "B=2, H=3, L=5, D=8 at positions 3 to 7"),
             ("offset", (2, 2, 3, 8), 301, 320, "three rows at positions 301 to 303"),
@@ -214,7 +213,6 @@ def _forms(out):
             x = r.normal(*shape)
             out.case(
                 f"task_{task}_{form}/{name}",
-                seed=r.seed,
                 why=why,
                 inputs={"x": x, "cos": cos, "sin": sin},
                 outputs=lambda x, cos, sin: rotate(x, cos, sin, offset),
@@ -229,7 +227,7 @@ def _forms(out):
 
 
 def _positions(out):
-    r = Random(1204)
+    r = out.random(1204)
     cos, sin = (t.float() for t in rope_tables(inverse_frequencies(8, 100.0), 304))
     positions = torch.tensor([[0, 5, 2], [300, 1, 301]])
     x = r.normal(2, 3, 3, 8)
@@ -245,7 +243,6 @@ def _positions(out):
 
         out.case(
             f"task_4_positions/{form}",
-            seed=r.seed,
             why="B=2, H=3, L=3: positions [[0, 5, 2], [300, 1, 301]], neither sorted nor equal between sequences",
             inputs={"x": x, "cos": cos, "sin": sin, "positions": positions},
             outputs=at,

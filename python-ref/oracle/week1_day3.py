@@ -84,7 +84,7 @@ def _masked_in_groups(arrange):
 
 
 def _grouped(out):
-    r = Random(1301)
+    r = out.random(1301)
 
     def right(q, k, v, mask=None):
         return grouped_query_attention(q, k, v, None, mask)
@@ -237,7 +237,6 @@ def _mask(out):
             f"task_2_causal_mask/{length}x{keys}",
             seed=0,
             why=f"{length} queries, the last of {keys} positions",
-            inputs={},
             outputs=lambda: causal_mask(length, keys),
             scalars={"length": length, "keys": keys},
             tolerance={"output": exact()},
@@ -284,7 +283,7 @@ def _transformers(family, n_heads, n_kv_heads, head_dim):
 
 
 def _layer(out):
-    r = Random(1303)
+    r = out.random(1303)
     b, l, e, h_q, h, d = 2, 5, 10, 6, 2, 8
     group = h_q // h
     cos, sin = (t.float() for t in rope_tables(inverse_frequencies(d, 100.0), l))
@@ -357,7 +356,6 @@ def _layer(out):
         inputs = {"x": x, **weights, **tables, **more} | ({} if mask is None else {"mask": mask})
         out.case(
             f"task_3_layer/{name}",
-            seed=r.seed,
             why=why,
             inputs=inputs,
             outputs=right,

@@ -7,7 +7,7 @@ The functions are plain PyTorch in the dtype of their inputs; names and argument
 import torch
 import torch.nn.functional as F
 
-from oracle.fixtures import Random, Tolerance, relative_rounding, rounding
+from oracle.fixtures import Tolerance, relative_rounding, rounding
 from oracle.week1_day1 import linear
 
 
@@ -33,7 +33,7 @@ def cases(out):
 
 
 def _rms_norm(out):
-    r = Random(1401)
+    r = out.random(1401)
     weight = r.normal(8)
 
     def case(name, why, x, eps, wrong, nan=None):
@@ -55,7 +55,6 @@ def _rms_norm(out):
         }
         out.case(
             f"task_1_rms_norm/{name}",
-            seed=r.seed,
             why=why,
             nan=nan,
             inputs={"x": x, "weight": weight},
@@ -138,7 +137,7 @@ def _transformers(family, weight, eps):
 
 
 def _silu(out):
-    r = Random(1402)
+    r = out.random(1402)
     mistakes = {
         "silu-rsqrt": lambda x: x * torch.rsqrt(1 + torch.exp(-x)),
         "silu-cancellation": lambda x: torch.where(x < 0, x.float() * (1 - torch.sigmoid(x.float().abs())), silu(x).float()),
@@ -154,7 +153,6 @@ def _silu(out):
     def case(name, why, x, wrong):
         out.case(
             f"task_2_silu/{name}",
-            seed=r.seed,
             why=why,
             inputs={"x": x},
             outputs=silu,
@@ -187,7 +185,7 @@ def _silu(out):
 
 
 def _swiglu(out):
-    r = Random(1403)
+    r = out.random(1403)
     e, i = 10, 14
     weights = {"gate_proj": r.normal(i, e, std=0.5), "up_proj": r.normal(i, e, std=0.5), "down_proj": r.normal(e, i, std=0.4)}
 
@@ -230,7 +228,6 @@ def _swiglu(out):
         x = r.normal(*shape)
         out.case(
             f"task_3_swiglu/{name}",
-            seed=r.seed,
             why=why,
             inputs={"x": x, **weights},
             outputs=swiglu,
@@ -242,7 +239,6 @@ def _swiglu(out):
     x = r.normal(3, 8)
     out.case(
         "task_3_swiglu/square",
-        seed=r.seed,
         why="E = I = 8: here a projection that is not transposed still has the right shape",
         inputs={"x": x, **square},
         outputs=swiglu,

@@ -10,7 +10,7 @@ import math
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from oracle.fixtures import Random, Tolerance, exact, rounding
+from oracle.fixtures import Tolerance, exact, rounding
 
 
 def walk(roundings, value, factor=2):
@@ -223,10 +223,9 @@ def transformers_logits(json, weights, tokens):
 
 
 def task_1(out):
-    r = Random(1501)
+    r = out.random(1501)
     out.case(
         "task_1_embedding/two_rows",
-        seed=r.seed,
         why="two sequences, the first and the last token of the vocabulary, and one token twice",
         inputs={"weight": r.normal(11, 6), "tokens": torch.tensor([[0, 10, 3, 3, 7], [5, 1, 10, 0, 9]])},
         outputs=lambda weight, tokens: weight[tokens],
@@ -236,7 +235,6 @@ def task_1(out):
     weight, x = r.normal(11, 6), r.normal(2, 3, 6, std=2.0)
     out.case(
         "task_1_as_output/signed",
-        seed=r.seed,
         why="11 logits for each of two times three positions of size 6",
         inputs={"weight": weight, "x": x},
         outputs=lambda weight, x: x @ weight.T,
@@ -254,7 +252,7 @@ def task_2(out):
         (1503, "qwen2", True, ["qkv-bias-dropped"]),
         (1504, "qwen3", False, ["qknorm-missing", "qknorm-after-rope"]),
     ):
-        r = Random(seed)
+        r = out.random(seed)
         inputs = draw(r, layer_shapes(sizes | {"model_type": family})) | {"x": r.normal(2, 5, 12, std=1.5)}
         cos, sin = tables(inverse_frequencies(8, 50.0), 6, torch.float32)
         inputs |= {"cos": cos, "sin": sin} | ({"mask": causal(5)} if masked else {})
@@ -265,7 +263,6 @@ def task_2(out):
         doubled = {name: value.double() for name, value in inputs.items()}
         out.case(
             f"task_2_block/{family}",
-            seed=seed,
             why=f"norm weights from 0.4 to 1.9, six query heads on two key heads, head size 8 where E is 12, {'a causal mask' if masked else 'no mask'}",
             inputs=inputs,
             outputs=run,
@@ -276,12 +273,11 @@ def task_2(out):
 
 
 def task_3(out):
-    r = Random(1505)
+    r = out.random(1505)
     weights = draw(r, {"embedding": (9, 6), "norm": (6,), "head": (9, 6)})
     tokens = torch.tensor([[8, 0, 3], [4, 4, 1]])
     out.case(
         "task_3_decoder/no_layers",
-        seed=r.seed,
         why="no layers at all: embedding, norm, output head, and nothing between",
         inputs={**weights, "tokens": tokens},
         outputs=lambda embedding, norm, head, tokens: {
@@ -299,7 +295,7 @@ def task_3(out):
                 "layer-index-captured-last", "rmsnorm-eps-wrong-value", "rope-base-default", "norms-swapped"]
     own = {"llama": ["rope-scaling-missed"], "qwen2": ["qkv-bias-dropped"], "qwen3": ["qknorm-missing", "qknorm-after-rope"]}
     for seed, (family, json) in zip((1506, 1507, 1508), CONFIGS.items(), strict=True):
-        r = Random(seed)
+        r = out.random(seed)
         weights, tokens = draw_model(r, json), r.integers(2, 13, high=json["vocab_size"])
 
         def run(tokens, mistake=None, json=json, **weights):
@@ -312,7 +308,6 @@ def task_3(out):
         assert error <= tolerance.value, f"{family}: transformers differs by {error:.2e}; tolerance: {tolerance.derivation}"
         out.case(
             f"task_3_decoder/{family}",
-            seed=seed,
             why=f"a whole {family} of {json['num_hidden_layers']} different layers, {json['num_attention_heads']} query heads of 8 on {json['num_key_value_heads']}, hidden size {json['hidden_size']}",
             inputs={**weights, "tokens": tokens},
             outputs=run,
@@ -323,7 +318,7 @@ def task_3(out):
 
 
 def task_4(out):
-    r = Random(1509)
+    r = out.random(1509)
     for name, dtype, special in (
         ("bf16", torch.bfloat16, [0x0000, 0x8000, 0x0001, 0x8001, 0x007F, 0x0080, 0x3F80, 0xBF80, 0x3C00, 0x4049, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FC0]),
         ("f16", torch.float16, [0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x83FF, 0x0400, 0x3C00, 0xBC00, 0x3F80, 0x3555, 0x4248, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00]),
@@ -335,7 +330,6 @@ def task_4(out):
         values = bits.to(integer).view(dtype).float()
         out.case(
             f"task_4_to_f32/{name}",
-            seed=r.seed,
             why="zeros of both signs, the smallest and largest subnormal and normal numbers, infinities, NaN, and random patterns",
             inputs={"bits": bits},
             outputs={"values": values},

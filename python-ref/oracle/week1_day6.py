@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen3Config, Qwen3ForCausalLM
 
-from oracle.fixtures import Random, rounding
+from oracle.fixtures import rounding
 
 EMBEDDED = Path(__file__).resolve().parents[2] / "models" / "tiny-story"
 
@@ -68,7 +68,7 @@ def cases(out):
 
 
 def next_token_cases(out):
-    r = Random(6001)
+    r = out.random(6001)
     weights = random_weights(r, CONFIG)
     tokens = r.integers(7, high=CONFIG["vocab_size"])
 
@@ -90,7 +90,6 @@ def next_token_cases(out):
     layer = (e + 4) + e + (d + 4) + 3 + d + 7 + 7 + 6 * d + 1 + (e + 4) + e + 6 + i + 1
     out.case(
         "task_1_next_token",
-        seed=r.seed,
         why="a Qwen3 of two layers with random weights: only the last position's logits score the token that follows, and they depend on all tokens",
         inputs={"tokens": tokens, **weights},
         outputs=logits,
@@ -181,7 +180,7 @@ def stream_cases(out):
             certain.append(data[: n - held_back].decode("utf-8", "replace"))
             assert certain[n].startswith(certain[n - 1] if n else ""), f"{name}: what was certain after {n - 1} bytes is no longer"
         examples.append({"name": name, "bytes": list(data), "text": data.decode("utf-8", "replace"), "certain": certain})
-    out.case("task_3_stream/bytes", seed=0, why="texts of all lengths of character, and bytes that are no text", inputs={}, outputs={}, scalars={"examples": examples})
+    out.case("task_3_stream/bytes", seed=0, why="texts of all lengths of character, and bytes that are no text", scalars={"examples": examples})
     tokenizer = AutoTokenizer.from_pretrained(EMBEDDED)
     text = "Lily said: “Grüße, 日本!” 👋🏽 e\u0301 👨‍👩‍👧 – end."
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -190,7 +189,6 @@ def stream_cases(out):
         "task_3_stream/tokens",
         seed=0,
         why="tokens of the embedded model's vocabulary, many of which are parts of a character",
-        inputs={},
         outputs={"ids": torch.tensor(ids)},
         scalars={"text": text},
     )
@@ -219,12 +217,10 @@ def template_cases(out):
         "task_4_chat/messages",
         seed=0,
         why="one message and several, all roles, several lines, nothing at all; with and without the beginning of an answer",
-        inputs={},
-        outputs={},
         scalars={"chats": chats},
     )
     # The tokens of one chat, so that nothing is added at the beginning and the two marks are one token each.
     text, marks = chats[2]["prompt"], [tokenizer.convert_tokens_to_ids(t) for t in ("<|im_start|>", "<|im_end|>")]
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     assert [ids.count(m) for m in marks] == [4, 3]
-    out.case("task_4_chat/tokens", seed=0, why="each mark of the template is one token", inputs={}, outputs={"ids": torch.tensor(ids)}, scalars={"chat": 2, "marks": marks})
+    out.case("task_4_chat/tokens", seed=0, why="each mark of the template is one token", outputs={"ids": torch.tensor(ids)}, scalars={"chat": 2, "marks": marks})

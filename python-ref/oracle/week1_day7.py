@@ -131,13 +131,12 @@ def cases(out):
 
 
 def temperature_cases(out):
-    r = Random(7001)
+    r = out.random(7001)
     logits = r.normal(12, std=3.0)
     logits[4] = OFF
     temperatures = [0.25, 0.75, 1.0, 1.5, 3.0]
     out.case(
         "task_1_temperature/signed",
-        seed=r.seed,
         why="signed logits, one of them already ruled out",
         inputs={"logits": logits},
         outputs=table(apply_temperature, temperatures),
@@ -171,13 +170,12 @@ def temperature_cases(out):
 
 
 def top_k_cases(out):
-    r = Random(7002)
+    r = out.random(7002)
     logits = r.normal(12, std=2.0)
     ks = [0, 1, 2, 5, 11, 12]
     ranks = torch.argsort
     out.case(
         "task_2_top_k/unsorted",
-        seed=r.seed,
         why="twelve signed logits in no order; k is 0, 1, in between, V − 1 and V",
         inputs={"logits": logits},
         outputs=table(top_k, ks),
@@ -295,14 +293,13 @@ def penalty_cases(out):
     def hf(logits, penalty, seen):
         return RepetitionPenaltyLogitsProcessor(penalty)(seen[None], logits[None].clone())[0]
 
-    r = Random(7005)
+    r = out.random(7005)
     logits = r.normal(12, std=3.0)
     seen = torch.tensor([2, 2, 7, 10, 5, 2, 9, 7, 5])
     logits[2], logits[5], logits[7], logits[9], logits[10] = 2.5, -1.75, 0.0, OFF, 0.625
     penalties = [0.5, 1.0, 1.25, 2.0]
     out.case(
         "task_5_penalty/signed",
-        seed=r.seed,
         why="seen: a positive logit three times, twice in succession, a negative one twice, a zero twice, one between 0 and 1, one that is ruled out; and a penalty below 1, which encourages",
         inputs={"logits": logits, "seen": seen},
         outputs=table(lambda x, p, seen: repetition_penalty(x, seen, p), penalties),
@@ -328,21 +325,18 @@ def generator_cases(out):
         "task_6_splitmix64",
         seed=0,
         why="the smallest seed, the largest (whose first addition overflows) and two others",
-        inputs={},
-        outputs={},
         scalars={"seeds": seeds, "numbers": [splitmix64(seed, 6) for seed in seeds]},
     )
 
 
 def draw_cases(out):
-    r = Random(7006)
+    r = out.random(7006)
     logits = r.normal(12, std=1.5)
     logits[0] = logits[4] = logits[11] = OFF
     uniform = (torch.arange(64) + 0.5) / 64
     for name, why, shift in [("signed", "twelve signed logits, the first, one in the middle and the last ruled out", 0.0), ("shifted", "the same plus 100", 100.0)]:
         out.case(
             f"task_6_draw/{name}",
-            seed=r.seed,
             why=why,
             inputs={"logits": logits + shift, "uniform": uniform},
             outputs=lambda logits, uniform: {"token": draw(logits.double(), uniform.double())},

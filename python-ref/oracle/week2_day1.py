@@ -10,16 +10,15 @@ import math
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, DynamicCache
 
-from oracle.fixtures import Random, exact, rounding
+from oracle.fixtures import exact, rounding
 from oracle.week1_day5 import CONFIGS, decoder, draw_model, inverse_frequencies, rms_norm, rotate, rotate_interleaved, roundings, swiglu, tables, walk
 
 
 def task_1(out):
-    r = Random(2101)
+    r = out.random(2101)
     keys, values = r.normal(2, 3, 5, 2, 4, std=3.0), r.normal(2, 3, 5, 2, 4, std=3.0)
     out.case(
         "task_1_cache/every_place",
-        seed=r.seed,
         why="two layers, three sequences, five positions of a capacity of seven, two heads of four: every number is another",
         inputs={"keys": keys, "values": values},
         outputs={
@@ -40,7 +39,6 @@ def task_1(out):
         x = torch.tensor(x)
         out.case(
             f"task_1_cache/{name}",
-            seed=r.seed,
             why=why,
             inputs={"x": x},
             outputs={"rounded": x.half().float()},
@@ -62,7 +60,7 @@ def task_2(out):
         (2104, "one_position", 1, 1.0, "a single position: all weight is on it"),
         (2110, "far_below_0", 7, 1.0, "one head whose scores are all so far below 0 that their exponentials vanish, two whose scores are far above"),
     ):
-        r = Random(seed)
+        r = out.random(seed)
         inputs = {"q": r.normal(3, 8, std=std), "keys": r.normal(length, 8, std=std), "values": r.normal(length, 8)}
         scale = 0.375
         if name == "far_below_0":
@@ -81,7 +79,6 @@ def task_2(out):
             wrong = {}  # these two are told apart by the others
         out.case(
             f"task_2_attention/{name}",
-            seed=seed,
             why=why,
             inputs=inputs,
             outputs=lambda q, keys, values, scale=scale: attention(q, keys, values, scale),
@@ -90,11 +87,10 @@ def task_2(out):
             wrong=wrong,
             nan=nans.get(name),
         )
-    r = Random(2105)
+    r = out.random(2105)
     q, keys, values = r.normal(3, 8, std=1.5), r.normal(6, 8), r.normal(6, 8)
     out.case(
         "task_2_attention/f16",
-        seed=r.seed,
         why="keys and values of which f16 keeps eleven bits: they are rounded when they are stored",
         inputs={"q": q, "keys": keys, "values": values},
         outputs=lambda q, keys, values: attention(q, keys.half().to(q.dtype), values.half().to(q.dtype), 0.25),
@@ -103,7 +99,7 @@ def task_2(out):
         wrong={"not-rounded": lambda q, keys, values: attention(q, keys, values, 0.25)},
     )
 
-    r = Random(2106)
+    r = out.random(2106)
     n_heads, n_kv_heads, d = 4, 2, 6
     sequences = torch.tensor([1, 0, 1, 1, 0, 0, 1])
     positions = torch.tensor([2, 5, 3, 4, 6, 0, 1])
@@ -122,7 +118,6 @@ def task_2(out):
 
     out.case(
         "task_2_attend/two_sequences",
-        seed=r.seed,
         why="rows of two sequences between one another, the first and second positions among them; behind each row's position the cache holds later rows, and old numbers",
         inputs={"q": q, "keys": keys, "values": values, "sequences": sequences, "positions": positions},
         outputs=rows,
@@ -207,7 +202,7 @@ def draw_biases(r, json):
 
 def task_3(out):
     for seed, (family, json) in zip((2107, 2108, 2109, 2111), MODELS.items(), strict=True):
-        r = Random(seed)
+        r = out.random(seed)
         weights, a = draw_model(r, json), r.integers(8, high=json["vocab_size"])
         weights |= draw_biases(r, json)
         b = torch.cat((a[:4], (a[4:6] + 1) % json["vocab_size"]))
@@ -245,7 +240,6 @@ def task_3(out):
         mistakes = ["rope-position-of-chunk", "keys-before-rope", "kv-cache-swallows-mask"]
         out.case(
             f"task_3_model/{family}",
-            seed=seed,
             why=f"a whole {family}, {json['num_attention_heads']} query heads of 8 on {json['num_key_value_heads']}, hidden size {json['hidden_size']}; two sequences whose first four tokens are the same",
             inputs={**weights, "a": a, "b": b},
             outputs=run,

@@ -11,7 +11,7 @@ from gguf import GGMLQuantizationType
 from gguf.quants import dequantize, quantize
 from safetensors.torch import load_file
 
-from oracle.fixtures import FOLDER, Random, Tolerance
+from oracle.fixtures import FOLDER, Tolerance
 
 OFFSET = {"Q8_0": 0, "Q4_0": 8, "Q5_0": 16}
 """What an integer of 0 is stored as."""
@@ -99,7 +99,7 @@ def mistaken_weights(blocks, name, mistake):
 
 
 def reading(out, task, name, seed, mistakes):
-    r = Random(seed)
+    r = out.random(seed)
     size = {"Q8_0": 34, "Q4_0": 18, "Q5_0": 22}[name]
     ramp = torch.arange(32)
     # Some numbers twice and others not at all, so that right numbers in other places are not the same numbers.
@@ -118,7 +118,6 @@ def reading(out, task, name, seed, mistakes):
     for case, (blocks, why) in cases.items():
         out.case(
             f"task_{task}_dequantize/{case}",
-            seed=seed,
             why=why,
             inputs={"blocks": blocks},
             outputs={"weights": decode(blocks, name)},
@@ -251,7 +250,7 @@ def little(r):
 
 
 def writing(out, task, name, seed, mistakes):
-    r = Random(seed)
+    r = out.random(seed)
     # Scales that are no multiples of one another, and as many blocks whose largest weight is negative as others.
     sizes = torch.tensor([0.013, 0.4, 1.0, 2.7, 19.0, 310.0, 0.09, 5.5])[:, None]
     cases = {
@@ -268,7 +267,6 @@ def writing(out, task, name, seed, mistakes):
         assert all(torch.equal(golden[part], again[part]) for part in golden), f"{name}/{case}: the mistakes are not made from the right thing"
         out.case(
             f"task_{task}_quantize/{case}",
-            seed=seed,
             why=why,
             inputs={"x": x},
             outputs=golden,
@@ -289,14 +287,13 @@ def one_rounding():
 
 
 def errors(out):
-    r = Random(2304)
+    r = out.random(2304)
     x = r.normal(5, 48) * torch.tensor([1.0, 0.02, 30.0, 1.0, 1.0])[:, None]
     y = x + r.normal(5, 48, std=0.3) * torch.tensor([1.0, 0.5, 2.0, 0.01, 1.0])[:, None] + torch.tensor([0.0, 0.0, 3.0, 0.0, 0.4])[:, None]
     y[3, 7] += 1.0
     x[2, ::5] = 0.0
     out.case(
         "task_4_error/rows",
-        seed=r.seed,
         why="five rows: errors of either sign, some larger than the weights, one that is 1 in one place, one with a mean of its own; zeros that came back as something else",
         inputs={"x": x, "y": y},
         outputs={"rms": rms(x - y), "relative": rms(x - y) / rms(x)},
@@ -318,7 +315,6 @@ def errors(out):
         found[name] = rms(x - back) / rms(x)
     out.case(
         "task_4_round_trip/formats",
-        seed=r.seed,
         why="a row of the embedded model, one of normal weights, and one without a negative",
         inputs={"x": x},
         outputs=found,
@@ -337,7 +333,6 @@ def model_errors(out):
         "task_4_model/down_proj",
         seed=0,
         why="a whole matrix of the embedded model",
-        inputs={},
         outputs={"errors": torch.stack(errors)},
         # Of 196,608 weights 70 lie so near the middle between two integers that x / d and x · (1 / d) take them apart.
         tolerance={"errors": Tolerance(1e-3, "weights in the middle between two integers may go to either: 2e-5 measured, times 50", relative=True)},
@@ -347,7 +342,7 @@ def model_errors(out):
 
 def provided(out):
     """Formats that no task teaches; `dequantize_row` and `quantize_row` reach them."""
-    r = Random(2305)
+    r = out.random(2305)
     for name, size, scales in (("Q4_1", 20, (0, 2)), ("Q5_1", 24, (0, 2)), ("Q2_K", 84, (80, 82)), ("Q3_K", 110, (108,)), ("F16", 2, ()), ("BF16", 2, ())):
         n = 4 if name.endswith("K") else 12 if scales else 200
         blocks = r.integers(n, size, high=256)
@@ -355,7 +350,6 @@ def provided(out):
             blocks[:, at : at + 2] = halves(random_scales(r, n))
         out.case(
             f"task_4_provided_read/{name}",
-            seed=r.seed,
             why="random bytes, with numbers of any size and sign where a format has f16",
             inputs={"blocks": blocks},
             outputs={"weights": decode(blocks, name)},
@@ -366,7 +360,6 @@ def provided(out):
         x[1, :6] = torch.tensor([1 + 2.0**-9, 1 + 3 * 2.0**-9, 1 + 2.0**-12, 1 + 3 * 2.0**-12, 2.0**-25, 70000.0 if name.endswith("16") else 1.0])
         out.case(
             f"task_4_provided_written/{name}",
-            seed=r.seed,
             why="signed weights, weights above zero alone, one value throughout, zeros; in BF16 and F16 also ties, and a number too large for F16",
             inputs={"x": x},
             outputs={"bytes": encode(x.reshape(1, -1), name)[0]},

@@ -1,7 +1,6 @@
 """Week 2, days 3 and 4: every format, decoded by the `gguf` package, all bits. For the reference's own tests."""
 
 import torch
-from oracle.fixtures import Random
 from oracle.week2_day3 import by_value, decode, halves, random_scales
 
 FORMATS = {
@@ -16,7 +15,7 @@ INFINITE = (0x7C00, 0xFC00, 0x7E00)
 
 def cases(out):
     for i, (name, (size, scales)) in enumerate(FORMATS.items()):
-        r = Random(2350 + i)
+        r = out.random(2350 + i)
         n = 100 if size <= 4 else 7
         blocks = r.integers(n, size, high=256)
         for at in scales:
@@ -26,7 +25,6 @@ def cases(out):
             blocks[:, at : at + 2] = halves(bits)
         out.case(
             f"formats/{name}",
-            seed=r.seed,
             why="random bytes, with scales of any size and sign, infinite ones, and NaN",
             inputs={"blocks": blocks},
             outputs={"weights": decode(blocks, name)},

@@ -226,14 +226,13 @@ def errors(out, task, name, seed, store, wrong):
 
 
 def reading_q4_k(out):
-    r = Random(2401)
+    r = out.random(2401)
     d, dmin, scales, minimums, codes = q4_k_parts(r, 3)
     packed = pack_q4_k(d, dmin, scales, minimums, codes)[:, 4:16]
     # Where the upper bits are looked for in the wrong place.
     shifted = lambda x: np.concatenate((x[:, :4], x[:, 4:] & 15 | (np.roll(x, 4, axis=1)[:, 4:] >> 4) << 4), 1)  # noqa: E731
     out.case(
         "task_1_scales/distinct",
-        seed=2401,
         why="eight scales and eight minimums, all different, some above 15",
         inputs={"packed": packed},
         outputs={"scales": torch.from_numpy(scales).float(), "minimums": torch.from_numpy(minimums).float()},
@@ -260,7 +259,6 @@ def reading_q4_k(out):
         halves_swapped = golden.reshape(-1, 4, 2, 32).flip(2).reshape(-1, 256)
         out.case(
             f"task_1_dequantize/{case}",
-            seed=2401,
             why=why,
             inputs={"blocks": blocks},
             outputs={"weights": golden},
@@ -270,7 +268,7 @@ def reading_q4_k(out):
 
 
 def reading_q6_k(out):
-    r = Random(2402)
+    r = out.random(2402)
     whole = pack_q6_k(*q6_k_parts(r, 2, whole=True))
     random = r.integers(8, 210, high=256).numpy()
     random[:, 208:] = finite_halves(r, 8, 1)
@@ -290,7 +288,6 @@ def reading_q6_k(out):
         one_for_32[:, 193:208:2] = one_for_32[:, 192:208:2]
         out.case(
             f"task_2_dequantize/{case}",
-            seed=2402,
             why=why,
             inputs={"blocks": blocks},
             outputs={"weights": golden},
@@ -300,12 +297,11 @@ def reading_q6_k(out):
 
 
 def writing_q6_k(out):
-    r = Random(2403)
+    r = out.random(2403)
     d, scales, codes = q6_k_parts(r, 6)
     x = decode(pack_q6_k(d, scales, codes), "Q6_K")
     out.case(
         "task_2_quantize/exact",
-        seed=2403,
         why="weights that Q6_K can hold without any error, with scales of either sign",
         inputs={"x": x},
         outputs={"d": torch.from_numpy(d).float(), "scales": torch.from_numpy(scales).float(), "integers": torch.from_numpy(codes).float()},
@@ -318,7 +314,7 @@ def writing_q6_k(out):
 
 
 def fitting(out):
-    r = Random(2404)
+    r = out.random(2404)
     n, size = 10, 32
     q = numbers(r, n, size, high=16).astype(np.float64)
     x = q * r.uniform(n, 1, low=0.05, high=0.4).numpy() - r.uniform(n, 1, low=0.3, high=2.0).numpy() + r.normal(n, size, std=0.1).numpy()
@@ -332,7 +328,6 @@ def fitting(out):
     unclamped = fit(x, w, q, clamp=False)
     out.case(
         "task_3_fit/groups",
-        seed=2404,
         why="codes and noise; in row 7 all codes are 15, in row 8 all are 0, in row 9 the best minimum would be negative",
         inputs={"x": torch.from_numpy(x).float(), "importance": torch.from_numpy(w).float(), "codes": torch.from_numpy(q).float()},
         outputs={"scale": torch.from_numpy(scale), "minimum": torch.from_numpy(minimum)},
@@ -348,7 +343,7 @@ def fitting(out):
 
 
 def searching(out):
-    r = Random(2405)
+    r = out.random(2405)
     n, size = 24, 32
     x = r.normal(n, size).numpy().astype(np.float64)
     x[4:8] = x[4:8] ** 3 / 4
@@ -368,7 +363,6 @@ def searching(out):
         golden = error(scale, minimum, top)
         out.case(
             f"task_3_search/top_{top}",
-            seed=2405,
             why="groups of 32: gaussian, heavy tails, about 1.5, about −2, none negative, and one weight far from the others",
             inputs={"x": torch.from_numpy(x).float()},
             outputs={"error": golden},
@@ -387,7 +381,6 @@ def searching(out):
     x = np.concatenate((x, np.full((1, size), -0.75), np.zeros((1, size))))
     out.case(
         "task_3_search/exact",
-        seed=2405,
         why="groups that can be stored without any error; row 4 is −0.75 throughout, row 5 is 0",
         inputs={"x": torch.from_numpy(x).float()},
         outputs={
@@ -399,11 +392,10 @@ def searching(out):
 
 
 def writing_q4_k(out):
-    r = Random(2406)
+    r = out.random(2406)
     d, dmin, scales, minimums, codes = q4_k_parts(r, 6)
     out.case(
         "task_4_pack/distinct",
-        seed=2406,
         why="eight scales and eight minimums, all different, some above 15",
         inputs={"scales": ints(scales), "minimums": ints(minimums)},
         outputs={"packed": pack_q4_k(d, dmin, scales, minimums, codes)[:, 4:16].float()},
@@ -412,7 +404,6 @@ def writing_q4_k(out):
     x = decode(pack_q4_k(d, dmin, scales, minimums, codes), "Q4_K")
     out.case(
         "task_4_quantize/exact",
-        seed=2406,
         why="weights that Q4_K can hold without any error",
         inputs={"x": x},
         outputs={
@@ -424,7 +415,6 @@ def writing_q4_k(out):
     constant = np.stack((np.zeros(256), np.full(256, -0.5), np.full(256, 0.75)))
     out.case(
         "task_4_quantize/constant",
-        seed=2406,
         why="blocks of one value: 0, −0.5 and 0.75",
         inputs={"x": torch.from_numpy(constant).float()},
         outputs={"weights": torch.from_numpy(constant)},
@@ -460,7 +450,6 @@ def converting(out):
             f"task_5_permute/{n_heads}_heads",
             seed=0,
             why=f"{rows} rows of {n_heads} heads",
-            inputs={},
             outputs={"interleaved": torch.from_numpy(order).float(), "half_split": torch.from_numpy(back).float()},
             tolerance={"interleaved": exact(), "half_split": exact()},
             scalars={"rows": rows, "n_heads": n_heads},
@@ -475,7 +464,6 @@ def converting(out):
         "task_5_mix/more_bits",
         seed=0,
         why="models of 5, 9, 16, 22 and 32 layers; 1 where llama.cpp spends more bits",
-        inputs={},
         outputs={"layers": grid},
         tolerance={"layers": exact()},
         scalars={"n_layers": layers},
@@ -566,7 +554,6 @@ def writing_files(out):
             f"task_6_write/{case}",
             seed=0,
             why=f"a file with a value of each type and seven tensors, aligned to {alignment}, as the gguf package writes it",
-            inputs={},
             outputs={
                 "head": torch.tensor(list(head)).float(),
                 "offsets": torch.tensor([offset for offset, _ in table]).float(),

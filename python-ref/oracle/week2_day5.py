@@ -9,7 +9,7 @@ import torch
 from gguf import GGMLQuantizationType
 from gguf.quants import dequantize
 
-from oracle.fixtures import Random, exact, random_walk, relative_rounding, rounding
+from oracle.fixtures import exact, random_walk, relative_rounding, rounding
 
 SUPER_BLOCK = 256
 """Activations in a super-block."""
@@ -97,12 +97,11 @@ def bound(weights, rows, name, x=None):
 def fused(out):
     for i, name in enumerate(BLOCK):
         length = BLOCK[name][0]
-        r = Random(2510 + i)
+        r = out.random(2510 + i)
         rows = random_rows(r, name, 1, 2 * length)
         weights = decode(rows, name)
         out.case(
             f"task_1_each/{name}",
-            seed=r.seed,
             why="two blocks, and activations that are 0 but for one: what comes out is one weight",
             inputs={"row": rows[0]},
             outputs={"weights": weights[0]},
@@ -115,7 +114,6 @@ def fused(out):
         weights = decode(rows, name)
         out.case(
             f"task_1_dot/{name}",
-            seed=r.seed,
             why="four rows of three blocks with scales of both signs; activations of either sign whose sum is far from 0",
             inputs={"rows": rows, "x": x},
             outputs={"products": weights @ x.double()},
@@ -146,7 +144,7 @@ def quantized(x, per_scale=SUPER_BLOCK, mistake=None):
 
 
 def quantizing(out):
-    r = Random(2520)
+    r = out.random(2520)
     sizes = torch.tensor([1.0, 0.01, 30.0, 0.4]).repeat_interleave(SUPER_BLOCK)
     negative = r.normal(SUPER_BLOCK) * 0.5
     negative[77] = -4.0
@@ -169,7 +167,6 @@ def quantizing(out):
         golden = quantized(x, per_scale)
         out.case(
             f"task_2_quantize/{case}",
-            seed=r.seed,
             why=why,
             inputs={"x": x},
             outputs=golden,
@@ -194,13 +191,12 @@ def stands_for(values, scales, cols):
 def integer(out):
     for i, name in enumerate(BLOCK):
         length = BLOCK[name][0]
-        r = Random(2530 + i)
+        r = out.random(2530 + i)
         cols = 320 if length == 32 else 512
         rows = random_rows(r, name, 1, cols)
         weights = decode(rows, name)
         out.case(
             f"task_3_each/{name}",
-            seed=r.seed,
             why=("two super-blocks, the second filled up" if length == 32 else "two whole super-blocks") + ", and activations that are 0 but for one: what comes out is one weight",
             inputs={"row": rows[0]},
             outputs={"weights": weights[0]},
@@ -218,7 +214,6 @@ def integer(out):
         one = stands_for(values, scales[::8].repeat_interleave(8), cols)
         out.case(
             f"task_3_dot/{name}",
-            seed=r.seed,
             why=f"two rows of {cols} weights; super-blocks of activations with scales of their own, where blocks have 32 weights eight each",
             inputs={"rows": rows, "values": values, "scales": scales},
             outputs={"products": weights @ x},
@@ -238,7 +233,6 @@ def integer(out):
         weights = decode(rows, name)
         out.case(
             f"task_3_largest/{name}",
-            seed=r.seed,
             why="four rows of large codes, and activations of 127 throughout",
             inputs={"rows": rows, "values": values, "scales": torch.ones(SUPER_BLOCK // PART)},
             outputs={"products": weights @ values.double()},
@@ -250,7 +244,7 @@ def integer(out):
 
 
 def matrices(out):
-    r = Random(2540)
+    r = out.random(2540)
     codes = r.integers(2, SUPER_BLOCK, low=-128, high=128).float()
     scales, mins = r.uniform(2, 16, low=0.5, high=2.0), r.uniform(2, 16, low=10.0, high=90.0)
     inputs = [activations(r, 2 * SUPER_BLOCK, PART, low=-60) for _ in range(6)]
@@ -271,7 +265,6 @@ def matrices(out):
     size = (x.abs() * (scales.repeat_interleave(16, 1) * codes.abs() + mins.repeat_interleave(16, 1))).sum((-2, -1))
     out.case(
         "task_4_unpacked/two_super_blocks",
-        seed=r.seed,
         why="two super-blocks with sixteen scales and sixteen minimums each, six rows of activations",
         inputs={"codes": codes, "scales": scales, "mins": mins, "values": values, "x_scales": x_scales},
         outputs=dot(),
@@ -285,7 +278,6 @@ def matrices(out):
     outputs = x @ weights.T
     out.case(
         "task_4_matrix/q8_0",
-        seed=r.seed,
         why="five rows of ten blocks, four rows of activations",
         inputs={"rows": rows, "values": torch.stack([v for v, _ in inputs]), "scales": torch.stack([s for _, s in inputs])},
         outputs={"products": outputs},

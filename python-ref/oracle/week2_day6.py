@@ -46,7 +46,7 @@ def task_1(out):
     values, scales = activations(r, 928, 32)
     _case(out, 1, "rows", "Q8_0", r, "three rows of 29 blocks: the last super-block of activations meets five blocks", rows, values, scales,
           lambda w: {m: mistaken(rows, "Q8_0", m) for m in ("q8-as-u8", "scale-of-the-first-block")} | {"tail dropped": torch.cat((w[:, :768], w[:, 768:] * 0), 1)})
-    r = Random(2602)
+    r = out.random(2602)
     rows = random_rows(r, "Q8_0", 2, 256)
     codes = rows.reshape(2, -1, 34)
     codes[:, :, 2:] = torch.where(r.integers(2, 8, 32, high=4) > 0, 0x7F, 0x81)
@@ -57,7 +57,6 @@ def task_1(out):
     weights = decode(rows, "Q8_0")
     out.case(
         "task_1_q8_0/extremes",
-        seed=r.seed,
         nan=NAN,
         why="codes and activations of 127: two products of 255 · 127 do not fit into 16 bits",
         inputs={"rows": rows, "values": values, "scales": scales},

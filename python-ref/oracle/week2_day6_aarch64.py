@@ -28,7 +28,7 @@ def task_4(out):
     values, scales = activations(r, 736, 32)
     _case(out, 4, "rows", "Q8_0", r, "three rows of 23 blocks: the last super-block of activations meets seven blocks", rows, values, scales,
           lambda w: {m: mistaken(rows, "Q8_0", m) for m in ("q8-as-u8", "scale-of-the-first-block")} | {"tail dropped": torch.cat((w[:, :512], w[:, 512:] * 0), 1)})
-    r = Random(2622)
+    r = out.random(2622)
     rows = random_rows(r, "Q8_0", 2, 256)
     codes = rows.reshape(2, -1, 34)
     codes[:, :, 2:] = torch.where(r.integers(2, 8, 32, high=4) > 0, 0x80, 0x7F)
@@ -38,7 +38,6 @@ def task_4(out):
     weights = decode(rows, "Q8_0")
     out.case(
         "task_4_q8_0/extremes",
-        seed=r.seed,
         why="codes of -128 and 127, activations of -127 and 127: two products fit into 16 bits, three do not",
         inputs={"rows": rows, "values": values, "scales": scales},
         outputs={"products": weights @ cols},

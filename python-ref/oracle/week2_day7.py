@@ -31,7 +31,7 @@ def absorb(pieces):
 
 
 def task_1(out):
-    r = Random(2701)
+    r = out.random(2701)
     rising = [r.normal(5), r.normal(7, mean=3.0), r.normal(1, mean=9.0)]
     falling = [r.normal(6, mean=5.0), r.normal(3), r.normal(4, mean=-4.0)]
     inf = torch.tensor([-math.inf])
@@ -56,7 +56,6 @@ def task_1(out):
         answer = {n: v.to(torch.float32).to(torch.float64) if n.startswith("state") else v for n, v in absorb([p.double() for p in pieces]).items()}
         out.case(
             f"task_1_absorb/{name}",
-            seed=r.seed,
             why=why,
             inputs={f"scores_{i}": p for i, p in enumerate(pieces)},
             outputs=answer,

@@ -6,7 +6,6 @@ implementation of transformers, with its cache, must agree.
 
 import torch
 
-from oracle.fixtures import Random
 from oracle.week1_day5 import CONFIGS, decoder, draw_model
 from oracle.week2_day1 import transformers_cached
 
@@ -46,16 +45,14 @@ def prompts_and_answers(r, json, weights, lengths, new):
 
 def cases(out):
     for seed, family in ((3101, "llama"), (3102, "qwen3")):
-        r = Random(seed)
+        r = out.random(seed)
         json = CONFIGS[family]
         weights = draw_model(r, json)
         prompts, answers = prompts_and_answers(r, json, weights, LENGTHS, NEW)
         out.case(
             f"task_4_engine/{family}",
-            seed=seed,
             why=f"a whole {family}, and six prompts of {', '.join(map(str, LENGTHS))} tokens, each continued alone by {NEW}",
             inputs=weights,
-            outputs={},
             tolerance={},
             scalars={"config": json, "prompts": prompts, "greedy": answers},
         )

@@ -4,7 +4,6 @@ However a prompt is cut, and whoever else is in a step, a request gets what it g
 scheduler itself is arithmetic of whole numbers, which the tests hold against its definition.
 """
 
-from oracle.fixtures import Random
 from oracle.week1_day5 import CONFIGS, draw_model
 from oracle.week3_day1 import prompts_and_answers
 
@@ -14,16 +13,14 @@ NEW = 8
 
 def cases(out):
     for seed, family in ((3201, "llama"), (3202, "qwen2")):
-        r = Random(seed)
+        r = out.random(seed)
         json = CONFIGS[family]
         weights = draw_model(r, json)
         prompts, answers = prompts_and_answers(r, json, weights, LENGTHS, NEW)
         out.case(
             f"task_2_engine/{family}",
-            seed=seed,
             why=f"a whole {family}, and five prompts of {', '.join(map(str, LENGTHS))} tokens, each continued alone by {NEW}",
             inputs=weights,
-            outputs={},
             tolerance={},
             scalars={"config": json, "prompts": prompts, "greedy": answers},
         )

@@ -8,7 +8,7 @@ each sequence was given, concatenated, must agree.
 
 import torch
 
-from oracle.fixtures import Random, exact
+from oracle.fixtures import exact
 
 PAGE = 32
 
@@ -84,7 +84,7 @@ D = 2
 
 def cases(out):
     for seed, name, why, count, script in SCRIPTS:
-        r = Random(seed)
+        r = out.random(seed)
         # What is appended is drawn once; each text's history is a list of these.
         cells = r.normal(sum(n for act, _, n in script if act == "append"), 2, D)
         model, history, used, steps = Pages(count, 3, D), [[] for _ in range(3)], 0, []
@@ -109,7 +109,6 @@ def cases(out):
             gathered[f"sequence_{s}"] = found.reshape(-1, 2 * D)
         out.case(
             name,
-            seed=seed,
             why=why,
             inputs={"cells": cells},
             outputs=gathered,

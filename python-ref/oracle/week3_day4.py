@@ -56,7 +56,7 @@ def task_1(out):
         (3406, "half", "pages of 64 positions in f16, summed in f32", 2, [(0, 200)], [64, 64, 64, 8], True),
         (3407, "rising", "the largest score is in the last page: what came before must be scaled down", 2, [(0, 90), (0, 30)], [32, 32, 26], False),
     ):  # fmt: skip
-        r = Random(seed)
+        r = out.random(seed)
         d, size = 8, sum(runs)
         q, keys, values = r.normal(len(visible) * heads, d), r.normal(size, d), r.normal(size, d)
         if name == "rising":
@@ -69,7 +69,6 @@ def task_1(out):
         cuts = torch.tensor(runs).cumsum(0).tolist()[:-1]
         out.case(
             f"task_1_read_run/{name}",
-            seed=seed,
             why=why,
             inputs={"q": q, "keys": keys, "values": values},
             outputs=lambda q, keys, values, each=each, scale=scale: attention(q, keys, values, each, scale),
@@ -92,7 +91,7 @@ def task_2(out):
         ("task_3_attend/shared", 3423, "three answers to a prompt of two parts, and a short text", 32, 64, [[0, 1, 2, 3, 4], [0, 1, 2, 3, 5], [6], [0, 1, 2, 3]], [(0, 140), (2, 20), (1, 130), (3, 127)]),
         ("task_3_attend/rising", 3424, "each part has larger scores than the one before", 32, 64, [[5, 4, 3, 2, 1, 0]], [(0, 190), (0, 191)]),
     ):  # fmt: skip
-        r = Random(seed)
+        r = out.random(seed)
         heads, group, d = 2, 2, 8
         count = 1 + max(max(t) for t in tables)
         # [page, head, position, D]
@@ -129,7 +128,6 @@ def task_2(out):
                 seen[index] = max(seen.get(index, 0), min(position + 1 - i * page, page))
         out.case(
             name,
-            seed=seed,
             why=why,
             inputs={"q": q, "keys": keys, "values": values},
             outputs=gathered,

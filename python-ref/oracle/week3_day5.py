@@ -7,7 +7,6 @@ import struct
 
 import numpy as np
 
-from oracle.fixtures import Random
 
 MASK = 2**64 - 1
 
@@ -56,14 +55,12 @@ def prompt_file(cells, tokens, fingerprint):
 
 
 def cases(out):
-    r = Random(3501)
+    r = out.random(3501)
     tokens = [0, 1, 151_935, 7, 2**32 - 1, 0, 0, 258, 65_536, 3, 3, 3]
     out.case(
         "task_1_hash_page/numbers",
         seed=0,
         why="no tokens, one, several, the largest; each behind nothing and behind another name",
-        inputs={},
-        outputs={},
         scalars={"rows": [[str(before), tokens[:n], str(hash_page(before, tokens[:n]))] for before in (0, 1, 2**63 + 12345) for n in (0, 1, 2, 5, 12)]},
     )
     rows = [
@@ -80,8 +77,6 @@ def cases(out):
         "task_1_chain/texts",
         seed=0,
         why="texts that end with a page and within one, shorter than a page, of equal pages",
-        inputs={},
-        outputs={},
         scalars={"rows": [[str(fingerprint), text, page_len, [str(name) for name in chain(fingerprint, text, page_len)]] for fingerprint, text, page_len in rows]},
     )
     for name, kind in (("f32", "<f4"), ("f16", "<f2")):
@@ -91,9 +86,7 @@ def cases(out):
         text = [12, 0, 36, 36, 5]
         out.case(
             f"task_4_file/{name}",
-            seed=r.seed,
             why=f"five positions of two layers and three heads, in {name}",
             inputs={"cells": cells},
-            outputs={},
             scalars={"tokens": text, "fingerprint": str(0x0123456789ABCDEF), "file": prompt_file(stored, text, 0x0123456789ABCDEF).hex()},
         )

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import torch
 
-from oracle.fixtures import Random, rounding
+from oracle.fixtures import rounding
 from oracle.week1_day7 import critical_chi_square, draw, shape, splitmix64
 
 OFF = {"penalty": 1.0, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
@@ -69,7 +69,7 @@ def cases(out):
 
 
 def distribution_cases(out):
-    r = Random(3601)
+    r = out.random(3601)
     logits = r.normal(12, std=1.5)
     seen = [int(logits.argmax()), 3, 8, 3]
     table = [OFF | changed for _, _, changed in SAMPLING]
@@ -82,7 +82,6 @@ def distribution_cases(out):
 
     out.case(
         "task_2_distribution/options",
-        seed=r.seed,
         why="twelve logits under nine sets of options, one row each; three of the tokens were seen, the most probable among them",
         inputs={"logits": logits},
         outputs=rows(lambda x, options: distribution(x, seen, options)),
@@ -98,7 +97,7 @@ def distribution_cases(out):
 
 
 def residual_cases(out):
-    r = Random(3602)
+    r = out.random(3602)
     p, q = r.normal(10, std=1.5).softmax(-1), r.normal(10, std=1.5).softmax(-1)
     p, q = ((x * 4096).round() / 4096 for x in (p, q))
     certain = torch.zeros(10)
@@ -118,7 +117,6 @@ def residual_cases(out):
             wrong |= {"residual-target": lambda p, q: p, "residual-unnormalised": lambda p, q: (p - q).clamp(min=0)}
         out.case(
             f"task_2_residual/{name}",
-            seed=r.seed,
             why=why,
             inputs={"p": p, "q": q},
             outputs=residual,
@@ -128,7 +126,7 @@ def residual_cases(out):
 
 
 def verify_cases(out):
-    r = Random(3603)
+    r = out.random(3603)
     vocabulary, k = 6, 3
     soft = (r.normal(k + 1, vocabulary, std=1.2).softmax(-1) * 4096).round() / 4096
     proposed = (r.normal(k, vocabulary, std=1.2).softmax(-1) * 4096).round() / 4096
@@ -151,17 +149,15 @@ def verify_cases(out):
             seed += 1
         out.case(
             f"task_2_verify/{name}",
-            seed=r.seed,
             why=why,
             inputs={"p": p, "q": q} if len(drafts) else {"p": p},
-            outputs={},
             scalars={"drafts": drafts, "seeds": seeds, "accepted": accepted, "next": tokens},
         )
 
 
 def text_cases(out):
     """Texts of three tokens behind one: what their probabilities are, without any draft."""
-    r = Random(3604)
+    r = out.random(3604)
     vocabulary, n = 4, 3
     target, draft = r.normal(vocabulary, vocabulary, std=1.2), r.normal(vocabulary, vocabulary, std=1.2)
     for name, why, changed in SAMPLING:
@@ -188,7 +184,6 @@ def text_cases(out):
                 assert statistic > 5 * critical, f"{name}: {mistake} is too near: {statistic:.0f} against {critical}"
         out.case(
             f"task_2_text/{name}",
-            seed=r.seed,
             why=f"texts of three tokens of a model that looks at the last one: {why}",
             inputs={"target": target, "draft": draft},
             outputs={"probabilities": flat},
@@ -215,8 +210,6 @@ def length_cases(out):
         "task_3_length/table",
         seed=0,
         why="rates from 0 to 1, costs from almost nothing to a whole pass",
-        inputs={},
-        outputs={},
         scalars={"best": table, "expected": expected},
     )
     lives = []
@@ -232,8 +225,6 @@ def length_cases(out):
         "task_3_length/lives",
         seed=0,
         why="what is drafted pass by pass, where drafts are kept and where they are not",
-        inputs={},
-        outputs={},
         scalars={"lives": lives},
     )
 

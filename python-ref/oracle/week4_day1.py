@@ -113,7 +113,7 @@ def cases(out):
         middle = [n // 2 for n in found["ne"]]
         at = {str(i): sum(a * b for a, b in zip(i, found["nb"], strict=True)) for i in (last, middle)}
         out.case(
-            f"task_1_packed/{name}", seed=0, why=why, inputs={}, outputs={}, tolerance={},
+            f"task_1_packed/{name}", seed=0, why=why, tolerance={},
             scalars={"shape": list(shape), "type": "F32", "bytes": x.numel() * 4, "at": [[last, at[str(last)]], [middle, at[str(middle)]]], **found},
         )  # fmt: skip
     for kind, shape in (("Q4_0", (3, 64)), ("Q8_0", (2, 5, 96)), ("Q4_K", (4, 512)), ("Q6_K", (2, 2, 3, 256)), ("F16", (4, 2)), ("BF16", (3, 5))):
@@ -125,7 +125,7 @@ def cases(out):
         inside = [found["ne"][0] // 2 + block // 3, *[n // 2 for n in found["ne"][1:]]]
         at = [[i, sum(a * b for a, b in zip([i[0] // block, *i[1:]], found["nb"], strict=True))] for i in (last, inside)]
         out.case(
-            f"task_1_packed/{kind.lower()}", seed=0, why=f"{kind}, whose blocks of {block} elements have {size} bytes", inputs={}, outputs={}, tolerance={},
+            f"task_1_packed/{kind.lower()}", seed=0, why=f"{kind}, whose blocks of {block} elements have {size} bytes", tolerance={},
             scalars={"shape": list(shape), "type": kind, "bytes": blocks.numel() * size, "at": at, **found},
         )  # fmt: skip
     for task, scripts in (("task_2_views", VIEWS), ("task_3_reshape", RESHAPES)):
@@ -138,7 +138,7 @@ def cases(out):
                 scalars={"steps": steps_as_json(steps), "layouts": layouts, "contiguous": view.is_contiguous()},
             )  # fmt: skip
     for i, (name, left, left_steps, right, right_steps, why) in enumerate(PRODUCTS):
-        r = Random(4150 + i)
+        r = out.random(4150 + i)
         a, b = r.normal(*left), r.normal(*right)
         k = right[-1]
 
@@ -149,16 +149,16 @@ def cases(out):
         expected = of(a.double(), b.double())["output"]
         sizes = list(product(*(seen(four(x), s)[0] for x, s in ((a, left_steps), (b, right_steps))), None).shape[::-1])
         out.case(
-            f"task_4_product/{name}", seed=4150 + i, why=why, inputs={"a": a, "b": b}, outputs=of,
+            f"task_4_product/{name}", why=why, inputs={"a": a, "b": b}, outputs=of,
             tolerance={"output": rounding(random_walk(k) + 2, expected.abs().max().item() + 3)},
             scalars={"a_steps": steps_as_json(left_steps), "b_steps": steps_as_json(right_steps), "ne": sizes},
         )  # fmt: skip
-    r = Random(4190)
+    r = out.random(4190)
     weights, rows = r.normal(3, 64), r.normal(2, 64)
     kind = GGMLQuantizationType.Q8_0
     stored = quantize(weights.numpy(), kind)
     decoded = torch.from_numpy(dequantize(stored, kind).astype("float64"))
     out.case(
-        "task_4_product/q8_0", seed=4190, why="a matrix in blocks", inputs={"rows": rows, "bytes": torch.from_numpy(stored.astype("int64")).reshape(-1)},
+        "task_4_product/q8_0", why="a matrix in blocks", inputs={"rows": rows, "bytes": torch.from_numpy(stored.astype("int64")).reshape(-1)},
         outputs={"output": (rows.double() @ decoded.T).reshape(-1)}, tolerance={"output": rounding(random_walk(64) + 2, 20.0)}, scalars={"ne": [3, 2, 1, 1]},
     )  # fmt: skip

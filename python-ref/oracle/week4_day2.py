@@ -6,7 +6,7 @@ products and sums, and whole models, whose logits are those of week 1's decoder 
 
 import torch
 
-from oracle.fixtures import Random, rounding
+from oracle.fixtures import rounding
 from oracle.week1_day5 import decoder, draw_model
 from oracle.week2_day1 import MODELS, cached, draw_biases, roundings, walk
 
@@ -34,27 +34,27 @@ def norms(x, w, weight):
 
 
 def cases(out):
-    r = Random(4201)
+    r = out.random(4201)
     a, b = r.normal(4, 6), r.normal(3, 6)
     out.case(
-        "task_3_graph/guide", seed=4201, why="Aᵀ(AB), which needs a contiguous copy of Aᵀ", inputs={"a": a, "b": b}, outputs=guide,
+        "task_3_graph/guide", why="Aᵀ(AB), which needs a contiguous copy of Aᵀ", inputs={"a": a, "b": b}, outputs=guide,
         tolerance={"output": rounding(20, 40.0)},
         wrong={"without-the-copy": lambda a, b: product(a.reshape(6, 4), product(a, b))},
     )  # fmt: skip
-    r = Random(4202)
+    r = out.random(4202)
     x, y, w = r.normal(3, 8), r.normal(3, 8), r.normal(5, 8)
     out.case(
-        "task_3_graph/shared", seed=4202, why="nodes that several others read", inputs={"x": x, "y": y, "w": w}, outputs=shared,
+        "task_3_graph/shared", why="nodes that several others read", inputs={"x": x, "y": y, "w": w}, outputs=shared,
         tolerance={"output": rounding(24, 60.0)}, wrong={"once": lambda x, y, w: product(w, x + y) + product(w, 2 * (x + y))},
     )  # fmt: skip
-    r = Random(4203)
+    r = out.random(4203)
     x, w, weight = r.normal(3, 8), r.normal(8, 8), r.normal(8, mean=1.0, std=0.3)
     out.case(
-        "task_3_graph/norm", seed=4203, why="a norm, a product and what is added to", inputs={"x": x, "w": w, "weight": weight}, outputs=norms,
+        "task_3_graph/norm", why="a norm, a product and what is added to", inputs={"x": x, "w": w, "weight": weight}, outputs=norms,
         tolerance={"output": rounding(30, 20.0)},
     )  # fmt: skip
     for seed, (family, json) in zip((4211, 4212, 4213, 4214), MODELS.items(), strict=True):
-        r = Random(seed)
+        r = out.random(seed)
         weights, tokens = draw_model(r, json), r.integers(7, high=json["vocab_size"])
         weights |= draw_biases(r, json)
         exact_weights = {name: value.double() for name, value in weights.items()}
@@ -67,6 +67,6 @@ def cases(out):
 
         golden = run(tokens, **exact_weights)["logits"]
         out.case(
-            f"task_4_model/{family}", seed=seed, why=f"a whole {family} of {json['num_hidden_layers']} layers", inputs={**weights, "tokens": tokens},
+            f"task_4_model/{family}", why=f"a whole {family} of {json['num_hidden_layers']} layers", inputs={**weights, "tokens": tokens},
             outputs=run, tolerance={"logits": walk(roundings(json), golden)}, scalars={"config": json}, same={"with a cache": with_cache},
         )  # fmt: skip

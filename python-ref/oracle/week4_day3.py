@@ -214,7 +214,7 @@ def cases(out):
                 arena.release(*lent[n])
             free = [[a * UNIT, b * UNIT] for a, b in arena.gaps()]
             steps.append({"act": act, "n": n, "at": lent[-1][0] if act == "take" else 0, "free": free, "peak": arena.peak * UNIT})
-        out.case(f"task_2_arena/{name}", seed=4300 + i, why=why, inputs={}, outputs={}, scalars={"steps": steps})
+        out.case(f"task_2_arena/{name}", seed=4300 + i, why=why, scalars={"steps": steps})
     for i, build in enumerate(GRAPHS):
         g = Builder(4350 + i)
         ends = build(g)

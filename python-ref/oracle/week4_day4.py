@@ -321,7 +321,7 @@ def cases(out):
         # A view of a weight is that weight.
         g.node("mul_mat", g.node("reshape", weights[2], shape=[4, 4]), len(g.nodes) - 3)
         out.case(
-            f"task_2_model/{name}", seed=4400, why=why, inputs={}, outputs={},
+            f"task_2_model/{name}", seed=4400, why=why,
             scalars={
                 "nodes": g.nodes, "lacks": lacks, "homes": [[i, home] for i, home in homes.items()], "cache": cache,
                 "pinned": pins(g.nodes, lacks, homes, cache),
@@ -339,8 +339,8 @@ def cases(out):
         assert sum(len(split[1]) for split in found) == least
         scalars = {"nodes": g.nodes, "pinned": g.pinned, "placed": placed, "copies": least}
         if not name.startswith("drawn"):
-            out.case(f"task_3_graph/{name}", seed=4410, why=why, inputs={}, outputs={}, scalars=scalars)
-        out.case(f"task_4_graph/{name}", seed=4410, why=why, inputs={}, outputs={}, scalars=scalars | {"splits": found})
+            out.case(f"task_3_graph/{name}", seed=4410, why=why, scalars=scalars)
+        out.case(f"task_4_graph/{name}", seed=4410, why=why, scalars=scalars | {"splits": found})
     # Placed without sense, so that there is much to copy, and back.
     for i, build in enumerate((residual, *(build for build in GRAPHS if build.__name__ != "residual"))):
         g = Builder(4450 + i)

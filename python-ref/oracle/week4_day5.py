@@ -102,21 +102,21 @@ def product(x, decoded):
 def cases(out):
     for i, (n, per_group) in enumerate(DISPATCHES):
         out.case(
-            f"task_1_dispatch/{i:02}_{n}_by_{per_group}", seed=0, why="workgroups for so many items", inputs={}, outputs={}, tolerance={},
+            f"task_1_dispatch/{i:02}_{n}_by_{per_group}", seed=0, why="workgroups for so many items", tolerance={},
             scalars={"n": n, "per_group": per_group, "groups": dispatch(n, per_group)},
         )  # fmt: skip
     for i, (n, why) in enumerate(SIZES):
-        r = Random(4500 + i)
+        r = out.random(4500 + i)
         a, b = r.normal(n), r.normal(n)
         out.case(
-            f"task_1_add/{n}", seed=4500 + i, why=why, inputs={"a": a, "b": b}, outputs={"output": behind(a.double() + b)},
+            f"task_1_add/{n}", why=why, inputs={"a": a, "b": b}, outputs={"output": behind(a.double() + b)},
             tolerance={"output": rounding(1, a.double() + b)},
         )  # fmt: skip
         gates = r.normal(n, std=3.0)
         # WGSL allows exp 3 + 2|x| units in the last place.
         expected = silu_gate(gates.double(), b)
         out.case(
-            f"task_1_silu/{n}", seed=4500 + i, why=why, inputs={"a": gates, "b": b}, outputs={"output": behind(expected)},
+            f"task_1_silu/{n}", why=why, inputs={"a": gates, "b": b}, outputs={"output": behind(expected)},
             tolerance={"output": rounding(32, expected)},
         )  # fmt: skip
     gates = torch.tensor([-120.0, -100.0, -89.0, -20.0, -0.0, 0.0, 20.0, 89.0, 100.0, 120.0])
@@ -128,11 +128,11 @@ def cases(out):
         nan="exp of a large gate overflows; infinity over infinity is no number",
     )  # fmt: skip
     for i, (name, rows, width, eps, std, why) in enumerate(NORMS):
-        r = Random(4520 + i)
+        r = out.random(4520 + i)
         x, weight = r.normal(rows, width, std=std), r.normal(width, mean=1.0)
         expected = rms_norm(x.double(), weight.double(), eps)
         out.case(
-            f"task_2_norm/{name}", seed=4520 + i, why=why, inputs={"x": x, "weight": weight}, outputs={"output": behind(expected)},
+            f"task_2_norm/{name}", why=why, inputs={"x": x, "weight": weight}, outputs={"output": behind(expected)},
             tolerance={"output": rounding(random_walk(width) + 8, expected)}, scalars={"eps": eps, "rows": rows, "width": width},
         )  # fmt: skip
     for task, shapes in (("task_3_mat_vec", VECTORS), ("task_4_mat_mat", TILES)):
@@ -148,7 +148,7 @@ def cases(out):
                 scalars={"type": kind, "rows": rows, "k": k, "columns": columns},
             )  # fmt: skip
     for i, (name, rows, heads, kv_heads, d, first, std, why) in enumerate(MIXES):
-        r = Random(4580 + i)
+        r = out.random(4580 + i)
         positions = first + rows
         q, k, v = r.normal(rows, heads, d, std=std), r.normal(positions, kv_heads, d), r.normal(positions, kv_heads, d)
         if name == "far_below_zero":
@@ -159,11 +159,11 @@ def cases(out):
         # A score's rounding becomes the share's, relative to it.
         largest = (torch.einsum("thd,shd->", q.abs().double()[:, :1], k.abs().double()[:, :1]) * scale / rows / positions).item()
         out.case(
-            f"task_5_attention/{name}", seed=4580 + i, why=why, inputs={"q": q, "k": k, "v": v}, outputs={"output": behind(expected)},
+            f"task_5_attention/{name}", why=why, inputs={"q": q, "k": k, "v": v}, outputs={"output": behind(expected)},
             tolerance={"output": rounding(random_walk(d) * max(1.0, largest) / 2 + 24, v)},
             scalars={"rows": rows, "heads": heads, "kv_heads": kv_heads, "d": d, "first": first, "scale": scale},
         )  # fmt: skip
-    r = Random(4600)
+    r = out.random(4600)
     e, inner, rows, eps = 32, 64, 7, 0.125
     x, norm = r.normal(rows, e), r.normal(e, mean=1.0)
     parts = {"gate": packed(r.normal(inner, e, std=0.3), "Q8_0"), "up": packed(r.normal(inner, e, std=0.3), "Q4_0"), "down": packed(r.normal(e, inner, std=0.3), "Q8_0")}
@@ -171,7 +171,7 @@ def cases(out):
     gated = silu_gate(product(normed, parts["gate"][1]), product(normed, parts["up"][1]))
     expected = x.double() + product(gated, parts["down"][1])
     out.case(
-        "task_6_mlp/mixed", seed=4600, why="an MLP whose matrices have different formats",
+        "task_6_mlp/mixed", why="an MLP whose matrices have different formats",
         inputs={"x": x, "norm": norm, **{name: stored for name, (stored, _) in parts.items()}}, outputs={"output": expected},
         tolerance={"output": rounding(4 * random_walk(e) + 40, expected)}, scalars={"e": e, "inner": inner, "rows": rows, "eps": eps},
     )  # fmt: skip

@@ -119,7 +119,7 @@ def cases(out):
         members = torch.argsort(ids, stable=True).tolist()
         starts = [0, *torch.bincount(ids, minlength=n).cumsum(0).tolist()]
         out.case(
-            f"task_2_group/{name}", seed=0, why=why, inputs={}, outputs={}, tolerance={},
+            f"task_2_group/{name}", seed=0, why=why, tolerance={},
             scalars={"chosen": chosen, "experts": n, "starts": starts, "members": members},
         )  # fmt: skip
     for i, (name, tokens, k, n, rows, cols, per_token, kind, why) in enumerate((
@@ -150,10 +150,10 @@ def cases(out):
             scalars={"chosen": flat.tolist(), "experts": n, "rows": rows, "cols": cols, "type": kind, "bytes": len(set(flat.tolist())) * bytes_of_one},
         )  # fmt: skip
     for i, (name, tokens, k, width) in enumerate((("two", 3, 2, 5), ("four", 2, 4, 7), ("one", 3, 1, 4))):
-        r = Random(4680 + i)
+        r = out.random(4680 + i)
         outputs, weights = r.normal(tokens * k, width), r.uniform(tokens * k, low=0.1, high=1.0)
         out.case(
-            f"task_2_combine/{name}", seed=4680 + i, why=f"{k} experts a token", inputs={"outputs": outputs, "weights": weights},
+            f"task_2_combine/{name}", why=f"{k} experts a token", inputs={"outputs": outputs, "weights": weights},
             outputs=lambda outputs, weights, tokens=tokens, k=k: {"output": (outputs * weights[:, None]).view(tokens, k, -1).sum(1)},
             tolerance={"output": rounding(k + 1, 6.0)}, scalars={"tokens": tokens},
         )  # fmt: skip
@@ -171,24 +171,24 @@ def cases(out):
             tolerance={"weights": relative_rounding(n + 8 + int(2 * max(mean, abs(sink))))}, scalars={"sink": sink},
         )  # fmt: skip
     for i, (name, group, heads, d, length, rows, sink, why) in enumerate(SINKS):
-        r = Random(4720 + i)
+        r = out.random(4720 + i)
         q, k, v = r.normal(group * heads, rows, d), r.normal(heads, length, d), r.normal(heads, length, d)
         sinks = r.normal(group * heads, mean=sink)
         out.case(
-            f"task_3_attend/{name}", seed=4720 + i, why=why, inputs={"q": q, "k": k, "v": v, "sinks": sinks},
+            f"task_3_attend/{name}", why=why, inputs={"q": q, "k": k, "v": v, "sinks": sinks},
             outputs=lambda q, k, v, sinks: {"output": attention(sinks, q, k, v)},
             tolerance={"output": rounding(random_walk(d) + random_walk(length) + 24, v.abs().max().item())},
         )  # fmt: skip
     for window, length in WINDOWS:
         starts, ends = seen(window, length)
         out.case(
-            f"task_4_visible/{'all' if window is None else window}_of_{length}", seed=0, why="what each row sees, by transformers' mask", inputs={},
-            outputs={}, tolerance={}, scalars={"window": window or 0, "starts": starts, "ends": ends},
+            f"task_4_visible/{'all' if window is None else window}_of_{length}", seed=0, why="what each row sees, by transformers' mask",
+            tolerance={}, scalars={"window": window or 0, "starts": starts, "ends": ends},
         )  # fmt: skip
     for window, page, steps in PAGES:
         out.case(
             f"task_4_pages/{'all' if window is None else window}_in_pages_of_{page}", seed=0, why="pages that nobody sees again, found in the mask",
-            inputs={}, outputs={}, tolerance={}, scalars={"window": window or 0, "page": page, "out": pages_out(window, page, steps)},
+            tolerance={}, scalars={"window": window or 0, "page": page, "out": pages_out(window, page, steps)},
         )  # fmt: skip
     x = Random(4790).integers(4 * 17, high=256)
     x[::17] = torch.tensor([127, 120, 0, 1])

@@ -9,7 +9,7 @@ import math
 
 import torch
 
-from oracle.fixtures import Random, Tolerance, exact, relative_rounding
+from oracle.fixtures import Tolerance, exact, relative_rounding
 
 SIZES = {"vocabulary": 300, "tokens": 290, "hidden": 24, "heads": 4, "kv_heads": 2, "head_dim": 6, "intermediate": 150, "positions": 12}
 EPS = 2.0**-16
@@ -123,7 +123,7 @@ def steps(n, magnitude):
 
 
 def cases(out):
-    r = Random(4701)
+    r = out.random(4701)
     ties = torch.tensor([[127, 0.5, 1.5, 2.5, -0.5, -1.5, -126.5, 3.25]])
     rows = torch.cat([ties, torch.tensor([[-2.0, 1, 0.5, 0, 0, 0, 0.25, -1.75]]), torch.zeros(1, 8), r.normal(6, 8), r.normal(2, 8, std=100.0), r.normal(2, 8, std=0.01)])
     for name, most in (("int8", 127), ("int16", 32767)):
@@ -137,7 +137,6 @@ def cases(out):
 
         out.case(
             f"task_1_{name}/rows",
-            seed=r.seed,
             why="halves, a row whose largest number is negative, a row of zeros, large and small rows",
             inputs={"x": x},
             outputs=quantized,
@@ -154,20 +153,16 @@ def cases(out):
     ]
     out.case(
         "task_1_dot/numbers",
-        seed=r.seed,
         why="none, one, few and many numbers, and sums that 32 bits do not hold",
-        inputs={},
-        outputs={},
         scalars={"rows": [[w, x, sum(a * b for a, b in zip(w, x))] for w, x in dots]},
     )
 
     model = random_model(r)
-    out.case("model/weights", seed=r.seed, why="a model of one layer, as int8 rows with a scale each", inputs=model, outputs={}, scalars=SIZES | {"eps": EPS})
+    out.case("model/weights", why="a model of one layer, as int8 rows with a scale each", inputs=model, scalars=SIZES | {"eps": EPS})
 
     x = r.normal(SIZES["hidden"])
     out.case(
         "task_3_product/rows",
-        seed=r.seed,
         why="a matrix of 150 rows and activations of both signs",
         inputs={"x": x},
         outputs=lambda x: product(model["gate"].to(x), model["gate_scale"].to(x), x),
@@ -188,7 +183,6 @@ def cases(out):
         assert spread == 1.0 or scores.amax(-1).min() > 89, scores.amax(-1)
         out.case(
             f"task_4_attend/{name}",
-            seed=r.seed,
             why=why,
             inputs={"keys": keys, "values": values, "q": q},
             outputs=attend,
@@ -200,7 +194,6 @@ def cases(out):
     mlp = lambda x: swiglu({n: v.to(x) for n, v in inner.items()}, x)
     out.case(
         "task_4_mlp/inner",
-        seed=r.seed,
         why="150 outputs inside, which are no whole number of chunks",
         inputs={"x": x},
         outputs=mlp,
@@ -228,9 +221,7 @@ def cases(out):
     assert worst < bound.value and gap > 3 * bound.value, (worst, gap, bound)
     out.case(
         "task_5_generate/greedy",
-        seed=r.seed,
         why="a prompt that repeats a token, then the best token again and again, until the cache is full",
         inputs={"logits": torch.tensor([e[1] for e in expected], dtype=torch.float64).float()},
-        outputs={},
         scalars={"prompt": prompt, "best": [e[0] for e in expected], "logit_tolerance": bound.value, "derivation": bound.derivation},
     )

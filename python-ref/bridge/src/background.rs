@@ -30,11 +30,8 @@ const STACK: usize = 8 << 20;
 ///
 /// # Errors
 /// If it panics, or Python handles a signal meanwhile and raises an exception.
-pub(crate) fn call<T: Send + 'static>(
-    py: Python<'_>,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> PyResult<T> {
-    converse(py, |_| work(), |never: Infallible| -> PyResult<()> { match never {} })
+pub(crate) fn call<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+    converse(|_| work(), |never: Infallible| -> PyResult<()> { match never {} })
 }
 
 /// As [`call`], for code that asks questions on its way. They are answered by `answer` on the
@@ -43,7 +40,6 @@ pub(crate) fn call<T: Send + 'static>(
 /// # Errors
 /// As [`call`], and whatever `answer` returns.
 pub(crate) fn converse<Q: Send + 'static, A: Send + 'static, T: Send + 'static>(
-    py: Python<'_>,
     work: impl FnOnce(&mut dyn FnMut(Q) -> A) -> T + Send + 'static,
     mut answer: impl FnMut(Q) -> PyResult<A>,
 ) -> PyResult<T> {
@@ -67,24 +63,27 @@ pub(crate) fn converse<Q: Send + 'static, A: Send + 'static, T: Send + 'static>(
     thread
         .spawn(worker)
         .map_err(|error| PyRuntimeError::new_err(format!("no thread could be started: {error}")))?;
-    loop {
-        let said;
-        (said, hear) = py.detach(move || (hear.recv_timeout(PATIENCE), hear));
-        match said {
-            Ok(Said::Question(question)) => {
-                let answer = answer(question);
-                // What answers may be no Python code, between whose steps signals would be handled.
-                py.check_signals()?;
-                // The worker waits for it, so it is there.
-                let _ = reply.send(answer);
-            }
-            Ok(Said::Result(result)) => return result,
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err("the thread ended without a result"));
+    // Python called, so this thread is attached already: attaching again costs a counter.
+    Python::attach(|py| {
+        loop {
+            let said;
+            (said, hear) = py.detach(move || (hear.recv_timeout(PATIENCE), hear));
+            match said {
+                Ok(Said::Question(question)) => {
+                    let answer = answer(question);
+                    // An answer that runs no Python code handles no signals.
+                    py.check_signals()?;
+                    // The worker waits for it, so it is there.
+                    let _ = reply.send(answer);
+                }
+                Ok(Said::Result(result)) => return result,
+                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(PyRuntimeError::new_err("the thread ended without a result"));
+                }
             }
         }
-    }
+    })
 }
 
 /// What a worker sends.
@@ -108,11 +107,10 @@ impl<T: Send + 'static> Kept<T> {
     /// As [`call`].
     pub(crate) fn call<R: Send + 'static>(
         &self,
-        py: Python<'_>,
         work: impl FnOnce(&mut T) -> R + Send + 'static,
     ) -> PyResult<R> {
         let kept = Arc::clone(&self.0);
-        call(py, move || work(&mut kept.lock().unwrap_or_else(PoisonError::into_inner)))
+        call(move || work(&mut kept.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// As [`converse`], on the value.
@@ -121,7 +119,6 @@ impl<T: Send + 'static> Kept<T> {
     /// As [`converse`].
     pub(crate) fn converse<Q: Send + 'static, A: Send + 'static, R: Send + 'static>(
         &self,
-        py: Python<'_>,
         work: impl FnOnce(&mut T, &mut dyn FnMut(Q) -> A) -> R + Send + 'static,
         answer: impl FnMut(Q) -> PyResult<A>,
     ) -> PyResult<R> {
@@ -129,6 +126,6 @@ impl<T: Send + 'static> Kept<T> {
         let work = move |ask: &mut dyn FnMut(Q) -> A| {
             work(&mut kept.lock().unwrap_or_else(PoisonError::into_inner), ask)
         };
-        converse(py, work, answer)
+        converse(work, answer)
     }
 }

@@ -66,13 +66,30 @@ pub(crate) fn member<C: Choice>(choice: C, py: Python<'_>) -> PyResult<Bound<'_,
     class.bind(py).getattr(*name)
 }
 
-/// An enumeration, its docstring, and of each member its name and its value in Python.
+/// An enumeration that stands for one in Rust, its docstring, and of each member its name and its
+/// value in Python.
 macro_rules! choice {
-    ($(#[doc = $doc:literal])+ $name:ident { $($member:ident = $value:literal,)+ }) => {
+    ($(#[doc = $doc:literal])+ $name:ident = $rust:ty { $($member:ident = $value:literal,)+ }) => {
         $(#[doc = $doc])+
         #[derive(Clone, Copy, PartialEq)]
         pub(crate) enum $name {
             $($member,)+
+        }
+
+        impl From<$name> for $rust {
+            fn from(choice: $name) -> Self {
+                match choice {
+                    $($name::$member => Self::$member,)+
+                }
+            }
+        }
+
+        impl From<$rust> for $name {
+            fn from(choice: $rust) -> Self {
+                match choice {
+                    $(<$rust>::$member => Self::$member,)+
+                }
+            }
         }
 
         impl $crate::choice::Choice for $name {

@@ -1,10 +1,13 @@
 //! NumPy arrays to tensors and back, and whole numbers.
 
+use std::convert::Infallible;
+
 use ndarray::{Array2, ArrayD, Ix2};
 use numpy::{IntoPyArray, PyArrayDyn, PyReadonlyArrayDyn};
 use pyo3::{
     exceptions::{PyOverflowError, PyTypeError, PyValueError},
     prelude::*,
+    types::PyBytes,
 };
 use tiny_llm_formats::Tensor;
 
@@ -51,11 +54,8 @@ impl<'py> IntoPyObject<'py> for Floats {
 ///
 /// # Errors
 /// As [`call`].
-pub(crate) fn compute(
-    py: Python<'_>,
-    work: impl FnOnce() -> Tensor + Send + 'static,
-) -> PyResult<Floats> {
-    call(py, work).map(Floats)
+pub(crate) fn compute(work: impl FnOnce() -> Tensor + Send + 'static) -> PyResult<Floats> {
+    call(work).map(Floats)
 }
 
 /// The tensor of an argument that may be left out.
@@ -191,7 +191,7 @@ pub(crate) fn whole(object: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
 }
 
 /// A token's id.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Token(pub u32);
 
 impl FromPyObject<'_, '_> for Token {
@@ -214,7 +214,7 @@ impl FromPyObject<'_, '_> for Long {
     }
 }
 
-/// `bytes`, and no list of numbers.
+/// `bytes`, which no list of numbers passes for.
 pub(crate) struct Octets(pub Vec<u8>);
 
 impl FromPyObject<'_, '_> for Octets {
@@ -225,6 +225,16 @@ impl FromPyObject<'_, '_> for Octets {
             let found = object.get_type().name().map_or_else(|_| String::new(), |n| n.to_string());
             PyTypeError::new_err(format!("expected bytes, got {found}"))
         })
+    }
+}
+
+impl<'py> IntoPyObject<'py> for Octets {
+    type Target = PyBytes;
+    type Output = Bound<'py, PyBytes>;
+    type Error = Infallible;
+
+    fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Infallible> {
+        Ok(PyBytes::new(py, &self.0))
     }
 }
 

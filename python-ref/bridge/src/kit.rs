@@ -1,24 +1,17 @@
 //! What both solutions use and no task teaches: configuration, tokenizer, chat template.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::HashMap, path::PathBuf};
 
-use pyo3::prelude::*;
+use anyhow::{Context as _, ensure};
 use tiny_llm_formats::{
     chat::Message,
     config,
     text::{self, ChatTemplate},
 };
 
-use crate::{
-    background::call,
-    convert::{Count, Ids},
-    panics::{value_error, wrong_argument},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<ModelConfig>()?;
-    m.add_class::<Tokenizer>()
-}
+exports! { class ModelConfig, Tokenizer; }
 
 /// What a decoder needs to know about itself.
 #[pyclass(frozen)]
@@ -80,12 +73,11 @@ impl Tokenizer {
     /// Runs the tokenizer, which takes its time with a long text.
     fn call<T: Send + 'static>(
         &self,
-        py: Python<'_>,
         argument: &str,
         work: impl FnOnce(&text::Tokenizer) -> anyhow::Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let tokenizer = Arc::clone(&self.tokenizer);
-        call(py, move || work(&tokenizer))?.map_err(wrong_argument(argument))
+        call(move || work(&tokenizer))?.map_err(wrong_argument(argument))
     }
 }
 
@@ -100,18 +92,18 @@ impl Tokenizer {
     }
 
     /// The ids of a text, and no others.
-    fn encode(&self, py: Python<'_>, text: String) -> PyResult<Vec<u32>> {
-        self.call(py, "text", move |tokenizer| tokenizer.encode(&text))
+    fn encode(&self, text: String) -> PyResult<Vec<u32>> {
+        self.call("text", move |tokenizer| tokenizer.encode(&text))
     }
 
     /// The ids of a text that a model is to continue.
-    fn encode_prompt(&self, py: Python<'_>, text: String) -> PyResult<Vec<u32>> {
-        self.call(py, "text", move |tokenizer| tokenizer.encode_prompt(&text))
+    fn encode_prompt(&self, text: String) -> PyResult<Vec<u32>> {
+        self.call("text", move |tokenizer| tokenizer.encode_prompt(&text))
     }
 
     /// The text of these ids.
-    fn decode(&self, py: Python<'_>, ids: Ids<1>) -> PyResult<String> {
-        self.call(py, "ids", move |tokenizer| tokenizer.decode(&ids.to_vec()))
+    fn decode(&self, ids: Ids<1>) -> PyResult<String> {
+        self.call("ids", move |tokenizer| tokenizer.decode(&ids.to_vec()))
     }
 
     /// The bytes that a token stands for within a text; none for an id that the tokenizer does not
@@ -152,4 +144,19 @@ impl Tokenizer {
 
 pub(crate) fn to_messages(messages: Vec<(String, String)>) -> Vec<Message> {
     messages.into_iter().map(|(role, content)| Message { role, content }).collect()
+}
+
+/// The weight of this name and shape.
+///
+/// # Errors
+/// If there is none, or it has another shape.
+pub(crate) fn named<'a>(
+    weights: &'a HashMap<String, Floats>,
+    name: &str,
+    shape: &[usize],
+) -> anyhow::Result<&'a Floats> {
+    let weight = weights.get(name).with_context(|| format!("tensor {name}: not found"))?;
+    let found = weight.0.shape();
+    ensure!(found == shape, "tensor {name}: found shape {found:?}, expected {shape:?}");
+    Ok(weight)
 }

@@ -12,10 +12,33 @@ mod choice;
 mod convert;
 #[cfg(feature = "gpu")]
 mod device;
+mod exports;
 mod kit;
 mod memory;
 mod panics;
 mod shapes;
+
+/// What almost every binding uses.
+mod prelude {
+    pub(crate) use std::sync::Arc;
+
+    pub(crate) use pyo3::{
+        exceptions::{PyTypeError, PyValueError},
+        prelude::*,
+    };
+    pub(crate) use tiny_llm_formats::{Tensor, tensor::tensor};
+
+    pub(crate) use crate::{
+        background::{Kept, call, converse},
+        choice::choice,
+        convert::*,
+        exports::exports,
+        kit::ModelConfig,
+        memory::{room, room_for},
+        panics::{catch, value_error, wrong_argument},
+        shapes::*,
+    };
+}
 
 #[path = "solution"]
 mod student {
@@ -28,6 +51,12 @@ mod student {
     pub(crate) mod week2;
     pub(crate) mod week3;
     pub(crate) mod week4;
+    use crate::prelude::*;
+
+    exports! {
+        #[cfg(feature = "serve")] contents engine;
+        module week1, week2, week3, week4;
+    }
 }
 
 #[path = "solution"]
@@ -42,6 +71,12 @@ mod reference {
     pub(crate) mod week2;
     pub(crate) mod week3;
     pub(crate) mod week4;
+    use crate::prelude::*;
+
+    exports! {
+        #[cfg(feature = "serve")] contents engine;
+        module week1, week2, week3, week4;
+    }
 }
 
 #[pymodule]
@@ -50,29 +85,15 @@ fn _bridge(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("SolutionPanic", m.py().get_type::<panics::SolutionPanic>())?;
     m.add("NotImplementedYet", m.py().get_type::<panics::NotImplementedYet>())?;
     m.add_function(wrap_pyfunction!(_panic, m)?)?;
-    submodule(m, "kit", "tiny_llm.kit", kit::fill)?;
-    submodule(m, "student", "tiny_llm.student", |m| {
-        #[cfg(feature = "serve")]
-        student::engine::fill(m)?;
-        submodule(m, "week1", "tiny_llm.student.week1", student::week1::fill)?;
-        submodule(m, "week2", "tiny_llm.student.week2", student::week2::fill)?;
-        submodule(m, "week3", "tiny_llm.student.week3", student::week3::fill)?;
-        submodule(m, "week4", "tiny_llm.student.week4", student::week4::fill)
-    })?;
-    submodule(m, "reference", "tiny_llm.reference", |m| {
-        #[cfg(feature = "serve")]
-        reference::engine::fill(m)?;
-        submodule(m, "week1", "tiny_llm.reference.week1", reference::week1::fill)?;
-        submodule(m, "week2", "tiny_llm.reference.week2", reference::week2::fill)?;
-        submodule(m, "week3", "tiny_llm.reference.week3", reference::week3::fill)?;
-        submodule(m, "week4", "tiny_llm.reference.week4", reference::week4::fill)
-    })
+    submodule(m, "kit", kit::fill)?;
+    submodule(m, "student", student::fill)?;
+    submodule(m, "reference", reference::fill)
 }
 
 /// Panics as a solution may. The bridge's own tests look at what becomes of it.
 #[pyfunction]
-fn _panic(py: Python<'_>, message: String) -> PyResult<()> {
-    background::call(py, move || panic!("{message}"))
+fn _panic(message: String) -> PyResult<()> {
+    background::call(move || panic!("{message}"))
 }
 
 /// Adds a module to its parent and to `sys.modules`, so that
@@ -80,11 +101,13 @@ fn _panic(py: Python<'_>, message: String) -> PyResult<()> {
 fn submodule(
     parent: &Bound<'_, PyModule>,
     name: &str,
-    path: &str,
     fill: fn(&Bound<'_, PyModule>) -> PyResult<()>,
 ) -> PyResult<()> {
     let py = parent.py();
-    let module = PyModule::new(py, path)?;
+    let above = parent.name()?.to_string();
+    // In Python the package takes the place of the library in it.
+    let path = format!("{}.{name}", above.strip_suffix("._bridge").unwrap_or(&above));
+    let module = PyModule::new(py, &path)?;
     fill(&module)?;
     // What `import *` takes is what stands there, as in a module of Python.
     if module.hasattr("__all__")? {
@@ -93,9 +116,9 @@ fn submodule(
     // A class is compiled for two modules, so its own is only known here.
     for item in module.dict().values() {
         if let Ok(class) = item.cast::<PyType>() {
-            class.setattr("__module__", path)?;
+            class.setattr("__module__", &path)?;
         }
     }
-    py.import("sys")?.getattr("modules")?.set_item(path, &module)?;
+    py.import("sys")?.getattr("modules")?.set_item(&path, &module)?;
     parent.add(name, module)
 }

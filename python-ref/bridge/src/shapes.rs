@@ -1,6 +1,8 @@
 //! Shapes of arguments, held against the letters in which they are documented: `q [..., L, D]`,
 //! `k [..., S, D]`.
 
+use std::fmt::Display;
+
 use ndarray::Dimension;
 use pyo3::{exceptions::PyValueError, prelude::*};
 use tiny_llm_formats::{Tensor, tensor::broadcast_shape};
@@ -8,8 +10,56 @@ use tiny_llm_formats::{Tensor, tensor::broadcast_shape};
 use crate::convert::Floats;
 
 /// A `ValueError` that names an argument, what was found and what was expected.
-pub(crate) fn wrong(argument: &str, found: &str, expected: &str) -> PyErr {
+pub(crate) fn wrong(argument: &str, found: impl Display, expected: impl Display) -> PyErr {
     PyValueError::new_err(format!("{argument}: found {found}, expected {expected}"))
+}
+
+/// `refuse_if!(bad; argument, found; expected)` returns what [`wrong`] gives if `bad` holds.
+/// `expected` is a format and its arguments.
+macro_rules! refuse_if {
+    ($bad:expr; $argument:expr, $found:expr; $($expected:tt)+) => {
+        if $bad {
+            return Err($crate::shapes::wrong($argument, $found, format_args!($($expected)+)));
+        }
+    };
+}
+pub(crate) use refuse_if;
+
+/// Holds arguments against their letters, as [`Shapes::fit`] does: `fit!(q = "... L D", k = "... S
+/// D")`. Returns what the letters stand for; `fit!(shapes, k = "... S D")` adds to `shapes`.
+macro_rules! fit {
+    ($($x:ident = $letters:literal),+) => {{
+        let mut shapes = $crate::shapes::Shapes::default();
+        $crate::shapes::fit!(shapes, $($x = $letters),+);
+        shapes
+    }};
+    ($shapes:ident, $($x:ident = $letters:literal),+) => {
+        $($shapes.fit(stringify!($x), $letters, &$x)?;)+
+    };
+}
+pub(crate) use fit;
+
+/// An argument that has a shape, unless it was left out.
+pub(crate) trait Shaped {
+    fn axes(&self) -> Option<&[usize]>;
+}
+
+impl Shaped for Floats {
+    fn axes(&self) -> Option<&[usize]> {
+        Some(self.0.shape())
+    }
+}
+
+impl<T: Shaped> Shaped for Option<T> {
+    fn axes(&self) -> Option<&[usize]> {
+        self.as_ref()?.axes()
+    }
+}
+
+impl<T: Shaped> Shaped for &T {
+    fn axes(&self) -> Option<&[usize]> {
+        (*self).axes()
+    }
 }
 
 /// What the letters of one call stand for. A letter gets its size from the first argument that has
@@ -48,8 +98,8 @@ impl Shapes {
         lead.chain(letters.iter().map(|letter| self.size(letter))).collect()
     }
 
-    /// Holds an argument against its letters, `"... L D"`. Leading axes broadcast as in NumPy; no
-    /// other axis has length 0.
+    /// Holds an argument against its letters, `"... L D"`, unless it was left out. Leading axes
+    /// broadcast as in NumPy; no other axis has length 0.
     ///
     /// # Errors
     /// A `ValueError` that names the argument, its shape, and what was expected.
@@ -57,22 +107,9 @@ impl Shapes {
         &mut self,
         argument: &'static str,
         letters: &'static str,
-        x: &Floats,
+        x: &impl Shaped,
     ) -> PyResult<()> {
-        self.fit_shape(argument, letters, x.0.shape())
-    }
-
-    /// As [`Shapes::fit`], for an argument that may be left out.
-    ///
-    /// # Errors
-    /// As [`Shapes::fit`].
-    pub(crate) fn fit_optional(
-        &mut self,
-        argument: &'static str,
-        letters: &'static str,
-        x: Option<&Floats>,
-    ) -> PyResult<()> {
-        x.map_or(Ok(()), |x| self.fit(argument, letters, x))
+        x.axes().map_or(Ok(()), |axes| self.fit_shape(argument, letters, axes))
     }
 
     /// As [`Shapes::fit`], for what is no array of floats.
@@ -93,20 +130,20 @@ impl Shapes {
         let documented = format!("[{}]", letters.split_whitespace().collect::<Vec<_>>().join(", "));
         let found = format!("shape {shape:?}");
         let Some(lead) = shape.len().checked_sub(axes.len()).filter(|&n| leading || n == 0) else {
-            return Err(wrong(argument, &found, &documented));
+            return Err(wrong(argument, found, documented));
         };
         let (lead, sizes) = shape.split_at(lead);
         for (&letter, &size) in axes.iter().zip(sizes) {
             if size == 0 {
                 let expected = format!("{documented} with {letter} of at least 1");
-                return Err(wrong(argument, &found, &expected));
+                return Err(wrong(argument, found, expected));
             }
             match self.known(letter) {
                 None => self.set(letter, size, argument),
                 Some(known) if known.size == size => {}
                 Some(Size { size, argument: other, .. }) => {
                     let expected = format!("{documented} with {letter} = {size}, as in {other}");
-                    return Err(wrong(argument, &found, &expected));
+                    return Err(wrong(argument, found, expected));
                 }
             }
         }
@@ -120,7 +157,7 @@ impl Shapes {
                     let expected = format!(
                         "{documented} with leading axes that broadcast with {before:?} of {other}"
                     );
-                    return Err(wrong(argument, &found, &expected));
+                    return Err(wrong(argument, found, expected));
                 };
                 (both, other)
             }
@@ -140,7 +177,7 @@ impl Shapes {
         }
         let lead = if self.lead.is_some() { "..., " } else { "" };
         let expected = format!("one that broadcasts to {scores:?}, [{lead}{}]", letters.join(", "));
-        Err(wrong("mask", &format!("shape {:?}", mask.shape()), &expected))
+        Err(wrong("mask", format_args!("shape {:?}", mask.shape()), expected))
     }
 }
 
@@ -161,7 +198,7 @@ pub(crate) fn divides(argument: &str, parts: usize, whole: usize, what: &str) ->
     if whole.is_multiple_of(parts) {
         return Ok(());
     }
-    Err(wrong(argument, &parts.to_string(), &format!("a divisor of {whole}, {what}")))
+    Err(wrong(argument, parts, format_args!("a divisor of {whole}, {what}")))
 }
 
 /// Refuses an index that is out of range.
@@ -172,7 +209,7 @@ pub(crate) fn below(argument: &str, index: usize, end: usize, what: &str) -> PyR
     if index < end {
         return Ok(());
     }
-    Err(wrong(argument, &index.to_string(), &format!("less than {end}, {what}")))
+    Err(wrong(argument, index, format_args!("less than {end}, {what}")))
 }
 
 /// Refuses a token that is not in the vocabulary.
@@ -186,12 +223,10 @@ pub(crate) fn vocabulary<'a>(
 ) -> PyResult<()> {
     match tokens.into_iter().find(|token| **token as usize >= size) {
         None => Ok(()),
-        Some(token) if size == 0 => {
-            Err(wrong(argument, &token.to_string(), "none: there is no token"))
-        }
+        Some(token) if size == 0 => Err(wrong(argument, token, "none: there is no token")),
         Some(token) => {
             let expected = format!("tokens of the vocabulary, 0 to {}", size - 1);
-            Err(wrong(argument, &token.to_string(), &expected))
+            Err(wrong(argument, token, expected))
         }
     }
 }
@@ -212,6 +247,15 @@ pub(crate) fn every(
     }
     match x.indexed_iter().find(|(_, x)| !fine(**x)) {
         None => Ok(()),
-        Some((at, x)) => Err(wrong(argument, &format!("{x} at {:?}", at.slice()), expected)),
+        Some((at, x)) => Err(wrong(argument, format_args!("{x} at {:?}", at.slice()), expected)),
     }
+}
+
+/// Refuses numbers that are larger in size than `most`, or none.
+///
+/// # Errors
+/// As [`every`].
+pub(crate) fn at_most(argument: &str, x: &Floats, most: f32) -> PyResult<()> {
+    let expected = format!("numbers of at most {most:e} in size");
+    every(argument, &x.0, &expected, |x| x.abs() <= most)
 }

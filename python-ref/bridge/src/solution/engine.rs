@@ -6,19 +6,12 @@ use std::{
 };
 
 use anyhow::{Result, anyhow};
-use pyo3::{exceptions::PyRuntimeError, prelude::*, types::PyBytes};
+use pyo3::exceptions::PyRuntimeError;
 use tiny_llm_server::{Local, LocalAnswer, Piece};
 
-use crate::{
-    background::{PATIENCE, call},
-    convert::{Count, Octets},
-    panics::{value_error, wrong_argument},
-};
+use crate::{background::PATIENCE, prelude::*};
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Engine>()?;
-    m.add_class::<Answer>()
-}
+exports! { class Engine, Answer; }
 
 /// Many requests at once, each answered as `cargo llm serve` answers it: the same paths, parameters
 /// and errors. Computes on threads of its own, whatever Python does meanwhile.
@@ -37,7 +30,6 @@ impl Engine {
     ))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn new(
-        py: Python<'_>,
         model: PathBuf,
         threads: Option<Count>,
         context: Option<Count>,
@@ -67,7 +59,7 @@ impl Engine {
         words.extend(share_prefixes.then(|| "--share-prefixes".to_owned()));
         words.extend(draft.map(|draft| format!("--draft={}", text(draft))));
         words.extend(name.map(|name| format!("--name={name}")));
-        let started = call(py, move || Local::start(move || super::open(&words)))?;
+        let started = call(move || Local::start(move || super::open(&words)))?;
         Ok(Self { local: Mutex::new(Some(started.map_err(value_error)?)), shown })
     }
 
@@ -95,10 +87,10 @@ impl Engine {
     }
 
     /// Ends the engine, and what it is still answering.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
+    fn close(&self) -> PyResult<()> {
         let local = self.local.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut local) = local else { return Ok(()) };
-        call(py, move || local.close())?.map_err(ended)
+        call(move || local.close())?.map_err(ended)
     }
 
     fn __repr__(&self) -> &str {
@@ -117,23 +109,23 @@ pub(crate) struct Answer {
 impl Answer {
     /// The status of HTTP, as 200; waits until it is known.
     #[getter]
-    fn status(&self, py: Python<'_>) -> PyResult<u16> {
-        self.wait(py, |answer| Ok(answer.head(PATIENCE)?.map(|head| head.status)))
+    fn status(&self) -> PyResult<u16> {
+        self.wait(|answer| Ok(answer.head(PATIENCE)?.map(|head| head.status)))
     }
 
     /// Names and values; waits until they are known.
     #[getter]
-    fn headers(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
-        self.wait(py, |answer| Ok(answer.head(PATIENCE)?.map(|head| head.headers.clone())))
+    fn headers(&self) -> PyResult<Vec<(String, String)>> {
+        self.wait(|answer| Ok(answer.head(PATIENCE)?.map(|head| head.headers.clone())))
     }
 
     /// All of the body that has not been read yet.
-    fn read<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    fn read(&self) -> PyResult<Octets> {
         let mut all = Vec::new();
-        while let Some(bytes) = self.more(py)? {
+        while let Some(bytes) = self.more()? {
             all.extend(bytes);
         }
-        Ok(PyBytes::new(py, &all))
+        Ok(Octets(all))
     }
 
     /// Ends it; what comes afterwards is nothing.
@@ -146,8 +138,8 @@ impl Answer {
         this
     }
 
-    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        Ok(self.more(py)?.map(|bytes| PyBytes::new(py, &bytes)))
+    fn __next__(&self) -> PyResult<Option<Octets>> {
+        Ok(self.more()?.map(Octets))
     }
 
     fn __repr__(&self) -> &'static str {
@@ -156,11 +148,11 @@ impl Answer {
 }
 
 impl Answer {
-    fn more(&self, py: Python<'_>) -> PyResult<Option<Vec<u8>>> {
+    fn more(&self) -> PyResult<Option<Vec<u8>>> {
         if self.lock()?.is_none() {
             return Ok(None);
         }
-        self.wait(py, |answer| {
+        self.wait(|answer| {
             Ok(match answer.more(PATIENCE)? {
                 Piece::Later => None,
                 Piece::Bytes(bytes) => Some(Some(bytes)),
@@ -172,22 +164,23 @@ impl Answer {
     /// Asks again and again, without the interpreter's lock, and hears Ctrl-C in between.
     fn wait<T: Send>(
         &self,
-        py: Python<'_>,
         ask: impl Fn(&mut LocalAnswer) -> Result<Option<T>> + Send + Sync,
     ) -> PyResult<T> {
-        loop {
-            let asked = py.detach(|| -> PyResult<Option<T>> {
-                let mut answer = self.lock()?;
-                let Some(answer) = answer.as_mut() else {
-                    return Err(ended(anyhow!("the answer was cancelled")));
-                };
-                ask(answer).map_err(ended)
-            })?;
-            py.check_signals()?;
-            if let Some(found) = asked {
-                return Ok(found);
+        Python::attach(|py| {
+            loop {
+                let asked = py.detach(|| -> PyResult<Option<T>> {
+                    let mut answer = self.lock()?;
+                    let Some(answer) = answer.as_mut() else {
+                        return Err(ended(anyhow!("the answer was cancelled")));
+                    };
+                    ask(answer).map_err(ended)
+                })?;
+                py.check_signals()?;
+                if let Some(found) = asked {
+                    return Ok(found);
+                }
             }
-        }
+        })
     }
 
     /// One thread at a time may wait.

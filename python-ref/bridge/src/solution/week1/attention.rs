@@ -1,46 +1,31 @@
 //! Day 1.
 
-use std::sync::Arc;
-
-use pyo3::prelude::*;
-
 use super::rust::attention as rust;
-use crate::{
-    convert::{Count, Floats, Real, compute, optional},
-    memory::room,
-    shapes::{Shapes, divides},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(softmax, m)?)?;
-    m.add_function(wrap_pyfunction!(linear, m)?)?;
-    m.add_function(wrap_pyfunction!(scaled_dot_product_attention, m)?)?;
-    m.add_function(wrap_pyfunction!(split_heads, m)?)?;
-    m.add_function(wrap_pyfunction!(merge_heads, m)?)?;
-    m.add_class::<MultiHeadAttention>()
+exports! {
+    fn softmax, linear, scaled_dot_product_attention, split_heads, merge_heads;
+    class MultiHeadAttention;
 }
 
 /// Softmax over the last axis: `x [..., n]` → the same shape.
 #[pyfunction]
-fn softmax(py: Python<'_>, x: Floats) -> PyResult<Floats> {
-    Shapes::default().fit("x", "... n", &x)?;
-    compute(py, move || rust::softmax(&x.0))
+fn softmax(x: Floats) -> PyResult<Floats> {
+    fit!(x = "... n");
+    compute(move || rust::softmax(&x.0))
 }
 
 /// `x [..., L, in]`, `weight [out, in]`, `bias [out]` → `[..., L, out]`
 #[pyfunction]
 #[pyo3(signature = (x, weight, bias=None))]
-fn linear(py: Python<'_>, x: Floats, weight: Floats, bias: Option<Floats>) -> PyResult<Floats> {
+fn linear(x: Floats, weight: Floats, bias: Option<Floats>) -> PyResult<Floats> {
     check_linear(&x, &weight, bias.as_ref())?;
-    compute(py, move || rust::linear(&x.0, &weight.0, optional(&bias)))
+    compute(move || rust::linear(&x.0, &weight.0, optional(&bias)))
 }
 
 /// What [`linear`] takes, and whether there is room for what it returns.
 pub(super) fn check_linear(x: &Floats, weight: &Floats, bias: Option<&Floats>) -> PyResult<()> {
-    let mut shapes = Shapes::default();
-    shapes.fit("x", "... L in", x)?;
-    shapes.fit("weight", "out in", weight)?;
-    shapes.fit_optional("bias", "out", bias)?;
+    let shapes = fit!(x = "... L in", weight = "out in", bias = "out");
     room("the result", &shapes.shape(&["L", "out"]))
 }
 
@@ -49,21 +34,17 @@ pub(super) fn check_linear(x: &Floats, weight: &Floats, bias: Option<&Floats>) -
 #[pyfunction]
 #[pyo3(signature = (q, k, v, scale=None, mask=None))]
 fn scaled_dot_product_attention(
-    py: Python<'_>,
     q: Floats,
     k: Floats,
     v: Floats,
     scale: Option<Real>,
     mask: Option<Floats>,
 ) -> PyResult<Floats> {
-    let mut shapes = Shapes::default();
-    shapes.fit("q", "... L D", &q)?;
-    shapes.fit("k", "... S D", &k)?;
-    shapes.fit("v", "... S D", &v)?;
+    let shapes = fit!(q = "... L D", k = "... S D", v = "... S D");
     shapes.fit_mask(mask.as_ref(), &["L", "S"])?;
     room("the scores", &shapes.shape(&["L", "S"]))?;
     room("the result", &shapes.shape(&["L", "D"]))?;
-    compute(py, move || {
+    compute(move || {
         let scale = scale.map(|scale| scale.0);
         rust::scaled_dot_product_attention(&q.0, &k.0, &v.0, scale, optional(&mask))
     })
@@ -71,18 +52,17 @@ fn scaled_dot_product_attention(
 
 /// `[B, L, H·D]` → `[B, H, L, D]`
 #[pyfunction]
-fn split_heads(py: Python<'_>, x: Floats, n_heads: Count) -> PyResult<Floats> {
-    let mut shapes = Shapes::default();
-    shapes.fit("x", "B L H·D", &x)?;
+fn split_heads(x: Floats, n_heads: Count) -> PyResult<Floats> {
+    let shapes = fit!(x = "B L H·D");
     divides("n_heads", n_heads.0, shapes.size("H·D"), "the last axis of x")?;
-    compute(py, move || rust::split_heads(&x.0, n_heads.0))
+    compute(move || rust::split_heads(&x.0, n_heads.0))
 }
 
 /// `[B, H, L, D]` → `[B, L, H·D]`
 #[pyfunction]
-fn merge_heads(py: Python<'_>, x: Floats) -> PyResult<Floats> {
-    Shapes::default().fit("x", "B H L D", &x)?;
-    compute(py, move || rust::merge_heads(&x.0))
+fn merge_heads(x: Floats) -> PyResult<Floats> {
+    fit!(x = "B H L D");
+    compute(move || rust::merge_heads(&x.0))
 }
 
 /// `q_proj`, `k_proj`, `v_proj [H·D, E]`, `o_proj [E, H·D]`
@@ -99,11 +79,7 @@ impl MultiHeadAttention {
         v_proj: Floats,
         o_proj: Floats,
     ) -> PyResult<Self> {
-        let mut shapes = Shapes::default();
-        shapes.fit("q_proj", "H·D E", &q_proj)?;
-        shapes.fit("k_proj", "H·D E", &k_proj)?;
-        shapes.fit("v_proj", "H·D E", &v_proj)?;
-        shapes.fit("o_proj", "E H·D", &o_proj)?;
+        let shapes = fit!(q_proj = "H·D E", k_proj = "H·D E", v_proj = "H·D E", o_proj = "E H·D");
         divides("n_heads", n_heads.0, shapes.size("H·D"), "the rows of q_proj")?;
         Ok(Self(Arc::new(rust::MultiHeadAttention {
             n_heads: n_heads.0,
@@ -149,7 +125,6 @@ impl MultiHeadAttention {
     #[pyo3(signature = (query, key, value, mask=None))]
     fn forward(
         &self,
-        py: Python<'_>,
         query: Floats,
         key: Floats,
         value: Floats,
@@ -157,14 +132,12 @@ impl MultiHeadAttention {
     ) -> PyResult<Floats> {
         let mut shapes = Shapes::default();
         shapes.set("E", self.0.q_proj.shape()[1], "q_proj");
-        shapes.fit("query", "B L E", &query)?;
-        shapes.fit("key", "B S E", &key)?;
-        shapes.fit("value", "B S E", &value)?;
+        fit!(shapes, query = "B L E", key = "B S E", value = "B S E");
         shapes.set("H", self.0.n_heads, "n_heads");
         shapes.fit_mask(mask.as_ref(), &["B", "H", "L", "S"])?;
         room("the scores", &shapes.shape(&["B", "H", "L", "S"]))?;
         let layer = Arc::clone(&self.0);
-        compute(py, move || layer.forward(&query.0, &key.0, &value.0, optional(&mask)))
+        compute(move || layer.forward(&query.0, &key.0, &value.0, optional(&mask)))
     }
 
     fn __repr__(&self) -> String {

@@ -2,39 +2,29 @@
 
 use std::{collections::HashSet, ops::ControlFlow};
 
-use pyo3::prelude::*;
-
 use super::{model::Model, rust::generate as rust};
-use crate::{
-    background::{call, converse},
-    choice::{self, choice},
-    convert::{Count, Floats, Ids, vector, whole},
-    panics::{value_error, wrong_argument},
-    shapes::{Shapes, every, vocabulary, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(argmax, m)?)?;
-    m.add_function(wrap_pyfunction!(next_token_logits, m)?)?;
-    m.add_class::<Limits>()?;
-    choice::add::<FinishReason>(m)?;
-    m.add_function(wrap_pyfunction!(generate, m)?)
+exports! {
+    fn argmax, next_token_logits, generate;
+    class Limits;
+    choice FinishReason;
 }
 
 /// The index of the largest of `logits [V]`; of equal ones, the first.
 #[pyfunction]
-fn argmax(py: Python<'_>, logits: Floats) -> PyResult<u32> {
-    Shapes::default().fit("logits", "V", &logits)?;
+fn argmax(logits: Floats) -> PyResult<u32> {
+    fit!(logits = "V");
     every("logits", &logits.0, "numbers", |x| !x.is_nan())?;
-    call(py, move || rust::argmax(&logits.to_vec()))
+    call(move || rust::argmax(&logits.to_vec()))
 }
 
 /// Logits `[V]` of the token that follows `tokens [L]`.
 #[pyfunction]
-fn next_token_logits(py: Python<'_>, model: Model, tokens: Ids<1>) -> PyResult<Floats> {
+fn next_token_logits(model: Model, tokens: Ids<1>) -> PyResult<Floats> {
     let tokens = tokens.to_vec();
     model.check(1, &tokens)?;
-    call(py, move || rust::next_token_logits(&model.0, &tokens)).map(|logits| vector(&logits))
+    call(move || rust::next_token_logits(&model.0, &tokens)).map(|logits| vector(&logits))
 }
 
 /// When a generation ends: after so many new tokens, at so many tokens in all, or at one of
@@ -94,35 +84,13 @@ impl FromPyObject<'_, '_> for Tokens {
     }
 }
 
-#[derive(PartialEq, Eq, Hash)]
-struct Token(u32);
-
-impl FromPyObject<'_, '_> for Token {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        whole(&object, u32::MAX.into()).map(|token| Self(token as u32))
-    }
-}
-
 choice! {
     /// Why a generation ended.
-    FinishReason {
+    FinishReason = rust::FinishReason {
         Stop = "stop",
         Length = "length",
         ContextFull = "context full",
         Interrupted = "interrupted",
-    }
-}
-
-impl From<rust::FinishReason> for FinishReason {
-    fn from(reason: rust::FinishReason) -> Self {
-        match reason {
-            rust::FinishReason::Stop => Self::Stop,
-            rust::FinishReason::Length => Self::Length,
-            rust::FinishReason::ContextFull => Self::ContextFull,
-            rust::FinishReason::Interrupted => Self::Interrupted,
-        }
     }
 }
 
@@ -143,7 +111,6 @@ enum Answer {
 /// `on_token` ends the generation by returning something true.
 #[pyfunction]
 fn generate(
-    py: Python<'_>,
     next_logits: Bound<'_, PyAny>,
     prompt: Ids<1>,
     limits: Limits,
@@ -187,7 +154,7 @@ fn generate(
         }
         Question::OnToken(token) => Ok(Answer::End(on_token.call1((token,))?.is_truthy()?)),
     };
-    let reason = converse(py, work, answer)?;
+    let reason = converse(work, answer)?;
     reason.map(FinishReason::from).map_err(value_error)
 }
 
@@ -211,10 +178,8 @@ impl Model {
         let config = &self.0.config;
         vocabulary("tokens", tokens, config.vocab_size)?;
         let (found, context) = (tokens.len(), config.max_positions);
-        if !(1..=context).contains(&found) {
-            let expected = format!("1 to {context}, the context");
-            return Err(wrong("tokens", &format!("{found} tokens"), &expected));
-        }
+        refuse_if!(!(1..=context).contains(&found); "tokens", format_args!("{found} tokens");
+            "1 to {context}, the context");
         self.0.check(tokens).map_err(wrong_argument("tokens"))?;
         self.fits(rows, tokens.len())
     }

@@ -1,27 +1,17 @@
 //! Day 3.
 
-use std::sync::Arc;
-
 use ndarray::Axis;
-use pyo3::prelude::*;
-use tiny_llm_formats::Tensor;
 
 use super::{
     attention::check_linear,
     rope::{RopeTables, check_rope},
     rust::gqa as rust,
 };
-use crate::{
-    convert::{Count, Floats, Real, compute, optional},
-    memory::room,
-    shapes::{Shapes, divides, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(grouped_query_attention, m)?)?;
-    m.add_function(wrap_pyfunction!(causal_mask, m)?)?;
-    m.add_class::<Linear>()?;
-    m.add_class::<GroupedQueryAttention>()
+exports! {
+    fn grouped_query_attention, causal_mask;
+    class Linear, GroupedQueryAttention;
 }
 
 /// `q [B, H_q, L, D]`, `k`, `v [B, H, S, D]` → `[B, H_q, L, D]`; `mask` broadcasts to
@@ -29,25 +19,19 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (q, k, v, scale=None, mask=None))]
 fn grouped_query_attention(
-    py: Python<'_>,
     q: Floats,
     k: Floats,
     v: Floats,
     scale: Option<Real>,
     mask: Option<Floats>,
 ) -> PyResult<Floats> {
-    let mut shapes = Shapes::default();
-    shapes.fit("q", "B H_q L D", &q)?;
-    shapes.fit("k", "B H S D", &k)?;
-    shapes.fit("v", "B H S D", &v)?;
+    let shapes = fit!(q = "B H_q L D", k = "B H S D", v = "B H S D");
     let (heads, kv_heads) = (shapes.size("H_q"), shapes.size("H"));
-    if !heads.is_multiple_of(kv_heads) {
-        let expected = format!("as many heads as k has, {kv_heads}, or a multiple of that");
-        return Err(wrong("q", &format!("shape {:?}", q.0.shape()), &expected));
-    }
+    refuse_if!(!heads.is_multiple_of(kv_heads); "q", format_args!("shape {:?}", q.0.shape());
+        "as many heads as k has, {kv_heads}, or a multiple of that");
     shapes.fit_mask(mask.as_ref(), &["B", "H_q", "L", "S"])?;
     room("the scores", &shapes.shape(&["B", "H_q", "L", "S"]))?;
-    compute(py, move || {
+    compute(move || {
         let scale = scale.map(|scale| scale.0);
         rust::grouped_query_attention(&q.0, &k.0, &v.0, scale, optional(&mask))
     })
@@ -55,14 +39,11 @@ fn grouped_query_attention(
 
 /// `[length, keys]`: 0 keeps a key, −inf removes it.
 #[pyfunction]
-fn causal_mask(py: Python<'_>, length: Count, keys: Count) -> PyResult<Floats> {
+fn causal_mask(length: Count, keys: Count) -> PyResult<Floats> {
     let (length, keys) = (length.0, keys.0);
-    if length > keys {
-        let expected = format!("at most as many as keys, {keys}");
-        return Err(wrong("length", &length.to_string(), &expected));
-    }
+    refuse_if!(length > keys; "length", length; "at most as many as keys, {keys}");
     room("the mask", &[length, keys])?;
-    compute(py, move || rust::causal_mask(length, keys))
+    compute(move || rust::causal_mask(length, keys))
 }
 
 /// A projection: `weight [out, in]`, `bias [out]`.
@@ -86,9 +67,7 @@ impl Linear {
     #[new]
     #[pyo3(signature = (weight, bias=None))]
     fn new(weight: Floats, bias: Option<Floats>) -> PyResult<Self> {
-        let mut shapes = Shapes::default();
-        shapes.fit("weight", "out in", &weight)?;
-        shapes.fit_optional("bias", "out", bias.as_ref())?;
+        fit!(weight = "out in", bias = "out");
         let bias = bias.map(|bias| bias.0);
         Ok(Self(Arc::new(rust::Linear { weight: weight.0, bias })))
     }
@@ -106,10 +85,10 @@ impl Linear {
     }
 
     /// `x [..., L, in]` → `[..., L, out]`
-    fn forward(&self, py: Python<'_>, x: Floats) -> PyResult<Floats> {
+    fn forward(&self, x: Floats) -> PyResult<Floats> {
         check_linear(&x, &self.weight(), None)?;
         let layer = Arc::clone(&self.0);
-        compute(py, move || layer.forward(&x.0))
+        compute(move || layer.forward(&x.0))
     }
 
     fn __repr__(&self) -> String {
@@ -176,10 +155,8 @@ impl GroupedQueryAttention {
         shapes.set("H_q", self.n_heads, "n_heads");
         shapes.fit_mask(mask, &["B", "H_q", "L", "L"])?;
         let (length, positions) = (shapes.size("L"), self.rope.positions());
-        if length > positions {
-            let expected = format!("at most {positions} positions, as in rope");
-            return Err(wrong("x", &format!("shape {:?}", x.0.shape()), &expected));
-        }
+        refuse_if!(length > positions; "x", format_args!("shape {:?}", x.0.shape());
+            "at most {positions} positions, as in rope");
         room("the scores", &shapes.shape(&["B", "H_q", "L", "L"]))
     }
 }
@@ -220,8 +197,7 @@ impl GroupedQueryAttention {
         shapes.fit_shape("o_proj", "E H_q·D", o_proj.shape())?;
         check_rope("q_proj", head_dim, &rope)?;
         shapes.set("D", head_dim, "q_proj");
-        shapes.fit_optional("q_norm", "D", q_norm.as_ref())?;
-        shapes.fit_optional("k_norm", "D", k_norm.as_ref())?;
+        fit!(shapes, q_norm = "D", k_norm = "D");
         Ok(Self {
             n_heads,
             n_kv_heads,
@@ -238,10 +214,10 @@ impl GroupedQueryAttention {
 
     /// `x [B, L, E]` → `[B, L, E]`; `mask` broadcasts to `[B, H_q, L, L]`.
     #[pyo3(signature = (x, mask=None))]
-    fn forward(&self, py: Python<'_>, x: Floats, mask: Option<Floats>) -> PyResult<Floats> {
+    fn forward(&self, x: Floats, mask: Option<Floats>) -> PyResult<Floats> {
         self.check(&x, mask.as_ref())?;
         let layer = self.to_rust();
-        compute(py, move || layer.forward(&x.0, optional(&mask)))
+        compute(move || layer.forward(&x.0, optional(&mask)))
     }
 
     fn __repr__(&self) -> String {

@@ -1,25 +1,17 @@
 //! Day 4, second half.
 
-use std::sync::Arc;
-
-use pyo3::prelude::*;
-
 use super::rust::mlp as rust;
-use crate::{
-    convert::{Floats, compute},
-    memory::room,
-    shapes::Shapes,
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(silu, m)?)?;
-    m.add_class::<SwiGlu>()
+exports! {
+    fn silu;
+    class SwiGlu;
 }
 
 /// `x · σ(x)`, element by element.
 #[pyfunction]
-fn silu(py: Python<'_>, x: Floats) -> PyResult<Floats> {
-    compute(py, move || rust::silu(&x.0))
+fn silu(x: Floats) -> PyResult<Floats> {
+    compute(move || rust::silu(&x.0))
 }
 
 /// `gate_proj`, `up_proj [I, E]`, `down_proj [E, I]`
@@ -42,10 +34,7 @@ impl SwiGlu {
 impl SwiGlu {
     #[new]
     fn new(gate_proj: Floats, up_proj: Floats, down_proj: Floats) -> PyResult<Self> {
-        let mut shapes = Shapes::default();
-        shapes.fit("gate_proj", "I E", &gate_proj)?;
-        shapes.fit("up_proj", "I E", &up_proj)?;
-        shapes.fit("down_proj", "E I", &down_proj)?;
+        fit!(gate_proj = "I E", up_proj = "I E", down_proj = "E I");
         let (gate_proj, up_proj, down_proj) = (gate_proj.0, up_proj.0, down_proj.0);
         Ok(Self(Arc::new(rust::SwiGlu { gate_proj, up_proj, down_proj })))
     }
@@ -69,14 +58,14 @@ impl SwiGlu {
     }
 
     /// `x [..., L, E]` → `[..., L, E]`
-    fn forward(&self, py: Python<'_>, x: Floats) -> PyResult<Floats> {
+    fn forward(&self, x: Floats) -> PyResult<Floats> {
         let mut shapes = Shapes::default();
         shapes.set("E", self.width(), "gate_proj");
         shapes.fit("x", "... L E", &x)?;
         shapes.set("I", self.0.gate_proj.shape()[0], "gate_proj");
         room("the hidden values", &shapes.shape(&["L", "I"]))?;
         let mlp = Arc::clone(&self.0);
-        compute(py, move || mlp.forward(&x.0))
+        compute(move || mlp.forward(&x.0))
     }
 
     fn __repr__(&self) -> String {

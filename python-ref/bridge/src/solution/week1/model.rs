@@ -1,10 +1,8 @@
 //! Day 5.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
-use anyhow::{Context, ensure};
-use pyo3::{prelude::*, types::PyDict};
-use tiny_llm_formats::Tensor;
+use pyo3::types::PyDict;
 
 use super::{
     gqa::{GroupedQueryAttention, Linear},
@@ -12,20 +10,9 @@ use super::{
     norm::RmsNorm,
     rust::{gqa::causal_mask, model as rust},
 };
-use crate::{
-    background::call,
-    convert::{Floats, Ids, compute, optional},
-    kit::ModelConfig,
-    memory::room,
-    panics::wrong_argument,
-    shapes::{Shapes, vocabulary, wrong},
-};
+use crate::{kit::named, prelude::*};
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Embedding>()?;
-    m.add_class::<TransformerBlock>()?;
-    m.add_class::<Model>()
-}
+exports! { class Embedding, TransformerBlock, Model; }
 
 /// One row per token: `weight [V, E]`.
 #[pyclass(frozen, from_py_object)]
@@ -42,7 +29,7 @@ impl Embedding {
 impl Embedding {
     #[new]
     fn new(weight: Floats) -> PyResult<Self> {
-        Shapes::default().fit("weight", "V E", &weight)?;
+        fit!(weight = "V E");
         Ok(Self(Arc::new(rust::Embedding { weight: weight.0 })))
     }
 
@@ -53,23 +40,23 @@ impl Embedding {
     }
 
     /// `[B, L]` → `[B, L, E]`
-    fn forward(&self, py: Python<'_>, tokens: Ids<2>) -> PyResult<Floats> {
+    fn forward(&self, tokens: Ids<2>) -> PyResult<Floats> {
         let tokens = tokens.into_rows();
         vocabulary("tokens", &tokens, self.shape()[0])?;
         room("the result", &[tokens.nrows(), tokens.ncols(), self.shape()[1]])?;
         let embedding = Arc::clone(&self.0);
-        compute(py, move || embedding.forward(&tokens))
+        compute(move || embedding.forward(&tokens))
     }
 
     /// The tied output head: `x [..., L, E]` → `[..., L, V]`
-    fn as_output(&self, py: Python<'_>, x: Floats) -> PyResult<Floats> {
+    fn as_output(&self, x: Floats) -> PyResult<Floats> {
         let mut shapes = Shapes::default();
         shapes.set("E", self.shape()[1], "weight");
         shapes.fit("x", "... L E", &x)?;
         shapes.set("V", self.shape()[0], "weight");
         room("the logits", &shapes.shape(&["L", "V"]))?;
         let embedding = Arc::clone(&self.0);
-        compute(py, move || embedding.as_output(&x.0))
+        compute(move || embedding.as_output(&x.0))
     }
 
     fn __repr__(&self) -> String {
@@ -121,10 +108,10 @@ impl TransformerBlock {
 
     /// `x [B, L, E]` → `[B, L, E]`
     #[pyo3(signature = (x, mask=None))]
-    fn forward(&self, py: Python<'_>, x: Floats, mask: Option<Floats>) -> PyResult<Floats> {
+    fn forward(&self, x: Floats, mask: Option<Floats>) -> PyResult<Floats> {
         self.attention.check(&x, mask.as_ref())?;
         let block = self.to_rust();
-        compute(py, move || block.forward(&x.0, optional(&mask)))
+        compute(move || block.forward(&x.0, optional(&mask)))
     }
 
     fn __repr__(&self) -> PyResult<String> {
@@ -144,7 +131,7 @@ impl Model {
         let positions = self.0.blocks.iter().map(|block| block.attention.rope.cos.shape()[0]).min();
         if let Some(positions) = positions.filter(|positions| length > *positions) {
             let expected = format!("at most {positions}, the positions of rope");
-            return Err(wrong("tokens", &format!("{length} tokens"), &expected));
+            return Err(wrong("tokens", format_args!("{length} tokens"), expected));
         }
         room("the scores", &[rows, config.n_heads, length, length])?;
         room("the logits", &[rows, length, config.vocab_size])
@@ -153,10 +140,8 @@ impl Model {
     /// Rows of tokens that a pass can be computed over.
     fn checked(&self, tokens: Ids<2>) -> PyResult<ndarray::Array2<u32>> {
         let tokens = tokens.into_rows();
-        if tokens.nrows() == 0 {
-            let shape = format!("shape {:?}", tokens.shape());
-            return Err(wrong("tokens", &shape, "[B, L] with B of at least 1"));
-        }
+        refuse_if!(tokens.nrows() == 0; "tokens", format_args!("shape {:?}", tokens.shape());
+            "[B, L] with B of at least 1");
         for row in tokens.rows() {
             self.check(tokens.nrows(), &row.to_vec())?;
         }
@@ -197,25 +182,12 @@ impl Model {
 
     /// A model from named arrays; the names are those of Hugging Face checkpoints.
     #[staticmethod]
-    fn build(
-        py: Python<'_>,
-        config: &ModelConfig,
-        weights: HashMap<String, Floats>,
-    ) -> PyResult<Self> {
+    fn build(config: &ModelConfig, weights: HashMap<String, Floats>) -> PyResult<Self> {
         let config = config.0.clone();
         let positions = config.max_positions.min(rust::MAX_CONTEXT);
         room("the tables of positions", &[positions, config.head_dim])?;
-        let model = call(py, move || {
-            let mut get = |name: &str, shape: &[usize]| {
-                let weight = weights.get(name);
-                let weight = &weight.with_context(|| format!("tensor {name}: not found"))?.0;
-                ensure!(
-                    weight.shape() == shape,
-                    "tensor {name}: found shape {:?}, expected {shape:?}",
-                    weight.shape()
-                );
-                Ok(weight.clone())
-            };
+        let model = call(move || {
+            let mut get = |name: &str, shape: &[usize]| Ok(named(&weights, name, shape)?.0.clone());
             rust::Model::build(config, &mut get)
         })?;
         Ok(Self(Arc::new(model.map_err(wrong_argument("weights"))?)))
@@ -228,16 +200,16 @@ impl Model {
     }
 
     /// The longest sequence.
-    fn context(&self, py: Python<'_>) -> PyResult<usize> {
+    fn context(&self) -> PyResult<usize> {
         let model = Arc::clone(&self.0);
-        call(py, move || model.context())
+        call(move || model.context())
     }
 
     /// `[B, L]` → logits `[B, L, V]`
-    fn forward(&self, py: Python<'_>, tokens: Ids<2>) -> PyResult<Floats> {
+    fn forward(&self, tokens: Ids<2>) -> PyResult<Floats> {
         let tokens = self.checked(tokens)?;
         let model = Arc::clone(&self.0);
-        compute(py, move || model.forward(&tokens))
+        compute(move || model.forward(&tokens))
     }
 
     /// What each part of the model gives, in the order of computation.
@@ -250,7 +222,7 @@ impl Model {
         let tokens = self.checked(tokens)?;
         let model = Arc::clone(&self.0);
         let named = PyDict::new(py);
-        for (name, value) in call(py, move || activations(&model, &tokens))? {
+        for (name, value) in call(move || activations(&model, &tokens))? {
             named.set_item(name, Floats(value))?;
         }
         Ok(named)

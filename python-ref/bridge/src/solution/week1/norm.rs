@@ -1,16 +1,9 @@
 //! Day 4, first half.
 
-use pyo3::prelude::*;
-
 use super::rust::norm as rust;
-use crate::{
-    convert::{Floats, Real, compute},
-    shapes::Shapes,
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<RmsNorm>()
-}
+exports! { class RmsNorm; }
 
 /// `x / √(mean(x²) + eps) · weight` over the last axis; `weight [E]`.
 #[pyclass(frozen, from_py_object)]
@@ -32,7 +25,7 @@ impl RmsNorm {
 impl RmsNorm {
     #[new]
     fn new(weight: Floats, eps: Real) -> PyResult<Self> {
-        Shapes::default().fit("weight", "E", &weight)?;
+        fit!(weight = "E");
         Ok(Self(rust::RmsNorm { weight: weight.0, eps: eps.0 }))
     }
 
@@ -49,12 +42,12 @@ impl RmsNorm {
     }
 
     /// `x [..., E]` → the same shape
-    fn forward(&self, py: Python<'_>, x: Floats) -> PyResult<Floats> {
+    fn forward(&self, x: Floats) -> PyResult<Floats> {
         let mut shapes = Shapes::default();
         shapes.set("E", self.shape()[0], "weight");
         shapes.fit("x", "... E", &x)?;
         let norm = self.to_rust();
-        compute(py, move || norm.forward(&x.0))
+        compute(move || norm.forward(&x.0))
     }
 
     fn __repr__(&self) -> String {

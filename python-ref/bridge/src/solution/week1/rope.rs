@@ -1,40 +1,24 @@
 //! Day 2.
 
-use std::sync::Arc;
-
-use pyo3::prelude::*;
-
 use super::rust::rope as rust;
-use crate::{
-    background::call,
-    choice::{self, choice},
-    convert::{Count, Floats, Ids, Real, compute, vector},
-    memory::room,
-    shapes::{Shapes, divides, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(inverse_frequencies, m)?)?;
-    m.add_class::<RopeTables>()?;
-    m.add_function(wrap_pyfunction!(rope_interleaved, m)?)?;
-    m.add_function(wrap_pyfunction!(rope_half_split, m)?)?;
-    choice::add::<RopeForm>(m)?;
-    m.add_function(wrap_pyfunction!(rope_at_positions, m)?)?;
-    m.add_function(wrap_pyfunction!(half_split_to_interleaved, m)?)
+exports! {
+    fn inverse_frequencies, rope_interleaved, rope_half_split, rope_at_positions,
+        half_split_to_interleaved;
+    class RopeTables;
+    choice RopeForm;
 }
 
 /// `base^(−2i/D)` for each pair of a head, `[D/2]`.
 #[pyfunction]
-fn inverse_frequencies(py: Python<'_>, head_dim: Count, base: Real) -> PyResult<Floats> {
+fn inverse_frequencies(head_dim: Count, base: Real) -> PyResult<Floats> {
     let head_dim = head_dim.0;
     even("head_dim", head_dim)?;
     let base = base.0;
-    if base <= 0.0 {
-        return Err(wrong("base", &base.to_string(), "a number above 0"));
-    }
+    refuse_if!(base <= 0.0; "base", base; "a number above 0");
     room("the frequencies", &[head_dim / 2])?;
-    call(py, move || rust::inverse_frequencies(head_dim, base))
-        .map(|frequencies| vector(&frequencies))
+    call(move || rust::inverse_frequencies(head_dim, base)).map(|frequencies| vector(&frequencies))
 }
 
 /// RoPE turns pairs.
@@ -42,7 +26,7 @@ fn even(argument: &str, head_dim: usize) -> PyResult<()> {
     if head_dim > 0 && head_dim.is_multiple_of(2) {
         return Ok(());
     }
-    Err(wrong(argument, &format!("a head size of {head_dim}"), "an even number from 2 on"))
+    Err(wrong(argument, format_args!("a head size of {head_dim}"), "an even number from 2 on"))
 }
 
 /// Cosine and sine of every angle: `cos`, `sin [P, D/2]`.
@@ -60,21 +44,18 @@ impl RopeTables {
 #[pymethods]
 impl RopeTables {
     #[new]
-    fn new(py: Python<'_>, inverse_frequencies: Floats, n_positions: Count) -> PyResult<Self> {
-        let mut shapes = Shapes::default();
-        shapes.fit("inverse_frequencies", "D/2", &inverse_frequencies)?;
+    fn new(inverse_frequencies: Floats, n_positions: Count) -> PyResult<Self> {
+        let shapes = fit!(inverse_frequencies = "D/2");
         room("the tables", &[n_positions.0, shapes.size("D/2")])?;
         let frequencies = inverse_frequencies.to_vec();
-        call(py, move || rust::RopeTables::new(&frequencies, n_positions.0))
+        call(move || rust::RopeTables::new(&frequencies, n_positions.0))
             .map(|tables| Self(Arc::new(tables)))
     }
 
     /// Tables from their two fields, without the solution's constructor.
     #[staticmethod]
     fn from_arrays(cos: Floats, sin: Floats) -> PyResult<Self> {
-        let mut shapes = Shapes::default();
-        shapes.fit("cos", "P D/2", &cos)?;
-        shapes.fit("sin", "P D/2", &sin)?;
+        fit!(cos = "P D/2", sin = "P D/2");
         Ok(Self(Arc::new(rust::RopeTables { cos: cos.0, sin: sin.0 })))
     }
 
@@ -110,53 +91,42 @@ pub(super) fn check_rope(argument: &str, head_dim: usize, tables: &RopeTables) -
         return Ok(());
     }
     let expected = format!("{head_dim}, as in {argument}");
-    Err(wrong("tables", &format!("angles for a head size of {found}"), &expected))
+    Err(wrong("tables", format_args!("angles for a head size of {found}"), expected))
 }
 
 /// Rotates the pairs `(x[2i], x[2i+1])`: `x [..., L, D]` → the same shape; row `l` stands at
 /// position `offset + l`.
 #[pyfunction]
 #[pyo3(signature = (x, tables, offset=Count(0)), text_signature = "(x, tables, offset=0)")]
-fn rope_interleaved(
-    py: Python<'_>,
-    x: Floats,
-    tables: RopeTables,
-    offset: Count,
-) -> PyResult<Floats> {
+fn rope_interleaved(x: Floats, tables: RopeTables, offset: Count) -> PyResult<Floats> {
     let offset = checked_offset(&x, &tables, offset)?;
-    compute(py, move || rust::rope_interleaved(&x.0, &tables.0, offset))
+    compute(move || rust::rope_interleaved(&x.0, &tables.0, offset))
 }
 
 /// Rotates the pairs `(x[i], x[i + D/2])`: `x [..., L, D]` → the same shape; row `l` stands at
 /// position `offset + l`.
 #[pyfunction]
 #[pyo3(signature = (x, tables, offset=Count(0)), text_signature = "(x, tables, offset=0)")]
-fn rope_half_split(
-    py: Python<'_>,
-    x: Floats,
-    tables: RopeTables,
-    offset: Count,
-) -> PyResult<Floats> {
+fn rope_half_split(x: Floats, tables: RopeTables, offset: Count) -> PyResult<Floats> {
     let offset = checked_offset(&x, &tables, offset)?;
-    compute(py, move || rust::rope_half_split(&x.0, &tables.0, offset))
+    compute(move || rust::rope_half_split(&x.0, &tables.0, offset))
 }
 
 /// The offset of `x [..., L, D]` in tables that have all of its positions.
 fn checked_offset(x: &Floats, tables: &RopeTables, offset: Count) -> PyResult<usize> {
-    let mut shapes = Shapes::default();
-    shapes.fit("x", "... L D", x)?;
+    let shapes = fit!(x = "... L D");
     check_rope("x", shapes.size("D"), tables)?;
     let (length, positions) = (shapes.size("L"), tables.positions());
     if offset.0.checked_add(length).is_some_and(|end| end <= positions) {
         return Ok(offset.0);
     }
     let found = format!("{} before {length} positions", offset.0);
-    Err(wrong("offset", &found, &format!("the end within the {positions} positions of tables")))
+    Err(wrong("offset", found, format_args!("the end within the {positions} positions of tables")))
 }
 
 choice! {
     /// Which two numbers of a head are a pair.
-    RopeForm {
+    RopeForm = rust::RopeForm {
         Interleaved = "interleaved",
         HalfSplit = "half-split",
     }
@@ -166,37 +136,30 @@ choice! {
 /// shape as `x`.
 #[pyfunction]
 fn rope_at_positions(
-    py: Python<'_>,
     x: Floats,
     tables: RopeTables,
     positions: Ids<2>,
     form: RopeForm,
 ) -> PyResult<Floats> {
-    let form = match form {
-        RopeForm::Interleaved => rust::RopeForm::Interleaved,
-        RopeForm::HalfSplit => rust::RopeForm::HalfSplit,
-    };
     let positions = positions.into_rows().mapv(|p| p as usize);
-    let mut shapes = Shapes::default();
-    shapes.fit("x", "B H L D", &x)?;
+    let mut shapes = fit!(x = "B H L D");
     shapes.fit_shape("positions", "B L", positions.shape())?;
     check_rope("x", shapes.size("D"), &tables)?;
     let end = tables.positions();
     if let Some(beyond) = positions.iter().find(|position| **position >= end) {
         let expected = format!("less than {end}, the positions of tables");
-        return Err(wrong("positions", &beyond.to_string(), &expected));
+        return Err(wrong("positions", beyond, expected));
     }
-    compute(py, move || rust::rope_at_positions(&x.0, &tables.0, &positions, form))
+    compute(move || rust::rope_at_positions(&x.0, &tables.0, &positions, form.into()))
 }
 
 /// Reorders the rows of a projection made for the half-split form: `[n_heads·D, E]` → the same
 /// shape
 #[pyfunction]
-fn half_split_to_interleaved(py: Python<'_>, weight: Floats, n_heads: Count) -> PyResult<Floats> {
-    let mut shapes = Shapes::default();
-    shapes.fit("weight", "n_heads·D E", &weight)?;
+fn half_split_to_interleaved(weight: Floats, n_heads: Count) -> PyResult<Floats> {
+    let shapes = fit!(weight = "n_heads·D E");
     let (rows, n_heads) = (shapes.size("n_heads·D"), n_heads.0);
     divides("n_heads", n_heads, rows, "the rows of weight")?;
     even("n_heads", rows / n_heads)?;
-    compute(py, move || rust::half_split_to_interleaved(&weight.0, n_heads))
+    compute(move || rust::half_split_to_interleaved(&weight.0, n_heads))
 }

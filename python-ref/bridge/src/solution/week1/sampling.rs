@@ -1,30 +1,16 @@
 //! Day 7. What Rust changes in place is returned here.
 
-use pyo3::prelude::*;
-
 use super::rust::sampling as rust;
-use crate::{
-    background::{Kept, call},
-    convert::{Count, Double, Floats, Ids, Real, vector, whole},
-    panics::catch,
-    shapes::{Shapes, every, vocabulary, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(apply_temperature, m)?)?;
-    m.add_function(wrap_pyfunction!(top_k, m)?)?;
-    m.add_function(wrap_pyfunction!(top_p, m)?)?;
-    m.add_function(wrap_pyfunction!(min_p, m)?)?;
-    m.add_function(wrap_pyfunction!(repetition_penalty, m)?)?;
-    m.add_class::<Rng>()?;
-    m.add_function(wrap_pyfunction!(draw, m)?)?;
-    m.add_class::<SamplerOptions>()?;
-    m.add_class::<Sampler>()
+exports! {
+    fn apply_temperature, top_k, top_p, min_p, repetition_penalty, draw;
+    class Rng, SamplerOptions, Sampler;
 }
 
 /// Logits `[V]` of which each is a number or −inf.
 fn checked(logits: Floats) -> PyResult<Vec<f32>> {
-    Shapes::default().fit("logits", "V", &logits)?;
+    fit!(logits = "V");
     every("logits", &logits.0, "numbers, or −inf for what is ruled out", |x| x < f32::INFINITY)?;
     Ok(logits.to_vec())
 }
@@ -32,19 +18,14 @@ fn checked(logits: Floats) -> PyResult<Vec<f32>> {
 /// Logits of which one at least is a number.
 fn possible(logits: Floats) -> PyResult<Vec<f32>> {
     let logits = checked(logits)?;
-    if logits.iter().all(|x| *x == f32::NEG_INFINITY) {
-        return Err(wrong(
-            "logits",
-            "−inf throughout",
-            "one number at least: there is nothing to draw",
-        ));
-    }
+    refuse_if!(logits.iter().all(|x| *x == f32::NEG_INFINITY); "logits", "−inf throughout";
+        "one number at least: there is nothing to draw");
     Ok(logits)
 }
 
 /// The option `argument`, if `fine` holds for it.
 fn option(argument: &str, x: f32, expected: &str, fine: impl Fn(f32) -> bool) -> PyResult<f32> {
-    if fine(x) { Ok(x) } else { Err(wrong(argument, &x.to_string(), expected)) }
+    if fine(x) { Ok(x) } else { Err(wrong(argument, x, expected)) }
 }
 
 fn temperature_of(x: Real) -> PyResult<f32> {
@@ -70,15 +51,14 @@ fn stay_finite(argument: &str, by: f32, logits: &[f32]) -> PyResult<()> {
         return Ok(());
     }
     let expected = format!("one that logits of up to {largest} stay finite with");
-    Err(wrong(argument, &format!("{by:e}"), &expected))
+    Err(wrong(argument, format_args!("{by:e}"), expected))
 }
 
 fn shaped(
-    py: Python<'_>,
     mut logits: Vec<f32>,
     shape: impl FnOnce(&mut [f32]) + Send + 'static,
 ) -> PyResult<Floats> {
-    let logits = call(py, move || {
+    let logits = call(move || {
         shape(&mut logits);
         logits
     })?;
@@ -87,66 +67,44 @@ fn shaped(
 
 /// Divides `logits [V]` by `temperature`; at 0 only the largest stays.
 #[pyfunction]
-fn apply_temperature(py: Python<'_>, logits: Floats, temperature: Real) -> PyResult<Floats> {
+fn apply_temperature(logits: Floats, temperature: Real) -> PyResult<Floats> {
     let (logits, temperature) = (checked(logits)?, temperature_of(temperature)?);
     if temperature > 0.0 {
         stay_finite("temperature", temperature, &logits)?;
     }
-    shaped(py, logits, move |logits| rust::apply_temperature(logits, temperature))
+    shaped(logits, move |logits| rust::apply_temperature(logits, temperature))
 }
 
 /// Keeps the `k` largest of `logits [V]`; 0 keeps all.
 #[pyfunction]
-fn top_k(py: Python<'_>, logits: Floats, k: Count) -> PyResult<Floats> {
-    shaped(py, checked(logits)?, move |logits| rust::top_k(logits, k.0))
+fn top_k(logits: Floats, k: Count) -> PyResult<Floats> {
+    shaped(checked(logits)?, move |logits| rust::top_k(logits, k.0))
 }
 
 /// Keeps the most probable of `logits [V]` until their probabilities sum to at least `p`.
 #[pyfunction]
-fn top_p(py: Python<'_>, logits: Floats, p: Real) -> PyResult<Floats> {
+fn top_p(logits: Floats, p: Real) -> PyResult<Floats> {
     let (logits, p) = (checked(logits)?, top_p_of("p", p)?);
-    shaped(py, logits, move |logits| rust::top_p(logits, p))
+    shaped(logits, move |logits| rust::top_p(logits, p))
 }
 
 /// Keeps those of `logits [V]` that are at least `p` times as probable as the most probable one.
 #[pyfunction]
-fn min_p(py: Python<'_>, logits: Floats, p: Real) -> PyResult<Floats> {
+fn min_p(logits: Floats, p: Real) -> PyResult<Floats> {
     let (logits, p) = (checked(logits)?, min_p_of("p", p)?);
-    shaped(py, logits, move |logits| rust::min_p(logits, p))
+    shaped(logits, move |logits| rust::min_p(logits, p))
 }
 
 /// Makes every token of `seen` less likely: a positive one of `logits [V]` is divided by `penalty`,
 /// a negative one multiplied.
 #[pyfunction]
-fn repetition_penalty(
-    py: Python<'_>,
-    logits: Floats,
-    seen: Ids<1>,
-    penalty: Real,
-) -> PyResult<Floats> {
+fn repetition_penalty(logits: Floats, seen: Ids<1>, penalty: Real) -> PyResult<Floats> {
     let (logits, penalty) = (checked(logits)?, penalty_of("penalty", penalty)?);
     let seen = seen.to_vec();
     vocabulary("seen", &seen, logits.len())?;
     stay_finite("penalty", penalty, &logits)?;
     stay_finite("penalty", 1.0 / penalty, &logits)?;
-    shaped(py, logits, move |logits| rust::repetition_penalty(logits, &seen, penalty))
-}
-
-/// A whole number of 64 bits.
-pub(crate) struct Seed(u64);
-
-impl FromPyObject<'_, '_> for Seed {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        whole(&object, u64::MAX).map(Self)
-    }
-}
-
-impl Seed {
-    pub(crate) fn number(&self) -> u64 {
-        self.0
-    }
+    shaped(logits, move |logits| rust::repetition_penalty(logits, &seen, penalty))
 }
 
 /// A seeded generator, SplitMix64.
@@ -157,7 +115,7 @@ pub(crate) struct Rng(rust::Rng);
 #[pymethods]
 impl Rng {
     #[new]
-    fn new(seed: Seed) -> PyResult<Self> {
+    fn new(seed: Long) -> PyResult<Self> {
         catch(|| rust::Rng::new(seed.0)).map(Self)
     }
 
@@ -178,12 +136,10 @@ impl Rng {
 
 /// The token at which the running sum of `softmax(logits)`, in id order, first exceeds `uniform`.
 #[pyfunction]
-fn draw(py: Python<'_>, logits: Floats, uniform: Double) -> PyResult<u32> {
+fn draw(logits: Floats, uniform: Double) -> PyResult<u32> {
     let (logits, uniform) = (possible(logits)?, uniform.0);
-    if !(0.0..1.0).contains(&uniform) {
-        return Err(wrong("uniform", &uniform.to_string(), "a number from 0 to below 1"));
-    }
-    call(py, move || rust::draw(&logits, uniform))
+    refuse_if!(!(0.0..1.0).contains(&uniform); "uniform", uniform; "a number from 0 to below 1");
+    call(move || rust::draw(&logits, uniform))
 }
 
 /// What shapes the distribution; without arguments it stays as the model gave it.
@@ -277,11 +233,11 @@ impl Sampler {
     }
 
     /// The next token, chosen from `logits [V]` after the tokens `seen` so far.
-    fn choose(&mut self, py: Python<'_>, logits: Floats, seen: Ids<1>) -> PyResult<u32> {
+    fn choose(&mut self, logits: Floats, seen: Ids<1>) -> PyResult<u32> {
         let (logits, seen) = (possible(logits)?, seen.to_vec());
         vocabulary("seen", &seen, logits.len())?;
         self.options.stay_finite(&logits)?;
-        self.sampler.call(py, move |sampler| sampler.choose(&logits, &seen))
+        self.sampler.call(move |sampler| sampler.choose(&logits, &seen))
     }
 
     fn __repr__(&self) -> String {

@@ -1,13 +1,9 @@
 //! Day 6.
 
-use pyo3::prelude::*;
-
 use super::rust::stream as rust;
-use crate::background::Kept;
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<TextStream>()
-}
+exports! { class TextStream; }
 
 /// Turns the bytes of one token after another into text.
 #[pyclass]
@@ -21,14 +17,14 @@ impl TextStream {
     }
 
     /// Takes the bytes of the next token and returns all text that is now certain.
-    fn push(&mut self, py: Python<'_>, bytes: &[u8]) -> PyResult<String> {
+    fn push(&mut self, bytes: &[u8]) -> PyResult<String> {
         let bytes = bytes.to_vec();
-        self.0.call(py, move |stream| stream.push(&bytes))
+        self.0.call(move |stream| stream.push(&bytes))
     }
 
     /// The end of the text: what is still held back will not be completed.
-    fn finish(&mut self, py: Python<'_>) -> PyResult<String> {
-        self.0.call(py, rust::TextStream::finish)
+    fn finish(&mut self) -> PyResult<String> {
+        self.0.call(rust::TextStream::finish)
     }
 
     fn __repr__(&self) -> &'static str {

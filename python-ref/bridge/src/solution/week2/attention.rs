@@ -1,46 +1,33 @@
 //! Day 1.
 
-use pyo3::prelude::*;
-use tiny_llm_formats::tensor::tensor;
-
 use super::rust::{
     attention as rust,
     cache::{Cells, Run},
 };
-use crate::{
-    convert::{Count, Floats, Real, compute},
-    shapes::{Shapes, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(attend_two_pass, m)?)
-}
+exports! { fn attend_two_pass; }
 
 /// `q [G, D]`, `keys [S, D]`, `values [S, D]`, cut into runs of `lengths` positions, which add up
 /// to S → `[G, D]`
 #[pyfunction]
 fn attend_two_pass(
-    py: Python<'_>,
     q: Floats,
     keys: Floats,
     values: Floats,
     lengths: Vec<Count>,
     scale: Real,
 ) -> PyResult<Floats> {
-    let mut shapes = Shapes::default();
-    shapes.fit("q", "G D", &q)?;
-    shapes.fit("keys", "S D", &keys)?;
-    shapes.fit("values", "S D", &values)?;
+    let shapes = fit!(q = "G D", keys = "S D", values = "S D");
     let (d, positions) = (shapes.size("D"), shapes.size("S"));
     let lengths: Vec<usize> = lengths.iter().map(|n| n.0).collect();
     let total = lengths.iter().try_fold(0usize, |sum, n| sum.checked_add(*n));
-    if total != Some(positions) || lengths.contains(&0) {
-        let expected = format!("lengths from 1 on that add up to {positions}, as in keys");
-        return Err(wrong("lengths", &format!("{lengths:?}"), &expected));
-    }
+    refuse_if!(total != Some(positions) || lengths.contains(&0);
+        "lengths", format_args!("{lengths:?}");
+        "lengths from 1 on that add up to {positions}, as in keys");
     let shape = q.0.shape().to_vec();
     let (q, keys, values) = (q.to_vec(), keys.to_vec(), values.to_vec());
-    compute(py, move || {
+    compute(move || {
         let mut start = 0;
         let run = |&len: &usize| {
             let at = start * d..(start + len) * d;

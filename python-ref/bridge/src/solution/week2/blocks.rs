@@ -1,23 +1,11 @@
 //! Days 3 and 4: rows of blocks, and the errors, which in Rust stand in `blocks::error`.
 
-use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
-use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
+use tiny_llm_formats::gguf::TensorType;
 
 use super::rust::blocks as rust;
-use crate::{
-    background::call,
-    convert::{Floats, compute},
-    memory::room,
-    shapes::{Shapes, every, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(dequantize_row, m)?)?;
-    m.add_function(wrap_pyfunction!(quantize_row, m)?)?;
-    m.add_function(wrap_pyfunction!(rms_error, m)?)?;
-    m.add_function(wrap_pyfunction!(relative_error, m)?)?;
-    m.add_function(wrap_pyfunction!(round_trip_error, m)?)
-}
+exports! { fn dequantize_row, quantize_row, rms_error, relative_error, round_trip_error; }
 
 /// A type as llama.cpp writes it: `Q4_0`.
 ///
@@ -37,12 +25,12 @@ pub(super) fn whole_blocks(argument: &str, cols: usize, of: TensorType) -> PyRes
         return Ok(());
     }
     let expected = format!("a multiple of {block}, the block length of {of}");
-    Err(wrong(argument, &format!("{cols} weights in a row"), &expected))
+    Err(wrong(argument, format_args!("{cols} weights in a row"), expected))
 }
 
 /// A row that can be stored in a type.
 fn storable(tensor_type: TensorType, x: &Floats) -> PyResult<()> {
-    Shapes::default().fit("x", "cols", x)?;
+    fit!(x = "cols");
     whole_blocks("x", x.0.len(), tensor_type)?;
     if matches!(tensor_type, TensorType::F32 | TensorType::BF16) {
         return every("x", &x.0, "finite numbers", f32::is_finite);
@@ -55,17 +43,15 @@ fn storable(tensor_type: TensorType, x: &Floats) -> PyResult<()> {
 
 /// The weights of a row of blocks; `tensor_type` as llama.cpp writes it: `Q4_0`.
 #[pyfunction]
-fn dequantize_row(py: Python<'_>, tensor_type: &str, bytes: &[u8]) -> PyResult<Floats> {
+fn dequantize_row(tensor_type: &str, bytes: &[u8]) -> PyResult<Floats> {
     let tensor_type = type_named(tensor_type)?;
     let (len, block) = (bytes.len(), tensor_type.block_bytes());
-    if !len.is_multiple_of(block) {
-        let expected = format!("a multiple of {block}, the bytes of a block of {tensor_type}");
-        return Err(wrong("bytes", &format!("{len} bytes"), &expected));
-    }
+    refuse_if!(!len.is_multiple_of(block); "bytes", format_args!("{len} bytes");
+        "a multiple of {block}, the bytes of a block of {tensor_type}");
     let cols = len / block * tensor_type.block_len();
     room("the weights", &[cols])?;
     let bytes = bytes.to_vec();
-    compute(py, move || {
+    compute(move || {
         let mut out = vec![f32::NAN; cols];
         rust::dequantize_row(tensor_type, &bytes, &mut out);
         tensor(&[cols], out)
@@ -74,47 +60,40 @@ fn dequantize_row(py: Python<'_>, tensor_type: &str, bytes: &[u8]) -> PyResult<F
 
 /// The blocks of a row of weights, `x [cols]`.
 #[pyfunction]
-fn quantize_row<'py>(
-    py: Python<'py>,
-    tensor_type: &str,
-    x: Floats,
-) -> PyResult<Bound<'py, PyBytes>> {
+fn quantize_row(tensor_type: &str, x: Floats) -> PyResult<Octets> {
     let tensor_type = type_named(tensor_type)?;
     storable(tensor_type, &x)?;
-    let bytes = call(py, move || {
+    call(move || {
         let mut out = vec![0; x.0.len() / tensor_type.block_len() * tensor_type.block_bytes()];
         rust::quantize_row(tensor_type, &x.to_vec(), &mut out);
-        out
-    })?;
-    Ok(PyBytes::new(py, &bytes))
+        Octets(out)
+    })
 }
 
 /// Two rows of the same length.
 fn pair(x: &Floats, y: &Floats) -> PyResult<(Vec<f32>, Vec<f32>)> {
-    let mut shapes = Shapes::default();
-    shapes.fit("x", "n", x)?;
-    shapes.fit("y", "n", y)?;
+    fit!(x = "n", y = "n");
     Ok((x.to_vec(), y.to_vec()))
 }
 
 /// The root of the mean squared difference of `x [n]` and `y [n]`.
 #[pyfunction]
-fn rms_error(py: Python<'_>, x: Floats, y: Floats) -> PyResult<f64> {
+fn rms_error(x: Floats, y: Floats) -> PyResult<f64> {
     let (x, y) = pair(&x, &y)?;
-    call(py, move || rust::error::rms_error(&x, &y))
+    call(move || rust::error::rms_error(&x, &y))
 }
 
 /// The error of `y [n]` as a share of the original, `x [n]`.
 #[pyfunction]
-fn relative_error(py: Python<'_>, x: Floats, y: Floats) -> PyResult<f64> {
+fn relative_error(x: Floats, y: Floats) -> PyResult<f64> {
     let (x, y) = pair(&x, &y)?;
-    call(py, move || rust::error::relative_error(&x, &y))
+    call(move || rust::error::relative_error(&x, &y))
 }
 
 /// The relative error of a row `x [cols]` that was stored in a type and read again.
 #[pyfunction]
-fn round_trip_error(py: Python<'_>, tensor_type: &str, x: Floats) -> PyResult<f64> {
+fn round_trip_error(tensor_type: &str, x: Floats) -> PyResult<f64> {
     let tensor_type = type_named(tensor_type)?;
     storable(tensor_type, &x)?;
-    call(py, move || rust::error::round_trip_error(tensor_type, &x.to_vec()))
+    call(move || rust::error::round_trip_error(tensor_type, &x.to_vec()))
 }

@@ -1,35 +1,18 @@
 //! Day 1.
 
-use pyo3::prelude::*;
-
 use super::rust::cache::{self as rust, KvCache as _};
-use crate::{
-    background::Kept,
-    choice::{self, choice},
-    convert::{Count, Floats},
-    memory::room_for,
-    shapes::{Shapes, at_least_one, below, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    choice::add::<CacheType>(m)?;
-    m.add_class::<DenseCache>()
+exports! {
+    class DenseCache;
+    choice CacheType;
 }
 
 choice! {
     /// How cached numbers are stored.
-    CacheType {
+    CacheType = rust::CacheType {
         F32 = "f32",
         F16 = "f16",
-    }
-}
-
-impl From<CacheType> for rust::CacheType {
-    fn from(cache_type: CacheType) -> Self {
-        match cache_type {
-            CacheType::F32 => Self::F32,
-            CacheType::F16 => Self::F16,
-        }
     }
 }
 
@@ -40,6 +23,14 @@ impl CacheType {
             Self::F32 => "CacheType.F32",
             Self::F16 => "CacheType.F16",
         }
+    }
+}
+
+/// Cached numbers as float32.
+pub(crate) fn numbers(cells: rust::Cells<'_>) -> Vec<f32> {
+    match cells {
+        rust::Cells::F32(numbers) => numbers.to_vec(),
+        rust::Cells::F16(numbers) => numbers.iter().map(|x| f32::from(*x)).collect(),
     }
 }
 
@@ -100,7 +91,6 @@ impl DenseCache {
     /// Stores `keys [H, D]` and `values [H, D]` of a position.
     fn write(
         &mut self,
-        py: Python<'_>,
         layer: Count,
         sequence: Count,
         position: Count,
@@ -115,16 +105,14 @@ impl DenseCache {
         let mut shapes = Shapes::default();
         shapes.set("H", kv_heads, "the cache");
         shapes.set("D", head_dim, "the cache");
-        shapes.fit("keys", "H D", &keys)?;
-        shapes.fit("values", "H D", &values)?;
+        fit!(shapes, keys = "H D", values = "H D");
         let (keys, values) = (keys.to_vec(), values.to_vec());
-        self.cache.call(py, move |cache| cache.write(layer, sequence, position, &keys, &values))
+        self.cache.call(move |cache| cache.write(layer, sequence, position, &keys, &values))
     }
 
     /// Keys `[n, D]` and values `[n, D]` of a head's positions `start` to `end` − 1, as float32.
     fn run(
         &self,
-        py: Python<'_>,
         layer: Count,
         sequence: Count,
         head: Count,
@@ -136,22 +124,13 @@ impl DenseCache {
         below("layer", layer, layers, "the layers of the cache")?;
         below("sequence", sequence, sequences, "the sequences of the cache")?;
         below("head", head, kv_heads, "the heads of the cache")?;
-        if end > capacity {
-            let expected = format!("at most {capacity}, the capacity of the cache");
-            return Err(wrong("end", &end.to_string(), &expected));
-        }
-        if start > end {
-            return Err(wrong("start", &start.to_string(), &format!("at most {end}, the end")));
-        }
-        self.cache.call(py, move |cache| {
+        refuse_if!(end > capacity; "end", end; "at most {capacity}, the capacity of the cache");
+        refuse_if!(start > end; "start", start; "at most {end}, the end");
+        self.cache.call(move |cache| {
             let run = cache.run(layer, sequence, head, start..end);
-            let floats = |cells: rust::Cells<'_>| {
-                let numbers: Vec<f32> = match cells {
-                    rust::Cells::F32(numbers) => numbers.to_vec(),
-                    rust::Cells::F16(numbers) => numbers.iter().map(|x| f32::from(*x)).collect(),
-                };
-                let shape = [numbers.len() / head_dim, head_dim];
-                Floats(tiny_llm_formats::tensor::tensor(&shape, numbers))
+            let floats = |cells| {
+                let numbers = numbers(cells);
+                Floats(tensor(&[numbers.len() / head_dim, head_dim], numbers))
             };
             (floats(run.keys), floats(run.values))
         })

@@ -1,8 +1,6 @@
 //! Day 1.
 
-use std::{ops::ControlFlow, sync::Arc};
-
-use pyo3::prelude::*;
+use std::ops::ControlFlow;
 
 use super::{
     super::{rust::week1::generate::Limits, week1::generate::chosen},
@@ -13,16 +11,9 @@ use super::{
         generate as rust,
     },
 };
-use crate::{
-    background::Kept,
-    convert::{Count, Floats, Ids, vector},
-    panics::value_error,
-    shapes::{at_least_one, vocabulary, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Session>()
-}
+exports! { class Session; }
 
 /// A model and one sequence in its cache. A call that Ctrl-C ends goes on in the background to the
 /// end of its part; the next call waits for that.
@@ -52,16 +43,14 @@ impl Session {
     }
 
     /// Logits `[V]` after the last of `tokens`, which follow those in the cache.
-    fn feed(&mut self, py: Python<'_>, tokens: Ids<1>, chunk: Count) -> PyResult<Floats> {
+    fn feed(&mut self, tokens: Ids<1>, chunk: Count) -> PyResult<Floats> {
         let (tokens, context) = (tokens.to_vec(), self.context);
         vocabulary("tokens", &tokens, self.vocab_size)?;
-        let logits = self.session.call(py, move |session| {
+        let logits = self.session.call(move |session| {
             let before = session.cache().len(0);
-            if tokens.is_empty() || before + tokens.len() > context {
-                let found = format!("{} tokens after {before}", tokens.len());
-                let expected = format!("one at least, and no more than {context} together");
-                return Err(wrong("tokens", &found, &expected));
-            }
+            refuse_if!(tokens.is_empty() || before + tokens.len() > context;
+                "tokens", format_args!("{} tokens after {before}", tokens.len());
+                "one at least, and no more than {context} together");
             session.feed(&tokens, chunk.0).map(<[f32]>::to_vec).map_err(value_error)
         })?;
         Ok(vector(&logits?))
@@ -70,7 +59,6 @@ impl Session {
     /// New tokens, of which `choose(logits, tokens)` picks each.
     fn generate(
         &mut self,
-        py: Python<'_>,
         prompt: Ids<1>,
         chunk: Count,
         max_new_tokens: Count,
@@ -78,10 +66,8 @@ impl Session {
     ) -> PyResult<Vec<u32>> {
         let (prompt, context) = (prompt.to_vec(), self.context);
         vocabulary("prompt", &prompt, self.vocab_size)?;
-        if !(1..=context).contains(&prompt.len()) {
-            let found = format!("{} tokens", prompt.len());
-            return Err(wrong("prompt", &found, &format!("1 to {context}, the context")));
-        }
+        refuse_if!(!(1..=context).contains(&prompt.len());
+            "prompt", format_args!("{} tokens", prompt.len()); "1 to {context}, the context");
         let limits =
             Limits { max_new_tokens: max_new_tokens.0, context, stop_tokens: Default::default() };
         let work = move |session: &mut rust::Session, ask: &mut Ask<'_>| {
@@ -95,23 +81,23 @@ impl Session {
             reason.map(|_| made).map_err(value_error)
         };
         let answer = |(logits, tokens): Choice| chosen(&choose, &logits, tokens);
-        self.session.converse(py, work, answer)?
+        self.session.converse(work, answer)?
     }
 
     /// Forgets what the sequence does not have in common with `tokens`, and their last token.
-    fn keep_prefix(&mut self, py: Python<'_>, tokens: Ids<1>) -> PyResult<()> {
+    fn keep_prefix(&mut self, tokens: Ids<1>) -> PyResult<()> {
         let tokens = tokens.to_vec();
-        self.session.call(py, move |session| session.keep_prefix(&tokens))
+        self.session.call(move |session| session.keep_prefix(&tokens))
     }
 
     /// The sequence so far.
-    fn tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
-        self.session.call(py, |session| session.tokens().to_vec())
+    fn tokens(&self) -> PyResult<Vec<u32>> {
+        self.session.call(|session| session.tokens().to_vec())
     }
 
     /// How many positions have been computed so far.
-    fn computed(&self, py: Python<'_>) -> PyResult<usize> {
-        self.session.call(py, |session| session.cache().computed())
+    fn computed(&self) -> PyResult<usize> {
+        self.session.call(|session| session.cache().computed())
     }
 
     fn __repr__(&self) -> String {

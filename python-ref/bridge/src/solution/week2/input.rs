@@ -1,18 +1,9 @@
 //! Day 5: activations as integers.
 
-use pyo3::prelude::*;
-use tiny_llm_formats::tensor::tensor;
-
 use super::rust::input::{self as rust, BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
-use crate::{
-    background::call,
-    convert::{Count, Floats},
-    shapes::{Shapes, every, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(quantize_activations, m)?)
-}
+exports! { fn quantize_activations; }
 
 /// Super-blocks in arrays.
 pub(super) type SuperBlocks = (Floats, Floats, Floats);
@@ -40,7 +31,7 @@ pub(super) fn checked_per_scale(per_scale: Count) -> PyResult<usize> {
     if [BLOCK, SUPER_BLOCK].contains(&per_scale.0) {
         return Ok(per_scale.0);
     }
-    Err(wrong("per_scale", &per_scale.0.to_string(), &format!("{BLOCK} or {SUPER_BLOCK}")))
+    Err(wrong("per_scale", per_scale.0, format_args!("{BLOCK} or {SUPER_BLOCK}")))
 }
 
 /// Refuses activations of which integers could not say what they were.
@@ -54,11 +45,11 @@ pub(super) fn finite(x: &Floats) -> PyResult<()> {
 /// `x [cols]`, a scale for each `per_scale`, 32 or 256 → values `[super_blocks, 256]`, sums
 /// `[super_blocks, 16]`, scales `[super_blocks, 8]`
 #[pyfunction]
-fn quantize_activations(py: Python<'_>, x: Floats, per_scale: Count) -> PyResult<SuperBlocks> {
+fn quantize_activations(x: Floats, per_scale: Count) -> PyResult<SuperBlocks> {
     let per_scale = checked_per_scale(per_scale)?;
-    Shapes::default().fit("x", "cols", &x)?;
+    fit!(x = "cols");
     finite(&x)?;
-    call(py, move || {
+    call(move || {
         let x = x.to_vec();
         // The super-blocks held other numbers before.
         let used = Int8SuperBlock {

@@ -1,7 +1,6 @@
 //! Days 5 and 6: products of quantized matrices, on every rung of the ladder.
 
-use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
-use tiny_llm_formats::tensor::tensor;
+use pyo3::types::PyBytes;
 
 use super::{
     blocks::{type_named, whole_blocks},
@@ -13,19 +12,9 @@ use super::{
         parallel::Team,
     },
 };
-use crate::{
-    background::call,
-    convert::{Count, Floats, compute},
-    memory::room,
-    panics::value_error,
-    shapes::{Shapes, at_least_one, below, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(rungs, m)?)?;
-    m.add_function(wrap_pyfunction!(quantize, m)?)?;
-    m.add_function(wrap_pyfunction!(matmul, m)?)
-}
+exports! { fn rungs, quantize, matmul; }
 
 /// More threads than the processor of any small machine runs.
 const MAX_THREADS: usize = 256;
@@ -42,7 +31,7 @@ fn rung_named(name: &str) -> PyResult<Rung> {
 
 /// `[T, C]`
 fn input(x: &Floats) -> PyResult<Input> {
-    Shapes::default().fit("x", "T C", x)?;
+    fit!(x = "T C");
     finite(x)?;
     let mut input = Input::default();
     input.resize(x.0.shape()[0], x.0.shape()[1]);
@@ -53,10 +42,10 @@ fn input(x: &Floats) -> PyResult<Input> {
 /// As `input.quantize_activations` for the rows of `x [T, C]`, one after the other, with a rung's
 /// instructions.
 #[pyfunction]
-fn quantize(py: Python<'_>, rung: &str, x: Floats, per_scale: Count) -> PyResult<SuperBlocks> {
+fn quantize(rung: &str, x: Floats, per_scale: Count) -> PyResult<SuperBlocks> {
     let (rung, per_scale) = (rung_named(rung)?, checked_per_scale(per_scale)?);
     let mut input = input(&x)?;
-    call(py, move || {
+    call(move || {
         rust::quantize(rung, &Team::new(1), &mut input, per_scale);
         arrays(&input.int8)
     })
@@ -69,7 +58,6 @@ fn quantize(py: Python<'_>, rung: &str, x: Floats, per_scale: Count) -> PyResult
     text_signature = "(rung, tensor_type, bytes, x, threads=1)"
 )]
 fn matmul(
-    py: Python<'_>,
     rung: &str,
     tensor_type: &str,
     bytes: Vec<Bound<'_, PyBytes>>,
@@ -80,9 +68,7 @@ fn matmul(
     let mut input = input(&x)?;
     whole_blocks("x", input.cols, tensor_type)?;
     let row_bytes = input.cols / tensor_type.block_len() * tensor_type.block_bytes();
-    if bytes.is_empty() {
-        return Err(wrong("bytes", "no row", "one at least"));
-    }
+    refuse_if!(bytes.is_empty(); "bytes", "no row"; "one at least");
     let of_another_length =
         |(_, row): &(usize, &Bound<'_, PyBytes>)| row.as_bytes().len() != row_bytes;
     if let Some((r, row)) = bytes.iter().enumerate().find(of_another_length) {
@@ -91,7 +77,7 @@ fn matmul(
             "{row_bytes}: {} weights in {tensor_type}, as many as x has columns",
             input.cols
         );
-        return Err(wrong("bytes", &found, &expected));
+        return Err(wrong("bytes", found, expected));
     }
     at_least_one("threads", threads.0)?;
     below("threads", threads.0, MAX_THREADS + 1, "as many as a machine has")?;
@@ -99,7 +85,7 @@ fn matmul(
     let rows: Vec<u8> = bytes.iter().flat_map(PyBytesMethods::as_bytes).copied().collect();
     let weight =
         Matrix::new(bytes.len(), input.cols, tensor_type, rows.into()).map_err(value_error)?;
-    compute(py, move || {
+    compute(move || {
         let team = Team::new(threads.0);
         let _pass = team.enter();
         let per_scale = tensor_type.block_len().max(BLOCK);

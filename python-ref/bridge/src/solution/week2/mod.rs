@@ -1,9 +1,7 @@
 //! Week 2, file by file as in the solution.
 
-use pyo3::prelude::*;
-
 pub(crate) use super::rust::week2 as rust;
-use crate::submodule;
+use crate::prelude::*;
 
 mod attention;
 pub(crate) mod blocks;
@@ -18,19 +16,7 @@ mod roofline;
 mod streaming;
 mod writer;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    let path = m.name()?;
-    let add = |name: &str, fill| submodule(m, name, &format!("{path}.{name}"), fill);
-    add("cache", cache::fill)?;
-    add("attention", attention::fill)?;
-    add("model", model::fill)?;
-    add("generate", generate::fill)?;
-    add("gguf", gguf::fill)?;
-    add("roofline", roofline::fill)?;
-    add("blocks", blocks::fill)?;
-    add("recipe", recipe::fill)?;
-    add("writer", writer::fill)?;
-    add("input", input::fill)?;
-    add("kernels", kernels::fill)?;
-    add("streaming", streaming::fill)
+exports! {
+    module cache, attention, model, generate, gguf, roofline, blocks, recipe, writer, input,
+        kernels, streaming;
 }

@@ -1,10 +1,6 @@
 //! Day 1.
 
-use std::{collections::HashMap, sync::Arc};
-
-use anyhow::{Context, ensure};
-use pyo3::{exceptions::PyValueError, prelude::*};
-use tiny_llm_formats::tensor::tensor;
+use std::collections::HashMap;
 
 use super::{
     cache::{CacheType, check},
@@ -20,18 +16,9 @@ use super::{
         rows::Row,
     },
 };
-use crate::{
-    background::call,
-    convert::{Count, Floats},
-    kit::ModelConfig,
-    memory::room,
-    panics::wrong_argument,
-    shapes::{at_least_one, vocabulary},
-};
+use crate::{kit::named, prelude::*};
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Model>()
-}
+exports! { class Model; }
 
 /// Plain kernels, one thread, day 1's attention: nothing of a later day.
 pub(crate) fn plan() -> Plan {
@@ -52,7 +39,6 @@ impl Model {
     #[staticmethod]
     #[pyo3(signature = (config, weights, interleaved=false))]
     fn build(
-        py: Python<'_>,
         config: &ModelConfig,
         weights: HashMap<String, Floats>,
         interleaved: bool,
@@ -60,16 +46,10 @@ impl Model {
         let config = config.0.clone();
         room("the tables of positions", &[config.max_positions, config.head_dim])?;
         let layout = if interleaved { RopeLayout::Interleaved } else { RopeLayout::HalfSplit };
-        let model = call(py, move || {
+        let model = call(move || {
             let rope = Rope { layout, factors: Vec::new() };
             let mut get = |name: &str, shape: &[usize]| {
-                let weight = weights.get(name);
-                let weight = weight.with_context(|| format!("tensor {name}: not found"))?;
-                ensure!(
-                    weight.0.shape() == shape,
-                    "tensor {name}: found shape {:?}, expected {shape:?}",
-                    weight.0.shape()
-                );
+                let weight = named(&weights, name, shape)?;
                 let (rows, cols) =
                     if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
                 Ok(Matrix::from_f32(rows, cols, &weight.to_vec()))
@@ -87,10 +67,40 @@ impl Model {
     )]
     fn forward(
         &self,
-        py: Python<'_>,
         passes: Vec<Vec<Asked>>,
         sequences: Count,
         cache_type: CacheType,
+    ) -> PyResult<Floats> {
+        let (plan, mut work) = (plan(), rust::Workspace::default());
+        self.passes(passes, sequences, cache_type, move |model, rows, cache, logits| {
+            logits.extend_from_slice(model.forward(rows, cache, &plan, &mut work));
+            Ok(())
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        let c = &self.0.config;
+        format!(
+            "Model({:?}, layers={}, hidden_size={}, vocab_size={})",
+            c.family, c.n_layers, c.hidden_size, c.vocab_size
+        )
+    }
+}
+
+impl Model {
+    /// Computes passes of rows on an empty cache, each by `pass`, which appends the logits of the
+    /// rows that want them.
+    ///
+    /// # Errors
+    /// A `ValueError` that names `passes` or `sequences`, or a `MemoryError`.
+    pub(crate) fn passes(
+        &self,
+        passes: Vec<Vec<Asked>>,
+        sequences: Count,
+        cache_type: CacheType,
+        mut pass: impl FnMut(&rust::Model, &[Row], &mut DenseCache, &mut Vec<f32>) -> anyhow::Result<()>
+        + Send
+        + 'static,
     ) -> PyResult<Floats> {
         let c = &self.0.config;
         at_least_one("sequences", sequences.0)?;
@@ -109,30 +119,20 @@ impl Model {
         let wanted = passes.iter().flatten().filter(|row| row.logits).count();
         room("the logits", &[wanted, vocab_size])?;
         let model = Arc::clone(&self.0);
-        let logits = call(py, move || {
-            let mut cache = DenseCache::new(shape, cache_type.into());
-            let (plan, mut work) = (plan(), rust::Workspace::default());
-            let mut all = Vec::new();
+        let logits = call(move || {
+            let (mut cache, mut logits) = (DenseCache::new(shape, cache_type.into()), Vec::new());
             for rows in passes {
                 model.check(&rows, &cache)?;
-                all.extend_from_slice(model.forward(&rows, &mut cache, &plan, &mut work));
+                pass(&model, &rows, &mut cache, &mut logits)?;
             }
-            Ok(all)
+            anyhow::Ok(logits)
         })?;
         let logits = logits.map_err(wrong_argument("passes"))?;
         Ok(Floats(tensor(&[logits.len() / vocab_size, vocab_size], logits)))
     }
-
-    fn __repr__(&self) -> String {
-        let c = &self.0.config;
-        format!(
-            "Model({:?}, layers={}, hidden_size={}, vocab_size={})",
-            c.family, c.n_layers, c.hidden_size, c.vocab_size
-        )
-    }
 }
 
-pub(crate) fn row((token, position, sequence, logits): Asked) -> PyResult<Row> {
+fn row((token, position, sequence, logits): Asked) -> PyResult<Row> {
     let Ok(token) = u32::try_from(token.0) else {
         let problem = format!("passes: found token {}, expected at most {}", token.0, u32::MAX);
         return Err(PyValueError::new_err(problem));

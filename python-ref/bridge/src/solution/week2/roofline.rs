@@ -1,18 +1,13 @@
 //! Day 2: how fast a machine can be at best.
 
-use pyo3::{exceptions::PyValueError, prelude::*};
 use tiny_llm_formats::gguf::{TensorInfo, TensorType};
 
 use super::rust::roofline as rust;
-use crate::{
-    background::call,
-    convert::{Count, Double, whole},
-    shapes::wrong,
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Machine>()?;
-    m.add_function(wrap_pyfunction!(work, m)?)
+exports! {
+    fn work;
+    class Machine;
 }
 
 /// Name, shape (slowest axis first), type as llama.cpp writes it.
@@ -21,17 +16,16 @@ type Described = (String, Vec<Count>, String);
 /// Bytes and multiply-adds of a pass over tensors of this name, shape (slowest axis first) and
 /// type.
 #[pyfunction]
-fn work(py: Python<'_>, tensors: Vec<Described>) -> PyResult<(u64, u64)> {
+fn work(tensors: Vec<Described>) -> PyResult<(u64, u64)> {
     let table = tensors.into_iter().map(info).collect::<PyResult<Vec<_>>>()?;
     // More than the sums are of, whatever a solution counts.
     let numbers = |tensor: &TensorInfo| tensor.shape.iter().map(|n| *n as u128).product::<u128>();
     let bytes: u128 = table.iter().map(|tensor| tensor.size as u128).sum();
     let multiply_adds: u128 = table.iter().map(numbers).sum();
-    if bytes.max(multiply_adds) > u64::MAX.into() {
-        let found = format!("{bytes} bytes and {multiply_adds} numbers");
-        return Err(wrong("tensors", &found, "sums of at most 64 bits"));
-    }
-    let work = call(py, move || rust::work(&table))?;
+    refuse_if!(bytes.max(multiply_adds) > u64::MAX.into();
+        "tensors", format_args!("{bytes} bytes and {multiply_adds} numbers");
+        "sums of at most 64 bits");
+    let work = call(move || rust::work(&table))?;
     Ok((work.bytes, work.multiply_adds))
 }
 
@@ -63,9 +57,7 @@ impl Machine {
     fn new(bandwidth: Double, operations: Double) -> PyResult<Self> {
         let (bandwidth, operations) = (bandwidth.0, operations.0);
         for (argument, x) in [("bandwidth", bandwidth), ("operations", operations)] {
-            if x <= 0.0 {
-                return Err(wrong(argument, &x.to_string(), "a number above 0"));
-            }
+            refuse_if!(x <= 0.0; argument, x; "a number above 0");
         }
         Ok(Self(rust::Machine { bandwidth, operations }))
     }
@@ -106,7 +98,7 @@ impl Work {
             return Ok(());
         }
         let found = format!("{bytes} bytes and {multiply_adds} multiply-adds");
-        Err(wrong("work", &found, "1 of each or more"))
+        Err(wrong("work", found, "1 of each or more"))
     }
 }
 

@@ -3,8 +3,6 @@
 use std::ops::Range;
 
 use half::f16;
-use pyo3::prelude::*;
-use tiny_llm_formats::tensor::tensor;
 
 use super::{
     cache::CacheType,
@@ -13,16 +11,11 @@ use super::{
         streaming::{self as rust, MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES},
     },
 };
-use crate::{
-    background::call,
-    convert::{Count, Floats, Real, compute},
-    shapes::{Shapes, every, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<OnlineSoftmax>()?;
-    m.add_function(wrap_pyfunction!(attend_streaming, m)?)?;
-    m.add_function(wrap_pyfunction!(attend_block, m)?)
+exports! {
+    fn attend_streaming, attend_block;
+    class OnlineSoftmax;
 }
 
 /// A softmax whose scores come in pieces: what has been seen so far.
@@ -49,15 +42,14 @@ impl OnlineSoftmax {
     }
 
     /// The weights that `scores [n]` become, and the factor for what was weighted before.
-    fn absorb(&mut self, py: Python<'_>, scores: Floats) -> PyResult<(Floats, f32)> {
-        if scores.0.ndim() != 1 {
-            return Err(wrong("scores", &format!("shape {:?}", scores.0.shape()), "[n]"));
-        }
+    fn absorb(&mut self, scores: Floats) -> PyResult<(Floats, f32)> {
+        refuse_if!(scores.0.ndim() != 1; "scores", format_args!("shape {:?}", scores.0.shape());
+            "[n]");
         every("scores", &scores.0, "numbers, or −inf for what is not seen", |x| {
             x < f32::INFINITY
         })?;
         let (mut softmax, mut numbers) = (self.0, scores.to_vec());
-        let (softmax, numbers, factor) = call(py, move || {
+        let (softmax, numbers, factor) = call(move || {
             let factor = softmax.absorb(&mut numbers);
             (softmax, numbers, factor)
         })?;
@@ -110,13 +102,9 @@ fn held(
 ) -> PyResult<Runs> {
     every("q", &q.0, "finite numbers", f32::is_finite)?;
     let head_dim = q.0.shape()[1];
-    if head_dim > MAX_HEAD_DIM {
-        let found = format!("heads of {head_dim} values");
-        return Err(wrong("q", &found, &format!("at most {MAX_HEAD_DIM}")));
-    }
-    if runs.is_empty() {
-        return Err(wrong("runs", "none", "one at least: there is nothing to see"));
-    }
+    refuse_if!(head_dim > MAX_HEAD_DIM; "q", format_args!("heads of {head_dim} values");
+        "at most {MAX_HEAD_DIM}");
+    refuse_if!(runs.is_empty(); "runs", "none"; "one at least: there is nothing to see");
     let mut next = start;
     let run = |(keys, values): &Pair| {
         let mut shapes = Shapes::default();
@@ -131,12 +119,11 @@ fn held(
         every("keys of runs", &keys.0, &expected, |x| x.abs() <= largest)?;
         every("values of runs", &values.0, &expected, |x| x.abs() <= largest)?;
         let score = size(q) * size(keys) * head_dim as f32;
-        if !(score * scale.0.abs().max(1.0)).is_finite() {
-            let found = format!("numbers of up to {:e}", size(q));
-            return Err(wrong("q", &found, "products with keys that float32 can hold"));
-        }
+        refuse_if!(!(score * scale.0.abs().max(1.0)).is_finite();
+            "q", format_args!("numbers of up to {:e}", size(q));
+            "products with keys that float32 can hold");
         let Some(end) = next.checked_add(shapes.size("n")) else {
-            return Err(wrong("start", &start.to_string(), "a position that others can follow"));
+            return Err(wrong("start", start, "a position that others can follow"));
         };
         let positions = next..end;
         next = end;
@@ -163,22 +150,17 @@ fn views(held: &Runs) -> impl Iterator<Item = Run<'_>> {
 #[pyfunction]
 #[pyo3(signature = (q, runs, scale, cache_type=CacheType::F32))]
 fn attend_streaming(
-    py: Python<'_>,
     q: Floats,
     runs: Vec<Pair>,
     scale: Real,
     cache_type: CacheType,
 ) -> PyResult<Floats> {
-    let mut shapes = Shapes::default();
-    shapes.fit("q", "G D", &q)?;
+    let shapes = fit!(q = "G D");
     let (heads, head_dim) = (shapes.size("G"), shapes.size("D"));
-    if heads > MAX_QUERIES {
-        let found = format!("{heads} heads");
-        return Err(wrong("q", &found, &format!("at most {MAX_QUERIES}")));
-    }
+    refuse_if!(heads > MAX_QUERIES; "q", format_args!("{heads} heads"); "at most {MAX_QUERIES}");
     let held = held(&q, &runs, 0, scale, cache_type)?;
     let numbers = q.to_vec();
-    compute(py, move || {
+    compute(move || {
         let mut out = vec![f32::NAN; numbers.len()];
         rust::attend_streaming(&numbers, views(&held), head_dim, scale.0, &mut out);
         tensor(&[heads, head_dim], out)
@@ -193,7 +175,6 @@ fn attend_streaming(
     text_signature = "(q, visible, runs, scale, cache_type=..., start=0)"
 )]
 fn attend_block(
-    py: Python<'_>,
     q: Floats,
     visible: Vec<(Count, Count)>,
     runs: Vec<Pair>,
@@ -201,28 +182,23 @@ fn attend_block(
     cache_type: CacheType,
     start: Count,
 ) -> PyResult<Floats> {
-    let mut shapes = Shapes::default();
-    shapes.fit("q", "N D", &q)?;
+    let shapes = fit!(q = "N D");
     let (queries, head_dim) = (shapes.size("N"), shapes.size("D"));
-    if queries > MAX_BLOCK_QUERIES {
-        let found = format!("{queries} queries");
-        return Err(wrong("q", &found, &format!("at most {MAX_BLOCK_QUERIES}")));
-    }
+    refuse_if!(queries > MAX_BLOCK_QUERIES; "q", format_args!("{queries} queries");
+        "at most {MAX_BLOCK_QUERIES}");
     let held = held(&q, &runs, start.0, scale, cache_type)?;
     let (first, end) = (start.0, held.last().map_or(0, |(positions, ..)| positions.end));
     let visible: Vec<Range<usize>> = visible.iter().map(|(from, to)| from.0..to.0).collect();
-    if visible.len() != queries {
-        let found = format!("{} pairs", visible.len());
-        return Err(wrong("visible", &found, &format!("{queries}, one for each query")));
-    }
+    refuse_if!(visible.len() != queries; "visible", format_args!("{} pairs", visible.len());
+        "{queries}, one for each query");
     let beyond = |seen: &&Range<usize>| seen.is_empty() || seen.start < first || seen.end > end;
     if let Some(seen) = visible.iter().find(beyond) {
         let found = format!("({}, {})", seen.start, seen.end);
         let expected = format!("a position at least, of those of runs, {first} to {}", end - 1);
-        return Err(wrong("visible", &found, &expected));
+        return Err(wrong("visible", found, expected));
     }
     let numbers = q.to_vec();
-    compute(py, move || {
+    compute(move || {
         let query = |(q, visible)| rust::Query { q, visible };
         let queries: Vec<_> = numbers.chunks_exact(head_dim).zip(visible).map(query).collect();
         let mut out = vec![f32::NAN; numbers.len()];

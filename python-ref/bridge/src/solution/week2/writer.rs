@@ -2,19 +2,13 @@
 
 use std::{collections::HashSet, path::PathBuf};
 
-use pyo3::{
-    exceptions::PyTypeError,
-    prelude::*,
-    types::{PyBool, PyInt},
-};
+use pyo3::types::{PyBool, PyInt};
 use tiny_llm_formats::gguf::{Array, DEFAULT_ALIGNMENT, Metadata, TensorType, Value};
 
 use super::{blocks::type_named, gguf::checked_alignment, rust::gguf::writer as rust};
-use crate::{background::call, convert::Count, panics::value_error, shapes::wrong};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(write_file, m)?)
-}
+exports! { fn write_file; }
 
 /// A value as Python has it: whole numbers are 64 bits wide.
 struct Given(Value);
@@ -29,7 +23,7 @@ impl FromPyObject<'_, '_> for Given {
         // Not by trial: a whole number that is too large would come out as a float.
         if object.is_instance_of::<PyInt>() {
             let n = object.extract().map_err(|_| {
-                wrong("metadata", &format!("{}", &*object), "a whole number of 64 bits")
+                wrong("metadata", format_args!("{}", &*object), "a whole number of 64 bits")
             })?;
             return Ok(Self(Value::I64(n)));
         }
@@ -59,7 +53,6 @@ const ALIGNMENT: &str = "general.alignment";
 /// and bytes.
 #[pyfunction]
 fn write_file(
-    py: Python<'_>,
     path: PathBuf,
     metadata: Vec<(String, Given)>,
     tensors: Vec<Stored>,
@@ -69,33 +62,29 @@ fn write_file(
     let mut keys = Metadata::new(&path.display().to_string());
     let mut seen = HashSet::new();
     for (key, value) in metadata {
-        if !seen.insert(key.clone()) {
-            return Err(wrong("metadata", &format!("key {key:?} twice"), "each key once"));
-        }
+        refuse_if!(!seen.insert(key.clone()); "metadata", format_args!("key {key:?} twice");
+            "each key once");
         keys.insert(&key, value.0);
     }
     // A reader learns it from the file, or takes the default.
-    if seen.contains(ALIGNMENT) {
-        return Err(wrong("metadata", ALIGNMENT, "it as the argument alignment alone"));
-    }
+    refuse_if!(seen.contains(ALIGNMENT); "metadata", ALIGNMENT;
+        "it as the argument alignment alone");
     if alignment != DEFAULT_ALIGNMENT {
         keys.insert(ALIGNMENT, Value::U32(alignment as u32));
     }
     let mut table: Vec<(String, Vec<usize>, TensorType)> = Vec::with_capacity(tensors.len());
     let mut data = Vec::with_capacity(tensors.len());
     for (name, shape, tensor_type, bytes) in tensors {
-        if table.iter().any(|(other, ..)| *other == name) {
-            return Err(wrong("tensors", &format!("{name:?} twice"), "each name once"));
-        }
+        refuse_if!(table.iter().any(|(other, ..)| *other == name);
+            "tensors", format_args!("{name:?} twice"); "each name once");
         let shape: Vec<usize> = shape.iter().map(|n| n.0).collect();
-        if shape.contains(&0) || !(1..=4).contains(&shape.len()) {
-            let found = format!("{name:?} of shape {shape:?}");
-            return Err(wrong("tensors", &found, "one to four axes, none of length 0"));
-        }
+        refuse_if!(shape.contains(&0) || !(1..=4).contains(&shape.len());
+            "tensors", format_args!("{name:?} of shape {shape:?}");
+            "one to four axes, none of length 0");
         table.push((name, shape, type_named(&tensor_type)?));
         data.push(bytes);
     }
-    let written = call(py, move || -> anyhow::Result<()> {
+    let written = call(move || -> anyhow::Result<()> {
         let table = rust::lay_out(&table, alignment)?;
         for (tensor, bytes) in table.iter().zip(&data) {
             let (name, found, expected) = (&tensor.name, bytes.len(), tensor.size);

@@ -1,55 +1,40 @@
 //! Day 6: how many drafts pay.
 
-use pyo3::prelude::*;
-
 use super::{accept::few, rust::draft_length as rust};
-use crate::{
-    background::{Kept, call},
-    convert::{Count, Double},
-    shapes::wrong,
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(expected_tokens, m)?)?;
-    m.add_function(wrap_pyfunction!(best_length, m)?)?;
-    m.add_class::<DraftLength>()
+exports! {
+    fn expected_tokens, best_length;
+    class DraftLength;
 }
 
 fn rate_of(rate: Double) -> PyResult<f64> {
     if (0.0..=1.0).contains(&rate.0) {
         return Ok(rate.0);
     }
-    Err(wrong("rate", &rate.0.to_string(), "a probability, 0 to 1"))
+    Err(wrong("rate", rate.0, "a probability, 0 to 1"))
 }
 
 fn costs(row: Double, draft: Double) -> PyResult<rust::Costs> {
     for (argument, x) in [("row", row.0), ("draft", draft.0)] {
-        if !(0.0..=1e9).contains(&x) {
-            return Err(wrong(argument, &x.to_string(), "a cost from 0 to 1e9"));
-        }
+        refuse_if!(!(0.0..=1e9).contains(&x); argument, x; "a cost from 0 to 1e9");
     }
     Ok(rust::Costs { row: row.0, draft: draft.0 })
 }
 
 /// How many tokens a pass with `k` drafts gives in the mean.
 #[pyfunction]
-fn expected_tokens(py: Python<'_>, rate: Double, k: Count) -> PyResult<f64> {
+fn expected_tokens(rate: Double, k: Count) -> PyResult<f64> {
     let (rate, k) = (rate_of(rate)?, few("k", k)?);
-    call(py, move || rust::expected_tokens(rate, k))
+    call(move || rust::expected_tokens(rate, k))
 }
 
 /// The number of drafts, from 0 to `most`, with the most tokens for what a pass costs, where each
 /// further row costs `row` and proposing a token costs `draft`.
 #[pyfunction]
-fn best_length(
-    py: Python<'_>,
-    rate: Double,
-    row: Double,
-    draft: Double,
-    most: Count,
-) -> PyResult<usize> {
+fn best_length(rate: Double, row: Double, draft: Double, most: Count) -> PyResult<usize> {
     let (rate, costs, most) = (rate_of(rate)?, costs(row, draft)?, few("most", most)?);
-    call(py, move || rust::best_length(rate, costs, most))
+    call(move || rust::best_length(rate, costs, most))
 }
 
 /// Keeps count of what was accepted, and says how many tokens to draft next.
@@ -68,23 +53,21 @@ impl DraftLength {
     }
 
     /// Takes what became of the drafts of a pass.
-    fn observe(&self, py: Python<'_>, drafted: Count, accepted: Count) -> PyResult<()> {
+    fn observe(&self, drafted: Count, accepted: Count) -> PyResult<()> {
         let (drafted, accepted) = (few("drafted", drafted)?, accepted.0);
-        if accepted > drafted {
-            let expected = format!("at most {drafted}, as many as were drafted");
-            return Err(wrong("accepted", &accepted.to_string(), &expected));
-        }
-        self.length.call(py, move |length| length.observe(drafted, accepted))
+        refuse_if!(accepted > drafted; "accepted", accepted;
+            "at most {drafted}, as many as were drafted");
+        self.length.call(move |length| length.observe(drafted, accepted))
     }
 
     /// How many tokens to draft for the next pass.
-    fn choose(&self, py: Python<'_>) -> PyResult<usize> {
-        self.length.call(py, rust::DraftLength::choose)
+    fn choose(&self) -> PyResult<usize> {
+        self.length.call(rust::DraftLength::choose)
     }
 
     /// The part of drafts that was kept, of those that were looked at.
-    fn rate(&self, py: Python<'_>) -> PyResult<f64> {
-        self.length.call(py, |length| length.rate())
+    fn rate(&self) -> PyResult<f64> {
+        self.length.call(|length| length.rate())
     }
 
     fn __repr__(&self) -> String {

@@ -1,9 +1,5 @@
 //! Day 1: the engine.
 
-use std::sync::Arc;
-
-use pyo3::prelude::*;
-
 use super::{
     super::{
         rust::week2::cache::CacheShape,
@@ -13,17 +9,15 @@ use super::{
             model::{Model, plan},
         },
     },
-    request::{Request, reason},
+    request::Request,
     rust::{
         engine::{self as rust, EngineOptions},
         room::dense,
     },
 };
-use crate::{background::Kept, convert::Count, panics::wrong_argument, shapes::wrong};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Engine>()
-}
+exports! { class Engine; }
 
 /// Requests, a model and a cache. The text of token 12 is `<12>` here.
 #[pyclass]
@@ -52,7 +46,7 @@ impl Engine {
     ) -> PyResult<Self> {
         let budget = budget.map(|rows| rows.0);
         if let Some(rows) = budget.filter(|&rows| rows < 2) {
-            return Err(wrong("budget", &rows.to_string(), "2 or more"));
+            return Err(wrong("budget", rows, "2 or more"));
         }
         let (c, sequences) = (&model.0.config, max_batch.0);
         let context = context.0.min(c.max_positions);
@@ -66,25 +60,25 @@ impl Engine {
     }
 
     /// Takes a request and gives it a number.
-    fn submit(&self, py: Python<'_>, request: Request) -> PyResult<u64> {
-        let id = self.engine.call(py, move |engine| engine.submit(request.0))?;
+    fn submit(&self, request: Request) -> PyResult<u64> {
+        let id = self.engine.call(move |engine| engine.submit(request.0))?;
         id.map_err(wrong_argument("request"))
     }
 
     /// Ends a request whose client has gone; returns whether there was such a request.
-    fn cancel(&self, py: Python<'_>, id: Count) -> PyResult<bool> {
-        self.engine.call(py, move |engine| engine.cancel(id.0 as u64))
+    fn cancel(&self, id: Count) -> PyResult<bool> {
+        self.engine.call(move |engine| engine.cancel(id.0 as u64))
     }
 
     /// One forward pass. Of each request that something became of: its number, and its next token
     /// or why it ended.
-    fn step(&self, py: Python<'_>) -> PyResult<Vec<Event>> {
-        self.engine.call(py, |engine| {
+    fn step(&self) -> PyResult<Vec<Event>> {
+        self.engine.call(|engine| {
             let mut events = Vec::new();
             engine.step(&mut |event| {
                 events.push(match event {
                     rust::Event::Token { id, token } => (id, Some(token), None),
-                    rust::Event::Finished { id, reason: why } => (id, None, Some(reason(why))),
+                    rust::Event::Finished { id, reason } => (id, None, Some(reason.into())),
                 });
             });
             events
@@ -92,13 +86,13 @@ impl Engine {
     }
 
     /// Whether nothing is left to be done.
-    fn is_idle(&self, py: Python<'_>) -> PyResult<bool> {
-        self.engine.call(py, |engine| engine.is_idle())
+    fn is_idle(&self) -> PyResult<bool> {
+        self.engine.call(|engine| engine.is_idle())
     }
 
     /// Forward passes so far, rows in all of them, and the most rows of one.
-    fn counts(&self, py: Python<'_>) -> PyResult<(u64, u64, usize)> {
-        self.engine.call(py, |engine| {
+    fn counts(&self) -> PyResult<(u64, u64, usize)> {
+        self.engine.call(|engine| {
             let counts = engine.counts();
             (counts.steps, counts.rows, counts.most_rows)
         })

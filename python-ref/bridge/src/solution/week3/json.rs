@@ -1,15 +1,9 @@
 //! Day 7: which bytes may follow in JSON.
 
-use pyo3::prelude::*;
-
 use super::rust::{json::JsonState, scalar};
-use crate::{background::call, convert::Octets};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(string, m)?)?;
-    m.add_function(wrap_pyfunction!(number, m)?)?;
-    m.add_function(wrap_pyfunction!(follow, m)?)
-}
+exports! { fn string, number, follow; }
 
 /// The states behind each byte, as long as there is one.
 pub(super) fn walk<S: Copy>(
@@ -27,9 +21,9 @@ pub(super) fn walk<S: Copy>(
 
 /// How many of the bytes behind a quotation mark may follow, and whether they end the string.
 #[pyfunction]
-fn string(py: Python<'_>, text: Octets) -> PyResult<(usize, bool)> {
+fn string(text: Octets) -> PyResult<(usize, bool)> {
     let Octets(text) = text;
-    call(py, move || {
+    call(move || {
         let (state, alive) = walk(scalar::Text::Plain, &text, scalar::Text::next);
         (alive, state == scalar::Text::Closed)
     })
@@ -37,9 +31,9 @@ fn string(py: Python<'_>, text: Octets) -> PyResult<(usize, bool)> {
 
 /// How many bytes may follow as parts of one number, and whether all of them are one.
 #[pyfunction]
-fn number(py: Python<'_>, text: Octets) -> PyResult<(usize, bool)> {
+fn number(text: Octets) -> PyResult<(usize, bool)> {
     let Octets(text) = text;
-    call(py, move || {
+    call(move || {
         let (state, alive) = walk(scalar::Number::Start, &text, scalar::Number::next);
         (alive, alive == text.len() && state.is_complete())
     })
@@ -47,9 +41,9 @@ fn number(py: Python<'_>, text: Octets) -> PyResult<(usize, bool)> {
 
 /// How many bytes of a text of JSON may follow, and whether all of them are one.
 #[pyfunction]
-fn follow(py: Python<'_>, text: Octets) -> PyResult<(usize, bool)> {
+fn follow(text: Octets) -> PyResult<(usize, bool)> {
     let Octets(text) = text;
-    call(py, move || {
+    call(move || {
         let (state, alive) = walk(JsonState::value(), &text, JsonState::next);
         (alive, alive == text.len() && state.is_complete())
     })

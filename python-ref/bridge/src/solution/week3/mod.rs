@@ -1,9 +1,7 @@
 //! Week 3, file by file as in the solution.
 
-use pyo3::prelude::*;
-
 pub(crate) use super::rust::week3 as rust;
-use crate::submodule;
+use crate::prelude::*;
 
 mod accept;
 mod draft_length;
@@ -24,25 +22,7 @@ mod stop;
 mod timeline;
 mod whole;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    let path = m.name()?;
-    let add = |name: &str, fill| submodule(m, name, &format!("{path}.{name}"), fill);
-    add("request", request::fill)?;
-    add("stop", stop::fill)?;
-    add("slots", slots::fill)?;
-    add("engine", engine::fill)?;
-    add("scheduler", scheduler::fill)?;
-    add("timeline", timeline::fill)?;
-    add("pool", pool::fill)?;
-    add("paged", paged::fill)?;
-    add("parts", parts::fill)?;
-    add("prefix_hash", prefix_hash::fill)?;
-    add("prefix_index", prefix_index::fill)?;
-    add("prompt_file", prompt_file::fill)?;
-    add("lookup", lookup::fill)?;
-    add("accept", accept::fill)?;
-    add("draft_length", draft_length::fill)?;
-    add("speculate", speculate::fill)?;
-    add("json", json::fill)?;
-    add("whole", whole::fill)
+exports! {
+    module request, stop, slots, engine, scheduler, timeline, pool, paged, parts, prefix_hash,
+        prefix_index, prompt_file, lookup, accept, draft_length, speculate, json, whole;
 }

@@ -1,22 +1,19 @@
 //! Days 3 and 4: a cache in pages, attention over it, and the engine with too few of them.
 
-use std::{collections::BTreeMap, sync::Arc};
-
-use pyo3::prelude::*;
-use tiny_llm_formats::tensor::tensor;
+use std::collections::BTreeMap;
 
 use super::{
     super::{
         rust::week2::{
             attention,
-            cache::{CacheShape, Cells, KvCache as _},
+            cache::{CacheShape, KvCache as _},
             kernels::{Rung, vector::TILE},
             parallel::Team,
             plan::{AttentionKind, Plan},
             rows::{Queries, Row},
         },
         week2::{
-            cache::{CacheType, check},
+            cache::{CacheType, check, numbers},
             model::{Model, plan},
         },
     },
@@ -29,23 +26,13 @@ use super::{
         room::EngineCache as _,
     },
 };
-use crate::{
-    background::Kept,
-    convert::{Count, Floats},
-    panics::wrong_argument,
-    shapes::{Shapes, at_least_one, below, every, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PagedCache>()?;
-    m.add_class::<PagedEngine>()
-}
+exports! { class PagedCache, PagedEngine; }
 
 /// Refuses what is no number of positions for a page or a part.
 fn in_tiles(argument: &str, n: usize) -> PyResult<()> {
-    if n == 0 || !n.is_multiple_of(TILE) {
-        return Err(wrong(argument, &n.to_string(), &format!("a multiple of {TILE}")));
-    }
+    refuse_if!(n == 0 || !n.is_multiple_of(TILE); argument, n; "a multiple of {TILE}");
     Ok(())
 }
 
@@ -91,32 +78,25 @@ impl PagedCache {
     }
 
     /// Makes room for a sequence's positions up to `len`; returns whether there is room.
-    fn reserve(&self, py: Python<'_>, sequence: Count, len: Count) -> PyResult<bool> {
+    fn reserve(&self, sequence: Count, len: Count) -> PyResult<bool> {
         let sequence = self.sequence(sequence)?;
-        self.cache.call(py, move |cache| cache.inner_mut().reserve(sequence, len.0))
+        self.cache.call(move |cache| cache.inner_mut().reserve(sequence, len.0))
     }
 
     /// Appends a position to a sequence: `keys [layers, H, D]` and `values [layers, H, D]`. Returns
     /// whether there was room.
-    fn append(
-        &self,
-        py: Python<'_>,
-        sequence: Count,
-        keys: Floats,
-        values: Floats,
-    ) -> PyResult<bool> {
+    fn append(&self, sequence: Count, keys: Floats, values: Floats) -> PyResult<bool> {
         let sequence = self.sequence(sequence)?;
         let CacheShape { layers, kv_heads, head_dim, .. } = self.shape;
         let mut shapes = Shapes::default();
         shapes.set("layers", layers, "the cache");
         shapes.set("H", kv_heads, "the cache");
         shapes.set("D", head_dim, "the cache");
-        shapes.fit("keys", "layers H D", &keys)?;
-        shapes.fit("values", "layers H D", &values)?;
+        fit!(shapes, keys = "layers H D", values = "layers H D");
         every("keys", &keys.0, "finite numbers", f32::is_finite)?;
         every("values", &values.0, "finite numbers", f32::is_finite)?;
         let (keys, values) = (keys.to_vec(), values.to_vec());
-        self.cache.call(py, move |cache| {
+        self.cache.call(move |cache| {
             let cache = cache.inner_mut();
             let position = cache.len(sequence);
             if !cache.reserve(sequence, position + 1) {
@@ -135,15 +115,15 @@ impl PagedCache {
     }
 
     /// Forgets the positions of a sequence from `len` on.
-    fn truncate(&self, py: Python<'_>, sequence: Count, len: Count) -> PyResult<()> {
+    fn truncate(&self, sequence: Count, len: Count) -> PyResult<()> {
         let sequence = self.sequence(sequence)?;
-        self.cache.call(py, move |cache| cache.inner_mut().truncate(sequence, len.0))
+        self.cache.call(move |cache| cache.inner_mut().truncate(sequence, len.0))
     }
 
     /// Gives the empty sequence `to` all positions of `source`, without a copy.
-    fn fork(&self, py: Python<'_>, source: Count, to: Count) -> PyResult<()> {
+    fn fork(&self, source: Count, to: Count) -> PyResult<()> {
         let (source, to) = (self.sequence(source)?, self.sequence(to)?);
-        let done = self.cache.call(py, move |cache| {
+        let done = self.cache.call(move |cache| {
             let cache = cache.inner_mut();
             let empty = source != to && cache.table(to).is_empty();
             if empty {
@@ -151,27 +131,26 @@ impl PagedCache {
             }
             empty
         })?;
-        if done { Ok(()) } else { Err(wrong("to", &to.to_string(), "an empty sequence")) }
+        if done { Ok(()) } else { Err(wrong("to", to, "an empty sequence")) }
     }
 
     /// The numbers of a sequence's pages, and how many positions it has.
-    fn table(&self, py: Python<'_>, sequence: Count) -> PyResult<(Vec<usize>, usize)> {
+    fn table(&self, sequence: Count) -> PyResult<(Vec<usize>, usize)> {
         let sequence = self.sequence(sequence)?;
-        self.cache.call(py, move |cache| {
+        self.cache.call(move |cache| {
             let pages = cache.inner().table(sequence).iter().map(Page::index).collect();
             (pages, cache.len(sequence))
         })
     }
 
     /// How many pages are free.
-    fn num_free(&self, py: Python<'_>) -> PyResult<usize> {
-        self.cache.call(py, |cache| cache.inner().pool().num_free())
+    fn num_free(&self) -> PyResult<usize> {
+        self.cache.call(|cache| cache.inner().pool().num_free())
     }
 
     /// Keys `[n, D]` and values `[n, D]` of a head's positions `start` to the last, as float32.
     fn read(
         &self,
-        py: Python<'_>,
         layer: Count,
         sequence: Count,
         head: Count,
@@ -182,17 +161,13 @@ impl PagedCache {
         let sequence = self.sequence(sequence)?;
         below("layer", layer, layers, "the layers of the cache")?;
         below("head", head, kv_heads, "the heads of the cache")?;
-        let len = self.cache.call(py, move |cache| cache.len(sequence))?;
+        let len = self.cache.call(move |cache| cache.len(sequence))?;
         below("start", start, len.saturating_add(1), "as many positions as the sequence has")?;
-        self.cache.call(py, move |cache| {
+        self.cache.call(move |cache| {
             let (mut keys, mut values) = (Vec::new(), Vec::new());
             for run in cache.runs(layer, sequence, head, start..cache.len(sequence)) {
-                for (cells, out) in [(run.keys, &mut keys), (run.values, &mut values)] {
-                    match cells {
-                        Cells::F32(numbers) => out.extend_from_slice(numbers),
-                        Cells::F16(numbers) => out.extend(numbers.iter().map(|x| f32::from(*x))),
-                    }
-                }
+                keys.extend(numbers(run.keys));
+                values.extend(numbers(run.values));
             }
             let floats = |x: Vec<f32>| Floats(tensor(&[x.len() / head_dim, head_dim], x));
             (floats(keys), floats(values))
@@ -203,7 +178,6 @@ impl PagedCache {
     /// `[T, H, G, D]`. A row sees the positions of its sequence up to its own.
     fn attend(
         &self,
-        py: Python<'_>,
         layer: Count,
         rows: Vec<(Count, Count)>,
         q: Floats,
@@ -220,23 +194,22 @@ impl PagedCache {
         shapes.fit("q", "T H G D", &q)?;
         every("q", &q.0, "finite numbers", f32::is_finite)?;
         let group = shapes.size("G");
-        if group > 16 || head_dim > 256 {
-            let found = format!("{group} heads of {head_dim} values");
-            return Err(wrong("q", &found, "at most 16 heads of 256 values"));
-        }
+        refuse_if!(group > 16 || head_dim > 256;
+            "q", format_args!("{group} heads of {head_dim} values");
+            "at most 16 heads of 256 values");
         let mut asked = Vec::new();
         for (sequence, position) in rows {
             let (sequence, position) = (self.sequence(sequence)?, position.0);
-            let len = self.cache.call(py, move |cache| cache.len(sequence))?;
+            let len = self.cache.call(move |cache| cache.len(sequence))?;
             below("position", position, len, "the sequence's positions")?;
             asked.push(Row { token: 0, position, sequence, logits: false });
         }
-        let (numbers, shape) = (q.to_vec(), q.0.shape().to_vec());
-        self.cache.call(py, move |cache| {
+        let (flat, shape) = (q.to_vec(), q.0.shape().to_vec());
+        self.cache.call(move |cache| {
             let (kernels, attention) = (Rung::Naive.into(), AttentionKind::Streaming);
             let plan = Plan { kernels, attention, team: Team::new(threads.0) };
-            let mut out = vec![f32::NAN; numbers.len()];
-            let queries = Queries { rows: &asked, q: &numbers, group, head_dim };
+            let mut out = vec![f32::NAN; flat.len()];
+            let queries = Queries { rows: &asked, q: &flat, group, head_dim };
             attention::attend(&plan, cache, layer.0, queries, &mut out);
             Floats(tensor(&shape, out))
         })
@@ -293,8 +266,8 @@ impl PagedEngine {
 
     /// The answers to all requests, in their order, and how often what had been computed of one was
     /// given up.
-    fn run(&self, py: Python<'_>, requests: Vec<Request>) -> PyResult<(Vec<Vec<u32>>, u64)> {
-        let answers = self.engine.call(py, move |engine| {
+    fn run(&self, requests: Vec<Request>) -> PyResult<(Vec<Vec<u32>>, u64)> {
+        let answers = self.engine.call(move |engine| {
             let before = engine.counts().preempted;
             let mut answers = BTreeMap::new();
             let mut ids = Vec::new();
@@ -317,8 +290,8 @@ impl PagedEngine {
     }
 
     /// How many pages are free.
-    fn num_free(&self, py: Python<'_>) -> PyResult<usize> {
-        self.engine.call(py, |engine| engine.cache().pool().num_free())
+    fn num_free(&self) -> PyResult<usize> {
+        self.engine.call(|engine| engine.cache().pool().num_free())
     }
 
     fn __repr__(&self) -> String {

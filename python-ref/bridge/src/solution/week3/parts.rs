@@ -1,34 +1,18 @@
 //! Day 4: parts of a context.
 
-use pyo3::prelude::*;
-
 use super::{super::rust::week2::streaming::OnlineSoftmax, rust::parts as rust};
-use crate::{
-    background::call,
-    convert::{Count, Floats, Lowest, Real, vector},
-    shapes::{at_least_one, every, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(in_part, m)?)?;
-    m.add_function(wrap_pyfunction!(join, m)?)
-}
+exports! { fn in_part, join; }
 
 /// Those of the positions `start` to `end` − 1 that lie in part `i` of parts of so many positions.
 #[pyfunction]
-fn in_part(
-    py: Python<'_>,
-    start: Count,
-    end: Count,
-    i: Count,
-    part_len: Count,
-) -> PyResult<(usize, usize)> {
+fn in_part(start: Count, end: Count, i: Count, part_len: Count) -> PyResult<(usize, usize)> {
     at_least_one("part_len", part_len.0)?;
     let last = i.0.checked_add(1).and_then(|end| end.checked_mul(part_len.0));
-    if last.is_none() || start.0 > end.0 {
-        return Err(wrong("start", &start.0.to_string(), "positions that can be counted"));
-    }
-    let part = call(py, move || rust::in_part(&(start.0..end.0), i.0, part_len.0))?;
+    refuse_if!(last.is_none() || start.0 > end.0; "start", start.0;
+        "positions that can be counted");
+    let part = call(move || rust::in_part(&(start.0..end.0), i.0, part_len.0))?;
     Ok((part.start, part.end))
 }
 
@@ -36,21 +20,18 @@ fn in_part(
 /// the second.
 #[pyfunction]
 fn join(
-    py: Python<'_>,
     first: (Lowest, Real, Floats),
     second: (Lowest, Real, Floats),
 ) -> PyResult<(f32, f32, Floats)> {
     for (sums, name) in [(&first.2, "first"), (&second.2, "second")] {
         every(name, &sums.0, "finite numbers", f32::is_finite)?;
-        if sums.0.ndim() != 1 || sums.0.len() != first.2.0.len() {
-            let shape = format!("shape {:?}", sums.0.shape());
-            return Err(wrong(name, &shape, "sums [D], as many in both"));
-        }
+        refuse_if!(sums.0.ndim() != 1 || sums.0.len() != first.2.0.len();
+            name, format_args!("shape {:?}", sums.0.shape()); "sums [D], as many in both");
     }
     let softmax = |max: Lowest, total: Real| OnlineSoftmax { max: max.0, total: total.0 };
     let (mut sums, values) = (first.2.to_vec(), second.2.to_vec());
     let (mut softmax, part) = (softmax(first.0, first.1), softmax(second.0, second.1));
-    call(py, move || {
+    call(move || {
         rust::join(&mut softmax, &mut sums, part, &values);
         (softmax.max, softmax.total, vector(&sums))
     })

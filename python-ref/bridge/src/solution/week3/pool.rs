@@ -3,14 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use pyo3::prelude::*;
-
 use super::rust::pool as rust;
-use crate::{background::Kept, convert::Count, memory::room, shapes::wrong};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<BlockPool>()
-}
+exports! { class BlockPool; }
 
 struct Lent {
     pool: rust::BlockPool,
@@ -35,7 +31,7 @@ pub(crate) struct BlockPool {
 
 /// A handle that nobody has.
 fn unknown(handle: usize) -> PyErr {
-    wrong("handle", &handle.to_string(), "a handle that has not been released")
+    wrong("handle", handle, "a handle that has not been released")
 }
 
 #[pymethods]
@@ -49,27 +45,27 @@ impl BlockPool {
     }
 
     /// How many pages are free.
-    fn num_free(&self, py: Python<'_>) -> PyResult<usize> {
-        self.lent.call(py, |lent| lent.pool.num_free())
+    fn num_free(&self) -> PyResult<usize> {
+        self.lent.call(|lent| lent.pool.num_free())
     }
 
     /// Whether so many pages can be allocated.
-    fn can_allocate(&self, py: Python<'_>, pages: Count) -> PyResult<bool> {
-        self.lent.call(py, move |lent| lent.pool.can_allocate(pages.0))
+    fn can_allocate(&self, pages: Count) -> PyResult<bool> {
+        self.lent.call(move |lent| lent.pool.can_allocate(pages.0))
     }
 
     /// A handle of a page that was free, if there is one.
-    fn allocate(&self, py: Python<'_>) -> PyResult<Option<usize>> {
-        self.lent.call(py, |lent| {
+    fn allocate(&self) -> PyResult<Option<usize>> {
+        self.lent.call(|lent| {
             let page = lent.pool.allocate();
             page.map(|page| lent.keep(page))
         })
     }
 
     /// Another handle of the same page.
-    fn retain(&self, py: Python<'_>, handle: Count) -> PyResult<usize> {
+    fn retain(&self, handle: Count) -> PyResult<usize> {
         let handle = handle.0;
-        let other = self.lent.call(py, move |lent| {
+        let other = self.lent.call(move |lent| {
             let page = lent.handles.get(&handle)?;
             let other = lent.pool.retain(page);
             Some(lent.keep(other))
@@ -78,9 +74,9 @@ impl BlockPool {
     }
 
     /// Gives a handle back.
-    fn release(&self, py: Python<'_>, handle: Count) -> PyResult<()> {
+    fn release(&self, handle: Count) -> PyResult<()> {
         let handle = handle.0;
-        let found = self.lent.call(py, move |lent| {
+        let found = self.lent.call(move |lent| {
             let page = lent.handles.remove(&handle)?;
             lent.pool.release(page);
             Some(())
@@ -89,9 +85,9 @@ impl BlockPool {
     }
 
     /// The number of a handle's page, and how many owners that has.
-    fn page(&self, py: Python<'_>, handle: Count) -> PyResult<(usize, usize)> {
+    fn page(&self, handle: Count) -> PyResult<(usize, usize)> {
         let handle = handle.0;
-        let found = self.lent.call(py, move |lent| {
+        let found = self.lent.call(move |lent| {
             let page = lent.handles.get(&handle)?;
             Some((page.index(), lent.pool.num_owners(page)))
         })?;

@@ -1,22 +1,13 @@
 //! Day 5: an index of pages.
 
-use pyo3::prelude::*;
-
 use super::rust::{
     pool::{BlockPool, Page},
     prefix_hash::{HashPage, hash_page},
     prefix_index as rust,
 };
-use crate::{
-    background::Kept,
-    convert::{Count, Ids},
-    memory::room,
-    shapes::at_least_one,
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PrefixIndex>()
-}
+exports! { class PrefixIndex; }
 
 /// An index, and the pool that its pages come from.
 struct Shelf {
@@ -50,9 +41,9 @@ impl PrefixIndex {
 
     /// A sequence computes `tokens [L]` in pages of its own, tells the index, and goes. The numbers of
     /// its pages, or None if too few are free.
-    fn compute(&self, py: Python<'_>, tokens: Ids<1>) -> PyResult<Option<Vec<usize>>> {
+    fn compute(&self, tokens: Ids<1>) -> PyResult<Option<Vec<usize>>> {
         let (tokens, page_len) = (tokens.to_vec(), self.page_len);
-        self.shelf.call(py, move |Shelf { index, pool }| {
+        self.shelf.call(move |Shelf { index, pool }| {
             let n = tokens.len() / page_len;
             if !pool.can_allocate(n) {
                 return None;
@@ -66,20 +57,20 @@ impl PrefixIndex {
     }
 
     /// The numbers of the pages that hold the beginning of `tokens [L]`.
-    fn find(&self, py: Python<'_>, tokens: Ids<1>) -> PyResult<Vec<usize>> {
+    fn find(&self, tokens: Ids<1>) -> PyResult<Vec<usize>> {
         let tokens = tokens.to_vec();
         self.shelf
-            .call(py, move |shelf| shelf.index.find(&tokens).into_iter().map(Page::index).collect())
+            .call(move |shelf| shelf.index.find(&tokens).into_iter().map(Page::index).collect())
     }
 
     /// Gives up the page that was used longest ago; whether there was one.
-    fn evict(&self, py: Python<'_>) -> PyResult<bool> {
-        self.shelf.call(py, |Shelf { index, pool }| index.evict(pool))
+    fn evict(&self) -> PyResult<bool> {
+        self.shelf.call(|Shelf { index, pool }| index.evict(pool))
     }
 
     /// Pages in the index, and free ones.
-    fn counts(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
-        self.shelf.call(py, |shelf| (shelf.index.len(), shelf.pool.num_free()))
+    fn counts(&self) -> PyResult<(usize, usize)> {
+        self.shelf.call(|shelf| (shelf.index.len(), shelf.pool.num_free()))
     }
 
     fn __repr__(&self) -> String {

@@ -1,27 +1,15 @@
 //! Day 5: a prompt in a file.
 
-use pyo3::prelude::*;
-use tiny_llm_formats::tensor::tensor;
-
 use super::{
     super::{
-        rust::week2::cache::{CacheShape, Cells, DenseCache, KvCache as _},
-        week1::sampling::Seed,
-        week2::cache::{CacheType, check},
+        rust::week2::cache::{CacheShape, DenseCache, KvCache as _},
+        week2::cache::{CacheType, check, numbers},
     },
     rust::prompt_file as rust,
 };
-use crate::{
-    background::call,
-    convert::{Count, Floats, Ids, Octets},
-    panics::value_error,
-    shapes::{Shapes, every},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(encode, m)?)?;
-    m.add_function(wrap_pyfunction!(decode, m)?)
-}
+exports! { fn encode, decode; }
 
 /// The file of `tokens [n]`, with `keys [layers, H, n, D]` and `values [layers, H, n, D]`.
 #[pyfunction]
@@ -30,18 +18,16 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     text_signature = "(tokens, keys, values, fingerprint, cache_type=...)"
 )]
 fn encode(
-    py: Python<'_>,
     tokens: Ids<1>,
     keys: Floats,
     values: Floats,
-    fingerprint: Seed,
+    fingerprint: Long,
     cache_type: CacheType,
 ) -> PyResult<Vec<u8>> {
     let tokens = tokens.to_vec();
     let mut shapes = Shapes::default();
     shapes.set("n", tokens.len(), "tokens");
-    shapes.fit("keys", "layers H n D", &keys)?;
-    shapes.fit("values", "layers H n D", &values)?;
+    fit!(shapes, keys = "layers H n D", values = "layers H n D");
     every("keys", &keys.0, "numbers of at most 65504 in size", |x| x.abs() <= 65504.0)?;
     every("values", &values.0, "numbers of at most 65504 in size", |x| x.abs() <= 65504.0)?;
     let shape = CacheShape {
@@ -52,7 +38,7 @@ fn encode(
         head_dim: shapes.size("D"),
     };
     check(shape, cache_type)?;
-    call(py, move || {
+    call(move || {
         let mut cache = DenseCache::new(shape, cache_type.into());
         for position in 0..tokens.len() {
             for layer in 0..shape.layers {
@@ -65,7 +51,7 @@ fn encode(
             }
             cache.advance(0, position);
         }
-        let key = rust::PromptKey::new(fingerprint.number(), cache_type.into(), shape);
+        let key = rust::PromptKey::new(fingerprint.0, cache_type.into(), shape);
         rust::encode(&cache, 0, &tokens, key)
     })
 }
@@ -76,9 +62,8 @@ type Decoded = (Vec<u32>, Floats, Floats);
 /// The tokens of a file, and its keys and values `[layers, H, n, D]`.
 #[pyfunction]
 fn decode(
-    py: Python<'_>,
     file: Octets,
-    fingerprint: Seed,
+    fingerprint: Long,
     cache_type: CacheType,
     layers: Count,
     kv_heads: Count,
@@ -87,22 +72,18 @@ fn decode(
     let (layers, kv_heads, head_dim) = (layers.0, kv_heads.0, head_dim.0);
     let shape = CacheShape { layers, sequences: 1, kv_heads, capacity: 1, head_dim };
     check(shape, cache_type)?;
-    let decoded = call(py, move || {
-        let key = rust::PromptKey::new(fingerprint.number(), cache_type.into(), shape);
+    let decoded = call(move || {
+        let key = rust::PromptKey::new(fingerprint.0, cache_type.into(), shape);
         let prompt = rust::decode(&file.0, key)?;
         let n = prompt.tokens.len();
         let shape = CacheShape { capacity: n, ..shape };
         let mut cache = DenseCache::new(shape, cache_type.into());
         prompt.restore(&mut cache, 0, n);
         let (mut keys, mut values) = (Vec::new(), Vec::new());
-        let numbers = |cells: Cells<'_>, out: &mut Vec<f32>| match cells {
-            Cells::F32(x) => out.extend_from_slice(x),
-            Cells::F16(x) => out.extend(x.iter().map(|x| x.to_f32())),
-        };
         for (layer, head) in (0..layers).flat_map(|l| (0..kv_heads).map(move |h| (l, h))) {
             let run = cache.run(layer, 0, head, 0..n);
-            numbers(run.keys, &mut keys);
-            numbers(run.values, &mut values);
+            keys.extend(numbers(run.keys));
+            values.extend(numbers(run.values));
         }
         let shape = [layers, kv_heads, n, head_dim];
         anyhow::Ok((prompt.tokens, Floats(tensor(&shape, keys)), Floats(tensor(&shape, values))))

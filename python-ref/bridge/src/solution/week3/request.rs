@@ -1,22 +1,12 @@
 //! Day 1: what a client asks for, and a request's life.
 
-use pyo3::{exceptions::PyValueError, prelude::*};
-
 use super::{
-    super::{rust::week1::generate as week1, week1::generate::FinishReason},
+    super::{rust::week1::sampling::SamplerOptions, week1::generate::FinishReason},
     rust::{engine::append_rows, request as rust},
 };
-use crate::{
-    background::Kept,
-    convert::{Count, Ids, Long, Octets, Real, Token},
-    memory::room,
-    shapes::wrong,
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Request>()?;
-    m.add_class::<Sequence>()
-}
+exports! { class Request, Sequence; }
 
 /// What a client asks for: greedy unless `temperature` is above 0.
 #[pyclass(frozen, from_py_object)]
@@ -42,13 +32,8 @@ impl Request {
         seed: Long,
     ) -> PyResult<Self> {
         let Real(temperature) = temperature;
-        if temperature < 0.0 {
-            return Err(wrong("temperature", &temperature.to_string(), "a number from 0 on"));
-        }
-        let sampling = super::super::rust::week1::sampling::SamplerOptions {
-            temperature,
-            ..Default::default()
-        };
+        refuse_if!(temperature < 0.0; "temperature", temperature; "a number from 0 on");
+        let sampling = SamplerOptions { temperature, ..Default::default() };
         Ok(Self(rust::Request {
             prompt: prompt.to_vec(),
             max_new_tokens: max_new_tokens.0,
@@ -62,16 +47,6 @@ impl Request {
     fn __repr__(&self) -> String {
         let rust::Request { prompt, max_new_tokens, .. } = &self.0;
         format!("Request(prompt={prompt:?}, max_new_tokens={max_new_tokens})")
-    }
-}
-
-/// The reason in Python.
-pub(super) fn reason(reason: week1::FinishReason) -> FinishReason {
-    match reason {
-        week1::FinishReason::Stop => FinishReason::Stop,
-        week1::FinishReason::Length => FinishReason::Length,
-        week1::FinishReason::ContextFull => FinishReason::ContextFull,
-        week1::FinishReason::Interrupted => FinishReason::Interrupted,
     }
 }
 
@@ -138,33 +113,33 @@ impl Sequence {
     }
 
     /// Gives a waiting request its place in the cache.
-    fn admit(&self, py: Python<'_>, slot: Count) -> PyResult<()> {
-        self.act(py, stands("a request that waits", &["waiting"]), move |sequence| {
+    fn admit(&self, slot: Count) -> PyResult<()> {
+        self.act(stands("a request that waits", &["waiting"]), move |sequence| {
             sequence.admit(slot.0);
         })
     }
 
     /// Says that the model has computed `rows` more of the tokens; returns whether the next token can
     /// be chosen now.
-    fn computed(&self, py: Python<'_>, rows: Count) -> PyResult<bool> {
-        self.act(py, has_left("rows", rows.0), move |sequence| sequence.computed(rows.0))
+    fn computed(&self, rows: Count) -> PyResult<bool> {
+        self.act(has_left("rows", rows.0), move |sequence| sequence.computed(rows.0))
     }
 
     /// Takes the token that was chosen, and whether its text completes a stop text; returns whether it
     /// is part of the answer.
-    fn accept(&self, py: Python<'_>, token: Token, completes_stop_text: bool) -> PyResult<bool> {
+    fn accept(&self, token: Token, completes_stop_text: bool) -> PyResult<bool> {
         let check = stands("a request that decodes", &["decoding"]);
-        self.act(py, check, move |sequence| sequence.accept(token.0, completes_stop_text))
+        self.act(check, move |sequence| sequence.accept(token.0, completes_stop_text))
     }
 
     /// Ends a request whose client has gone.
-    fn cancel(&self, py: Python<'_>) -> PyResult<()> {
-        self.0.call(py, rust::Sequence::cancel)
+    fn cancel(&self) -> PyResult<()> {
+        self.0.call(rust::Sequence::cancel)
     }
 
     /// The next `n` rows of it: token, position, slot, and whether logits are wanted.
-    fn rows(&self, py: Python<'_>, n: Count) -> PyResult<Vec<Row>> {
-        self.act(py, has_left("n", n.0), move |sequence| {
+    fn rows(&self, n: Count) -> PyResult<Vec<Row>> {
+        self.act(has_left("n", n.0), move |sequence| {
             let mut rows = Vec::new();
             append_rows(sequence, n.0, &mut rows);
             rows.iter().map(|row| (row.token, row.position, row.sequence, row.logits)).collect()
@@ -172,23 +147,23 @@ impl Sequence {
     }
 
     /// `waiting`, `prefilling`, `decoding` or `finished`.
-    fn phase(&self, py: Python<'_>) -> PyResult<&'static str> {
-        self.0.call(py, |sequence| name(sequence.phase))
+    fn phase(&self) -> PyResult<&'static str> {
+        self.0.call(|sequence| name(sequence.phase))
     }
 
     /// Why it ended, if it did.
-    fn finished(&self, py: Python<'_>) -> PyResult<Option<FinishReason>> {
-        self.0.call(py, |sequence| sequence.finished().map(reason))
+    fn finished(&self) -> PyResult<Option<FinishReason>> {
+        self.0.call(|sequence| sequence.finished().map(FinishReason::from))
     }
 
     /// Prompt and answer.
-    fn tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
-        self.0.call(py, |sequence| sequence.tokens.clone())
+    fn tokens(&self) -> PyResult<Vec<u32>> {
+        self.0.call(|sequence| sequence.tokens.clone())
     }
 
     /// How many of the tokens have been computed.
-    fn num_computed(&self, py: Python<'_>) -> PyResult<usize> {
-        self.0.call(py, |sequence| sequence.num_computed)
+    fn num_computed(&self) -> PyResult<usize> {
+        self.0.call(|sequence| sequence.num_computed)
     }
 
     fn __repr__(&self) -> &'static str {
@@ -200,11 +175,10 @@ impl Sequence {
     /// Changes the request if it passes the check.
     fn act<R: Send + 'static>(
         &self,
-        py: Python<'_>,
         check: impl FnOnce(&rust::Sequence) -> Result<(), Problem> + Send + 'static,
         act: impl FnOnce(&mut rust::Sequence) -> R + Send + 'static,
     ) -> PyResult<R> {
-        let done = self.0.call(py, move |sequence| check(sequence).map(|()| act(sequence)))?;
-        done.map_err(|(argument, found, expected)| wrong(argument, &found, &expected))
+        let done = self.0.call(move |sequence| check(sequence).map(|()| act(sequence)))?;
+        done.map_err(|(argument, found, expected)| wrong(argument, found, expected))
     }
 }

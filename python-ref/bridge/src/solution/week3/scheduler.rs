@@ -1,14 +1,11 @@
 //! Day 2: shares of a step.
 
-use pyo3::prelude::*;
-
 use super::rust::scheduler::{self as rust, Load};
-use crate::{background::call, convert::Count, shapes::wrong};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Scheduler>()?;
-    m.add_function(wrap_pyfunction!(share_prompts, m)?)?;
-    m.add_function(wrap_pyfunction!(take_turns, m)?)
+exports! {
+    fn share_prompts, take_turns;
+    class Scheduler;
 }
 
 /// Tokens left, whether it decodes, and the steps since it had a row.
@@ -22,10 +19,8 @@ fn loads(loads: Loads) -> PyResult<Vec<Load>> {
     };
     let loads: Vec<Load> = loads.into_iter().map(load).collect();
     let left = loads.iter().try_fold(0usize, |sum, load| sum.checked_add(load.left));
-    if left.is_none() {
-        let expected = "as many tokens left, in all, as can be counted";
-        return Err(wrong("loads", "more than 64 bits hold", expected));
-    }
+    refuse_if!(left.is_none(); "loads", "more than 64 bits hold";
+        "as many tokens left, in all, as can be counted");
     Ok(loads)
 }
 
@@ -38,20 +33,16 @@ impl Scheduler {
     #[new]
     fn new(budget: Count, reserved: Count) -> PyResult<Self> {
         let (budget, reserved) = (budget.0, reserved.0);
-        if budget < 2 {
-            return Err(wrong("budget", &budget.to_string(), "2 or more"));
-        }
-        if !(1..budget).contains(&reserved) {
-            let expected = format!("1 to {}, less than the budget", budget - 1);
-            return Err(wrong("reserved", &reserved.to_string(), &expected));
-        }
+        refuse_if!(budget < 2; "budget", budget; "2 or more");
+        refuse_if!(!(1..budget).contains(&reserved); "reserved", reserved;
+            "1 to {}, less than the budget", budget - 1);
         Ok(Self(rust::Scheduler { budget, reserved }))
     }
 
     /// How many rows each request gets, the oldest first; a load is `(left, decoding, waited)`.
-    fn shares(&self, py: Python<'_>, loads: Loads) -> PyResult<Vec<usize>> {
+    fn shares(&self, loads: Loads) -> PyResult<Vec<usize>> {
         let (scheduler, loads) = (self.0, self::loads(loads)?);
-        call(py, move || {
+        call(move || {
             let mut out = Vec::new();
             scheduler.shares(&loads, &mut out);
             out
@@ -59,9 +50,9 @@ impl Scheduler {
     }
 
     /// How many rows of the step go to requests that decode.
-    fn decoding_rows(&self, py: Python<'_>, loads: Loads) -> PyResult<usize> {
+    fn decoding_rows(&self, loads: Loads) -> PyResult<usize> {
         let (scheduler, loads) = (self.0, self::loads(loads)?);
-        call(py, move || scheduler.decoding_rows(&loads))
+        call(move || scheduler.decoding_rows(&loads))
     }
 
     fn __repr__(&self) -> String {
@@ -72,9 +63,9 @@ impl Scheduler {
 
 /// The shares when `rows` rows go to prompts, the oldest first.
 #[pyfunction]
-fn share_prompts(py: Python<'_>, loads: Loads, rows: Count) -> PyResult<Vec<usize>> {
+fn share_prompts(loads: Loads, rows: Count) -> PyResult<Vec<usize>> {
     let loads = self::loads(loads)?;
-    call(py, move || {
+    call(move || {
         let mut out = vec![0; loads.len()];
         rust::share_prompts(&loads, rows.0, &mut out);
         out
@@ -83,9 +74,9 @@ fn share_prompts(py: Python<'_>, loads: Loads, rows: Count) -> PyResult<Vec<usiz
 
 /// The shares when `rows` of the requests that decode get a row each, those that have waited longest.
 #[pyfunction]
-fn take_turns(py: Python<'_>, loads: Loads, rows: Count) -> PyResult<Vec<usize>> {
+fn take_turns(loads: Loads, rows: Count) -> PyResult<Vec<usize>> {
     let loads = self::loads(loads)?;
-    call(py, move || {
+    call(move || {
         let mut out = vec![0; loads.len()];
         rust::take_turns(&loads, rows.0, &mut out);
         out

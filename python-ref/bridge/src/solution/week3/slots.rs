@@ -1,18 +1,9 @@
 //! Day 1: places in the cache.
 
-use pyo3::prelude::*;
-
 use super::rust::slots as rust;
-use crate::{
-    background::Kept,
-    convert::Count,
-    memory::room,
-    shapes::{at_least_one, below, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Slots>()
-}
+exports! { class Slots; }
 
 /// The places of a cache that keeps room for a fixed number of sequences.
 #[pyclass]
@@ -32,16 +23,16 @@ impl Slots {
     }
 
     /// Gives a request the free place with the lowest number, if there is one.
-    fn claim(&self, py: Python<'_>, id: Count) -> PyResult<Option<usize>> {
-        self.slots.call(py, move |slots| slots.claim(id.0 as u64))
+    fn claim(&self, id: Count) -> PyResult<Option<usize>> {
+        self.slots.call(move |slots| slots.claim(id.0 as u64))
     }
 
     /// Takes a request's place back.
-    fn release(&self, py: Python<'_>, slot: Count, id: Count) -> PyResult<()> {
+    fn release(&self, slot: Count, id: Count) -> PyResult<()> {
         let slot = slot.0;
         below("slot", slot, self.sequences, "the places of the cache")?;
         let id = id.0 as u64;
-        let other = self.slots.call(py, move |slots| match slots.owner(slot) {
+        let other = self.slots.call(move |slots| match slots.owner(slot) {
             Some(owner) if owner == id => {
                 slots.release(slot, id);
                 None
@@ -53,14 +44,14 @@ impl Slots {
             Some(owner) => format!("{owner}, whose place {slot} is"),
             None => format!("the owner of a place that is taken; place {slot} is free"),
         };
-        Err(wrong("id", &id.to_string(), &expected))
+        Err(wrong("id", id, expected))
     }
 
     /// Whose a place is.
-    fn owner(&self, py: Python<'_>, slot: Count) -> PyResult<Option<u64>> {
+    fn owner(&self, slot: Count) -> PyResult<Option<u64>> {
         let slot = slot.0;
         below("slot", slot, self.sequences, "the places of the cache")?;
-        self.slots.call(py, move |slots| slots.owner(slot))
+        self.slots.call(move |slots| slots.owner(slot))
     }
 
     fn __repr__(&self) -> String {

@@ -1,9 +1,8 @@
 //! Day 6: texts that are written with drafts.
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::ops::ControlFlow;
 
 use anyhow::Result;
-use pyo3::prelude::*;
 
 use super::{
     super::{
@@ -11,7 +10,7 @@ use super::{
             week1::{generate::Limits, sampling::Rng},
             week2::{cache::CacheType, generate::Session},
         },
-        week1::sampling::{SamplerOptions, Seed},
+        week1::sampling::SamplerOptions,
         week2::model::{Model, plan},
     },
     accept::few,
@@ -21,16 +20,9 @@ use super::{
         speculate as rust,
     },
 };
-use crate::{
-    background::call,
-    convert::{Count, Ids},
-    panics::value_error,
-    shapes::{vocabulary, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(speculate, m)?)
-}
+exports! { fn speculate; }
 
 /// Tokens, and how many passes there were, drafts, accepted ones, and passes with a refused one.
 type Written = (Vec<u32>, (u64, u64, u64, u64));
@@ -41,22 +33,19 @@ type Written = (Vec<u32>, (u64, u64, u64, u64));
 #[pyo3(signature = (model, prompt, max_new_tokens, drafts, options, seed, draft_model=None))]
 #[allow(clippy::too_many_arguments, reason = "a call in Python names them")]
 fn speculate(
-    py: Python<'_>,
     model: Model,
     prompt: Ids<1>,
     max_new_tokens: Count,
     drafts: Count,
     options: SamplerOptions,
-    seed: Seed,
+    seed: Long,
     draft_model: Option<Model>,
 ) -> PyResult<Written> {
     let (prompt, drafts) = (prompt.to_vec(), few("drafts", drafts)?);
     let (size, context) = (model.0.config.vocab_size, model.0.config.max_positions);
     vocabulary("prompt", &prompt, size)?;
-    if !(1..=context).contains(&prompt.len()) {
-        let found = format!("{} tokens", prompt.len());
-        return Err(wrong("prompt", &found, &format!("1 to {context}, the context")));
-    }
+    refuse_if!(!(1..=context).contains(&prompt.len());
+        "prompt", format_args!("{} tokens", prompt.len()); "1 to {context}, the context");
     // Far above any logit.
     options.stay_finite(&[1e6])?;
     let options = options.to_rust();
@@ -66,7 +55,7 @@ fn speculate(
         let context = model.0.config.max_positions;
         Session::new(model.0, Arc::new(plan()), context, CacheType::F32)
     };
-    let written = call(py, move || -> Result<Written> {
+    let written = call(move || -> Result<Written> {
         let drafter: Box<dyn Drafter> = match draft_model {
             Some(model) => Box::new(DraftModel::new(session(model), size)?),
             None => Box::new(LookupDrafter { longest: 3, vocabulary: size }),
@@ -78,7 +67,7 @@ fn speculate(
             tokens.push(token);
             ControlFlow::Continue(())
         };
-        let mut rng = Rng::new(seed.number());
+        let mut rng = Rng::new(seed.0);
         let sampling = (&options, &mut rng);
         speculation.generate(&mut session, (&prompt, 64), &limits, sampling, on_token)?;
         let counts = speculation.counts();

@@ -1,13 +1,9 @@
 //! Day 1: texts that end an answer.
 
-use pyo3::prelude::*;
-
 use super::rust::stop as rust;
-use crate::{background::Kept, convert::Octets};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<StopTexts>()
-}
+exports! { class StopTexts; }
 
 /// Looks for several texts in bytes that come piece by piece.
 #[pyclass]
@@ -22,8 +18,8 @@ impl StopTexts {
     }
 
     /// Takes the next bytes, and says whether one of the texts has now appeared.
-    fn push(&self, py: Python<'_>, piece: Octets) -> PyResult<bool> {
-        self.0.call(py, move |stop| stop.push(&piece.0))
+    fn push(&self, piece: Octets) -> PyResult<bool> {
+        self.0.call(move |stop| stop.push(&piece.0))
     }
 
     fn __repr__(&self) -> &'static str {

@@ -1,17 +1,11 @@
 //! Day 2: how long requests wait.
 
-use pyo3::prelude::*;
-
 use super::rust::timeline::{self as rust, Moment};
-use crate::{
-    background::{Kept, call},
-    convert::{Count, Double, Long},
-    shapes::wrong,
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Record>()?;
-    m.add_function(wrap_pyfunction!(quantile, m)?)
+exports! {
+    fn quantile;
+    class Record;
 }
 
 /// When what happened to a request. A moment is a pair: steps and rows so far.
@@ -34,9 +28,9 @@ impl Record {
     }
 
     /// A token was chosen at this moment, which is not before the one before.
-    fn token(&self, py: Python<'_>, steps: Count, rows: Count) -> PyResult<()> {
+    fn token(&self, steps: Count, rows: Count) -> PyResult<()> {
         let now = Moment { steps: steps.0 as u64, rows: rows.0 as u64 };
-        let before = self.record.call(py, move |(record, latest)| {
+        let before = self.record.call(move |(record, latest)| {
             if now.steps < latest.steps || now.rows < latest.rows {
                 return Some(*latest);
             }
@@ -50,17 +44,17 @@ impl Record {
         } else {
             ("rows", now.rows, before.rows)
         };
-        Err(wrong(argument, &found.to_string(), &format!("{least} or more, as at the last token")))
+        Err(wrong(argument, found, format_args!("{least} or more, as at the last token")))
     }
 
     /// Steps and rows from its coming to its first token.
-    fn time_to_first_token(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
-        self.record.call(py, |(record, _)| record.time_to_first_token().map(pair))
+    fn time_to_first_token(&self) -> PyResult<Option<(u64, u64)>> {
+        self.record.call(|(record, _)| record.time_to_first_token().map(pair))
     }
 
     /// The most steps and the most rows between a token and the next.
-    fn longest_gap(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
-        self.record.call(py, |(record, _)| pair(record.longest_gap))
+    fn longest_gap(&self) -> PyResult<(u64, u64)> {
+        self.record.call(|(record, _)| pair(record.longest_gap))
     }
 
     fn __repr__(&self) -> &'static str {
@@ -70,12 +64,10 @@ impl Record {
 
 /// The `q`-quantile of whole numbers, by nearest rank.
 #[pyfunction]
-fn quantile(py: Python<'_>, values: Vec<Long>, q: Double) -> PyResult<Option<u64>> {
+fn quantile(values: Vec<Long>, q: Double) -> PyResult<Option<u64>> {
     let q = q.0;
-    if !(0.0..=1.0).contains(&q) {
-        return Err(wrong("q", &q.to_string(), "0 to 1"));
-    }
-    call(py, move || {
+    refuse_if!(!(0.0..=1.0).contains(&q); "q", q; "0 to 1");
+    call(move || {
         let mut values: Vec<u64> = values.into_iter().map(|value| value.0).collect();
         rust::quantile(&mut values, q)
     })

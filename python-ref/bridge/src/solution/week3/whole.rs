@@ -1,9 +1,5 @@
 //! Day 7: from bytes to tokens, and answers that are always whole.
 
-use std::sync::Arc;
-
-use pyo3::prelude::*;
-
 use super::{
     super::rust::week1::sampling::{Rng, SamplerOptions},
     json::walk,
@@ -17,39 +13,29 @@ use super::{
         whole as rust,
     },
 };
-use crate::{
-    background::call,
-    convert::{Count, Long, Octets, Real},
-    shapes::{at_least_one, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(tokens, m)?)?;
-    m.add_function(wrap_pyfunction!(closing_text, m)?)?;
-    m.add_function(wrap_pyfunction!(fewest_tokens, m)?)?;
-    m.add_function(wrap_pyfunction!(prices, m)?)?;
-    m.add_function(wrap_pyfunction!(random_answer, m)?)
-}
+exports! { fn tokens, closing_text, fewest_tokens, prices, random_answer; }
 
 fn texts(vocabulary: Vec<Octets>) -> Vec<Vec<u8>> {
     vocabulary.into_iter().map(|text| text.0).collect()
 }
 
 /// The state behind a text that is the beginning of JSON.
-fn behind(py: Python<'_>, text: Octets) -> PyResult<JsonState> {
+fn behind(text: Octets) -> PyResult<JsonState> {
     let Octets(text) = text;
     let shown = text.escape_ascii().to_string();
     let n = text.len();
-    let (state, alive) = call(py, move || walk(JsonState::value(), &text, JsonState::next))?;
-    if alive == n { Ok(state) } else { Err(wrong("text", &shown, "the beginning of JSON")) }
+    let (state, alive) = call(move || walk(JsonState::value(), &text, JsonState::next))?;
+    if alive == n { Ok(state) } else { Err(wrong("text", shown, "the beginning of JSON")) }
 }
 
 /// The tokens of `vocabulary` that may follow behind `text`, by a walk of their tree.
 #[pyfunction]
-fn tokens(py: Python<'_>, vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec<u32>> {
+fn tokens(vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec<u32>> {
     let vocabulary = texts(vocabulary);
-    let state = behind(py, text)?;
-    call(py, move || {
+    let state = behind(text)?;
+    call(move || {
         let mut tokens = Vec::new();
         let trie = TokenTrie::new(&vocabulary);
         trie.walk(&Json::Value, &state, &mut |token, _| tokens.push(token));
@@ -60,24 +46,24 @@ fn tokens(py: Python<'_>, vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec
 
 /// The shortest text that makes JSON of `text`.
 #[pyfunction]
-fn closing_text(py: Python<'_>, text: Octets) -> PyResult<Vec<u8>> {
-    let state = behind(py, text)?;
-    call(py, move || Json::Value.closing_text(&state))
+fn closing_text(text: Octets) -> PyResult<Vec<u8>> {
+    let state = behind(text)?;
+    call(move || Json::Value.closing_text(&state))
 }
 
 /// The fewest tokens of `vocabulary` that `text` is made of; `None` if it can't be made of them.
 #[pyfunction]
-fn fewest_tokens(py: Python<'_>, vocabulary: Vec<Octets>, text: Octets) -> PyResult<Option<usize>> {
+fn fewest_tokens(vocabulary: Vec<Octets>, text: Octets) -> PyResult<Option<usize>> {
     let (vocabulary, text) = (texts(vocabulary), text.0);
-    call(py, move || rust::fewest_tokens(&TokenTrie::new(&vocabulary), &text))
+    call(move || rust::fewest_tokens(&TokenTrie::new(&vocabulary), &text))
 }
 
 /// How many tokens the text needs behind each token that follows `text`; `None` if it may not follow.
 #[pyfunction]
-fn prices(py: Python<'_>, vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec<Option<u16>>> {
+fn prices(vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec<Option<u16>>> {
     let vocabulary = texts(vocabulary);
-    let state = behind(py, text)?;
-    call(py, move || {
+    let state = behind(text)?;
+    call(move || {
         let trie = TokenTrie::new(&vocabulary);
         let prices = rust::Prices::new(1).of(&Json::Value, &trie, &state);
         prices.iter().map(|&price| Some(price).filter(|&p| p != rust::NEVER)).collect()
@@ -88,7 +74,6 @@ fn prices(py: Python<'_>, vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec
 /// first ends an answer.
 #[pyfunction]
 fn random_answer(
-    py: Python<'_>,
     vocabulary: Vec<Octets>,
     budget: Count,
     temperature: Real,
@@ -97,11 +82,10 @@ fn random_answer(
     let (vocabulary, temperature, seed) = (texts(vocabulary), temperature.0, seed.0);
     at_least_one("vocabulary", vocabulary.len())?;
     // The logits are 10 at most.
-    if temperature != 0.0 && !(temperature > 0.0 && (10.0 / temperature).is_finite()) {
-        let expected = "0, or a number above 0 that logits of 10 stay finite with";
-        return Err(wrong("temperature", &format!("{temperature:e}"), expected));
-    }
-    let answer = call(py, move || {
+    refuse_if!(temperature != 0.0 && !(temperature > 0.0 && (10.0 / temperature).is_finite());
+        "temperature", format_args!("{temperature:e}");
+        "0, or a number above 0 that logits of 10 stay finite with");
+    let answer = call(move || {
         let rules =
             Arc::new(Rules::new(Json::Value, Arc::new(Vocabulary::new(vocabulary.clone()))));
         let mut constraint = Constraint::new(&rules);
@@ -124,5 +108,5 @@ fn random_answer(
         }
         Ok::<_, String>(text)
     })?;
-    answer.map_err(|why| wrong("budget", &budget.0.to_string(), &why))
+    answer.map_err(|why| wrong("budget", budget.0, why))
 }

@@ -1,13 +1,9 @@
 //! Day 3: an arena.
 
-use pyo3::prelude::*;
-
 use super::rust::arena as rust;
-use crate::{background::Kept, convert::Count, shapes::at_least_one};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Arena>()
-}
+exports! { class Arena; }
 
 /// Which parts of an arena are free.
 #[pyclass(frozen)]
@@ -21,24 +17,24 @@ impl Arena {
     }
 
     /// Lends so many bytes, and says where.
-    fn allocate(&self, py: Python<'_>, bytes: Count) -> PyResult<usize> {
+    fn allocate(&self, bytes: Count) -> PyResult<usize> {
         at_least_one("bytes", bytes.0)?;
-        self.0.call(py, move |arena| arena.allocate(bytes.0))
+        self.0.call(move |arena| arena.allocate(bytes.0))
     }
 
     /// Takes them back.
-    fn release(&self, py: Python<'_>, start: Count, bytes: Count) -> PyResult<()> {
+    fn release(&self, start: Count, bytes: Count) -> PyResult<()> {
         at_least_one("bytes", bytes.0)?;
-        self.0.call(py, move |arena| arena.release(start.0, bytes.0))
+        self.0.call(move |arena| arena.release(start.0, bytes.0))
     }
 
     /// How long the arena has to be.
-    fn peak(&self, py: Python<'_>) -> PyResult<usize> {
-        self.0.call(py, |arena| arena.peak())
+    fn peak(&self) -> PyResult<usize> {
+        self.0.call(|arena| arena.peak())
     }
 
     /// Where free parts begin, and how long they are.
-    fn free_parts(&self, py: Python<'_>) -> PyResult<Vec<(usize, usize)>> {
-        self.0.call(py, |arena| arena.free_parts().to_vec())
+    fn free_parts(&self) -> PyResult<Vec<(usize, usize)>> {
+        self.0.call(|arena| arena.free_parts().to_vec())
     }
 }

@@ -1,7 +1,6 @@
 //! Day 4: the processor as a backend, weights in a backend's memory, and graphs on several.
 
-use pyo3::prelude::*;
-use tiny_llm_formats::{bytes::Bytes, tensor::tensor};
+use tiny_llm_formats::bytes::Bytes;
 
 use super::rust::{
     backend::{Backend, BufferId, Place},
@@ -12,18 +11,9 @@ use super::rust::{
     twin::Twin,
     weights,
 };
-use crate::{
-    background::Kept,
-    convert::{Count, Floats, Octets},
-    memory::room,
-    panics::value_error,
-    shapes::{at_least_one, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Cpu>()?;
-    m.add_class::<Weights>()
-}
+exports! { class Cpu, Weights; }
 
 fn refused(fault: impl Into<anyhow::Error>) -> PyErr {
     value_error(fault.into())
@@ -41,35 +31,29 @@ impl Cpu {
     }
 
     /// The number of a new buffer.
-    fn allocate(&self, py: Python<'_>, bytes: Count) -> PyResult<usize> {
+    fn allocate(&self, bytes: Count) -> PyResult<usize> {
         room("the buffer", &[bytes.0])?;
-        let buffer = self.0.call(py, move |cpu| cpu.allocate(bytes.0))?;
+        let buffer = self.0.call(move |cpu| cpu.allocate(bytes.0))?;
         buffer.map(|id| id.0).map_err(refused)
     }
 
     /// Gives one back.
-    fn release(&self, py: Python<'_>, buffer: Count) -> PyResult<()> {
-        self.0.call(py, move |cpu| cpu.release(BufferId(buffer.0)))?.map_err(refused)
+    fn release(&self, buffer: Count) -> PyResult<()> {
+        self.0.call(move |cpu| cpu.release(BufferId(buffer.0)))?.map_err(refused)
     }
 
     /// Writes bytes from `offset` on.
-    fn upload(&self, py: Python<'_>, buffer: Count, offset: Count, bytes: Octets) -> PyResult<()> {
+    fn upload(&self, buffer: Count, offset: Count, bytes: Octets) -> PyResult<()> {
         let (buffer, offset, bytes) = (BufferId(buffer.0), offset.0, bytes.0);
         let place = Place { buffer, offset, bytes: bytes.len() };
-        self.0.call(py, move |cpu| cpu.upload(place, &bytes))?.map_err(refused)
+        self.0.call(move |cpu| cpu.upload(place, &bytes))?.map_err(refused)
     }
 
     /// So many bytes from `offset` on.
-    fn download(
-        &self,
-        py: Python<'_>,
-        buffer: Count,
-        offset: Count,
-        bytes: Count,
-    ) -> PyResult<Vec<u8>> {
+    fn download(&self, buffer: Count, offset: Count, bytes: Count) -> PyResult<Vec<u8>> {
         room("the bytes", &[bytes.0])?;
         let place = Place { buffer: BufferId(buffer.0), offset: offset.0, bytes: bytes.0 };
-        let found = self.0.call(py, move |cpu| {
+        let found = self.0.call(move |cpu| {
             let mut found = vec![0; place.bytes];
             cpu.download(place, &mut found).map(|()| found)
         })?;
@@ -93,13 +77,8 @@ impl Weights {
 
     /// Where the weight of these bytes of the file begins in its buffer, what is there, and how many
     /// bytes are in place and copied by now.
-    fn place(
-        &self,
-        py: Python<'_>,
-        start: Count,
-        bytes: Count,
-    ) -> PyResult<(usize, Vec<u8>, usize, usize)> {
-        let found = self.0.call(py, move |(weights, twin, file)| {
+    fn place(&self, start: Count, bytes: Count) -> PyResult<(usize, Vec<u8>, usize, usize)> {
+        let found = self.0.call(move |(weights, twin, file)| {
             let end = start.0.saturating_add(bytes.0);
             let place = weights.place(twin, &file.slice(start.0..end)?)?;
             let mut there = vec![0; place.bytes];
@@ -136,12 +115,10 @@ pub(crate) fn fewest_copies(graph: &Graph, result: NodeId, pinned: &[Option<usiz
 /// # Errors
 /// If there are not as many as nodes, or one is out of range.
 pub(crate) fn checked(given: &[Option<usize>], nodes: usize, most: usize) -> PyResult<()> {
-    if given.len() != nodes {
-        let found = format!("{} of them", given.len());
-        return Err(wrong("backends", &found, &format!("{nodes}, one for each node")));
-    }
+    refuse_if!(given.len() != nodes; "backends", format_args!("{} of them", given.len());
+        "{nodes}, one for each node");
     match given.iter().flatten().find(|&&b| b >= most) {
-        Some(b) => Err(wrong("backend", &b.to_string(), &format!("one below {most}"))),
+        Some(b) => Err(wrong("backend", b, format_args!("one below {most}"))),
         None => Ok(()),
     }
 }

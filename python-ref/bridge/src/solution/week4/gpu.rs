@@ -2,8 +2,8 @@
 //! touch, and behind what it reads stands nonsense.
 
 use anyhow::{Result, ensure};
-use pyo3::{prelude::*, types::PyBytes};
-use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
+use pyo3::types::PyBytes;
+use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_gpu::{Buffer, Gpu, bytes_of};
 
 use super::{
@@ -16,26 +16,10 @@ use super::{
         record::{self, DeviceMatrix, DeviceMlp, MlpBuffers},
     },
 };
-use crate::{
-    background::call,
-    convert::{Count, Floats, Real},
-    device,
-    memory::room,
-    panics::value_error,
-    shapes::{Shapes, at_least_one, below, divides, every, wrong},
-};
+use crate::{device, prelude::*};
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(adapter, m)?)?;
-    m.add_function(wrap_pyfunction!(dispatch_size, m)?)?;
-    m.add_function(wrap_pyfunction!(add, m)?)?;
-    m.add_function(wrap_pyfunction!(silu_gate, m)?)?;
-    m.add_function(wrap_pyfunction!(rms_norm, m)?)?;
-    m.add_function(wrap_pyfunction!(mat_vec, m)?)?;
-    m.add_function(wrap_pyfunction!(mat_mat, m)?)?;
-    m.add_function(wrap_pyfunction!(attention, m)?)?;
-    m.add_function(wrap_pyfunction!(product, m)?)?;
-    m.add_function(wrap_pyfunction!(mlp, m)?)
+exports! {
+    fn adapter, dispatch_size, add, silu_gate, rms_norm, mat_vec, mat_mat, attention, product, mlp;
 }
 
 /// The most numbers of a buffer, so that a place among them is a `u32`.
@@ -50,35 +34,34 @@ const BLOCK: usize = 32;
 
 /// What was opened, in words; a `ValueError` if there is no graphics processor, nor Mesa's software.
 #[pyfunction]
-fn adapter(py: Python<'_>) -> PyResult<String> {
-    call(py, || device::with(|gpu| Ok(gpu.about().to_string())))?.map_err(value_error)
+fn adapter() -> PyResult<String> {
+    call(|| device::with(|gpu| Ok(gpu.about().to_string())))?.map_err(value_error)
 }
 
 /// The workgroups `[x, y, 1]` that have a thread for each of `n` items.
 #[pyfunction]
-fn dispatch_size(py: Python<'_>, n: Count, per_group: Count) -> PyResult<[u32; 3]> {
+fn dispatch_size(n: Count, per_group: Count) -> PyResult<[u32; 3]> {
     at_least_one("per_group", per_group.0)?;
     below("per_group", per_group.0, 1 << 16, "more than any workgroup has")?;
     let per_group = per_group.0 as u32;
-    call(py, move || elementwise::dispatch_size(n.0, per_group))?.map_err(value_error)
+    call(move || elementwise::dispatch_size(n.0, per_group))?.map_err(value_error)
 }
 
 /// `a + b`, both `[n]`; the workgroups stand in `lines` lines.
 #[pyfunction]
 #[pyo3(signature = (a, b, lines=Count(1)), text_signature = "(a, b, lines=1)")]
-fn add(py: Python<'_>, a: Floats, b: Floats, lines: Count) -> PyResult<Floats> {
-    elementwise(py, Which::Add, [("a", &a), ("b", &b)], lines)
+fn add(a: Floats, b: Floats, lines: Count) -> PyResult<Floats> {
+    elementwise(Which::Add, [("a", &a), ("b", &b)], lines)
 }
 
 /// `silu(gate) · up`, both `[n]`; the workgroups stand in `lines` lines.
 #[pyfunction]
 #[pyo3(signature = (gate, up, lines=Count(1)), text_signature = "(gate, up, lines=1)")]
-fn silu_gate(py: Python<'_>, gate: Floats, up: Floats, lines: Count) -> PyResult<Floats> {
-    elementwise(py, Which::SiluGate, [("gate", &gate), ("up", &up)], lines)
+fn silu_gate(gate: Floats, up: Floats, lines: Count) -> PyResult<Floats> {
+    elementwise(Which::SiluGate, [("gate", &gate), ("up", &up)], lines)
 }
 
 fn elementwise(
-    py: Python<'_>,
     which: Which,
     inputs: [(&'static str, &Floats); 2],
     lines: Count,
@@ -91,30 +74,22 @@ fn elementwise(
     let n = shapes.size("n");
     let groups = in_lines(n.div_ceil(THREADS as usize), lines, 1)?;
     let inputs = inputs.map(|(_, x)| with_nonsense(x));
-    run(py, which, vec![n as u32], inputs.to_vec(), groups, vec![n])
+    run(which, vec![n as u32], inputs.to_vec(), groups, vec![n])
 }
 
 /// Each row of `x [rows, width]` over its root mean square, times `weight [width]`; `eps` is added
 /// to the mean square, and the workgroups stand in `lines` lines.
 #[pyfunction]
 #[pyo3(signature = (x, weight, eps, lines=Count(1)), text_signature = "(x, weight, eps, lines=1)")]
-fn rms_norm(
-    py: Python<'_>,
-    x: Floats,
-    weight: Floats,
-    eps: Real,
-    lines: Count,
-) -> PyResult<Floats> {
-    let mut shapes = Shapes::default();
-    shapes.fit("x", "rows width", &x)?;
-    shapes.fit("weight", "width", &weight)?;
+fn rms_norm(x: Floats, weight: Floats, eps: Real, lines: Count) -> PyResult<Floats> {
+    let shapes = fit!(x = "rows width", weight = "width");
     fine("x", &x)?;
     fine("weight", &weight)?;
     let [rows, width] = ["rows", "width"].map(|letter| shapes.size(letter));
     let sizes = vec![width as u32, rows as u32, eps.0.to_bits()];
     let groups = in_lines(rows, lines, 1)?;
     let inputs = vec![with_nonsense(&x), with_nonsense(&weight)];
-    run(py, Which::RmsNorm, sizes, inputs, groups, vec![rows, width])
+    run(Which::RmsNorm, sizes, inputs, groups, vec![rows, width])
 }
 
 /// `x [columns, k]` times the rows whose bytes are given → `[columns, rows]`, a workgroup for each;
@@ -125,7 +100,6 @@ fn rms_norm(
     text_signature = "(tensor_type, bytes, x, lines=1)"
 )]
 fn mat_vec(
-    py: Python<'_>,
     tensor_type: &str,
     bytes: Vec<Bound<'_, PyBytes>>,
     x: Floats,
@@ -135,68 +109,53 @@ fn mat_vec(
     let groups = in_lines(weight.rows, lines, columns)?;
     let which = Which::MatVec(weight.tensor_type);
     let (sizes, shape) = (weight.sizes(columns), vec![columns, weight.rows]);
-    run(py, which, sizes, vec![weight.bytes, with_nonsense(&x)], groups, shape)
+    run(which, sizes, vec![weight.bytes, with_nonsense(&x)], groups, shape)
 }
 
 /// As `mat_vec`, with a workgroup for each tile.
 #[pyfunction]
-fn mat_mat(
-    py: Python<'_>,
-    tensor_type: &str,
-    bytes: Vec<Bound<'_, PyBytes>>,
-    x: Floats,
-) -> PyResult<Floats> {
+fn mat_mat(tensor_type: &str, bytes: Vec<Bound<'_, PyBytes>>, x: Floats) -> PyResult<Floats> {
     let (weight, columns) = operands(tensor_type, &bytes, &x)?;
     let groups = [weight.rows, columns].map(|n| n.div_ceil(TILE as usize) as u32);
     let which = Which::MatMat(weight.tensor_type);
     let (sizes, shape) = (weight.sizes(columns), vec![columns, weight.rows]);
     let inputs = vec![weight.bytes, with_nonsense(&x)];
-    run(py, which, sizes, inputs, [groups[0], groups[1], 1], shape)
+    run(which, sizes, inputs, [groups[0], groups[1], 1], shape)
 }
 
 /// What the rows of `q [rows, heads, d]` read from `keys` and `values [positions, kv_heads, d]`; row
 /// `t` sees the positions 0 to `first + t`, and scores are multiplied by `scale`.
 #[pyfunction]
 fn attention(
-    py: Python<'_>,
     q: Floats,
     keys: Floats,
     values: Floats,
     first: Count,
     scale: Real,
 ) -> PyResult<Floats> {
-    let mut shapes = Shapes::default();
-    shapes.fit("q", "rows heads d", &q)?;
-    shapes.fit("keys", "positions kv_heads d", &keys)?;
-    shapes.fit("values", "positions kv_heads d", &values)?;
+    let shapes =
+        fit!(q = "rows heads d", keys = "positions kv_heads d", values = "positions kv_heads d");
     let letters = ["rows", "heads", "d", "positions", "kv_heads"];
     let [rows, heads, d, positions, kv_heads] = letters.map(|letter| shapes.size(letter));
     for (name, x) in [("q", &q), ("keys", &keys), ("values", &values)] {
         fine(name, x)?;
     }
-    if d > LONGEST_HEAD as usize {
-        return Err(wrong("q", &format!("heads of {d}"), &format!("at most {LONGEST_HEAD}")));
-    }
+    refuse_if!(d > LONGEST_HEAD as usize; "q", format_args!("heads of {d}");
+        "at most {LONGEST_HEAD}");
     divides("keys", kv_heads, heads, "query heads")?;
-    if rows > positions || first.0 > positions - rows {
-        let found = format!("{} before {rows} rows", first.0);
-        return Err(wrong("first", &found, &format!("at most the {positions} positions of keys")));
-    }
+    refuse_if!(rows > positions || first.0 > positions - rows;
+        "first", format_args!("{} before {rows} rows", first.0);
+        "at most the {positions} positions of keys");
     let sizes = [rows, heads, kv_heads, d, first.0].map(|n| n as u32);
     let sizes = sizes.into_iter().chain([scale.0.to_bits()]).collect();
     let inputs = [q, keys, values].map(|x| with_nonsense(&x)).to_vec();
     let groups = [heads as u32, rows as u32, 1];
-    run(py, Which::Attention, sizes, inputs, groups, vec![rows, heads, d])
+    run(Which::Attention, sizes, inputs, groups, vec![rows, heads, d])
 }
 
 /// As `mat_vec` and `mat_mat`, of which the number of columns chooses one.
 #[pyfunction]
-fn product(
-    py: Python<'_>,
-    tensor_type: &str,
-    bytes: Vec<Bound<'_, PyBytes>>,
-    x: Floats,
-) -> PyResult<Floats> {
+fn product(tensor_type: &str, bytes: Vec<Bound<'_, PyBytes>>, x: Floats) -> PyResult<Floats> {
     let (weight, columns) = operands(tensor_type, &bytes, &x)?;
     let shape = [columns, weight.rows];
     has_room(&shape)?;
@@ -209,7 +168,7 @@ fn product(
         pass.submit()?;
         Ok(Floats(tensor(&shape, download("product", gpu, &result, n)?)))
     };
-    call(py, move || device::with(work))?.map_err(value_error)
+    call(move || device::with(work))?.map_err(value_error)
 }
 
 /// A matrix as it is given: its type, and the bytes of each row.
@@ -220,7 +179,6 @@ type Given<'py> = (String, Vec<Bound<'py, PyBytes>>);
 /// recorded, and how often `mlp` submitted by itself.
 #[pyfunction]
 fn mlp(
-    py: Python<'_>,
     x: Floats,
     norm: Floats,
     eps: Real,
@@ -228,9 +186,7 @@ fn mlp(
     up: Given<'_>,
     down: Given<'_>,
 ) -> PyResult<(Floats, usize, usize)> {
-    let mut shapes = Shapes::default();
-    shapes.fit("x", "rows E", &x)?;
-    shapes.fit("norm", "E", &norm)?;
+    let shapes = fit!(x = "rows E", norm = "E");
     fine("x", &x)?;
     fine("norm", &norm)?;
     let [rows, e] = ["rows", "E"].map(|letter| shapes.size(letter));
@@ -238,9 +194,7 @@ fn mlp(
     let inner = gate.rows;
     let down = Weight::of("down", &down, inner)?;
     for (name, found, expected) in [("up", up.rows, inner), ("down", down.rows, e)] {
-        if found != expected {
-            return Err(wrong(name, &format!("{found} rows"), &expected.to_string()));
-        }
+        refuse_if!(found != expected; name, format_args!("{found} rows"); "{expected}");
     }
     has_room(&[rows, e.max(inner)])?;
     let (x, norm) = (with_nonsense(&x), with_nonsense(&norm));
@@ -270,7 +224,7 @@ fn mlp(
         let out = download("mlp", gpu, &buffers.out, of_e)?;
         Ok((Floats(tensor(&[rows, e], out)), recorded, submitted))
     };
-    call(py, move || device::with(work))?.map_err(value_error)
+    call(move || device::with(work))?.map_err(value_error)
 }
 
 /// Rows in blocks, all after one another.
@@ -287,21 +241,15 @@ impl Weight {
     /// the bytes of rows of `k` elements.
     fn of(argument: &str, (name, rows): &Given<'_>, k: usize) -> PyResult<Self> {
         let tensor_type = type_named(name)?;
-        if !is_known(tensor_type) {
-            return Err(wrong("tensor_type", name, "Q8_0, Q4_0, F32, F16 or BF16"));
-        }
-        if !k.is_multiple_of(BLOCK) {
-            let found = format!("rows of {k} elements");
-            return Err(wrong(argument, &found, &format!("a multiple of {BLOCK}")));
-        }
-        if rows.is_empty() {
-            return Err(wrong(argument, "no row", "one at least"));
-        }
+        refuse_if!(!is_known(tensor_type); "tensor_type", name; "Q8_0, Q4_0, F32, F16 or BF16");
+        refuse_if!(!k.is_multiple_of(BLOCK); argument, format_args!("rows of {k} elements");
+            "a multiple of {BLOCK}");
+        refuse_if!(rows.is_empty(); argument, "no row"; "one at least");
         let length = k / tensor_type.block_len() * tensor_type.block_bytes();
         let lengths = || rows.iter().map(|row| row.as_bytes().len());
         if let Some((r, n)) = lengths().enumerate().find(|&(_, n)| n != length) {
             let expected = format!("{length}: {k} weights in {tensor_type}");
-            return Err(wrong(argument, &format!("{n} bytes in row {r}"), &expected));
+            return Err(wrong(argument, format_args!("{n} bytes in row {r}"), expected));
         }
         below(argument, rows.len().saturating_mul(length), 4 * MOST, "bytes that a kernel reads")?;
         let bytes = rows.iter().flat_map(PyBytesMethods::as_bytes).copied().collect();
@@ -324,20 +272,18 @@ fn operands(
     bytes: &[Bound<'_, PyBytes>],
     x: &Floats,
 ) -> PyResult<(Weight, usize)> {
-    let mut shapes = Shapes::default();
-    shapes.fit("x", "columns k", x)?;
+    let shapes = fit!(x = "columns k");
     fine("x", x)?;
     let k = shapes.size("k");
-    if !k.is_multiple_of(BLOCK) {
-        return Err(wrong("x", &format!("columns of {k}"), &format!("a multiple of {BLOCK}")));
-    }
+    refuse_if!(!k.is_multiple_of(BLOCK); "x", format_args!("columns of {k}");
+        "a multiple of {BLOCK}");
     let weight = Weight::of("bytes", &(tensor_type.to_owned(), bytes.to_vec()), k)?;
     Ok((weight, shapes.size("columns")))
 }
 
 /// Refuses what a device need not compute with, and more than it could find its way in.
 fn fine(argument: &str, x: &Floats) -> PyResult<()> {
-    every(argument, &x.0, "numbers of at most 1e15 in size", |x| x.abs() <= 1e15)?;
+    at_most(argument, x, 1e15)?;
     below(argument, x.0.len(), MOST, "numbers that a kernel reads")
 }
 
@@ -384,7 +330,6 @@ fn download(what: &str, gpu: &Gpu, buffer: &Buffer, n: usize) -> Result<Vec<f32>
 
 /// What one kernel makes of its inputs.
 fn run(
-    py: Python<'_>,
     which: Which,
     sizes: Vec<u32>,
     inputs: Vec<Vec<u8>>,
@@ -403,5 +348,5 @@ fn run(
         pass.submit()?;
         Ok(Floats(tensor(&shape, download(&which.name(), gpu, &result, n)?)))
     };
-    call(py, move || device::with(work))?.map_err(value_error)
+    call(move || device::with(work))?.map_err(value_error)
 }

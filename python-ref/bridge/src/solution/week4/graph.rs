@@ -1,8 +1,5 @@
 //! Day 2: graphs of numbers, computed, and drawn.
 
-use pyo3::prelude::*;
-use tiny_llm_formats::tensor::tensor;
-
 use super::{
     super::{
         rust::week2::{
@@ -16,17 +13,9 @@ use super::{
     layout::Layout,
     rust::{dot, execute, graph as rust, lifetimes, planned, planner, step},
 };
-use crate::{
-    background::Kept,
-    convert::{Count, Floats},
-    memory::room,
-    panics::value_error,
-    shapes::{at_least_one, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Graph>()
-}
+exports! { class Graph; }
 
 /// Nodes, each a number. Nothing is computed before somebody asks.
 #[pyclass]
@@ -43,44 +32,44 @@ impl Graph {
     }
 
     /// A leaf with these numbers; axes in PyTorch's order.
-    fn values(&mut self, py: Python<'_>, x: Floats) -> PyResult<usize> {
+    fn values(&mut self, x: Floats) -> PyResult<usize> {
         let sizes: Vec<usize> = x.0.shape().iter().rev().copied().collect();
         let numbers = x.to_vec();
-        self.made(py, move |graph| graph.values(&sizes, &numbers))
+        self.made(move |graph| graph.values(&sizes, &numbers))
     }
 
     /// Every row of `a` times every row of `b`.
-    fn mul_mat(&mut self, py: Python<'_>, a: Count, b: Count) -> PyResult<usize> {
+    fn mul_mat(&mut self, a: Count, b: Count) -> PyResult<usize> {
         let [a, b] = self.ids([a, b])?;
-        self.made(py, move |graph| {
+        self.made(move |graph| {
             let [a, b] = [a, b].map(|i| node(graph, i));
             graph.mul_mat(a, b)
         })
     }
 
     /// `a + b`, where `b` broadcasts.
-    fn add(&mut self, py: Python<'_>, a: Count, b: Count) -> PyResult<usize> {
+    fn add(&mut self, a: Count, b: Count) -> PyResult<usize> {
         let [a, b] = self.ids([a, b])?;
-        self.made(py, move |graph| {
+        self.made(move |graph| {
             let [a, b] = [a, b].map(|i| node(graph, i));
             graph.add(a, b)
         })
     }
 
     /// Other sizes of the same elements.
-    fn reshape(&mut self, py: Python<'_>, x: Count, sizes: Vec<Count>) -> PyResult<usize> {
+    fn reshape(&mut self, x: Count, sizes: Vec<Count>) -> PyResult<usize> {
         let [x] = self.ids([x])?;
         let sizes: Vec<usize> = sizes.iter().map(|n| n.0).collect();
-        self.made(py, move |graph| {
+        self.made(move |graph| {
             let x = node(graph, x);
             graph.reshape(x, &sizes)
         })
     }
 
     /// A contiguous copy of `x` with its axes 0 and 1 exchanged.
-    fn transposed(&mut self, py: Python<'_>, x: Count) -> PyResult<usize> {
+    fn transposed(&mut self, x: Count) -> PyResult<usize> {
         let [x] = self.ids([x])?;
-        self.made(py, move |graph| {
+        self.made(move |graph| {
             let x = node(graph, x);
             let turned = graph.permute(x, [1, 0, 2, 3])?;
             graph.contiguous(turned)
@@ -88,28 +77,28 @@ impl Graph {
     }
 
     /// The layout of a node.
-    fn layout(&self, py: Python<'_>, x: Count) -> PyResult<Layout> {
+    fn layout(&self, x: Count) -> PyResult<Layout> {
         let [x] = self.ids([x])?;
-        self.graph.call(py, move |graph| Layout(graph.layout(node(graph, x))))
+        self.graph.call(move |graph| Layout(graph.layout(node(graph, x))))
     }
 
     /// The nodes that a result needs, each behind what it reads.
-    fn order(&self, py: Python<'_>, result: Count) -> PyResult<Vec<usize>> {
+    fn order(&self, result: Count) -> PyResult<Vec<usize>> {
         let [result] = self.ids([result])?;
-        self.graph.call(py, move |graph| {
+        self.graph.call(move |graph| {
             let result = node(graph, result);
             graph.order(&[result]).iter().map(|id| id.index()).collect()
         })
     }
 
     /// What a node comes to, in PyTorch's order of axes.
-    fn compute(&self, py: Python<'_>, result: Count) -> PyResult<Floats> {
+    fn compute(&self, result: Count) -> PyResult<Floats> {
         let [result] = self.ids([result])?;
-        let sizes = self.graph.call(py, |graph| {
-            graph.ids().map(|id| graph.layout(id).elements()).collect::<Vec<_>>()
-        })?;
+        let sizes = self
+            .graph
+            .call(|graph| graph.ids().map(|id| graph.layout(id).elements()).collect::<Vec<_>>())?;
         room("the nodes", &[sizes.iter().fold(0usize, |n, size| n.saturating_add(*size))])?;
-        self.graph.call(py, move |graph| {
+        self.graph.call(move |graph| {
             let result = node(graph, result);
             let order = graph.order(&[result]);
             let mut executor = execute::Executor::default();
@@ -120,9 +109,9 @@ impl Graph {
     }
 
     /// Node, bytes, first and last step of every buffer, in the order of the nodes.
-    fn lifetimes(&self, py: Python<'_>, result: Count) -> PyResult<Vec<[usize; 4]>> {
+    fn lifetimes(&self, result: Count) -> PyResult<Vec<[usize; 4]>> {
         let [result] = self.ids([result])?;
-        self.graph.call(py, move |graph| {
+        self.graph.call(move |graph| {
             let order = graph.order(&[node(graph, result)]);
             let lives = lifetimes::lifetimes(graph, &order, &[node(graph, result)]);
             lives
@@ -134,18 +123,13 @@ impl Graph {
 
     /// What a node comes to in one planned arena, how long that is, and how many bytes no plan without
     /// in-place nodes can do without.
-    fn planned(
-        &self,
-        py: Python<'_>,
-        result: Count,
-        in_place: bool,
-    ) -> PyResult<(Floats, usize, usize)> {
+    fn planned(&self, result: Count, in_place: bool) -> PyResult<(Floats, usize, usize)> {
         let [result] = self.ids([result])?;
-        let sizes = self.graph.call(py, |graph| {
-            graph.ids().map(|id| graph.layout(id).elements()).collect::<Vec<_>>()
-        })?;
+        let sizes = self
+            .graph
+            .call(|graph| graph.ids().map(|id| graph.layout(id).elements()).collect::<Vec<_>>())?;
         room("the nodes", &[sizes.iter().fold(0usize, |n, size| n.saturating_add(*size))])?;
-        let found = self.graph.call(py, move |graph| {
+        let found = self.graph.call(move |graph| {
             let result = node(graph, result);
             let order = graph.order(&[result]);
             let op = &graph.node(graph.root(result)).op;
@@ -162,17 +146,11 @@ impl Graph {
     }
 
     /// Which backend has to compute each node, where they lack these operations.
-    fn pinned(
-        &self,
-        py: Python<'_>,
-        result: Count,
-        lacks: Vec<Vec<String>>,
-    ) -> PyResult<backends::Backends> {
+    fn pinned(&self, result: Count, lacks: Vec<Vec<String>>) -> PyResult<backends::Backends> {
         let [result] = self.ids([result])?;
         at_least_one("backends", lacks.len())?;
-        let pinned = self
-            .graph
-            .call(py, move |graph| backends::pinned(graph, node(graph, result), &lacks))?;
+        let pinned =
+            self.graph.call(move |graph| backends::pinned(graph, node(graph, result), &lacks))?;
         pinned.map_err(value_error)
     }
 
@@ -180,36 +158,33 @@ impl Graph {
     /// be copied.
     fn fewest_copies(
         &self,
-        py: Python<'_>,
         result: Count,
         pinned: backends::Backends,
     ) -> PyResult<backends::Backends> {
         let [result] = self.ids([result])?;
-        backends::checked(&pinned, self.graph.call(py, |graph| graph.len())?, 2)?;
-        self.graph
-            .call(py, move |graph| backends::fewest_copies(graph, node(graph, result), &pinned))
+        backends::checked(&pinned, self.graph.call(|graph| graph.len())?, 2)?;
+        self.graph.call(move |graph| backends::fewest_copies(graph, node(graph, result), &pinned))
     }
 
     /// What a node comes to if backends compute what is placed with them, and backend, copies and
     /// nodes of each split.
     fn on_twins(
         &self,
-        py: Python<'_>,
         result: Count,
         placed: backends::Backends,
     ) -> PyResult<(Floats, backends::Splits)> {
         let [result] = self.ids([result])?;
-        backends::checked(&placed, self.graph.call(py, |graph| graph.len())?, 4)?;
-        let found = self.graph.call(py, move |graph| {
+        backends::checked(&placed, self.graph.call(|graph| graph.len())?, 4)?;
+        let found = self.graph.call(move |graph| {
             backends::on_twins(graph, node(graph, result), &placed, |run| pass_on_any(run))
         })?;
         found.map_err(value_error)
     }
 
     /// What a result needs, as Graphviz reads it.
-    fn dot(&self, py: Python<'_>, result: Count) -> PyResult<String> {
+    fn dot(&self, result: Count) -> PyResult<String> {
         let [result] = self.ids([result])?;
-        self.graph.call(py, move |graph| {
+        self.graph.call(move |graph| {
             let result = node(graph, result);
             dot::dot(graph, &graph.order(&[result]))
         })
@@ -242,17 +217,16 @@ fn node(graph: &rust::Graph, i: usize) -> rust::NodeId {
 impl Graph {
     fn ids<const N: usize>(&self, given: [Count; N]) -> PyResult<[usize; N]> {
         if let Some(Count(id)) = given.iter().find(|id| id.0 >= self.nodes) {
-            return Err(wrong("node", &id.to_string(), &format!("one below {}", self.nodes)));
+            return Err(wrong("node", id, format_args!("one below {}", self.nodes)));
         }
         Ok(given.map(|id| id.0))
     }
 
     fn made(
         &mut self,
-        py: Python<'_>,
         make: impl FnOnce(&mut rust::Graph) -> anyhow::Result<rust::NodeId> + Send + 'static,
     ) -> PyResult<usize> {
-        let id = self.graph.call(py, move |graph| make(graph).map(rust::NodeId::index))?;
+        let id = self.graph.call(move |graph| make(graph).map(rust::NodeId::index))?;
         let id = id.map_err(value_error)?;
         self.nodes = self.nodes.max(id + 1);
         Ok(id)

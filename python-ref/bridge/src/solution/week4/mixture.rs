@@ -1,8 +1,5 @@
 //! Day 6: routers, groups, sinks and windows.
 
-use pyo3::prelude::*;
-use tiny_llm_formats::tensor::tensor;
-
 use super::{
     super::rust::week2::{
         cache::{Cells, Run},
@@ -14,43 +11,20 @@ use super::{
     },
     rust::mixture::{grouped, route as router, sinks, windows},
 };
-use crate::{
-    background::call,
-    convert::{Count, Floats},
-    panics::value_error,
-    shapes::{Shapes, at_least_one, divides, every, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(route, m)?)?;
-    m.add_function(wrap_pyfunction!(group, m)?)?;
-    m.add_function(wrap_pyfunction!(indexed_matmul, m)?)?;
-    m.add_function(wrap_pyfunction!(attend, m)?)?;
-    m.add_function(wrap_pyfunction!(visible, m)?)?;
-    m.add_function(wrap_pyfunction!(pages_out, m)?)
-}
-
-fn finite(argument: &str, x: &Floats) -> PyResult<()> {
-    every(argument, &x.0, "numbers of at most 1e30 in size", |x| x.abs() <= 1e30)
-}
+exports! { fn route, group, indexed_matmul, attend, visible, pages_out; }
 
 /// The `k` experts and their weights for each row of `logits [T, n]`; `order` is "softmax",
 /// "renormalized" or "top_k".
 #[pyfunction]
-fn route(
-    py: Python<'_>,
-    logits: Floats,
-    k: Count,
-    order: &str,
-) -> PyResult<(Vec<Vec<usize>>, Floats)> {
+fn route(logits: Floats, k: Count, order: &str) -> PyResult<(Vec<Vec<usize>>, Floats)> {
     let (k, mut shapes) = (k.0, Shapes::default());
     shapes.fit("logits", "T n", &logits)?;
-    finite("logits", &logits)?;
+    at_most("logits", &logits, 1e30)?;
     at_least_one("k", k)?;
     let n = shapes.size("n");
-    if k > n {
-        return Err(wrong("k", &k.to_string(), &format!("at most {n}, as many as there are")));
-    }
+    refuse_if!(k > n; "k", k; "at most {n}, as many as there are");
     let routing = match order {
         "softmax" => router::Routing::SoftmaxFirst { renormalize: false },
         "renormalized" => router::Routing::SoftmaxFirst { renormalize: true },
@@ -58,7 +32,7 @@ fn route(
         _ => return Err(wrong("order", order, "\"softmax\", \"renormalized\" or \"top_k\"")),
     };
     let logits = logits.to_vec();
-    call(py, move || {
+    call(move || {
         let mut all = (Vec::new(), Vec::new());
         for logits in logits.chunks_exact(n) {
             let (mut chosen, mut weights) = (vec![0; k], vec![0.0; k]);
@@ -74,17 +48,15 @@ fn route(
 fn of_experts(chosen: &[usize], experts: usize) -> PyResult<()> {
     match chosen.iter().find(|&&expert| expert >= experts) {
         None => Ok(()),
-        Some(expert) => {
-            Err(wrong("chosen", &expert.to_string(), &format!("experts below {experts}")))
-        }
+        Some(expert) => Err(wrong("chosen", expert, format_args!("experts below {experts}"))),
     }
 }
 
 /// Where each expert's assignments begin, and their numbers by expert.
 #[pyfunction]
-fn group(py: Python<'_>, chosen: Vec<usize>, experts: Count) -> PyResult<(Vec<usize>, Vec<usize>)> {
+fn group(chosen: Vec<usize>, experts: Count) -> PyResult<(Vec<usize>, Vec<usize>)> {
     of_experts(&chosen, experts.0.min(1 << 16))?;
-    call(py, move || {
+    call(move || {
         let groups = grouped::group(&chosen, experts.0.min(1 << 16));
         (groups.starts, groups.members)
     })
@@ -93,15 +65,8 @@ fn group(py: Python<'_>, chosen: Vec<usize>, experts: Count) -> PyResult<(Vec<us
 /// Each assignment's row of `x [T or A, K]` times its expert's matrix of `stack [n, M, K]`, for the
 /// `A` experts in `chosen`, and how many bytes were read.
 #[pyfunction]
-fn indexed_matmul(
-    py: Python<'_>,
-    stack: Floats,
-    chosen: Vec<usize>,
-    x: Floats,
-) -> PyResult<(Floats, usize)> {
-    let mut shapes = Shapes::default();
-    shapes.fit("stack", "n M K", &stack)?;
-    shapes.fit("x", "T K", &x)?;
+fn indexed_matmul(stack: Floats, chosen: Vec<usize>, x: Floats) -> PyResult<(Floats, usize)> {
+    let shapes = fit!(stack = "n M K", x = "T K");
     let [n, rows, cols, inputs] = ["n", "M", "K", "T"].map(|x| shapes.size(x));
     for size in [n, rows, cols] {
         at_least_one("stack", size)?;
@@ -110,7 +75,7 @@ fn indexed_matmul(
     divides("x", inputs, chosen.len(), "assignments")?;
     of_experts(&chosen, n)?;
     let (stack, x) = (stack.to_vec(), x.to_vec());
-    let found = call(py, move || {
+    let found = call(move || {
         let stack = Matrix::from_f32(n * rows, cols, &stack).split(n)?;
         let groups = grouped::group(&chosen, n);
         let (kernels, team) = (Rung::Naive.into(), Team::new(1));
@@ -125,30 +90,18 @@ fn indexed_matmul(
 
 /// Attention of `q [G, D]` over `keys` and `values [n, D]`, with `sinks [G]`.
 #[pyfunction]
-fn attend(
-    py: Python<'_>,
-    q: Floats,
-    keys: Floats,
-    values: Floats,
-    sinks: Floats,
-) -> PyResult<Floats> {
-    let mut shapes = Shapes::default();
-    shapes.fit("q", "G D", &q)?;
-    shapes.fit("keys", "n D", &keys)?;
-    shapes.fit("values", "n D", &values)?;
-    shapes.fit("sinks", "G", &sinks)?;
+fn attend(q: Floats, keys: Floats, values: Floats, sinks: Floats) -> PyResult<Floats> {
+    let shapes = fit!(q = "G D", keys = "n D", values = "n D", sinks = "G");
     let [group, d, n] = ["G", "D", "n"].map(|x| shapes.size(x));
     at_least_one("q", d)?;
     at_least_one("q", group)?;
-    if d > MAX_HEAD_DIM || group > MAX_QUERIES {
-        let expected = format!("at most {MAX_QUERIES} heads of at most {MAX_HEAD_DIM}");
-        return Err(wrong("q", &format!("{group} heads of {d}"), &expected));
-    }
+    refuse_if!(d > MAX_HEAD_DIM || group > MAX_QUERIES; "q", format_args!("{group} heads of {d}");
+        "at most {MAX_QUERIES} heads of at most {MAX_HEAD_DIM}");
     for (name, x) in [("q", &q), ("keys", &keys), ("values", &values), ("sinks", &sinks)] {
-        every(name, &x.0, "numbers of at most 1e6 in size", |x| x.abs() <= 1e6)?;
+        at_most(name, x, 1e6)?;
     }
     let [q, keys, values, sinks] = [q, keys, values, sinks].map(|x| x.to_vec());
-    call(py, move || {
+    call(move || {
         let runs = (0..n).step_by(2 * TILE).map(|start| {
             let len = (2 * TILE).min(n - start);
             let cells = |x| Cells::F32(x);
@@ -163,9 +116,9 @@ fn attend(
 
 /// The first position that a row sees, and the one behind the last; a window of 0 is none.
 #[pyfunction]
-fn visible(py: Python<'_>, position: Count, window: Count) -> PyResult<(usize, usize)> {
+fn visible(position: Count, window: Count) -> PyResult<(usize, usize)> {
     let window = Some(window.0).filter(|&n| n > 0);
-    call(py, move || {
+    call(move || {
         let seen = windows::visible(position.0, window);
         (seen.start, seen.end)
     })
@@ -173,8 +126,8 @@ fn visible(py: Python<'_>, position: Count, window: Count) -> PyResult<(usize, u
 
 /// How many pages nobody sees from row `next` on; a window of 0 is none.
 #[pyfunction]
-fn pages_out(py: Python<'_>, next: Count, window: Count, page_len: Count) -> PyResult<usize> {
+fn pages_out(next: Count, window: Count, page_len: Count) -> PyResult<usize> {
     at_least_one("page_len", page_len.0)?;
     let window = Some(window.0).filter(|&n| n > 0);
-    call(py, move || windows::pages_out(next.0, window, page_len.0))
+    call(move || windows::pages_out(next.0, window, page_len.0))
 }

@@ -1,9 +1,7 @@
 //! Week 4, file by file as in the solution.
 
-use pyo3::prelude::*;
-
 pub(crate) use super::rust::week4 as rust;
-use crate::submodule;
+use crate::prelude::*;
 
 mod arena;
 mod backends;
@@ -16,17 +14,7 @@ mod mixture;
 mod product;
 mod streamed;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    let path = m.name()?;
-    let add = |name: &str, fill| submodule(m, name, &format!("{path}.{name}"), fill);
-    add("layout", layout::fill)?;
-    add("product", product::fill)?;
-    add("graph", graph::fill)?;
-    add("engine", engine::fill)?;
-    add("arena", arena::fill)?;
-    add("backends", backends::fill)?;
-    #[cfg(feature = "gpu")]
-    add("gpu", gpu::fill)?;
-    add("mixture", mixture::fill)?;
-    add("streamed", streamed::fill)
+exports! {
+    module layout, product, graph, engine, arena, backends, mixture, streamed;
+    #[cfg(feature = "gpu")] module gpu;
 }

@@ -1,8 +1,5 @@
 //! Day 7: rows of whole numbers, attention over an int8 cache, and a model that is streamed.
 
-use pyo3::prelude::*;
-use tiny_llm_formats::tensor::tensor;
-
 use super::rust::streamed::{
     arena::{Arena, Ledger},
     engine::{Engine, Options},
@@ -13,36 +10,20 @@ use super::rust::streamed::{
     shape::TINY_LLM,
     store::Store,
 };
-use crate::{
-    background::call,
-    convert::{Count, Floats, Ids},
-    panics::value_error,
-    shapes::{Shapes, at_least_one, divides, every, wrong},
-};
+use crate::prelude::*;
 
-pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(quantize_int8, m)?)?;
-    m.add_function(wrap_pyfunction!(quantize_int16, m)?)?;
-    m.add_function(wrap_pyfunction!(dot, m)?)?;
-    m.add_function(wrap_pyfunction!(attend, m)?)?;
-    m.add_function(wrap_pyfunction!(best, m)?)?;
-    m.add_function(wrap_pyfunction!(run, m)?)
-}
+exports! { fn quantize_int8, quantize_int16, dot, attend, best, run; }
 
 /// The most bytes that a test may ask for.
 const MOST: usize = 1 << 26;
 
-fn finite(argument: &str, x: &Floats) -> PyResult<()> {
-    every(argument, &x.0, "numbers of at most 1e30 in size", |x| x.abs() <= 1e30)
-}
-
 /// `x [n]` as whole numbers up to 127, and what one step is worth.
 #[pyfunction]
-fn quantize_int8(py: Python<'_>, x: Floats) -> PyResult<(Vec<i16>, f32)> {
-    Shapes::default().fit("x", "n", &x)?;
-    finite("x", &x)?;
+fn quantize_int8(x: Floats) -> PyResult<(Vec<i16>, f32)> {
+    fit!(x = "n");
+    at_most("x", &x, 1e30)?;
     let x = x.to_vec();
-    call(py, move || {
+    call(move || {
         let mut out = vec![0; x.len()];
         let scale = int8::quantize_int8(&x, &mut out);
         (out.into_iter().map(i16::from).collect(), scale)
@@ -51,11 +32,11 @@ fn quantize_int8(py: Python<'_>, x: Floats) -> PyResult<(Vec<i16>, f32)> {
 
 /// `x [n]` as whole numbers up to 32767, and what one step is worth.
 #[pyfunction]
-fn quantize_int16(py: Python<'_>, x: Floats) -> PyResult<(Vec<i16>, f32)> {
-    Shapes::default().fit("x", "n", &x)?;
-    finite("x", &x)?;
+fn quantize_int16(x: Floats) -> PyResult<(Vec<i16>, f32)> {
+    fit!(x = "n");
+    at_most("x", &x, 1e30)?;
     let x = x.to_vec();
-    call(py, move || {
+    call(move || {
         let mut out = vec![0; x.len()];
         let scale = int8::quantize_int16(&x, &mut out);
         (out, scale)
@@ -64,32 +45,26 @@ fn quantize_int16(py: Python<'_>, x: Floats) -> PyResult<(Vec<i16>, f32)> {
 
 /// The sum of `weights [n]` times `x [n]`.
 #[pyfunction]
-fn dot(py: Python<'_>, weights: Vec<i8>, x: Vec<i16>) -> PyResult<i64> {
-    if weights.len() != x.len() {
-        let found = x.len().to_string();
-        return Err(wrong("x", &found, &format!("{} numbers, as weights has", weights.len())));
-    }
-    call(py, move || int8::dot(&weights, &x))
+fn dot(weights: Vec<i8>, x: Vec<i16>) -> PyResult<i64> {
+    refuse_if!(weights.len() != x.len(); "x", x.len(); "{} numbers, as weights has", weights.len());
+    call(move || int8::dot(&weights, &x))
 }
 
 /// What `q [H_q, D]` reads from a cache to which `keys` and `values [n, H, D]` were pushed.
 #[pyfunction]
-fn attend(py: Python<'_>, keys: Floats, values: Floats, q: Floats) -> PyResult<Floats> {
-    let mut shapes = Shapes::default();
-    shapes.fit("keys", "n H D", &keys)?;
-    shapes.fit("values", "n H D", &values)?;
-    shapes.fit("q", "Hq D", &q)?;
+fn attend(keys: Floats, values: Floats, q: Floats) -> PyResult<Floats> {
+    let shapes = fit!(keys = "n H D", values = "n H D", q = "Hq D");
     let [positions, kv_heads, head_dim, heads] = ["n", "H", "D", "Hq"].map(|x| shapes.size(x));
     for (name, size) in [("keys", positions), ("keys", kv_heads), ("keys", head_dim)] {
         at_least_one(name, size)?;
     }
     divides("keys", kv_heads, heads, "query heads")?;
     for (name, x) in [("keys", &keys), ("values", &values), ("q", &q)] {
-        every(name, &x.0, "numbers of at most 1e6 in size", |x| x.abs() <= 1e6)?;
+        at_most(name, x, 1e6)?;
     }
     let bytes = 12 * positions * kv_heads * (head_dim + 2) + 64 * (positions + head_dim) + 1024;
     enough("keys", bytes)?;
-    let out = call(py, move || -> Result<_, Error> {
+    let out = call(move || -> Result<_, Error> {
         let (mut memory, ledger) = (vec![0u8; bytes], Ledger::default());
         let mut arena = Arena::new(&mut memory, &ledger);
         let shape = super::rust::streamed::shape::Shape { kv_heads, head_dim, ..TINY_LLM };
@@ -107,10 +82,10 @@ fn attend(py: Python<'_>, keys: Floats, values: Floats, q: Floats) -> PyResult<F
 
 /// The `k` best of `logits [V]`, offered one after the other.
 #[pyfunction]
-fn best(py: Python<'_>, logits: Floats, k: Count) -> PyResult<Vec<(u32, f32)>> {
-    Shapes::default().fit("logits", "V", &logits)?;
+fn best(logits: Floats, k: Count) -> PyResult<Vec<(u32, f32)>> {
+    fit!(logits = "V");
     enough("k", k.0.saturating_mul(8))?;
-    let best = call(py, move || -> Result<_, Error> {
+    let best = call(move || -> Result<_, Error> {
         let (mut memory, ledger) = (vec![0u8; 8 * k.0 + 16], Ledger::default());
         let mut arena = Arena::new(&mut memory, &ledger);
         let mut top = TopK::new(&mut arena, k.0)?;
@@ -128,19 +103,12 @@ type Ran = (Vec<Vec<(u32, f32)>>, (u64, u64, u64), usize);
 /// The `k` best tokens, with their logits, behind each of `tokens [L]`, of the model in `file`; reads,
 /// seeks and bytes; and the most memory that was in use of `budget` bytes.
 #[pyfunction]
-fn run(
-    py: Python<'_>,
-    file: Vec<u8>,
-    tokens: Ids<1>,
-    chunk_rows: Count,
-    k: Count,
-    budget: Count,
-) -> PyResult<Ran> {
+fn run(file: Vec<u8>, tokens: Ids<1>, chunk_rows: Count, k: Count, budget: Count) -> PyResult<Ran> {
     let tokens = tokens.to_vec();
     enough("budget", budget.0)?;
     enough("chunk_rows", chunk_rows.0)?;
     enough("k", k.0)?;
-    let ran = call(py, move || -> Result<_, Error> {
+    let ran = call(move || -> Result<_, Error> {
         let (mut memory, ledger) = (vec![0u8; budget.0], Ledger::default());
         let arena = Arena::new(&mut memory, &ledger);
         let options = Options { positions: tokens.len(), chunk_rows: chunk_rows.0, top_k: k.0 };
@@ -157,9 +125,7 @@ fn run(
 }
 
 fn enough(argument: &str, bytes: usize) -> PyResult<()> {
-    if bytes > MOST {
-        return Err(wrong(argument, &bytes.to_string(), &format!("at most {MOST} bytes")));
-    }
+    refuse_if!(bytes > MOST; argument, bytes; "at most {MOST} bytes");
     Ok(())
 }
 

@@ -1,0 +1,3 @@
+from ..._types import Messages
+
+def chatml(messages: Messages, add_generation_prompt: bool = False) -> str: ...

@@ -1,0 +1,53 @@
+from collections.abc import Mapping, Sequence
+from typing import final
+
+from ..._types import Array, Ids, Numbers
+from ...kit import ModelConfig
+from .gqa import GroupedQueryAttention, Linear
+from .mlp import SwiGlu
+from .norm import RmsNorm
+
+@final
+class Embedding:
+    def __new__(cls, weight: Numbers) -> Embedding: ...
+    @property
+    def weight(self) -> Array: ...
+    def forward(self, tokens: Ids) -> Array: ...
+    def as_output(self, x: Numbers) -> Array: ...
+
+@final
+class TransformerBlock:
+    def __new__(
+        cls,
+        input_norm: RmsNorm,
+        attention: GroupedQueryAttention,
+        post_attention_norm: RmsNorm,
+        mlp: SwiGlu,
+    ) -> TransformerBlock: ...
+    @property
+    def input_norm(self) -> RmsNorm: ...
+    @property
+    def attention(self) -> GroupedQueryAttention: ...
+    @property
+    def post_attention_norm(self) -> RmsNorm: ...
+    @property
+    def mlp(self) -> SwiGlu: ...
+    def forward(self, x: Numbers, mask: Numbers | None = None) -> Array: ...
+
+@final
+class Model:
+    def __new__(
+        cls,
+        config: ModelConfig,
+        embedding: Embedding,
+        blocks: Sequence[TransformerBlock],
+        norm: RmsNorm,
+        lm_head: Linear | None = None,
+    ) -> Model: ...
+    @staticmethod
+    def build(config: ModelConfig, weights: Mapping[str, Numbers]) -> Model: ...
+    @property
+    def config(self) -> ModelConfig: ...
+    def context(self) -> int: ...
+    def forward(self, tokens: Ids) -> Array: ...
+    def activations(self, tokens: Ids) -> dict[str, Array]: ...

@@ -1,0 +1,3 @@
+from ..._types import Array, Numbers
+
+def quantize_activations(x: Numbers, per_scale: int) -> tuple[Array, Array, Array]: ...

@@ -1,0 +1,3 @@
+from ..._types import Ids
+
+def draft_from_text(tokens: Ids, longest: int, k: int) -> list[int]: ...
