@@ -90,8 +90,6 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     counts: Counts,
     /// Positions that were in the cache already when a request was admitted.
     attached: u64,
-    /// Whether logits came that are no numbers.
-    broken: bool,
     /// What the scheduler sees of `running`.
     loads: Vec<Load>,
     /// How many rows each of `running` has in the step.
@@ -145,7 +143,6 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             next_id: 0,
             counts: Counts::default(),
             attached: 0,
-            broken: false,
             loads: Vec::with_capacity(shape.sequences),
             shares: Vec::with_capacity(shape.sequences),
             records: options.records.then(Vec::new),

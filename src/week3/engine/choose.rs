@@ -1,14 +1,20 @@
 //! Provided. What a step's logits mean for its requests.
 
+use tiny_llm_formats::FinishReason;
+
 use super::{
-    super::{pass::Pass, request::Sequence, room::EngineCache},
+    super::{
+        pass::Pass,
+        request::{Phase, Sequence},
+        room::EngineCache,
+    },
     Engine, Event,
 };
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// Chooses a token for every request of which all tokens so far have been computed; and another
     /// one for each draft that is the token chosen before it, because then the draft's row has computed
-    /// what follows it.
+    /// what follows it. A request whose logits are NaN or infinite ends; the others go on.
     pub(super) fn choose(&mut self, on_event: &mut dyn FnMut(Event)) {
         let now = self.now();
         let mut logits = self.pass.logits().chunks_exact(self.pass.vocab_size());
@@ -21,8 +27,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             let mut logits = logits.by_ref().take(1 + drafts.len());
             for logits in logits.by_ref() {
                 if !logits.iter().all(|x| x.is_finite()) {
-                    self.broken = true;
-                    sequence.cancel();
+                    sequence.phase = Phase::Finished(FinishReason::NotFinite);
                     break;
                 }
                 let left = sequence.num_room();

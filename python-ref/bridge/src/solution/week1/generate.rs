@@ -112,6 +112,7 @@ choice! {
         Length = "length",
         ContextFull = "context full",
         Interrupted = "interrupted",
+        NotFinite = "not finite",
     }
 }
 
@@ -122,6 +123,7 @@ impl From<rust::FinishReason> for FinishReason {
             rust::FinishReason::Length => Self::Length,
             rust::FinishReason::ContextFull => Self::ContextFull,
             rust::FinishReason::Interrupted => Self::Interrupted,
+            rust::FinishReason::NotFinite => Self::NotFinite,
         }
     }
 }

@@ -72,6 +72,7 @@ pub(super) fn reason(reason: week1::FinishReason) -> FinishReason {
         week1::FinishReason::Length => FinishReason::Length,
         week1::FinishReason::ContextFull => FinishReason::ContextFull,
         week1::FinishReason::Interrupted => FinishReason::Interrupted,
+        week1::FinishReason::NotFinite => FinishReason::NotFinite,
     }
 }
 
