@@ -61,7 +61,7 @@ impl Chooser {
     /// Why the answer ended.
     ///
     /// # Errors
-    /// If logits were no numbers; the message names the first such weight of the model's files.
+    /// If logits were NaN or infinite.
     pub(super) fn end(self, reason: FinishReason, model: &Path) -> Result<FinishReason> {
         if self.not_finite {
             return Err(explained(model));

@@ -26,6 +26,7 @@ use tiny_llm_formats::{
 
 use super::{
     choose::{Chooser, sample},
+    finite,
     model::{AnyModel, Loaded},
     plan, week3,
 };
@@ -121,6 +122,7 @@ impl Model for Mixture {
         for end in 1..=tokens.len() {
             logits.extend_from_slice(self.session.logits_after(&tokens[..end], |_| {})?);
         }
+        finite::check(&logits, &self.path)?;
         Ok(Tensor::from_shape_vec(IxDyn(&[tokens.len(), width]), logits)?)
     }
 
@@ -154,9 +156,9 @@ impl Model for Mixture {
         options: BatchOptions,
         token_bytes: TokenBytes,
     ) -> Result<Box<dyn Batch>> {
-        let Self { session, cache_type, path, .. } = *self;
+        let Self { session, cache_type, .. } = *self;
         let model = AnyModel::Experts(session.model);
-        week3::open(Loaded { model, plan: session.plan, cache_type, path }, options, token_bytes)
+        week3::open(Loaded { model, plan: session.plan, cache_type }, options, token_bytes)
     }
 }
 

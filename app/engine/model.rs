@@ -1,6 +1,6 @@
 //! A model of either kind, as week 3's engine takes it over from the engine that has loaded it.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use tiny_llm::{
     week2::{
@@ -14,12 +14,11 @@ use tiny_llm::{
 };
 use tiny_llm_formats::config::ModelConfig;
 
-/// A model, how it is run, how keys and values are stored, and where it comes from.
+/// A model, how it is run, and how keys and values are stored.
 pub(crate) struct Loaded {
     pub(crate) model: AnyModel,
     pub(crate) plan: Arc<Plan>,
     pub(crate) cache_type: CacheType,
-    pub(crate) path: PathBuf,
 }
 
 /// Week 2's, or one with experts.

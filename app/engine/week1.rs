@@ -36,7 +36,9 @@ pub(crate) struct Week1 {
 impl Week1 {
     pub(crate) fn load(folder: &Path) -> Result<Self> {
         let config = ModelConfig::from_folder(folder)?;
-        Checkpoint::open(folder)?.check_names(&config)?;
+        let checkpoint = Checkpoint::open(folder)?;
+        checkpoint.check_names(&config)?;
+        checkpoint.check_finite()?;
         Ok(Self { model: load_model(folder)?, folder: folder.to_owned() })
     }
 

@@ -45,7 +45,7 @@ use tiny_llm_formats::{
 use super::{
     choose::{Chooser, sample},
     drafts::Drafts,
-    finite::explained,
+    finite::{self, explained},
     forms::{FormedAnswer, Forms},
     graph,
     model::{AnyModel, Loaded},
@@ -177,9 +177,7 @@ impl cli::Model for Week2 {
             };
             logits.extend_from_slice(next);
         }
-        if !logits.iter().all(|x| x.is_finite()) {
-            return Err(explained(&self.path));
-        }
+        finite::check(&logits, &self.path)?;
         Ok(Tensor::from_shape_vec(IxDyn(&[tokens.len(), width]), logits)
             .expect("one row for each token"))
     }
@@ -247,9 +245,9 @@ impl cli::Model for Week2 {
     ) -> Result<Box<dyn Batch>> {
         let loaded = {
             // Drops what else has the plan.
-            let Self { session, cache_type, path, .. } = *self;
+            let Self { session, cache_type, .. } = *self;
             let model = AnyModel::Dense(session.model);
-            Loaded { model, plan: session.plan, cache_type, path }
+            Loaded { model, plan: session.plan, cache_type }
         };
         week3::open(loaded, options, token_bytes)
     }

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cluster.request import Cut, Differs, Resumed, look
+from cluster.request import Cut, Differs, Resumed, is_leaving, look
 from cluster.routing import draw
 
 
@@ -88,6 +88,10 @@ def test_a_replica_that_leaves_is_no_answer():
         list(Resumed().take(leaving))
     slow = leaving.replace(b"shutting_down", b"too_slow")
     assert list(Resumed().take(slow)) == [slow]
+    # Another replica has the same weights, and would fail too.
+    not_finite = leaving.replace(b"shutting_down", b"not_finite")
+    assert list(Resumed().take(not_finite)) == [not_finite]
+    assert not is_leaving(json.loads(not_finite.removeprefix(b"data: ")))
 
 
 def test_the_example_for_kubernetes_is_an_application():

@@ -21,6 +21,7 @@ use serde_json::Value;
 use crate::{
     bytes::Bytes,
     config::ModelConfig,
+    gguf::TensorType,
     header::{Header, Place},
 };
 
@@ -172,28 +173,33 @@ impl Checkpoint {
         })
     }
 
-    /// The first weight that is NaN or infinite: its tensor, where it stands in it, and what it is.
-    /// Reads every value.
-    #[must_use]
-    pub fn first_not_finite(&self) -> Option<(&str, Vec<usize>, f32)> {
-        self.place.iter().find_map(|(name, &shard)| {
+    /// Checks that no weight is NaN or infinite. Reads every weight, and gives its pages back.
+    ///
+    /// # Errors
+    /// If one is: the message names the tensor and the weight's place in it.
+    pub fn check_finite(&self) -> Result<()> {
+        for (name, &shard) in &self.place {
             let shard = &self.shards[shard];
-            let info = &shard.tensors[name];
-            let bytes = &shard.map[info.bytes.clone()];
-            let size = info.dtype.bitsize() / 8;
-            let value = |bytes: &[u8]| match (info.dtype, bytes) {
-                (Dtype::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
-                (Dtype::F16, &[a, b]) => half::f16::from_le_bytes([a, b]).to_f32(),
-                (Dtype::BF16, &[a, b]) => half::bf16::from_le_bytes([a, b]).to_f32(),
-                _ => 0.0, // No weight of these models.
+            let Info { dtype, shape, bytes } = &shard.tensors[name];
+            let bytes = &shard.map[bytes.clone()];
+            let found = match dtype {
+                Dtype::F32 => TensorType::F32.first_not_finite(bytes),
+                Dtype::F16 => TensorType::F16.first_not_finite(bytes),
+                Dtype::BF16 => TensorType::BF16.first_not_finite(bytes),
+                _ => None, // No float of these models.
             };
-            let values = bytes.chunks_exact(size.max(1)).map(value);
-            let (mut at, found) = values.enumerate().find(|(_, x)| !x.is_finite())?;
-            let mut place: Vec<usize> =
-                info.shape.iter().rev().map(|&n| (at % n, at /= n).0).collect();
-            place.reverse();
-            Some((name.as_str(), place, found))
-        })
+            if let Some(mut at) = found {
+                let mut place: Vec<usize> =
+                    shape.iter().rev().map(|&n| (at % n, at /= n).0).collect();
+                place.reverse();
+                bail!(
+                    "{}: tensor {name}: found NaN or infinity at {place:?}, expected finite weights",
+                    shard.path.display()
+                );
+            }
+            shard.give_back_pages();
+        }
+        Ok(())
     }
 
     fn find(&self, name: &str, shape: &[usize]) -> Result<(&Shard, &str, &Info)> {

@@ -11,4 +11,6 @@ pub enum FinishReason {
     ContextFull,
     /// Whoever received the tokens asked to end.
     Interrupted,
+    /// Its logits were NaN or infinite.
+    NotFinite,
 }

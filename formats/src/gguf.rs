@@ -4,6 +4,7 @@
 //! Format: <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>.
 
 pub mod convert;
+mod finite;
 mod metadata;
 mod names;
 mod tensor_type;

@@ -9,7 +9,8 @@ pub const BLOCK: usize = 32;
 pub const SUM: usize = 16;
 
 /// [`SUPER_BLOCK`] activations as int8: each is its block's scale times its value. Where a row's
-/// length is not a multiple of [`SUPER_BLOCK`], its last super-block is filled up with zeros.
+/// length is not a multiple of [`SUPER_BLOCK`], its last super-block is filled up with zeros. Where
+/// an activation is NaN or infinite, its block's scale is NaN, and so is every product with it.
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
 pub struct Int8SuperBlock {
@@ -31,6 +32,29 @@ impl Default for Int8SuperBlock {
             scales: [0.0; SUPER_BLOCK / BLOCK],
         }
     }
+}
+
+/// The scale of activations whose largest magnitude is `absmax`: NaN if that is NaN or infinite.
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+#[inline(always)]
+pub(crate) fn scale(absmax: f32) -> f32 {
+    if absmax.is_finite() { absmax / 127.0 } else { f32::NAN }
+}
+
+/// The largest of some magnitudes, or a NaN if there is one, which `f32::max` would ignore. Without
+/// their signs, floats are ordered as their bits are, and every NaN comes after infinity.
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+#[inline(always)]
+pub(crate) fn largest(magnitudes: impl IntoIterator<Item = f32>) -> f32 {
+    f32::from_bits(magnitudes.into_iter().fold(0, |most, x| most.max(x.to_bits())))
 }
 
 /// Calls `quantize` with each [`SUPER_BLOCK`] values of a row, behind whose end there are zeros.

@@ -36,14 +36,17 @@ impl MultiplyAdd for Separate {
     }
 }
 
+/// What RMSNorm multiplies a row with. NaN if the sum of squares is too large for f32: its reciprocal
+/// would be 0, and a row of large numbers would become one of zeros.
 #[inline(always)]
-fn mean_square<M: MultiplyAdd>(x: &[f32]) -> f32 {
-    dot::<M>(x, x) / x.len() as f32
+fn norm_scale<M: MultiplyAdd>(x: &[f32], eps: f32) -> f32 {
+    let squares = dot::<M>(x, x);
+    if squares.is_finite() { 1.0 / (squares / x.len() as f32 + eps).sqrt() } else { f32::NAN }
 }
 
 #[inline(always)]
 pub(crate) fn rms_norm<M: MultiplyAdd>(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
-    let scale = 1.0 / (mean_square::<M>(x) + eps).sqrt();
+    let scale = norm_scale::<M>(x, eps);
     for ((out, x), w) in out.iter_mut().zip(x).zip(weight) {
         *out = x * scale * w;
     }
@@ -51,7 +54,7 @@ pub(crate) fn rms_norm<M: MultiplyAdd>(x: &[f32], weight: &[f32], eps: f32, out:
 
 #[inline(always)]
 pub(crate) fn rms_norm_in_place<M: MultiplyAdd>(x: &mut [f32], weight: &[f32], eps: f32) {
-    let scale = 1.0 / (mean_square::<M>(x) + eps).sqrt();
+    let scale = norm_scale::<M>(x, eps);
     x.iter_mut().zip(weight).for_each(|(x, w)| *x = *x * scale * w);
 }
 

@@ -69,6 +69,15 @@ impl Matrix {
         (0..n).map(part).collect()
     }
 
+    /// The first weight that is NaN or infinite, as its row and column: a float, or a scale or
+    /// minimum of its block. Reads every float and every scale.
+    #[must_use]
+    pub fn first_not_finite(&self) -> Option<[usize; 2]> {
+        let block = self.tensor_type.first_not_finite(&self.bytes)?;
+        let weight = block * self.tensor_type.block_len();
+        Some([weight / self.cols, weight % self.cols])
+    }
+
     /// Bytes in a row.
     #[must_use]
     #[inline]

@@ -125,9 +125,10 @@ macro_rules! for_each_unit {
 }
 
 for_each_unit! {
-    /// RMSNorm of one row: `x [n]`, `weight [n]` → `out [n]`.
+    /// RMSNorm of one row: `x [n]`, `weight [n]` → `out [n]`. All NaN if the sum of squares is NaN or
+    /// too large.
     rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]);
-    /// RMSNorm of one head, in place: `x [n]`, `weight [n]`.
+    /// As [`rms_norm`], of one head, in place: `x [n]`, `weight [n]`.
     rms_norm_in_place(x: &mut [f32], weight: &[f32], eps: f32);
     /// `out = silu(gate) · up`, all `[n]`.
     silu_gate(gate: &[f32], up: &[f32], out: &mut [f32]);

@@ -34,7 +34,7 @@ def accepted() -> None:
     name: str = cache.CacheType.F32.name
     value: object = cache.CacheType.F16.value
     assert (name, value) == ("F32", "f16")
-    assert [member.name for member in FinishReason] == ["Stop", "Length", "ContextFull", "Interrupted"]
+    assert [member.name for member in FinishReason] == ["Stop", "Length", "ContextFull", "Interrupted", "NotFinite"]
     assert cache.CacheType("f32") is cache.CacheType["F32"] is cache.CacheType.F32
     assert {rope.RopeForm.HalfSplit: 1}[rope.RopeForm("half-split")] == 1
     assert isinstance(rope.RopeForm.Interleaved, rope.RopeForm) and len(list(rope.RopeForm)) == 2

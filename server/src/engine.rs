@@ -68,6 +68,8 @@ pub(crate) enum Cut {
     Slow,
     /// The server is told to end.
     Ending,
+    /// Its logits were NaN or infinite.
+    NotFinite,
     /// The engine failed.
     Failed(String),
 }
@@ -118,7 +120,7 @@ impl EngineLoop {
     /// Serves until nobody can send commands any more.
     ///
     /// # Errors
-    /// If the engine's logits are no numbers.
+    /// If the engine fails.
     pub(crate) fn run(&mut self, commands: &mpsc::Receiver<Command>) -> Result<()> {
         loop {
             let idle = self.open.is_empty() && !self.cancelled;
@@ -240,6 +242,9 @@ impl EngineLoop {
 
     fn finished(&mut self, id: u64, reason: FinishReason) {
         let Some(mut open) = self.open.remove(&id) else { return };
+        if reason == FinishReason::NotFinite {
+            return self.cut(open.ticket, Some(Cut::NotFinite), Ended::NotFinite);
+        }
         let text = open.text.finish();
         let (ticket, choice) = (open.ticket, open.choice);
         self.metrics.over(Ended::Done);

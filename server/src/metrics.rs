@@ -59,9 +59,8 @@ impl Histogram {
 
 /// All of them.
 pub(crate) struct Metrics {
-    /// Answers that ended by themselves, by a client's leaving, because their reader was too slow,
-    /// and because the server failed or ended.
-    pub(crate) ended: [AtomicU64; 4],
+    /// Answers that are over, by [`Ended`].
+    pub(crate) ended: [AtomicU64; 5],
     /// Requests that were refused: wrong ones, and those for which there was no place.
     pub(crate) refused: [AtomicU64; 2],
     /// Connections that are open.
@@ -91,6 +90,8 @@ pub(crate) enum Ended {
     Slow,
     /// The server failed or ended.
     Cut,
+    /// Its logits were NaN or infinite.
+    NotFinite,
 }
 
 impl Metrics {
@@ -128,7 +129,7 @@ impl Metrics {
         gauge("requests_running", "Answers that are computed now.", running, &mut out);
         gauge("requests_waiting", "Answers that wait for a place.", waiting, &mut out);
         let ended = self.ended.each_ref().map(|n| n.load(Relaxed));
-        let hows = ["done", "left", "slow", "cut"];
+        let hows = ["done", "left", "slow", "cut", "not_finite"];
         labelled(
             "answers",
             "Answers that are over, by how they ended.",

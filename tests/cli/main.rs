@@ -24,6 +24,8 @@ mod graph;
 mod hardening;
 #[cfg(feature = "reference")]
 mod json;
+#[cfg(feature = "reference")]
+mod not_finite;
 mod options;
 mod process;
 #[cfg(feature = "reference")]

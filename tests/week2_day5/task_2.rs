@@ -58,6 +58,31 @@ fn task_2_a_scale_for_each_32() {
 }
 
 #[test]
+fn task_2_what_is_not_finite_makes_the_scale_nan() {
+    let cols = SUPER_BLOCK + 40;
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        for (per_scale, at) in
+            [BLOCK, SUPER_BLOCK].iter().flat_map(|&n| [0, 33, 255, 256, cols - 1].map(|at| (n, at)))
+        {
+            let mut x: Vec<f32> = (0..cols).map(|i| (i % 7) as f32 - 3.0).collect();
+            x[at] = bad;
+            let mut super_blocks = used(2);
+            quantize_activations(&x, per_scale, &mut super_blocks);
+            let scales = super_blocks.iter().flat_map(|super_block| super_block.scales);
+            let found: Vec<bool> = scales.map(f32::is_nan).collect();
+            let part = at / per_scale * per_scale / BLOCK;
+            let expected: Vec<bool> =
+                (0..found.len()).map(|b| (part..part + per_scale / BLOCK).contains(&b)).collect();
+            assert_eq!(
+                found, expected,
+                "quantize_activations of {cols} numbers with {bad} at {at}, a scale for each \
+                 {per_scale}: which scales are NaN"
+            );
+        }
+    }
+}
+
+#[test]
 fn task_2_parts_of_any_size() {
     let x: Vec<f32> = (0..2 * SUPER_BLOCK).map(|i| (i as f32 * 37.0) % 255.0 - 127.0).collect();
     let quantized = |factor: f32| {

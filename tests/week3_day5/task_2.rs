@@ -147,9 +147,9 @@ pub(super) fn task_2_the_longest_unused_goes_first() {
         &log,
         &vec![
             (true, 10, vec![2, 2, 2]),
-            (true, 11, vec![2, 0, 2]),
+            (true, 11, vec![2, 1, 2]),
             (true, 12, vec![2, 0, 2]),
-            (true, 13, vec![2, 0, 0]),
+            (true, 13, vec![2, 0, 1]),
             (true, 14, vec![2, 0, 0]),
             (true, 15, vec![1, 0, 0]),
             (true, 16, vec![0, 0, 0]),
@@ -160,6 +160,32 @@ pub(super) fn task_2_the_longest_unused_goes_first() {
         &Shelf::new(4, hash_page).index.evict(&mut BlockPool::new(4)),
         &false,
     );
+}
+
+/// One page of a long text has to go; most of the text is found again.
+#[test]
+fn task_2_one_page_goes_and_the_text_is_found() {
+    let text: Vec<u32> = (0..12).collect();
+    for (how, again) in [("once", false), ("twice, with another text in between", true)] {
+        let mut shelf = Shelf::new(16, hash_page);
+        resting_on(&[NAMES], || {
+            shelf.leave(&text);
+            if again {
+                shelf.leave(&[50, 51]);
+                shelf.leave(&text);
+                shelf.index.evict(&mut shelf.pool);
+            }
+            shelf.index.evict(&mut shelf.pool);
+        });
+        check::assert_answer(
+            &format!(
+                "a text of six pages was inserted {how}, and then one of its pages had to go: how \
+                 many of the other five are found"
+            ),
+            &shelf.found(&[&text[..], &[99]].concat()).len(),
+            &5,
+        );
+    }
 }
 
 #[test]

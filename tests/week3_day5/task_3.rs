@@ -148,6 +148,40 @@ fn task_3_pages_go_where_room_is_needed() {
             &(more, cache.pages().table(1).len(), cache.len(2)),
             &(false, 3, 2 * TILE),
         );
+        check::assert_answer(
+            "the index could have given up one page, and two were missing: how many it has, and how \
+             much of the first text is found\n ",
+            &(cache.index().len(), cache.attach_prefix(0, &text(100, 2 * TILE + 1))),
+            &(3, TILE),
+        );
+    });
+}
+
+/// Where the index has too few pages to give up, it keeps what it has.
+#[test]
+fn task_3_what_fails_costs_no_page() {
+    resting_on(&[NAMES, INDEX], || {
+        let mut cache = shared(8, 256);
+        let known = text(100, 3 * TILE);
+        compute(&mut cache, 0, &known);
+        cache.truncate(0, 0);
+        compute(&mut cache, 1, &text(500, 4 * TILE + 1));
+        let all = (cache.index().len(), cache.pages().pool().num_free());
+        // Sequence 1 has five pages, the index three that no sequence owns: four are too many.
+        let reserved = [cache.reserve(2, 4 * TILE), cache.reserve(1, 9 * TILE)];
+        check::assert_answer(
+            "sequence 1 has five of eight pages, the index three of a text that is over; room for \
+             four is asked for, and for nine of sequence 1: whether there is, pages in the index \
+             before and after, and how much of the text is found\n ",
+            &(reserved, all, cache.index().len(), cache.attach_prefix(2, &known)),
+            &([false; 2], (7, 0), 7, 2 * TILE),
+        );
+        cache.truncate(2, 0);
+        check::assert_answer(
+            "then room for three: whether there is, and the pages in the index\n ",
+            &(cache.reserve(2, 3 * TILE), cache.index().len()),
+            &(true, 4),
+        );
     });
 }
 

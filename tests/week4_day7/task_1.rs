@@ -67,6 +67,22 @@ pub(super) fn task_1_rows() {
 }
 
 #[test]
+fn task_1_what_is_not_finite_makes_the_scale_nan() {
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        for at in 0..4 {
+            let mut x = [1.0, -2.0, 0.5, 0.0];
+            x[at] = bad;
+            let scales = [quantize_int8(&x, &mut [0; 4]), quantize_int16(&x, &mut [0; 4])];
+            assert!(
+                scales.iter().all(|scale| scale.is_nan()),
+                "quantize_int8 and quantize_int16 with {bad} at {at}: the scales\n  found    \
+                 {scales:?}\n  expected [NaN, NaN]"
+            );
+        }
+    }
+}
+
+#[test]
 pub(super) fn task_1_activations() {
     check_rows::<i16>("task_1_int16/rows", "quantize_int16", quantize_int16);
     let mut out = [7; 3];

@@ -171,10 +171,10 @@ pub(crate) fn without_warnings(library: &Path) -> std::io::Result<String> {
 }
 
 /// One profile for everything that is proved, in a file that cargo finds above all copies: no debug
-/// information and no incremental state, which take gigabytes, and optimized where the tests spend
-/// their time.
+/// information, which takes gigabytes; incremental, so that a changed body costs seconds; optimized
+/// where the tests spend their time.
 fn settings(root: &Path) -> Result<()> {
-    let text = "[profile.dev]\ndebug = false\nincremental = false\n\n\
+    let text = "[profile.dev]\ndebug = false\nincremental = true\n\n\
                 [profile.dev.package.ndarray]\nopt-level = 1\n\n\
                 [profile.dev.package.tiny-llm-reference]\nopt-level = 1\n";
     write_if_changed(&root.join("target/verify/.cargo/config.toml"), text.as_bytes())

@@ -238,9 +238,7 @@ impl Run {
                 let Some((index, &(number, line))) = lines.next() else { break };
                 if let Err(error) = self.submit(line, index, number) {
                     let problem = bounded(&one_line(&format!("{error:#}")));
-                    note(&format!("{}:{number}: {problem}", self.name));
-                    self.refused += 1;
-                    self.answers.put(index, &[("error", json!({ "message": problem }))])?;
+                    self.refuse(index, number, &problem)?;
                 }
             }
             if self.open.is_empty() {
@@ -251,6 +249,13 @@ impl Run {
             }
             self.step()?;
         }
+    }
+
+    /// Answers a line with an error.
+    fn refuse(&mut self, index: usize, line: usize, problem: &str) -> Result<()> {
+        note(&format!("{}:{line}: {problem}", self.name));
+        self.refused += 1;
+        self.answers.put(index, &[("error", json!({ "message": problem }))])
     }
 
     /// Hands a line to the engine.
@@ -308,6 +313,11 @@ impl Run {
                 Event::Finished { id, reason } => {
                     let open = self.open.remove(&id).expect("a request that was submitted");
                     self.prompt_tokens += open.prompt_tokens;
+                    if reason == FinishReason::NotFinite {
+                        let problem = "found logits that are NaN or infinite, expected finite ones";
+                        self.refuse(open.index, open.line, problem)?;
+                        continue;
+                    }
                     self.answers.put(open.index, &answer(open, reason))?;
                 }
             }
@@ -369,6 +379,7 @@ fn answer(mut open: Open, reason: FinishReason) -> [(&'static str, Value); 3] {
         FinishReason::Stop => "stop",
         FinishReason::Length | FinishReason::ContextFull => "length",
         FinishReason::Interrupted => "cancelled",
+        FinishReason::NotFinite => "error",
     };
     let usage = json!({
         "prompt_tokens": open.prompt_tokens,

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use crate::{
     input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK},
-    int8::each_super_block,
+    int8::{self, each_super_block},
 };
 
 /// [`crate::input::quantize_activations`], to the same numbers.
@@ -24,14 +24,14 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
         x.as_chunks().0.try_into().expect("a super-block");
     let mut absmax = blocks.map(|x| largest(&x));
     if per_scale == SUPER_BLOCK {
-        absmax = [absmax.into_iter().fold(0.0, f32::max); SUPER_BLOCK / BLOCK];
+        absmax = [int8::largest(absmax); SUPER_BLOCK / BLOCK];
     }
     let (values, sums) = (
         super_block.values.as_chunks_mut::<BLOCK>().0,
         super_block.sums.as_chunks_mut::<{ BLOCK / SUM }>().0,
     );
     for (b, ((x, values), sums)) in blocks.iter().zip(values).zip(sums).enumerate() {
-        super_block.scales[b] = absmax[b] / 127.0;
+        super_block.scales[b] = int8::scale(absmax[b]);
         let inverse = _mm256_set1_ps(if absmax[b] > 0.0 { 127.0 / absmax[b] } else { 0.0 });
         let x: &[[f32; 8]] = x.as_chunks().0;
         // Conversion rounds to the nearest, ties to even. Narrowing takes turns between the halves
@@ -56,18 +56,20 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
     }
 }
 
-/// The largest magnitude.
+/// The largest magnitude; a NaN if there is one.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn largest(x: &[f32; BLOCK]) -> f32 {
-    let mut largest = _mm256_setzero_ps();
+    // As whole numbers: the maximum of floats would lose a NaN.
+    let mut largest = _mm256_setzero_si256();
     for x in x.as_chunks().0 {
-        largest = _mm256_max_ps(_mm256_andnot_ps(_mm256_set1_ps(-0.0), load(x)), largest);
+        let magnitudes = _mm256_andnot_ps(_mm256_set1_ps(-0.0), load(x));
+        largest = _mm256_max_epi32(largest, _mm256_castps_si256(magnitudes));
     }
     let mut lanes = [0.0f32; 8];
     // SAFETY: eight numbers of four bytes; this store asks for no alignment.
-    unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), largest) };
-    lanes.into_iter().fold(0.0, f32::max)
+    unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), _mm256_castsi256_ps(largest)) };
+    int8::largest(lanes)
 }
 
 #[inline]

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use crate::{
     input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK},
-    int8::each_super_block,
+    int8::{self, each_super_block},
 };
 
 /// [`crate::input::quantize_activations`], to the same numbers.
@@ -26,16 +26,16 @@ pub(crate) fn quantize_activations(
 fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8SuperBlock) {
     let mut absmax = [0f32; SUPER_BLOCK / BLOCK];
     for (b, absmax) in absmax.iter_mut().enumerate() {
-        *absmax = _mm512_reduce_max_ps(_mm512_max_ps(
-            _mm512_abs_ps(load(x, 2 * b)),
-            _mm512_abs_ps(load(x, 2 * b + 1)),
-        ));
+        // As whole numbers: the maximum of floats would lose a NaN.
+        let magnitudes = |i| _mm512_castps_si512(_mm512_abs_ps(load(x, i)));
+        let largest = _mm512_max_epi32(magnitudes(2 * b), magnitudes(2 * b + 1));
+        *absmax = f32::from_bits(_mm512_reduce_max_epi32(largest) as u32);
     }
     if per_scale == SUPER_BLOCK {
-        absmax = [absmax.into_iter().fold(0.0, f32::max); SUPER_BLOCK / BLOCK];
+        absmax = [int8::largest(absmax); SUPER_BLOCK / BLOCK];
     }
     for b in 0..SUPER_BLOCK / BLOCK {
-        super_block.scales[b] = absmax[b] / 127.0;
+        super_block.scales[b] = int8::scale(absmax[b]);
         let inverse = _mm512_set1_ps(if absmax[b] > 0.0 { 127.0 / absmax[b] } else { 0.0 });
         for i in 2 * b..2 * b + 2 {
             // Conversion rounds to the nearest, ties to even.

@@ -5,7 +5,7 @@ use std::arch::aarch64::*;
 use super::lanes::load_floats;
 use crate::{
     input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK},
-    int8::each_super_block,
+    int8::{self, each_super_block},
 };
 
 /// Quantizes one row, to the same numbers as the scalar function that the course writes.
@@ -27,12 +27,12 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
         *absmax = largest(x);
     }
     if per_scale == SUPER_BLOCK {
-        absmax = [absmax.into_iter().fold(0.0, f32::max); SUPER_BLOCK / BLOCK];
+        absmax = [int8::largest(absmax); SUPER_BLOCK / BLOCK];
     }
     let values = super_block.values.as_chunks_mut::<SUM>().0;
     for (i, (x, values)) in x.as_chunks::<SUM>().0.iter().zip(values).enumerate() {
         let absmax = absmax[i * SUM / BLOCK];
-        super_block.scales[i * SUM / BLOCK] = absmax / 127.0;
+        super_block.scales[i * SUM / BLOCK] = int8::scale(absmax);
         let inverse = if absmax > 0.0 { 127.0 / absmax } else { 0.0 };
         // Rounded to the nearest, ties to even.
         let four =
@@ -45,14 +45,14 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
     }
 }
 
-/// The largest magnitude.
+/// The largest magnitude; a NaN if there is one.
 #[inline]
 #[target_feature(enable = "neon")]
 fn largest(x: &[f32; BLOCK]) -> f32 {
     let mut largest = vdupq_n_f32(0.0);
     for x in x.as_chunks().0 {
-        // Of a number and no number, the number: as `f32::max` has it.
-        largest = vmaxnmq_f32(largest, vabsq_f32(load_floats(x)));
+        // Unlike `vmaxnmq_f32`, this maximum keeps a NaN.
+        largest = vmaxq_f32(largest, vabsq_f32(load_floats(x)));
     }
-    vmaxnmvq_f32(largest)
+    vmaxvq_f32(largest)
 }

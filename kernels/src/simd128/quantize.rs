@@ -5,7 +5,7 @@ use std::arch::wasm32::*;
 use super::lanes::{load_floats, store_signed};
 use crate::{
     input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK},
-    int8::each_super_block,
+    int8::{self, each_super_block},
 };
 
 /// Quantizes one row, to the same numbers as the scalar function that the course writes.
@@ -22,15 +22,15 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
     let blocks = x.as_chunks::<BLOCK>().0;
     let mut absmax = [0.0; SUPER_BLOCK / BLOCK];
     for (absmax, x) in absmax.iter_mut().zip(blocks) {
-        *absmax = x.iter().fold(0f32, |m, x| m.max(x.abs()));
+        *absmax = int8::largest(x.iter().map(|x| x.abs()));
     }
     if per_scale == SUPER_BLOCK {
-        absmax = [absmax.into_iter().fold(0.0, f32::max); SUPER_BLOCK / BLOCK];
+        absmax = [int8::largest(absmax); SUPER_BLOCK / BLOCK];
     }
     let values = super_block.values.as_chunks_mut::<SUM>().0;
     for (i, (x, values)) in x.as_chunks::<SUM>().0.iter().zip(values).enumerate() {
         let absmax = absmax[i * SUM / BLOCK];
-        super_block.scales[i * SUM / BLOCK] = absmax / 127.0;
+        super_block.scales[i * SUM / BLOCK] = int8::scale(absmax);
         let inverse = f32x4_splat(if absmax > 0.0 { 127.0 / absmax } else { 0.0 });
         // Rounded to the nearest, ties to even; what is no number becomes 0.
         let four = |j: usize| {

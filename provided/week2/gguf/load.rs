@@ -26,12 +26,13 @@ use crate::week2::{
 ///
 /// # Errors
 /// If a file is missing or malformed, a tensor is missing, or has another shape or type than the
-/// configuration asks for.
+/// configuration asks for, or a weight is NaN or infinite.
 pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
     let config = ModelConfig::from_folder(folder)?;
     check_heads(&config, &folder.join("config.json").display().to_string())?;
     let checkpoint = Checkpoint::open(folder)?;
     checkpoint.check_names(&config)?;
+    checkpoint.check_finite()?;
     let mut matrix = |name: &str, shape: &[usize]| stored_matrix(&checkpoint, name, shape);
     let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
     build(config, &rope, context, &mut matrix)
@@ -106,7 +107,7 @@ fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
 /// A tensor of a GGUF file, as it lies there; one of three axes as [`stored_matrix`] has it.
 ///
 /// # Errors
-/// If there is none of this name and shape, or it is a vector of blocks.
+/// If there is none of this name and shape, it is a vector of blocks, or a weight is NaN or infinite.
 pub fn gguf_matrix(gguf: &Gguf, name: &str, shape: &[usize]) -> Result<Matrix> {
     let (info, file) = (gguf.required(name)?, gguf.metadata.file());
     ensure!(
@@ -119,8 +120,16 @@ pub fn gguf_matrix(gguf: &Gguf, name: &str, shape: &[usize]) -> Result<Matrix> {
         "{file}: tensor {name}: found type {}, expected F32, F16 or BF16",
         info.tensor_type
     );
-    as_matrix(name, shape, info.tensor_type, gguf.bytes_of(info))
-        .map_err(|e| anyhow!("{file}: {e}"))
+    let matrix = as_matrix(name, shape, info.tensor_type, gguf.bytes_of(info))
+        .map_err(|e| anyhow!("{file}: {e}"))?;
+    if let Some([row, col]) = matrix.first_not_finite() {
+        let what = if info.tensor_type.block_len() == 1 { "value" } else { "scale of the block" };
+        bail!(
+            "{file}: tensor {name}: found NaN or infinity in the {what} at [{row}, {col}], expected \
+             finite weights"
+        );
+    }
+    Ok(matrix)
 }
 
 /// A tensor of a checkpoint, as it lies there. One of three axes `[n, rows, cols]`, as experts are

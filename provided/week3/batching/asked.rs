@@ -58,13 +58,6 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         &self.cache
     }
 
-    /// Whether logits came that are no numbers, because weights are none. A request that got them is
-    /// ended as interrupted; no later one can be answered either.
-    #[must_use]
-    pub fn is_broken(&self) -> bool {
-        self.broken
-    }
-
     /// What became of drafts.
     #[must_use]
     pub fn drafted(&self) -> Drafted {

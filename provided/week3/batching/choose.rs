@@ -1,16 +1,18 @@
 //! What a step's logits mean for its requests.
 
+use tiny_llm_formats::FinishReason;
+
 use crate::week3::{
     engine::{Engine, Event},
     pass::Pass,
-    request::Sequence,
+    request::{Phase, Sequence},
     room::EngineCache,
 };
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// Chooses a token for every request of which all tokens so far have been computed; and another
     /// one for each draft that is the token chosen before it, because then the draft's row has computed
-    /// what follows it.
+    /// what follows it. A request whose logits are NaN or infinite ends; the others go on.
     pub(crate) fn choose(&mut self, on_event: &mut dyn FnMut(Event)) {
         let now = self.now();
         let mut logits = self.pass.logits().chunks_exact(self.pass.vocab_size());
@@ -23,8 +25,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             let mut logits = logits.by_ref().take(1 + drafts.len());
             for logits in logits.by_ref() {
                 if !logits.iter().all(|x| x.is_finite()) {
-                    self.broken = true;
-                    sequence.cancel();
+                    sequence.phase = Phase::Finished(FinishReason::NotFinite);
                     break;
                 }
                 let left = sequence.num_room();

@@ -40,6 +40,7 @@ use crate::{
 pub fn load_folder(folder: &Path, context: usize) -> Result<MixtureModel> {
     let config = MixtureConfig::from_folder(folder)?;
     let checkpoint = Checkpoint::open(folder)?;
+    checkpoint.check_finite()?;
     let file = folder.display().to_string();
     let mut weights = Weights { file: File::Folder(&checkpoint), used: HashSet::new() };
     let model = build(config, context, &file, &mut weights)?;

@@ -310,11 +310,12 @@ impl MixtureModel {
     }
 }
 
-/// gpt-oss's gate: `g · sigmoid(alpha · g) · (u + 1)`, with `g` and `u` cut off at a limit.
+/// gpt-oss's gate: `g · sigmoid(alpha · g) · (u + 1)`, with `g` and `u` cut off at a limit. `clamp`
+/// keeps a NaN, which `min` would lose.
 fn clamped_gate(clamp: Clamp, gate: &[f32], up: &[f32], out: &mut [f32]) {
     let Clamp { alpha, limit } = clamp;
     for (out, (gate, up)) in out.iter_mut().zip(gate.iter().zip(up)) {
-        let (gate, up) = (gate.min(limit), up.clamp(-limit, limit));
+        let (gate, up) = (gate.clamp(f32::NEG_INFINITY, limit), up.clamp(-limit, limit));
         *out = gate / (1.0 + (-alpha * gate).exp()) * (up + 1.0);
     }
 }

@@ -50,10 +50,12 @@ pub fn silu(x: f32) -> f32 {
     x / (1.0 + exp(-x))
 }
 
-/// RMSNorm: `x [E]` divided by the root of its mean square, times `weight [E]`.
+/// RMSNorm: `x [E]` divided by the root of its mean square, times `weight [E]`. All NaN if the sum of
+/// squares is NaN or too large for f32.
 pub fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
     let squares: f32 = x.iter().map(|x| x * x).sum();
-    let root = sqrt(squares / x.len() as f32 + eps);
+    let finite = squares.is_finite();
+    let root = if finite { sqrt(squares / x.len() as f32 + eps) } else { f32::NAN };
     for ((out, x), weight) in out.iter_mut().zip(x).zip(weight) {
         *out = x / root * weight;
     }

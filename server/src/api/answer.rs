@@ -292,5 +292,7 @@ fn word(reason: FinishReason) -> &'static str {
         FinishReason::Length | FinishReason::ContextFull => "length",
         // A request is cancelled when nobody waits for its answer, so nobody reads this.
         FinishReason::Stop | FinishReason::Interrupted => "stop",
+        // Its client gets an error instead.
+        FinishReason::NotFinite => "error",
     }
 }

@@ -82,6 +82,11 @@ impl ApiError {
             )
             .with(StatusCode::REQUEST_TIMEOUT, "too_slow"),
             Some(Cut::Ending) => Self::ending(),
+            Some(Cut::NotFinite) => {
+                let message = "the model's numbers for this text are NaN or infinite, so it has no \
+                               next token; other requests are not affected";
+                Self::failed(message).with(StatusCode::INTERNAL_SERVER_ERROR, "not_finite")
+            }
             Some(Cut::Failed(message)) => Self::failed(message.clone()),
             None => Self::failed("the engine ended before the answer did"),
         }

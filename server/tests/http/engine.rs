@@ -31,6 +31,8 @@ pub(crate) const CONTEXT: usize = 100_000;
 pub(crate) const ROWS: usize = 4;
 /// Requests that may wait.
 pub(crate) const QUEUE: usize = 6;
+/// The logits of a prompt of this many tokens are NaN.
+pub(crate) const POISONED: usize = 17;
 /// Letters of the embedded model's vocabulary, from `first` on.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 
@@ -175,6 +177,10 @@ impl Batch for Fake {
                 continue;
             }
             self.rows += 1;
+            if self.runs[i].submitted.request.prompt.len() == POISONED {
+                self.runs[i].over = Some(FinishReason::NotFinite);
+                continue;
+            }
             let token = self.letter(&self.runs[i]);
             let whole = self.shortest(&self.runs[i]).map(|tokens| tokens.len());
             let run = &mut self.runs[i];

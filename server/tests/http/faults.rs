@@ -15,7 +15,7 @@ use tiny_llm_cli::Settings;
 
 use crate::{
     client::{Connection, ask, get, metric},
-    engine::{ROWS, Running, settings, start},
+    engine::{POISONED, ROWS, Running, settings, start},
 };
 
 const ENDLESS: &str = r#"{"model":"m","prompt":"a","max_tokens":90000,"stream":true}"#;
@@ -241,6 +241,27 @@ fn a_view_that_is_open_does_not_keep_it_from_ending() {
     watcher.send(b"GET /live HTTP/1.1\r\nhost: x\r\n\r\n");
     assert_eq!(watcher.head().status, 200);
     server.end().expect("it ends well");
+}
+
+/// Its client learns it, others do not notice, and the server goes on.
+#[test]
+fn logits_that_are_not_finite_end_one_request() {
+    let mut server = start(&settings());
+    server.knobs.step_time.store(1000, SeqCst);
+    let mut innocent = begun(&server, ENDLESS);
+    let tokens = vec![5; POISONED];
+    for stream in [false, true] {
+        let body = json!({"model": "m", "prompt": tokens, "max_tokens": 3, "stream": stream});
+        let answer = ask(server.address, "/v1/completions", &body);
+        answer.is_error(500, None, Some("not_finite"));
+        assert!(!answer.body.contains('/'), "no path: {answer:?}");
+    }
+    let failed = metric(server.address, "tiny_llm_answers_total{how=\"not_finite\"}");
+    assert_eq!(failed, 2.0);
+    server.knobs.stop.store(true, SeqCst);
+    let events = innocent.answer().events();
+    assert!(events.len() > 2, "it was answered all the time: {events:?}");
+    server.wait().expect("it ends well");
 }
 
 #[test]

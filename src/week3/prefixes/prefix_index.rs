@@ -80,6 +80,12 @@ impl PrefixIndex {
         self.entries.is_empty()
     }
 
+    /// Provided. How many pages it could give up: those that no sequence owns.
+    #[must_use]
+    pub fn num_unowned(&self, pool: &BlockPool) -> usize {
+        self.entries.values().filter(|entry| pool.num_owners(&entry.page) == 1).count()
+    }
+
     /// How much was found so far.
     #[must_use]
     pub fn counts(&self) -> PrefixCounts {
@@ -109,6 +115,9 @@ impl PrefixIndex {
     /// the tokens from `i · page_len` on. The index becomes an owner of those that it does not have
     /// yet. Where it has another text under the same name, that one stays, and what follows is not
     /// taken.
+    ///
+    /// Inserting counts as using, as finding does, for every page of the text that the index then
+    /// has, those that it had before included. Mark them from the last to the first.
     pub fn insert(&mut self, tokens: &[u32], table: &[Page], pool: &mut BlockPool) {
         todo!("week3-day5 task 2: PrefixIndex::insert")
     }

@@ -44,7 +44,8 @@ impl SharedCache {
 
 impl EngineCache for SharedCache {
     /// As [`PagedCache::reserve`]; where pages are missing, the index gives up some that no sequence
-    /// owns, and no more than are needed.
+    /// owns, and no more than are needed. If all of them together are too few, returns false, and the
+    /// index has given up none.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         todo!("week3-day5 task 3: SharedCache::reserve")
     }

@@ -12,7 +12,8 @@ pub const MOST_INT8: f32 = 127.0;
 pub const MOST_INT16: f32 = 32_767.0;
 
 /// `x [n]` as int8, with the scale that it returns: each `x` is about `out · scale`, and the largest
-/// in size is ±127. A row of zeros has the scale 0.
+/// in size is ±127. A row of zeros has the scale 0. If a number is NaN or infinite the scale is NaN,
+/// and `out` does not matter.
 ///
 /// # Panics
 /// If the lengths differ.

@@ -23,6 +23,7 @@ class FinishReason(enum.Enum):
     Length = "length"
     ContextFull = "context full"
     Interrupted = "interrupted"
+    NotFinite = "not finite"
 
 def generate(
     next_logits: Callable[[list[int]], Numbers],

@@ -6,7 +6,8 @@ pub use tiny_llm_kernels::input::{BLOCK, Input, Int8SuperBlock, Prepared, SUM, S
 
 /// Quantizes one row: each `per_scale` activations ([`BLOCK`] or [`SUPER_BLOCK`]) share a scale,
 /// `absmax / 127`; they are divided by it and rounded to the nearest. Where all are zeros the scale
-/// is 0. `x [cols]`, `super_blocks [cols / 256, rounded up]`. Values beyond the end of the row are
+/// is 0. Where one is NaN or infinite the scale is NaN, and the values do not matter: every product
+/// with them is NaN. `x [cols]`, `super_blocks [cols / 256, rounded up]`. Values beyond the end of the row are
 /// 0, and so is the scale of a part that lies beyond it entirely. A scale for 256 stands in all
 /// eight places. All of `super_blocks` is written, whatever it held.
 pub fn quantize_activations(x: &[f32], per_scale: usize, super_blocks: &mut [Int8SuperBlock]) {
@@ -21,6 +22,10 @@ pub fn quantize_activations(x: &[f32], per_scale: usize, super_blocks: &mut [Int
         for (x, (values, scales)) in x.chunks(per_scale).zip(parts) {
             let absmax = x.iter().fold(0f32, |m, x| m.max(x.abs()));
             scales.fill(absmax / 127.0);
+            // `max` ignores NaN, and `as i8` makes it 0: without this it would be lost.
+            if !x.iter().all(|x| x.is_finite()) {
+                scales.fill(f32::NAN);
+            }
             let inverse = if absmax > 0.0 { 127.0 / absmax } else { 0.0 };
             for (value, x) in values.iter_mut().zip(x) {
                 *value = (x * inverse).round_ties_even() as i8;

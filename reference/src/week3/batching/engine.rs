@@ -87,8 +87,6 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) counts: Counts,
     /// Positions that were in the cache already when a request was admitted.
     pub(crate) attached: u64,
-    /// Whether logits came that are no numbers.
-    pub(crate) broken: bool,
     /// What the scheduler sees of `running`.
     pub(crate) loads: Vec<Load>,
     /// How many rows each of `running` has in the step.
@@ -142,7 +140,6 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             next_id: 0,
             counts: Counts::default(),
             attached: 0,
-            broken: false,
             loads: Vec::with_capacity(shape.sequences),
             shares: Vec::with_capacity(shape.sequences),
             records: options.records.then(Vec::new),

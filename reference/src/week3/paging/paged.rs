@@ -286,8 +286,9 @@ impl PagedCache {
         }
     }
 
-    /// How many of these pages of a sequence have other owners too. The range may go beyond the table.
-    fn num_shared(&self, sequence: usize, pages: Range<usize>) -> usize {
+    /// Provided. How many of these pages of a sequence have other owners too. The range may go beyond
+    /// the table.
+    pub fn num_shared(&self, sequence: usize, pages: Range<usize>) -> usize {
         let held = self.tables[sequence].iter().take(pages.end).skip(pages.start);
         held.filter(|page| self.pool.num_owners(page) > 1).count()
     }

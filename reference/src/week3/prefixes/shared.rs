@@ -44,11 +44,24 @@ impl SharedCache {
 
 impl EngineCache for SharedCache {
     /// As [`PagedCache::reserve`]; where pages are missing, the index gives up some that no sequence
-    /// owns, and no more than are needed.
+    /// owns, and no more than are needed. If all of them together are too few, returns false, and the
+    /// index has given up none.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         // SOLUTION week3-day5 task 3
+        if self.pages.reserve(sequence, len) {
+            return true;
+        }
+        let page_len = self.pages.page_len();
+        let held = self.pages.table(sequence).len();
+        let pages = self.len(sequence) / page_len..len.div_ceil(page_len);
+        let needed = pages.end.saturating_sub(held) + self.pages.num_shared(sequence, pages);
+        let pool = self.pages.pool();
+        let available = pool.num_free() + self.index.num_unowned(pool);
+        if len > self.shape().capacity || needed > available {
+            return false;
+        }
         while !self.pages.reserve(sequence, len) {
-            if len > self.shape().capacity || !self.index.evict(self.pages.pool_mut()) {
+            if !self.index.evict(self.pages.pool_mut()) {
                 return false;
             }
         }

@@ -12,7 +12,8 @@ pub const MOST_INT8: f32 = 127.0;
 pub const MOST_INT16: f32 = 32_767.0;
 
 /// `x [n]` as int8, with the scale that it returns: each `x` is about `out · scale`, and the largest
-/// in size is ±127. A row of zeros has the scale 0.
+/// in size is ±127. A row of zeros has the scale 0. If a number is NaN or infinite the scale is NaN,
+/// and `out` does not matter.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -20,6 +21,9 @@ pub const MOST_INT16: f32 = 32_767.0;
 pub fn quantize_int8(x: &[f32], out: &mut [i8]) -> f32 {
     // SOLUTION week4-day7 task 1
     assert_eq!(x.len(), out.len(), "numbers, and room for them");
+    if !x.iter().all(|x| x.is_finite()) {
+        return f32::NAN;
+    }
     let scale = x.iter().fold(0.0f32, |most, x| most.max(x.abs())) / MOST_INT8;
     if scale == 0.0 {
         out.fill(0);
@@ -40,6 +44,9 @@ pub fn quantize_int8(x: &[f32], out: &mut [i8]) -> f32 {
 pub fn quantize_int16(x: &[f32], out: &mut [i16]) -> f32 {
     // SOLUTION week4-day7 task 1
     assert_eq!(x.len(), out.len(), "numbers, and room for them");
+    if !x.iter().all(|x| x.is_finite()) {
+        return f32::NAN;
+    }
     let scale = x.iter().fold(0.0f32, |most, x| most.max(x.abs())) / MOST_INT16;
     if scale == 0.0 {
         out.fill(0);

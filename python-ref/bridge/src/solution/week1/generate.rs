@@ -91,6 +91,7 @@ choice! {
         Length = "length",
         ContextFull = "context full",
         Interrupted = "interrupted",
+        NotFinite = "not finite",
     }
 }
 
