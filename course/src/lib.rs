@@ -2,6 +2,10 @@
 //! for maintainers and instructors (`tools/`) share.
 //!
 //! It does not link the learner's crate, so it runs while that crate does not compile.
+//!
+//! It has no derive macros and few libraries, because every learner waits for its build. Its state,
+//! `.course/progress.json`, is derived from test results. Borrowed tasks are known by their marks in
+//! `src/`, not by the state.
 
 mod asked;
 pub mod cli;

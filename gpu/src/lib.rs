@@ -5,6 +5,10 @@
 //! WGSL), `pass` (kernels recorded one after the other, submitted at once).
 //!
 //! The words in brackets are those of Apple's Metal.
+//!
+//! This is the only crate that uses wgpu, and only the feature `gpu` builds it. naga reads each kernel
+//! before a device does. A lost device, missing memory or a missing limit is an error of one line that
+//! names the node and the bytes.
 
 mod check;
 mod device;

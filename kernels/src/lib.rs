@@ -45,6 +45,11 @@
 //! Some kernels are tasks of the course. Where one belongs into a loop of this crate, the loop is
 //! generic over it: [`parallel::Schedule`] for the way in which tiles are shared out, closures for
 //! the product of a block with activations and for the search of a scale.
+//!
+//! # Units that few machines have
+//!
+//! The plans of the rung `amx` are generic over the matrix unit. Tests run them with a model of the
+//! unit in plain Rust, and with the processor's own unit where there is one.
 
 #[cfg(any(target_arch = "x86_64", test))]
 pub mod amx;

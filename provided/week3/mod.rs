@@ -1,4 +1,18 @@
 //! What week 3 gives, in the folders of `src/week3`.
+//!
+//! # Design
+//!
+//! - `Engine` is generic over an `EngineCache` (dense, paged or shared) and a `Pass` (a model, or a
+//!   simulation that only adds up costs).
+//! - A batch multiplies with kernels that add in the same order for any number of rows
+//!   (`Choice::alike`), and its attention reads the cache in parts of fixed size (`InParts`). So a
+//!   request's logits do not depend on the other requests. Prompts on Arm are not covered yet.
+//! - While a request decodes, a step takes at most `EngineOptions::gap` times as long as a step without
+//!   prompts (a server's default is 3). `StepTimes` estimates a step's time from its rows.
+//! - Drafts are rows of a step. They count against its budget, and the engine keeps a draft only if it
+//!   is the token that it would choose anyway.
+//! - A `Constraint` knows which bytes may follow and how many tokens the shortest end needs. The engine
+//!   masks logits before the sampler sees them, and refuses a budget in which no answer fits.
 
 // Day 1: many requests share a forward pass.
 #[path = "batching/asked.rs"]
