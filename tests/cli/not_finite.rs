@@ -30,7 +30,7 @@ fn weights_that_are_not_finite_are_refused() {
     for (target, tensor, place) in [
         ("q8_0", "blk.1.attn_q.weight", "[1, 0]"),
         ("q4_0", "blk.1.attn_q.weight", "[1, 0]"),
-        ("q4_k", "blk.1.attn_q.weight", "[1, 0]"),
+        ("q4_k_m", "blk.1.attn_q.weight", "[1, 0]"),
         ("q6_k", "blk.0.ffn_down.weight", "[0, 256]"),
         ("f16", "token_embd.weight", "[0, 1]"),
         ("f32", "output_norm.weight", "[0, 1]"),
