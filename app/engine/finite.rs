@@ -1,4 +1,4 @@
-//! Logits that are no numbers: the weight that they come from.
+//! Finds the weight responsible for logits that are not numbers.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use tiny_llm::week2::{gguf::Gguf, kernels::naive::decode_row, matrix::Matrix};
 use tiny_llm_formats::checkpoint::Checkpoint;
 
-/// What is wrong with a model whose logits are not finite.
+/// Returns the error for a model whose logits are not finite.
 pub(super) fn explained(model: &Path) -> anyhow::Error {
     let name = model.display();
     match first_not_finite(model) {

@@ -1,4 +1,4 @@
-//! A model of either kind, as week 3's engine takes it over from the engine that has loaded it.
+//! A model of either kind, as week 3's engine takes it from the engine that loaded it.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -14,7 +14,7 @@ use tiny_llm::{
 };
 use tiny_llm_formats::config::ModelConfig;
 
-/// A model, how it is run, how keys and values are stored, and where it comes from.
+/// A loaded model: how it is run, its cache type, and its path.
 pub(crate) struct Loaded {
     pub(crate) model: AnyModel,
     pub(crate) plan: Arc<Plan>,
@@ -22,7 +22,7 @@ pub(crate) struct Loaded {
     pub(crate) path: PathBuf,
 }
 
-/// Week 2's, or one with experts.
+/// Week 2's model, or one with experts.
 pub(crate) enum AnyModel {
     Dense(Arc<Model>),
     Experts(Arc<MixtureModel>),
@@ -36,7 +36,7 @@ impl AnyModel {
         }
     }
 
-    /// As a step runs it.
+    /// Returns the model as a step runs it.
     pub(crate) fn pass(&self, plan: Arc<Plan>) -> AnyPass {
         match self {
             Self::Dense(model) => AnyPass::Dense(Box::new(ModelPass::new(Arc::clone(model), plan))),
@@ -47,7 +47,7 @@ impl AnyModel {
     }
 }
 
-/// The pass of either.
+/// A forward pass of either kind of model.
 pub(crate) enum AnyPass {
     Dense(Box<ModelPass>),
     Experts(Box<MixturePass>),
