@@ -1,8 +1,8 @@
 //! Delays the message of a panic that a test expects or examines.
 //!
-//! Rust prints every panic at once, also one that is caught. A test that provokes a panic on
-//! purpose and fails later would show the wrong place first. So what happens within [`catch`] is
-//! kept, and printed only if it goes on after all.
+//! Rust prints every panic at once, even one that is caught. A test that provokes a panic and fails
+//! later would show the wrong location first. So panics within [`catch`] are recorded, and printed
+//! only if they continue.
 
 use std::{
     any::Any,

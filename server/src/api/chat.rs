@@ -80,7 +80,7 @@ fn message(
             return Err(ApiError::unsupported(&fields.name(name), why));
         }
     }
-    // The openai package's own reading of the content, sent back with it.
+    // The openai package's parsed copy of the content, sent back to us.
     fields.take("parsed");
     // A field of our own answers, sent back to us.
     match fields.take("annotations") {

@@ -18,7 +18,7 @@ use super::{
     kind::Kind,
 };
 
-/// The most stop texts, as OpenAI has it.
+/// Maximum number of stop texts, as in OpenAI's API.
 const MAX_STOPS: usize = 4;
 /// Maximum bytes of a stop text, since as much text may be held back.
 const MAX_STOP: usize = 256;
