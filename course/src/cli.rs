@@ -1,4 +1,4 @@
-//! The command line: a learner's commands, and the way to the tools.
+//! The command line: the learner's commands, and access to the tools.
 //!
 //! Written without derive macros, and so is all of this crate: the compiler's parts for them would
 //! be half of its build, which a learner waits for first.
@@ -19,7 +19,7 @@ pub fn main() -> ExitCode {
     ended(run(&command().get_matches()))
 }
 
-/// A program's exit code, after its error is printed.
+/// A program's exit code, after its error has been printed.
 pub fn ended(result: Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
@@ -101,7 +101,7 @@ fn command() -> Command {
         .after_help(tools::help())
 }
 
-/// What a learner runs while working on a task.
+/// Commands for working on a task.
 fn every_day() -> [Command; 8] {
     [
         Command::new("start").about(
@@ -160,7 +160,7 @@ fn every_day() -> [Command; 8] {
     ]
 }
 
-/// What a learner runs once a day, or when something is in the way.
+/// Commands for once a day, or for when something is in the way.
 fn now_and_then() -> [Command; 5] {
     [
         Command::new("borrow")

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::{engine, estimate, process, processor::Compiler, progress};
 
-/// The commands of `tools/`, and what each does.
+/// The commands of `tools/`, with their descriptions.
 pub(crate) const TOOLS: [(&str, &str); 5] = [
     ("verify", "Check that everything works here; --thorough: that nothing is broken"),
     ("stubs", "Make src/ from reference/: every task's body becomes a todo!"),
@@ -21,13 +21,13 @@ pub(crate) const TOOLS: [(&str, &str); 5] = [
     ("grade", "Grade learners' folders: JUnit, Gradescope's results.json, and a table"),
 ];
 
-/// How the tools are built: as the runner is, in its folder.
+/// How to build the tools: like the runner, and in its folder.
 const TOOLS_BUILD: [&str; 4] = ["--profile", "course", "--package", "course-tools"];
 
-/// How the book's builder is built.
+/// How to build the book builder.
 const BOOK_BUILD: [&str; 3] = ["--release", "--package", "book-builder"];
 
-/// The tools' part of the runner's help.
+/// Returns the tools' part of the runner's help.
 pub(crate) fn help() -> String {
     let lines = TOOLS.map(|(name, about)| format!("\n  {name:<7} {about}")).concat();
     format!("For maintainers and instructors (built when first called):{lines}")
