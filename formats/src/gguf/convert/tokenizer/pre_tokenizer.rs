@@ -17,7 +17,7 @@ impl TokenizerFile {
         }
     }
 
-    /// Whether a word that is a token as it stands is not merged from its bytes.
+    /// Whether a word that is itself a token is used whole, without merging its bytes.
     pub(super) fn whole_words(&self) -> bool {
         self.json["model"]["ignore_merges"] == true
     }
