@@ -32,7 +32,7 @@ pub struct Place {
 }
 
 impl Header {
-    /// Reads it from the bytes of a whole file, and makes sure that every tensor lies within it.
+    /// Reads it from the bytes of a whole file, and makes sure that every tensor is within it.
     ///
     /// # Errors
     /// If it is malformed: the tensor, what was found and what was expected.

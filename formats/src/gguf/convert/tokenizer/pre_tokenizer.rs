@@ -91,7 +91,7 @@ impl TokenizerFile {
     }
 }
 
-/// Whether a `Split` has each match as a piece of its own. Every character is part of a match.
+/// Whether a `Split` has each match as its own piece. Every character is part of a match.
 fn cuts(split: &Json) -> bool {
     split["type"] == "Split"
         && match split["behavior"].as_str() {
