@@ -14,11 +14,11 @@ use crate::{engine, estimate, process, processor::Compiler, progress};
 
 /// The commands of `tools/`, with their descriptions.
 pub(crate) const TOOLS: [(&str, &str); 5] = [
-    ("verify", "Check that everything works here; --thorough: that nothing is broken"),
-    ("stubs", "Make src/ from reference/: every task's body becomes a todo!"),
-    ("matrix", "Try every known mistake, and write what follows from them"),
+    ("verify", "Check the course on this machine (--thorough: everything)"),
+    ("stubs", "Generate src/ from reference/, with a todo! for every task"),
+    ("matrix", "Run every known mistake, and record its wrong answers"),
     ("bench", "Measure the engine: tokens per second, memory, quality"),
-    ("grade", "Grade learners' folders: JUnit, Gradescope's results.json, and a table"),
+    ("grade", "Grade learners' folders (JUnit, Gradescope's results.json, a table)"),
 ];
 
 /// How to build the tools: like the runner, and in its folder.
@@ -30,7 +30,7 @@ const BOOK_BUILD: [&str; 3] = ["--release", "--package", "book-builder"];
 /// Returns the tools' part of the runner's help.
 pub(crate) fn help() -> String {
     let lines = TOOLS.map(|(name, about)| format!("\n  {name:<7} {about}")).concat();
-    format!("For maintainers and instructors (built when first called):{lines}")
+    format!("For maintainers and instructors (built on first use):{lines}")
 }
 
 /// Builds the tools if need be, and becomes `cargo course NAME ARGUMENTS`.
