@@ -56,7 +56,7 @@ pub(super) struct SpeedOptions {
     /// Save the prompt's keys and values to this file, and reuse those already in it
     #[arg(long, value_name = "FILE", help_heading = "Week 3")]
     cache: Option<PathBuf>,
-    /// Propose tokens with a smaller model (folder or GGUF file), or `lookup`: from the text so far
+    /// Propose tokens with a draft model (folder or GGUF file), or `lookup` (from the text)
     #[arg(long, value_name = "MODEL", help_heading = "Week 3")]
     draft: Option<Draft>,
 }

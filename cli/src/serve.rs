@@ -131,7 +131,7 @@ pub(super) struct Args {
     /// Maximum number of waiting requests (more are refused, to be retried later)
     #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_negative_numbers = true)]
     max_queue: usize,
-    /// Maximum rows per step, prompts and answers together (0: no limit) [default: 512 after day 2]
+    /// Maximum rows per step, prompts and answers (0: no limit) [default: 512 after day 2]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
     /// Limit prompt steps to N × a decode-only step and 2 × a full batch (0: no limit)
@@ -143,7 +143,7 @@ pub(super) struct Args {
     /// Reuse pages that hold the same prompt prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Propose tokens with a smaller model (folder or GGUF file), or `lookup`: from the text so far
+    /// Propose tokens with a draft model (folder or GGUF file), or `lookup` (from the text)
     #[arg(long, value_name = "MODEL")]
     draft: Option<Draft>,
     /// Maximum answers per request (`n`)

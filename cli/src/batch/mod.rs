@@ -62,7 +62,7 @@ pub(super) struct Args {
     /// Reuse pages that hold the same prompt prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Maximum rows per step, prompts and answers together (0: no limit) [default: 512 after day 2]
+    /// Maximum rows per step, prompts and answers (0: no limit) [default: 512 after day 2]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
     /// Limit prompt steps to N × a decode-only step and 2 × a full batch (0: no limit)
@@ -71,7 +71,7 @@ pub(super) struct Args {
     /// Store keys and values in N pages of 32 positions, not one whole context per slot
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
-    /// Propose tokens with a smaller model (folder or GGUF file), or `lookup`: from the text so far
+    /// Propose tokens with a draft model (folder or GGUF file), or `lookup` (from the text)
     #[arg(long, value_name = "MODEL")]
     draft: Option<Draft>,
     /// Maximum new tokens for lines without max_tokens

@@ -104,7 +104,7 @@ pub(super) struct Args {
     /// Admit no request until the whole batch has finished
     #[arg(long, requires = "real_only")]
     static_batches: bool,
-    /// Propose tokens with a smaller model (folder or GGUF file), or `lookup`: from the text so far
+    /// Propose tokens with a draft model (folder or GGUF file), or `lookup` (from the text)
     #[arg(long, value_name = "MODEL", requires = "real_only")]
     draft: Option<Draft>,
     /// Print a JSON object for each row
