@@ -1,5 +1,5 @@
-//! `tiny-llm`, the command line. It hands the functions of this crate — yours, or with the feature
-//! `reference` ours — to `tiny_llm_cli`, which knows nothing of either.
+//! `tiny-llm`, the command line. It passes the functions of this crate to `tiny_llm_cli`, which
+//! does not depend on them. They are yours, or the reference's with the feature `reference`.
 
 mod engine;
 
@@ -52,7 +52,7 @@ pub(crate) const SOLUTION: Solution = Solution {
     stream_pack: streamed::pack,
 };
 
-/// Also that of `tiny-llm-serve`.
+/// Also the main function of `tiny-llm-serve`.
 pub(crate) fn main() -> ExitCode {
     #[cfg(feature = "serve")]
     let server = Server::Here(tiny_llm_server::serve);
@@ -62,7 +62,7 @@ pub(crate) fn main() -> ExitCode {
     tiny_llm_cli::main(&SOLUTION, server)
 }
 
-/// Loads a model with the engine of the week that is asked for, or that can run it.
+/// Loads a model with the requested week's engine, or with one that supports it.
 fn load(path: &Path, options: &LoadOptions) -> Result<Box<dyn Model>> {
     if mixture::is_mixture(path) {
         return Ok(Box::new(Mixture::load(path, options)?));
@@ -100,7 +100,7 @@ fn seen_gpu() -> Result<Vec<String>> {
     );
 }
 
-/// The text of an answer, by week 1's function.
+/// Decodes an answer with week 1's functions.
 struct Stream(TextStream);
 
 impl Text for Stream {

@@ -1,5 +1,5 @@
-//! `tiny-llm-serve`, the same command line with the network: what `cargo llm serve` becomes. A program
-//! of its own, because nobody should wait for the network's build to generate a text.
+//! `tiny-llm-serve`: the same command line with the network, which `cargo llm serve` runs. It is a
+//! separate program so that generating text does not require building the network code.
 
 #[path = "main.rs"]
 mod command_line;

@@ -1,6 +1,6 @@
-//! Something to see at the end of a day, drawn with your own functions: `cargo show week1-day1`.
+//! Draws a picture with your own functions at the end of a day: `cargo show week1-day1`.
 //!
-//! What a trained model hands to them lies in `tests/fixtures/show.safetensors`, written by
+//! The inputs, taken from a trained model, are in `tests/fixtures/show.safetensors`, written by
 //! `python-ref/oracle/show.py`.
 
 #[cfg(feature = "week1-day1")]

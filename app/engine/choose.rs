@@ -1,4 +1,4 @@
-//! Chooses the tokens of one answer, one after the other.
+//! Chooses the tokens of one answer.
 
 use std::{ops::ControlFlow, path::Path};
 
@@ -10,10 +10,10 @@ use tiny_llm_kernels::sampling::Sampler;
 
 use super::{finite::explained, forms::FormedAnswer};
 
-/// Chooses a token from logits, after the tokens so far.
+/// Chooses a token from the logits and the tokens so far.
 pub(super) type Sample = Box<dyn FnMut(&[f32], &[u32]) -> u32>;
 
-/// Samples as a request asks, without sorting the vocabulary.
+/// Returns a sampler with a request's options. It does not sort the vocabulary.
 pub(super) fn sample(request: &Request) -> Sample {
     if request.sampling.is_greedy() {
         return Box::new(|logits, _| argmax(logits));
@@ -23,8 +23,8 @@ pub(super) fn sample(request: &Request) -> Sample {
     Box::new(move |logits, seen| sampler.choose(logits, seen, rng.uniform()))
 }
 
-/// An answer's sampler, the form that it must have, and whether its logits were numbers. Without the
-/// last an engine would go on, and write junk or nothing.
+/// An answer's sampler, its form, and whether its logits were numbers. Without that check, an
+/// engine would continue and write junk or nothing.
 pub(super) struct Chooser {
     sample: Sample,
     form: Option<FormedAnswer>,
@@ -36,7 +36,7 @@ impl Chooser {
         Self { sample, form, not_finite: false }
     }
 
-    /// Chooses the next token. After logits that are no numbers the token is ignored.
+    /// Chooses the next token. If the logits are not numbers, the token must be ignored.
     pub(super) fn choose(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
         if !logits.iter().all(|x| x.is_finite()) {
             self.not_finite = true;
@@ -48,7 +48,7 @@ impl Chooser {
         }
     }
 
-    /// Passes a chosen token on, and ends the answer once its form is complete.
+    /// Passes a chosen token on. Ends the answer once its form is complete.
     pub(super) fn accept(&mut self, token: u32, on_token: &mut OnToken<'_>) -> ControlFlow<()> {
         if self.not_finite {
             return ControlFlow::Break(());
@@ -58,7 +58,7 @@ impl Chooser {
         if complete { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Why the answer ended.
+    /// Returns why the answer ended.
     ///
     /// # Errors
     /// If logits were NaN or infinite.

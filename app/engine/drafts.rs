@@ -1,4 +1,4 @@
-//! Tokens that are proposed, and verified by the model: week 3, day 6.
+//! Drafts: proposed tokens that the model verifies (week 3, day 6).
 
 use std::{path::Path, sync::Arc};
 
@@ -18,27 +18,27 @@ use tiny_llm::{
 use tiny_llm_cli::{Draft, OnToken};
 use tiny_llm_formats::{FinishReason, request::Request};
 
-/// The most tokens that are proposed for a pass.
+/// Maximum proposed tokens per pass.
 pub(super) const MOST: usize = 8;
-/// The longest end of a text that is looked for further up.
+/// The longest suffix of a text to search for earlier in it.
 pub(super) const LONGEST: usize = 4;
-/// Bytes of weights that one thread has read before another has woken.
+/// Bytes of weights that one thread reads in the time it takes to wake another.
 const SMALL: u64 = 4 << 20;
-/// What a further row of a pass is taken to cost where it is not measured.
+/// Assumed cost of each additional row of a pass where it has not been measured.
 const ROW: f64 = 0.25;
 
-/// Who proposes tokens, and how it went.
+/// The source of drafts, and its statistics.
 pub(super) struct Drafts {
     speculation: Speculation<Box<dyn Drafter>>,
-    /// How many tokens are proposed in the beginning of a text.
+    /// Initial number of proposed tokens.
     begin: DraftLength,
     name: String,
-    /// Before the last request.
+    /// Counts before the last request.
     before: Counts,
 }
 
 impl Drafts {
-    /// For the session's model.
+    /// Creates drafts for the session's model.
     pub(super) fn new(draft: &Draft, session: &Session, cache_type: CacheType) -> Result<Self> {
         let config = &session.model.config;
         let vocabulary = config.vocab_size;
@@ -68,12 +68,12 @@ impl Drafts {
         Ok(Self { speculation, begin, name, before: Counts::default() })
     }
 
-    /// Behind the description of an engine.
+    /// Returns the suffix for the engine's description.
     pub(super) fn described(&self) -> String {
         format!(", drafts by {}", self.name)
     }
 
-    /// What the last request saved.
+    /// Describes what the last request saved.
     pub(super) fn savings(&self) -> String {
         let (now, before) = (self.speculation.counts(), self.before);
         let passes = now.passes - before.passes;
@@ -85,7 +85,7 @@ impl Drafts {
         )
     }
 
-    /// Extends the prompt, which is computed in chunks of `chunk` tokens.
+    /// Continues the prompt, which is computed in chunks of `chunk` tokens.
     pub(super) fn answer(
         &mut self,
         session: &mut Session,
@@ -97,7 +97,7 @@ impl Drafts {
         let Request { prompt, sampling, seed, .. } = request;
         let speculation = &mut self.speculation;
         self.before = speculation.counts();
-        // A text must not depend on earlier requests, nor on time. A greedy one does not depend on
+        // A text must not depend on earlier requests or on time. A greedy text does not depend on
         // drafts.
         let greedy = sampling.is_greedy();
         if !greedy {
@@ -109,8 +109,8 @@ impl Drafts {
     }
 }
 
-/// How a model that drafts is computed: as the other, but a small one on a single thread. Two spend
-/// more time on each other than its matrices take.
+/// Returns the plan of the draft model: the main model's, but with a single thread for a small
+/// model. Several threads would wait for each other longer than its matrices take.
 pub(super) fn plan_for(drafts: &Model, plan: &Arc<Plan>) -> Arc<Plan> {
     if drafts.weight_bytes() > SMALL {
         return Arc::clone(plan);

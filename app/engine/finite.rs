@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, ensure};
 
-/// What is wrong with a model whose logits are not finite.
+/// Returns the error for a model whose logits are not finite.
 pub(super) fn explained(model: &Path) -> anyhow::Error {
     anyhow!(
         "{}: found logits that are NaN or infinite though every weight is finite: a sum is too \

@@ -1,7 +1,7 @@
-//! What an answer has to be: week 3, day 7.
+//! Constrained answers (week 3, day 7).
 //!
-//! A learner's engine asks the learner's `Prices` what a token costs. Ours, which has nothing to
-//! learn any more, asks those of the crate `schema`, which are the same and found sooner.
+//! The learner's engine uses the learner's `Prices` for the price of a token. The reference uses
+//! those of the crate `schema`, which are equal but faster to compute.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,9 +18,9 @@ use tiny_llm::{
 use tiny_llm_cli::{Follow, Form, Shape, ShapeState, TokenPrices, TokenTree};
 use tiny_llm_formats::request::Request;
 
-/// Of so many schemas and lists of tools it is known what has been computed of them.
+/// Maximum number of schemas and lists of tools whose computed prices are kept.
 const MOST_SHAPES: usize = 8;
-/// Bytes of prices that are kept of each.
+/// Maximum bytes of prices kept for each.
 const SHAPE_BYTES: usize = 32 << 20;
 
 /// A schema or a list of tools as a grammar.
@@ -54,7 +54,7 @@ impl Grammar for Shaped {
     }
 }
 
-/// A grammar for the walk of the crate `schema`.
+/// A grammar adapted to the walk of the crate `schema`.
 struct Followed<'a, G>(&'a G);
 
 impl<G: Grammar> Follow for Followed<'_, G> {
@@ -69,7 +69,7 @@ impl<G: Grammar> Follow for Followed<'_, G> {
     }
 }
 
-/// Prices that are found by that walk.
+/// Prices computed by that walk.
 struct Walked<G: Grammar> {
     tree: Arc<TokenTree>,
     prices: TokenPrices<G::State>,
@@ -81,14 +81,14 @@ impl<G: Grammar> Priced<G> for Walked<G> {
     }
 }
 
-/// The tokens of a model, and what answers in them are held to.
+/// A model's tokens, for building constraints on answers.
 struct Tokens {
     vocabulary: Arc<Vocabulary>,
     tree: OnceLock<Arc<TokenTree>>,
 }
 
 impl Tokens {
-    /// Rules that keep prices of so many states at most.
+    /// Creates rules that keep the prices of at most this many states.
     fn rules<G: Grammar>(&self, grammar: G, states: usize) -> Arc<Rules<G>> {
         let vocabulary = Arc::clone(&self.vocabulary);
         if !cfg!(feature = "reference") {
@@ -101,27 +101,27 @@ impl Tokens {
     }
 }
 
-/// The forms that have been asked for. Answers of the same form share what has been computed of it.
+/// The forms in use. Answers with the same form share computed prices.
 #[derive(Default)]
 pub(super) struct Forms {
     tokens: Option<Tokens>,
     json: Option<Arc<Rules<Json>>>,
-    /// The one that was asked for last stands last.
+    /// Most recently used last.
     shapes: Vec<(Arc<Shape>, Arc<Rules<Shaped>>)>,
 }
 
 impl Forms {
-    /// What the tokens mean.
+    /// Sets the text of the tokens.
     pub(super) fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
         let vocabulary = Arc::new(Vocabulary::new(texts));
         let tokens = Tokens { vocabulary, tree: OnceLock::new() };
         *self = Self { tokens: Some(tokens), ..Self::default() };
     }
 
-    /// What an answer of this form keeps to.
+    /// Returns the constraint for an answer of this form.
     ///
     /// # Errors
-    /// If nobody has said what the tokens mean.
+    /// If the text of the tokens has not been set.
     pub(super) fn constraint(&mut self, form: &Form) -> Result<Constraint> {
         let tokens = self.tokens.as_ref().context("the tokens have no texts")?;
         match form {
@@ -147,7 +147,7 @@ impl Forms {
     }
 }
 
-/// An answer that keeps to a form, alone.
+/// A constrained answer outside a batch.
 pub(super) struct FormedAnswer {
     constraint: Constraint,
     prompt_len: usize,
@@ -159,7 +159,7 @@ pub(super) struct FormedAnswer {
 
 impl FormedAnswer {
     /// # Errors
-    /// If no answer of that form fits into the tokens that are asked for.
+    /// If no answer of that form fits within the maximum number of tokens.
     pub(super) fn new(constraint: Constraint, request: &Request, limits: &Limits) -> Result<Self> {
         let prompt_len = request.prompt.len();
         let answer = Self {
@@ -174,13 +174,13 @@ impl FormedAnswer {
         Ok(answer)
     }
 
-    /// How many more tokens may come, behind so many.
+    /// Returns how many more tokens may follow after `seen` tokens.
     fn left(&self, seen: usize) -> usize {
         let new = seen - self.prompt_len;
         (self.max_new_tokens - new).min(self.context.saturating_sub(seen))
     }
 
-    /// Chooses the next token from `logits [V]`, behind the tokens `seen`.
+    /// Chooses the next token from `logits [V]`, after the tokens `seen`.
     pub(super) fn choose(
         &mut self,
         logits: &[f32],
@@ -194,12 +194,12 @@ impl FormedAnswer {
         self.constraint.choose(&mut self.masked, limits, |logits| choose(logits, seen))
     }
 
-    /// Takes the token that was chosen; whether the answer is over with it.
+    /// Adds the chosen token. Returns whether the answer is complete.
     pub(super) fn accept(&mut self, token: u32) -> bool {
         self.constraint.accept(token)
     }
 
-    /// Whether nothing more can be said.
+    /// Returns whether the answer is complete.
     pub(super) fn is_over(&self) -> bool {
         self.constraint.is_over()
     }

@@ -1,10 +1,10 @@
-//! Week 4, day 5: what the graphics processor is and does.
+//! Week 4, day 5: describes and measures the GPU.
 
 use anyhow::Result;
 use tiny_llm::week4::gpu::measure::measure;
 use tiny_llm_gpu::Gpu;
 
-/// The device, its limits, and what share of its reading each kernel has.
+/// Returns the device, its limits, and the fraction of its bandwidth that each kernel reaches.
 pub(crate) fn seen() -> Result<Vec<String>> {
     let gpu = Gpu::shared()?;
     let about = gpu.about();

@@ -1,4 +1,4 @@
-//! The session that runs a model as a graph, from the options.
+//! Creates the session that runs a model as a graph.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tiny_llm::{
 };
 use tiny_llm_cli::{LoadOptions, WrongOption};
 
-/// The model as a graph, if `--engine` asks for it.
+/// Returns the model as a graph, if `--engine` selects one.
 pub(crate) fn session(
     options: &LoadOptions,
     session: &Session,
@@ -53,7 +53,7 @@ pub(crate) fn session(
     }))
 }
 
-/// Backends of this name, the preferred one first.
+/// Returns the backends with this name, preferred one first.
 fn backends(name: &str) -> Result<Vec<Box<dyn Backend>>> {
     let cpu = || Box::new(Cpu::default());
     match (name, name.split_once(':')) {
@@ -81,7 +81,7 @@ fn backends(name: &str) -> Result<Vec<Box<dyn Backend>>> {
     }
 }
 
-/// The graphics processor (day 5).
+/// Opens the GPU (day 5).
 fn gpu() -> Result<Box<dyn Backend>> {
     #[cfg(feature = "gpu")]
     return Ok(Box::new(tiny_llm::week4::gpu::backend::GpuBackend::open()?));
@@ -91,7 +91,7 @@ fn gpu() -> Result<Box<dyn Backend>> {
     )
 }
 
-/// On what a graph runs, for people.
+/// Describes which backends run the graph.
 pub(crate) fn described(session: &GraphSession) -> String {
     let Some(scheduler) = session.scheduler() else { return ", as a graph".to_owned() };
     format!(", as a graph on {}", scheduler.names().collect::<Vec<_>>().join(" and "))

@@ -31,14 +31,14 @@ use super::{
     plan, week3,
 };
 
-/// Longer contexts must be asked for.
+/// Default maximum context, since keys and values need memory.
 const DEFAULT_CONTEXT: usize = 4096;
-/// Rows of a prompt that go through the model at once.
+/// Rows of a prompt per forward pass.
 const CHUNK: usize = 512;
 
-/// A model with experts, and its cache.
+/// A mixture-of-experts model with its cache.
 pub(crate) struct Mixture {
-    /// What a GGUF file says beside its tensors.
+    /// Metadata of a GGUF file.
     metadata: Option<Metadata>,
     session: MixtureSession,
     cache_type: CacheType,
@@ -46,7 +46,7 @@ pub(crate) struct Mixture {
     described: String,
 }
 
-/// Whether a file or folder is a model with experts; what cannot be read is none.
+/// Returns whether a file or folder is a mixture-of-experts model. An unreadable one is not.
 pub(crate) fn is_mixture(path: &Path) -> bool {
     if path.is_file() {
         return Gguf::open(path).is_ok_and(|gguf| MixtureConfig::is_gguf(&gguf.metadata));
@@ -162,7 +162,7 @@ impl Model for Mixture {
     }
 }
 
-/// Where each token of a text goes, one token after the other.
+/// Returns the experts of each token of a text, running one token at a time.
 pub(crate) fn experts(path: &Path, options: &LoadOptions, tokens: &[u32]) -> Result<ExpertsSeen> {
     if !is_mixture(path) {
         bail!("this model has no experts: expected a Qwen3-MoE or gpt-oss model");

@@ -1,4 +1,4 @@
-//! The engine of each week, behind what the command line asks for.
+//! Adapts the engine of each week to the command line.
 
 mod choose;
 mod drafts;
@@ -24,7 +24,7 @@ use std::collections::HashSet;
 use tiny_llm::week1::generate::Limits;
 use tiny_llm_formats::request::Request;
 
-/// What ends this request, in a model with such a context.
+/// Returns what ends this request, for a model with this context.
 fn limits(request: &Request, context: usize) -> Limits {
     Limits {
         max_new_tokens: request.max_new_tokens,

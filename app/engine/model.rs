@@ -1,4 +1,4 @@
-//! A model of either kind, as week 3's engine takes it over from the engine that has loaded it.
+//! A model of either kind, as week 3's engine takes it from the engine that loaded it.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) struct Loaded {
     pub(crate) cache_type: CacheType,
 }
 
-/// Week 2's, or one with experts.
+/// Week 2's model, or one with experts.
 pub(crate) enum AnyModel {
     Dense(Arc<Model>),
     Experts(Arc<MixtureModel>),
@@ -35,7 +35,7 @@ impl AnyModel {
         }
     }
 
-    /// As a step runs it.
+    /// Returns the model as a step runs it.
     pub(crate) fn pass(&self, plan: Arc<Plan>) -> AnyPass {
         match self {
             Self::Dense(model) => AnyPass::Dense(Box::new(ModelPass::new(Arc::clone(model), plan))),
@@ -46,7 +46,7 @@ impl AnyModel {
     }
 }
 
-/// The pass of either.
+/// A forward pass of either kind of model.
 pub(crate) enum AnyPass {
     Dense(Box<ModelPass>),
     Experts(Box<MixturePass>),

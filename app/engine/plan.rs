@@ -1,5 +1,5 @@
-//! How a model is to be computed: kernels, attention, threads and the cache's numbers, from the options
-//! and from what is written.
+//! Chooses kernels, attention, threads and cache type from the options and from the tasks that are
+//! written.
 
 use std::{collections::BTreeSet, str::FromStr};
 
@@ -15,8 +15,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::written::{self, Written};
 
-/// What the options say; where they say nothing, what is written in the learner's engine, and the
-/// best in the reference.
+/// Returns the plan of the options. The default is what the learner has written, or the best with
+/// the reference.
 pub(super) fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> {
     let rung = match &options.kernels {
         Some(name) => Some(option("--kernels", name)?),
@@ -58,24 +58,24 @@ pub(super) fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> 
     Ok(plan)
 }
 
-/// How keys and values are stored.
+/// Returns the cache type of the options.
 pub(super) fn cache_type(options: &LoadOptions) -> Result<CacheType> {
     named("--cache-type", options.cache_type.as_deref(), CacheType::default)
 }
 
-/// A plan in a few words.
+/// Describes a plan in a few words.
 pub(super) fn described(plan: &Plan, types: &[TensorType]) -> String {
     let Plan { kernels, attention, team } = plan;
     let (threads, s) = (team.threads(), if team.threads() == 1 { "" } else { "s" });
     format!("{}, {threads} thread{s}, {attention} attention", written::described(kernels, types))
 }
 
-/// What an option's value stands for.
+/// Parses the value of an option.
 pub(super) fn option<T: FromStr<Err = String>>(option: &str, value: &str) -> Result<T> {
     value.parse().map_err(|error| WrongOption(format!("{option}: {error}")).into())
 }
 
-/// The same, or the default.
+/// Parses the value of an option, or returns the default.
 fn named<T: FromStr<Err = String>>(
     name: &str,
     value: Option<&str>,
@@ -84,7 +84,8 @@ fn named<T: FromStr<Err = String>>(
     value.map_or_else(|| Ok(default()), |value| option(name, value))
 }
 
-/// Two threads on one core share its units, and wait for each other at the end of every matrix.
+/// Counts physical cores, since two threads on one core share its units and wait for each other at
+/// the end of every matrix.
 pub(super) fn physical_cores() -> usize {
     let logical = std::thread::available_parallelism().map_or(1, usize::from);
     let siblings = std::fs::read_to_string("/sys/devices/system/cpu/smt/active")

@@ -1,5 +1,5 @@
-//! A prompt's keys and values in a file: week 3, day 5. Whatever is wrong with the file costs a line
-//! on standard error, and never an answer.
+//! A file with a prompt's keys and values (week 3, day 5). A problem with the file prints a line to
+//! standard error, but never prevents an answer.
 
 use std::path::{Path, PathBuf};
 
@@ -11,27 +11,27 @@ use tiny_llm::{
     week3::prompt_file::{PromptKey, encode, fingerprint, open, save},
 };
 
-/// The file, and what is known of it.
+/// The file and its state.
 pub(super) struct PromptFile {
     path: PathBuf,
     key: PromptKey,
-    /// The tokens of the file, once it has been looked at.
+    /// The tokens in the file, once it has been read.
     tokens: Option<Vec<u32>>,
-    /// Of the last prompt: how many of its tokens came from the file, and how many it had.
+    /// For the last prompt: the number of tokens restored from the file, and of all tokens.
     restored: (usize, usize),
     writable: bool,
 }
 
 impl PromptFile {
-    /// For the session's model; `how` says how it is run.
+    /// Creates a prompt file for the session's model. `how` describes how the model is run.
     pub(super) fn new(path: &Path, session: &Session, cache_type: CacheType, how: &str) -> Self {
         let fingerprint = fingerprint(&session.model, how);
         let key = PromptKey::new(fingerprint, cache_type, session.cache().shape());
         Self { path: path.to_owned(), key, tokens: None, restored: (0, 0), writable: true }
     }
 
-    /// Takes from the file what the prompt has in common with it, if that is more than what the
-    /// session has. Looks at the file the first time alone.
+    /// Restores the prefix that the prompt shares with the file, if it is longer than the
+    /// session's. Reads the file only the first time.
     pub(super) fn restore(&mut self, session: &mut Session, prompt: &[u32]) {
         self.restored = (0, prompt.len());
         if self.tokens.is_some() {
@@ -50,14 +50,14 @@ impl PromptFile {
             Ok(tokens) => tokens.unwrap_or_default(),
             Err(error) => {
                 eprintln!("{error:#}; the prompt is computed");
-                // Where no file can be, none is written either.
+                // If the path can't be read as a file, it isn't written either.
                 self.writable = self.path.is_file();
                 Vec::new()
             }
         });
     }
 
-    /// Writes the prompt's keys and values, if the file does not have them.
+    /// Saves the prompt's keys and values, unless the file has them.
     pub(super) fn save(&mut self, session: &Session, prompt: &[u32]) {
         let has = self.tokens.as_ref().is_some_and(|tokens| tokens.starts_with(prompt));
         if has || !self.writable || !session.tokens().starts_with(prompt) {
@@ -69,7 +69,7 @@ impl PromptFile {
         }
     }
 
-    /// What the last prompt saved.
+    /// Describes what the last prompt saved.
     pub(super) fn savings(&self) -> String {
         let (restored, all) = self.restored;
         format!("{restored} of {all} prompt tokens from {}", self.path.display())

@@ -1,5 +1,5 @@
-//! Week 3's engine without a model: its scheduler, its places and its pages, and of each step only
-//! what the rows would cost. A simulation drives it.
+//! Week 3's engine without a model: its scheduler, batch slots and pages. A step only counts the
+//! work of its rows. `simulate` uses it.
 
 use anyhow::Result;
 use tiny_llm::{
@@ -27,14 +27,14 @@ struct SimulatedEngine<C> {
     most_used: usize,
 }
 
-/// Adds up what the rows of a step would cost, and has no opinion on the next token.
+/// Adds up the work of a step's rows. Computes no logits.
 struct CountingPass {
     cost: StepCost,
     work: StepWork,
     logits: Vec<f32>,
 }
 
-/// As few as can spell two prompts that differ.
+/// The minimum for two different prompts.
 const VOCABULARY: usize = 2;
 
 impl<C: KvCache> Pass<C> for CountingPass {
@@ -65,7 +65,7 @@ impl<C: KvCache> Pass<C> for CountingPass {
     }
 }
 
-/// An engine with pages that are freed with their request, or remembered.
+/// Creates an engine whose pages are freed with their request, or remembered.
 pub(crate) fn open(options: SimulatedOptions) -> Box<dyn Simulated> {
     let SimulatedOptions { max_batch, budget, gap, pages, share_prefixes, context, cost } = options;
     let shape =

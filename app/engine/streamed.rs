@@ -1,4 +1,4 @@
-//! Week 4's model that is never in memory.
+//! Week 4's model whose weights are never all in memory.
 
 use anyhow::{Context, Result, ensure};
 use tiny_llm::{
@@ -19,12 +19,12 @@ pub(crate) fn pack(request: &PackRequest<'_>) -> Result<u64> {
     Ok(packed::pack(request.input, request.vocabulary, request.output)?.file_bytes())
 }
 
-/// Generates within one piece of memory of the budget's size.
+/// Generates within a single allocation of the budget's size.
 pub(crate) fn stream(request: &StreamRequest<'_>, on_token: &mut OnToken<'_>) -> Result<Streamed> {
     let file = || request.file.display().to_string();
     ensure!(!request.prompt.is_empty(), "the prompt is empty, expected at least one token");
     ensure!(request.budget <= 1 << 32, "--budget {}: expected at most 2^32 bytes", request.budget);
-    // Of u64, so that the first byte may stand where any number may.
+    // Of u64, so that the memory is aligned for every type.
     let mut memory = vec![0u64; request.budget.div_ceil(8)];
     let memory = &mut bytemuck::cast_slice_mut(&mut memory)[..request.budget];
     let ledger = Ledger::default();

@@ -1,4 +1,4 @@
-//! Week 1's engine. Nothing is cached: each new token is one forward pass over all tokens so far.
+//! Week 1's engine. It has no cache: each new token is a forward pass over all tokens so far.
 
 use std::{
     cell::RefCell,
@@ -27,7 +27,7 @@ use super::{
     mixture,
 };
 
-/// A model of arrays in f32.
+/// A model of f32 arrays.
 pub(crate) struct Week1 {
     model: model::Model,
     folder: PathBuf,
@@ -42,7 +42,8 @@ impl Week1 {
         Ok(Self { model: load_model(folder)?, folder: folder.to_owned() })
     }
 
-    /// Every matrix is read in f32; of the embedding one row, unless it is the output head too.
+    /// Every matrix is read in f32, but only one row of the embedding unless it is also the output
+    /// head.
     fn weight_bytes(&self) -> u64 {
         let model = &self.model;
         let head =
@@ -85,7 +86,7 @@ impl Model for Week1 {
     ) -> Result<FinishReason> {
         let limits = super::limits(request, self.model.config.max_positions);
         let sample: Sample = if request.sampling.is_greedy() {
-            // Day 6 is enough for this; sampling comes on day 7.
+            // Day 6 needs only this. Day 7 adds sampling.
             Box::new(|logits, _| argmax(logits))
         } else {
             let options = request.sampling.clone();
@@ -108,7 +109,7 @@ impl Model for Week1 {
     }
 }
 
-/// Every intermediate result of week 1's model on some tokens.
+/// Returns every intermediate result of week 1's model for these tokens.
 pub(crate) fn activations(
     request: &ActivationsRequest<'_>,
     ready: &mut dyn FnMut() -> Result<()>,
@@ -126,7 +127,7 @@ pub(crate) fn activations(
     Ok(())
 }
 
-/// `tokens [L]` as a batch `[1, L]`.
+/// Returns `tokens [L]` as a batch `[1, L]`.
 fn batch_of_one(tokens: &[u32]) -> Array2<u32> {
     Array2::from_shape_fn((1, tokens.len()), |(_, l)| tokens[l])
 }

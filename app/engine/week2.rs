@@ -1,4 +1,4 @@
-//! Week 2's engine: weights read in place, a cache that is kept from one request to the next.
+//! Week 2's engine: weights read in place, and a cache that persists between requests.
 
 use std::{
     cell::RefCell,
@@ -55,20 +55,20 @@ use super::{
     written::{self, Written},
 };
 
-/// Longer contexts must be asked for: room for their keys and values is set aside.
+/// Default maximum context, since memory for its keys and values is reserved.
 const DEFAULT_CONTEXT: usize = 4096;
-/// Rows of a prompt that go through the model at once.
+/// Rows of a prompt per forward pass.
 const CHUNK: usize = 256;
 
 /// A model with its cache.
 pub(crate) struct Week2 {
-    /// What a GGUF file says beside its tensors.
+    /// Metadata of a GGUF file.
     metadata: Option<Metadata>,
     pub(super) session: Session,
-    /// The same model as a graph, if that is to run.
+    /// The same model as a graph, if the options ask for one.
     pub(super) graph: Option<GraphSession>,
     path: PathBuf,
-    /// Of the matrices.
+    /// Types of the matrices.
     types: Vec<TensorType>,
     cache_type: CacheType,
     keep_cache: bool,
@@ -93,7 +93,8 @@ impl Week2 {
         types.dedup();
         let mut plan = plan(options, &types)?;
         if options.draft.is_some() {
-            // Drafts stand in one pass with the row before them: each has to be what it is alone.
+            // Drafts share a pass with the row before them, so the result of a row must not depend
+            // on the others.
             plan.kernels = plan.kernels.alike();
         }
         bring_in(&model, &plan);
@@ -182,8 +183,7 @@ impl cli::Model for Week2 {
             .expect("one row for each token"))
     }
 
-    /// Extends the request's prompt. What it shares with the prompt before it, or with a file, is not
-    /// computed again.
+    /// Continues the request's prompt. Reuses the prefix shared with the previous prompt or a file.
     fn generate(
         &mut self,
         request: &Request,
@@ -253,7 +253,7 @@ impl cli::Model for Week2 {
     }
 }
 
-/// Writes a model in other types.
+/// Writes a model with other types.
 pub(crate) fn quantize(
     request: &QuantizeRequest<'_>,
     progress: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
@@ -273,7 +273,7 @@ pub(crate) fn quantize(
     source.write(request.output, target, request.override_for, &team, progress)
 }
 
-/// Writes a file of tensors that are made on the way.
+/// Writes a file of tensors that are generated during writing.
 pub(crate) fn write_gguf(
     request: &WriteRequest<'_>,
     write: &mut WriteTensor<'_>,
@@ -297,8 +297,7 @@ pub(crate) fn write_gguf(
     Ok(table)
 }
 
-/// Has the system enter all pages of the weights at once, on all threads: the first pass reads them
-/// all.
+/// Maps all pages of the weights at once, on all threads, since the first pass reads them all.
 fn bring_in(model: &Model, plan: &Plan) {
     let matrices: Vec<_> = model.matrices().collect();
     plan.team.parallel_rows(&mut vec![(); matrices.len()], 1, 1, |i, _| {
@@ -306,7 +305,7 @@ fn bring_in(model: &Model, plan: &Plan) {
     });
 }
 
-/// The limit that memory sets to decoding one token at a time; arithmetic is taken to cost nothing.
+/// Returns the memory-bound limit of decoding one token at a time.
 pub(crate) fn roofline(tensors: &[TensorInfo], threads: Option<usize>) -> Roofline {
     let work = roofline::work(tensors);
     let threads = threads.unwrap_or_else(physical_cores);

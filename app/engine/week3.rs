@@ -42,17 +42,17 @@ use super::{
     written::{is_written, open_task_of_parts},
 };
 
-/// Rows a step, where nobody says otherwise: as many as the kernels for prompts like to have.
+/// Default rows per step: as many as the prompt kernels are efficient with.
 const BUDGET: usize = 512;
-/// Positions of a page: as few as a page can hold, so that the least is left over.
+/// Positions per page: the minimum, to waste the least.
 const PAGE_LEN: usize = TILE;
 
 /// A cache that may have pages.
 pub(super) trait Paging: EngineCache {
-    /// The pages, if there are any.
+    /// Returns the paged cache, if there is one.
     fn pages(&self) -> Option<&PagedCache>;
 
-    /// The index of the prefixes that they hold, if they are remembered.
+    /// Returns the index of remembered prefixes, if pages are remembered.
     fn index(&self) -> Option<&PrefixIndex> {
         None
     }
@@ -90,7 +90,7 @@ impl<C: Paging + Pages> Paging for InParts<C> {
     }
 }
 
-/// What pages are used for, if there are any.
+/// Returns the page counts, if there are pages.
 pub(super) fn page_counts<C: Paging, P: Pass<C>>(
     engine: &Engine<C, P>,
     most_used: usize,
@@ -112,27 +112,27 @@ struct Week3<C> {
     engine: Engine<C, AnyPass>,
     /// The most pages in use after any step.
     most_used: usize,
-    /// Bytes of keys and values of a position.
+    /// Bytes of keys and values per position.
     position_bytes: u64,
     drafts: bool,
-    /// Of the requests that are over.
+    /// Records of finished requests.
     records: Vec<Record>,
     forms: Forms,
 }
 
-/// What an engine is made of, but for its cache.
+/// The parts of an engine, except its cache.
 struct Parts {
     pass: AnyPass,
     options: EngineOptions,
     token_bytes: TokenBytes,
     ahead: Option<Ahead>,
     position_bytes: u64,
-    /// Whether attention reads the cache in parts with fixed limits.
+    /// Whether attention splits the cache at fixed positions.
     in_parts: bool,
 }
 
 impl Parts {
-    /// The engine with this cache.
+    /// Creates the engine with this cache.
     fn with<C: Paging + Pages + 'static>(self, cache: C) -> Box<dyn Batch> {
         if self.in_parts { self.around(InParts::new(cache)) } else { self.around(cache) }
     }
@@ -150,7 +150,7 @@ impl Parts {
     }
 }
 
-/// What proposes tokens for the requests of `slots` batch slots.
+/// Creates the source of drafts for `slots` batch slots.
 fn proposer(
     draft: &Draft,
     config: &ModelConfig,
@@ -171,10 +171,10 @@ fn proposer(
     })
 }
 
-/// An engine for the requests of a batch, with a model that another engine has loaded.
+/// Creates a batch engine for a model that another engine has loaded.
 ///
 /// # Errors
-/// If memory does not suffice for its cache, or the draft model cannot be opened.
+/// If memory is insufficient for its cache, or the draft model cannot be opened.
 pub(crate) fn open(
     loaded: Loaded,
     options: BatchOptions,
@@ -182,8 +182,8 @@ pub(crate) fn open(
 ) -> Result<Box<dyn Batch>> {
     let Loaded { model, mut plan, cache_type } = loaded;
     let config = model.config();
-    // A row is multiplied the same way in any company, by kernels that are provided where those
-    // of week 2 have an order of their own for few rows.
+    // The result of a row must not depend on the others. Where week 2's kernels sum in a different
+    // order for few rows, the provided kernels are used.
     let own = Arc::get_mut(&mut plan).expect("nobody else has the plan");
     own.kernels = own.kernels.alike();
     let context = config.max_positions;
@@ -210,7 +210,7 @@ pub(crate) fn open(
         let proposer = proposer(draft, config, &plan, options.max_batch, cache_type)?;
         anyhow::Ok(Ahead::new(proposer, options.max_batch, drafts::MOST, Pricing::Measured))
     });
-    // What day 2 has not written is left out.
+    // Without day 2's tasks, there is no budget.
     let budget = match options.budget {
         Some(rows) => Some(rows).filter(|&rows| rows > 0),
         None => is_written(schedule).then_some(BUDGET),
@@ -218,7 +218,8 @@ pub(crate) fn open(
     let gap = Some(options.gap).filter(|&gap| gap > 0 && is_written(schedule));
     let records = is_written(record);
     let engine_options = EngineOptions { budget, gap, records, ..Default::default() };
-    // In parts as soon as that is written: then answers do not depend on the company.
+    // In parts as soon as that task is written, so that answers don't depend on the rest of the
+    // batch.
     let in_parts = plan.attention == AttentionKind::Streaming && open_task_of_parts().is_none();
     let parts = Parts {
         pass: model.pass(Arc::clone(&plan)),
@@ -232,7 +233,7 @@ pub(crate) fn open(
     Ok(match options.pages {
         None => parts.with(DenseCache::new(shape, cache_type)),
         Some(pages) if options.share_prefixes => {
-            // The index lives as long as this process, which has one model: it needs no
+            // The index exists only within this process, which has one model, so it needs no
             // fingerprint.
             parts.with(SharedCache::new(paged(pages), 0, hash_page))
         }
@@ -241,7 +242,7 @@ pub(crate) fn open(
 }
 
 impl<C: Paging> Week3<C> {
-    /// What keys and values take.
+    /// Returns the memory used by keys and values.
     fn cache_bytes(&self, pages: Option<PageCounts>) -> CacheBytes {
         let running = self.engine.running();
         let computed: usize = running.iter().map(|sequence| sequence.num_computed).sum();
@@ -266,13 +267,13 @@ impl<C: Paging> Week3<C> {
     }
 }
 
-/// Shares rows between two requests.
+/// Runs the learner's scheduler on two requests.
 fn schedule() {
     let load = |decoding| Load { left: 1, decoding, waited: 0 };
     Scheduler::new(2).shares(&[load(true), load(false)], &mut Vec::new());
 }
 
-/// Records a token.
+/// Runs the learner's recorder on a token.
 fn record() {
     let mut record = Record::new(Moment::default());
     record.token(Moment { steps: 1, rows: 1 });
@@ -289,7 +290,7 @@ fn shape(c: &ModelConfig, sequences: usize, capacity: usize) -> CacheShape {
     }
 }
 
-/// What a cache takes.
+/// Returns the memory used by a cache.
 fn cache_bytes(
     c: &ModelConfig,
     sequences: usize,

@@ -1,4 +1,4 @@
-//! Week 4: what its days show.
+//! Week 4: graphs, memory plans, splits and layouts.
 
 use anyhow::{Result, bail, ensure};
 use tiny_llm::week4::{
@@ -20,7 +20,7 @@ use tiny_llm_cli::{
 
 use super::{mixture, week2::Week2};
 
-/// The model of week 2's engine, which has a graph.
+/// Loads the model with week 2's engine, and its graph.
 fn load(request: &GraphRequest<'_>) -> Result<Week2> {
     if mixture::is_mixture(request.model) {
         bail!("a model with experts has no graph here");
@@ -28,7 +28,7 @@ fn load(request: &GraphRequest<'_>) -> Result<Week2> {
     Week2::load(request.model, request.options)
 }
 
-/// How the backends divide a pass among them.
+/// Returns how the backends divide a pass.
 pub(crate) fn divided(request: &GraphRequest<'_>) -> Result<Divided> {
     let mut session = load(request)?.graph.expect("week 4's graph was asked for");
     let ready = session.divided(request.rows)?.expect("it runs on backends");
@@ -57,13 +57,13 @@ pub(crate) fn divided(request: &GraphRequest<'_>) -> Result<Divided> {
     Ok(Divided { backends: holds.collect(), splits })
 }
 
-/// The graph of a pass whose last row wants logits.
+/// Builds the graph of a pass whose last row needs logits.
 fn built(request: &GraphRequest<'_>) -> Result<Built> {
     let model = load(request)?.session.model;
     Built::new(&model, PassShape { rows: request.rows, wanted: 1 })
 }
 
-/// Bytes that the graph of a pass needs.
+/// Returns the bytes that the graph of a pass needs, for each method of planning.
 pub(crate) fn memory(request: &GraphRequest<'_>) -> Result<Vec<(&'static str, usize)>> {
     let Built { graph, order, logits, .. } = built(request)?;
     let lives = lifetimes(&graph, &order, &[logits]);
@@ -83,7 +83,7 @@ pub(crate) fn memory(request: &GraphRequest<'_>) -> Result<Vec<(&'static str, us
     ])
 }
 
-/// The graph of a pass as a picture.
+/// Draws the graph of a pass.
 pub(crate) fn drawn(request: &GraphRequest<'_>) -> Result<Drawn> {
     let Built { graph, order, .. } = built(request)?;
     let mut operations: Vec<(&str, usize)> = Vec::new();
@@ -98,10 +98,10 @@ pub(crate) fn drawn(request: &GraphRequest<'_>) -> Result<Drawn> {
     Ok(Drawn { dot: dot(&graph, &order), svg: svg(&graph, &order), operations })
 }
 
-/// More bytes than that are not copied for a picture.
+/// Maximum bytes of a copy made for a picture.
 const MOST: usize = 1 << 24;
 
-/// A tensor's layout, and after each step.
+/// Returns a tensor's layout, initially and after each step.
 pub(crate) fn layouts(request: &LayoutRequest) -> Result<Vec<LayoutSeen>> {
     let mut layout = Layout::from_torch(request.tensor_type, &request.shape)?;
     let mut all = vec![seen(&layout)];
@@ -119,7 +119,7 @@ pub(crate) fn layouts(request: &LayoutRequest) -> Result<Vec<LayoutSeen>> {
     Ok(all)
 }
 
-/// The layout of a contiguous copy.
+/// Returns the layout of a contiguous copy.
 fn copied(layout: &Layout) -> Result<Layout> {
     let copy = Layout::new(layout.tensor_type, &layout.ne)?;
     let bytes = layout.end().max(copy.end());

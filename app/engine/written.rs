@@ -1,4 +1,4 @@
-//! Which of week 2's parts are written: those are used, and what comes next is named once.
+//! Detects which parts of week 2 are written. Those are used, and the next open task is named once.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -22,20 +22,20 @@ use tiny_llm::{
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_kernels::choice::{Next, Status};
 
-/// A row of activations, and as many as a prompt's kernels take.
+/// Row counts to probe: one, and as many as a prompt's kernels take.
 const ROWS: [usize; 2] = [1, 4];
 
-/// What the learner's engine is made of; in the reference's, everything is written.
+/// The parts of the learner's engine. In the reference everything is written.
 pub(crate) struct Written {
     pub(crate) kernels: Choice,
     next: Vec<Next>,
-    /// The open tasks of streaming attention, and of sharing work among threads.
+    /// The open tasks of streaming attention and of the thread pool.
     pub(crate) attention: Option<String>,
     pub(crate) threads: Option<String>,
 }
 
 impl Written {
-    /// Tries each part on a few numbers.
+    /// Runs each part on a few numbers.
     pub(crate) fn probe() -> Self {
         let hook = panic::take_hook();
         panic::set_hook(Box::new(|_| ()));
@@ -45,14 +45,14 @@ impl Written {
         Self { kernels, next, attention, threads }
     }
 
-    /// The open tasks whose kernels would be used for matrices of these types.
+    /// Returns the open tasks whose kernels matrices of these types would use.
     pub(crate) fn open_kernels(&self, types: &[TensorType]) -> impl Iterator<Item = &str> {
         let used = self.next.iter().filter(|next| types.contains(&next.tensor_type));
         used.map(|next| next.task.as_str())
     }
 }
 
-/// Whether `run` comes upon no open task.
+/// Returns whether `run` reaches no open task.
 pub(crate) fn is_written(run: impl FnOnce()) -> bool {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));
@@ -61,12 +61,13 @@ pub(crate) fn is_written(run: impl FnOnce()) -> bool {
     missing.is_none()
 }
 
-/// What is there of one kernel.
+/// Returns the status of a kernel.
 fn status(rung: Rung, tensor_type: TensorType) -> Status {
     if !ROWS.iter().any(|&rows| kernels::is_written(rung, tensor_type, rows)) {
         return Status::Provided;
     }
-    // Day 5 gives the products of Q8_0 and Q5_0 away; they serve once the first of a learner's does.
+    // Day 5 provides the products of Q8_0 and Q5_0. They are used once the learner has written a
+    // first one.
     let given = matches!(tensor_type, TensorType::Q8_0 | TensorType::Q5_0);
     let tried = match rung {
         Rung::Fused | Rung::Integer if given => TensorType::Q4_0,
@@ -75,8 +76,8 @@ fn status(rung: Rung, tensor_type: TensorType) -> Status {
     missing(|| multiply(rung, tried)).map_or(Status::Written, Status::Missing)
 }
 
-/// The open task that `run` comes upon: `week2-day6 task 1`. A body that panics in another way is
-/// written, and will say so itself.
+/// Returns the open task that `run` reaches: `week2-day6 task 1`. A body that panics in another way
+/// counts as written, and will report its own error.
 fn missing(run: impl FnOnce()) -> Option<String> {
     let panic = panic::catch_unwind(AssertUnwindSafe(run)).err()?;
     let message = panic.downcast_ref::<String>().map(String::as_str);
@@ -104,7 +105,7 @@ fn multiply(rung: Rung, tensor_type: TensorType) {
     }
 }
 
-/// Two tiles.
+/// Shares two tiles among threads.
 fn share() {
     let taken = AtomicUsize::new(0);
     take_tiles(&AtomicUsize::new(0), &Grid { rows: 1, width: 2, tile: (1, 1) }, |_| {
@@ -112,7 +113,7 @@ fn share() {
     });
 }
 
-/// One query over one position, alone and in a block.
+/// Attends from one query to one position, alone and in a block.
 fn stream() {
     let numbers = [0.0; 16];
     let run = Run { start: 0, len: 1, keys: Cells::F32(&numbers), values: Cells::F32(&numbers) };
@@ -122,7 +123,7 @@ fn stream() {
     attend_block(&[Query { q: &numbers, visible: 0..1 }], std::iter::once(run), 16, 1.0, &mut out);
 }
 
-/// The first open task of week 3's attention in parts, if there is one.
+/// Returns the first open task of week 3's attention in parts, if any.
 pub(crate) fn open_task_of_parts() -> Option<String> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));
@@ -131,7 +132,7 @@ pub(crate) fn open_task_of_parts() -> Option<String> {
     open
 }
 
-/// One row over one position.
+/// Attends from one row to one position, in parts.
 fn attend_in_parts() {
     let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 32, head_dim: 16 };
     let cache = InParts::new(DenseCache::new(shape, CacheType::F32));
@@ -142,7 +143,7 @@ fn attend_in_parts() {
     attend(&plan, &cache, 0, queries, &mut [0.0; 16]);
 }
 
-/// Which kernels multiply matrices of these types, and whose they are.
+/// Describes which kernels multiply matrices of these types, and which of them the learner wrote.
 pub(crate) fn described(choice: &Choice, types: &[TensorType]) -> String {
     let mut rungs: Vec<(Rung, Vec<TensorType>)> = Vec::new();
     for &tensor_type in types {
@@ -167,7 +168,7 @@ pub(crate) fn described(choice: &Choice, types: &[TensorType]) -> String {
     }
 }
 
-/// In brackets: which of them the learner has written.
+/// Lists in parentheses which kernels the learner wrote.
 fn whose(rung: Rung, types: &[TensorType]) -> String {
     let yours = |rows: usize| {
         move |&&tensor_type: &&TensorType| kernels::is_written(rung, tensor_type, rows)

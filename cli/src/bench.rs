@@ -26,22 +26,22 @@ use super::{
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// Length of the prompt, whose tokens are arbitrary
+    /// Length of the prompt in tokens (their ids are arbitrary)
     #[arg(long, value_name = "N", default_value = "64", value_parser = at_least_one, allow_negative_numbers = true)]
     prompt_tokens: usize,
-    /// New tokens
+    /// Number of new tokens
     #[arg(short = 'n', long, value_name = "N", default_value = "16", value_parser = at_least_one, allow_negative_numbers = true)]
     max_new_tokens: usize,
-    /// Generate so many times and report the fastest
+    /// Generate N times and report the fastest
     #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one, allow_negative_numbers = true)]
     repeat: usize,
-    /// Measure how fast this machine reads memory, too, and how fast its matrix units multiply
+    /// Also measure the bandwidth of memory and the speed of the matrix units
     #[arg(long)]
     bandwidth: bool,
     /// Measure every rung of the kernel ladder, slowest first
     #[arg(long, conflicts_with_all = ["kernels", "json", "bandwidth"])]
     ladder: bool,
-    /// Print one JSON object
+    /// Print a JSON object
     #[arg(long)]
     json: bool,
 }
@@ -84,7 +84,8 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A line for each rung, as soon as it is measured. One that comes upon an open task says which.
+/// Prints a line for each rung as soon as it is measured. A rung that needs an unwritten task says
+/// which.
 fn ladder(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let print = |line: &str| Output::new().print(line);
     print(&format!("{:12} {:>18} {:>18}  engine", "rung", "prefill", "decode"))?;
@@ -110,12 +111,12 @@ fn ladder(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The fastest of as many generations as were asked for; `None` if Ctrl-C ended one.
+/// Generates as often as the options ask, and returns the fastest; `None` if Ctrl-C ended it.
 fn fastest(model: &mut dyn Model, args: &Args) -> Result<Option<Speed>> {
     let config = model.config();
     let vocab_size = config.vocab_size;
-    // Every id is as good as another: no token is cheaper than the next. The stride spreads them
-    // over the vocabulary.
+    // Any ids will do, since every token costs the same. The stride spreads them over the
+    // vocabulary.
     let prompt: Vec<u32> =
         (0..args.prompt_tokens).map(|i| (i * 7919 % vocab_size) as u32).collect();
     check(model, &prompt)?;
@@ -137,7 +138,7 @@ fn fastest(model: &mut dyn Model, args: &Args) -> Result<Option<Speed>> {
     fastest.context("nothing was measured").map(Some)
 }
 
-/// `None` if Ctrl-C ended it.
+/// Measures one generation; `None` if Ctrl-C ended it.
 fn measure(model: &mut dyn Model, request: &Request) -> Result<Option<Speed>> {
     let caught = interrupt::Caught::new();
     let mut stopwatch = Stopwatch::start(request.prompt.len());
@@ -148,14 +149,14 @@ fn measure(model: &mut dyn Model, request: &Request) -> Result<Option<Speed>> {
     Ok((finish != FinishReason::Interrupted).then(|| stopwatch.stop()))
 }
 
-/// The file that a link leads to: the hub's cache is made of links.
+/// Returns the size of a file, following links: the Hugging Face cache consists of links.
 fn size_of_file(path: &Path) -> Result<u64> {
     Ok(std::fs::metadata(path)
         .with_context(|| format!("{}: cannot be read", path.display()))?
         .len())
 }
 
-/// The size of the folder's safetensors files.
+/// Returns the total size of the folder's safetensors files.
 fn checkpoint_bytes(folder: &Path) -> Result<u64> {
     let unreadable = || format!("{}: cannot be read", folder.display());
     let mut bytes = 0;
@@ -176,7 +177,7 @@ struct Report {
     operations: u64,
     /// Bytes per second.
     bandwidth: Option<f64>,
-    /// Operations per second of the matrix units.
+    /// Operations per second of the matrix units, if measured.
     units: Option<f64>,
     load: Duration,
     speed: Speed,
@@ -185,12 +186,12 @@ struct Report {
 }
 
 impl Report {
-    /// The part of the machine's bandwidth that decoding uses.
+    /// Returns the fraction of the machine's bandwidth that decoding uses.
     fn share(&self) -> Option<f64> {
         Some(self.speed.decode_rate()? * self.about.weight_bytes as f64 / self.bandwidth?)
     }
 
-    /// The part of the matrix units' rate that a prompt uses, attention and all.
+    /// Returns the fraction of the matrix units' rate that a prompt reaches, attention included.
     fn share_of_units(&self) -> Option<f64> {
         Some(self.speed.prefill_rate() * self.operations as f64 / self.units?)
     }

@@ -1,4 +1,4 @@
-//! `chat`: a conversation. Every turn, all messages so far become one prompt.
+//! `chat`: a conversation. For each turn, all messages so far become one prompt.
 
 use std::{
     io::{self, IsTerminal},
@@ -20,18 +20,17 @@ use tiny_llm_formats::{chat::Message, request::Request, text::Tokenizer};
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "One line of input is one message; an empty line is none. /clear forgets the \
-                  conversation, /exit or the end of the input ends it. Ctrl-C ends an answer; a \
-                  second one, or one while nothing is being written, ends the chat (exit code \
-                  130)."
+    after_help = "Each line of input is a message. Empty lines are ignored. /clear forgets the conversation.\n\
+              /exit or the end of the input ends the chat. Ctrl-C stops the current answer. A second\n\
+              Ctrl-C, or one between answers, ends the chat (exit code 130)."
 )]
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// What the model is told before the conversation
+    /// System message: instructions before the conversation
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     system: Option<String>,
-    /// At most this many new tokens an answer
+    /// Maximum new tokens per answer
     #[arg(short = 'n', long, value_name = "N", default_value = "256", value_parser = count, allow_negative_numbers = true)]
     max_new_tokens: usize,
     #[command(flatten)]
@@ -40,10 +39,10 @@ pub(super) struct Args {
     speed: SpeedOptions,
     #[command(flatten)]
     form: FormOptions,
-    /// Send each line as it stands, without the chat template; then there is no history
+    /// Send each line without the chat template and without history
     #[arg(long, conflicts_with = "system")]
     raw: bool,
-    /// Print no speeds and no reason for the end
+    /// Do not print speeds and the reason the answer ended
     #[arg(short, long)]
     quiet: bool,
 }
@@ -98,7 +97,7 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
             });
         let generated = match answer {
             Ok(generated) => generated,
-            // Whoever sits there can say something shorter, or /clear; a script cannot.
+            // A user at a terminal can shorten the message or use /clear. A script cannot.
             Err(error) if interactive => {
                 note(&format!(
                     "{}; /clear forgets the conversation",
@@ -134,15 +133,15 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was said so far.
+/// The messages so far.
 struct Conversation {
     system: Option<Message>,
     messages: Vec<Message>,
 }
 
 impl Conversation {
-    /// The tokens of the conversation and one more message, ending where the answer begins; without
-    /// a template, of that message alone.
+    /// Returns the tokens of the conversation plus one message, ending where the answer begins.
+    /// Without a template, returns the tokens of that message alone.
     fn prompt(
         &self,
         template: Option<&Template>,

@@ -1,4 +1,4 @@
-//! `experts`: where each token of a text goes, and what is read for it.
+//! `experts`: which experts each token of a text uses, and how many bytes it reads.
 
 use std::{fmt::Write as _, process::ExitCode};
 
@@ -15,7 +15,7 @@ use super::{
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// The text
+    /// Text to route
     #[arg(
         short,
         long,
@@ -23,23 +23,23 @@ pub(super) struct Args {
         default_value = "Once upon a time there was a little fox."
     )]
     prompt: String,
-    /// Lists every token with its experts and their weights
+    /// List every token with its experts and their weights
     #[arg(long)]
     tokens: bool,
 }
 
-/// Where the tokens of a text went.
+/// How the tokens of a text were routed.
 #[derive(Debug, Clone, Default)]
 pub struct ExpertsSeen {
-    /// Of a layer.
+    /// Experts per layer.
     pub experts: usize,
-    /// That a token goes to.
+    /// Experts per token.
     pub per_token: usize,
-    /// `[tokens][layers][per_token]`: an expert and its weight, the one with the largest first.
+    /// `[tokens][layers][per_token]`: expert and weight, largest weight first.
     pub tokens: Vec<Vec<Vec<(usize, f32)>>>,
-    /// Bytes of experts that all of them read, one token at a time.
+    /// Bytes of expert weights that all tokens read, one token at a time.
     pub expert_bytes: u64,
-    /// Bytes of all other matrices that they read.
+    /// Bytes that all tokens read of the other matrices.
     pub shared_bytes: u64,
     /// Bytes of all matrices of the model.
     pub all_bytes: u64,
@@ -75,7 +75,7 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A line for each token.
+/// Appends a line for each token.
 fn list(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     for (text, layers) in texts.iter().zip(&seen.tokens) {
         let _ = write!(out, "{:<12}", format!("{text:?}"));
@@ -87,7 +87,8 @@ fn list(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     }
 }
 
-/// How many tokens each expert of each layer had, and whose first choice it was most often.
+/// Appends, for each expert of each layer, how many tokens it got and which token ranked it first
+/// most often.
 fn loads(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     const BAR: usize = 24;
     const SHOWN: usize = 6;

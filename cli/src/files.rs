@@ -1,4 +1,4 @@
-//! Files that are complete or absent: written beside their place, then renamed.
+//! Files that are either complete or absent: each is written under a temporary name, then renamed.
 
 use std::{
     fs::File,
@@ -12,14 +12,14 @@ use serde_json::{Map, Value, json};
 use tiny_llm_formats::unfinished::named;
 pub(super) use tiny_llm_formats::unfinished::{Unfinished, cannot_be_written};
 
-/// One tensor to be written.
+/// A tensor to write.
 pub(super) struct Entry {
     pub(super) name: String,
     pub(super) shape: Vec<usize>,
 }
 
 /// Writes a safetensors file front to back. `write_values(i, out)` appends the values of tensor
-/// `i`, row-major and little-endian, `value_size` bytes each; nothing of them is kept.
+/// `i`, row-major and little-endian, `value_size` bytes each. No values are kept in memory.
 pub(super) fn write_safetensors(
     path: &Path,
     dtype: &str,
@@ -38,7 +38,7 @@ pub(super) fn write_safetensors(
         );
     }
     let mut header = Value::Object(header).to_string();
-    // The values begin at a multiple of 8, so that they can be read where they lie.
+    // The values begin at a multiple of 8, so they can be used in place.
     header.extend(std::iter::repeat_n(' ', header.len().next_multiple_of(8) - header.len()));
 
     let wrong = |e: &io::Error| cannot_be_written(path, e);

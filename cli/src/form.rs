@@ -1,4 +1,4 @@
-//! `--json` and `--schema`: what an answer has to be.
+//! `--json` and `--schema`: constrained answers.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -8,22 +8,22 @@ use tiny_llm_schema::Shape;
 
 use super::Form;
 
-/// What an answer has to be.
+/// The form that an answer must have.
 #[derive(clap::Args)]
 pub(super) struct FormOptions {
-    /// Answer with a JSON object, whatever the model would say and however few tokens there are
+    /// Force the answer to be a JSON object, however few tokens it may have
     #[arg(long, help_heading = "Week 3", conflicts_with = "schema")]
     json: bool,
-    /// Answer with JSON that fits the JSON Schema in this file
+    /// Force the answer to be JSON that matches the JSON Schema in this file
     #[arg(long, value_name = "FILE", help_heading = "Week 3")]
     schema: Option<PathBuf>,
 }
 
 impl FormOptions {
-    /// The form that is asked for, and by which option.
+    /// Returns the form and the option that asks for it.
     ///
     /// # Errors
-    /// If the schema cannot be read, or says something that is not supported.
+    /// If the schema cannot be read or uses an unsupported keyword.
     pub(super) fn form(&self) -> Result<Option<(Form, &'static str)>> {
         let Some(path) = &self.schema else {
             return Ok(self.json.then_some((Form::Json, "--json")));
@@ -35,7 +35,7 @@ impl FormOptions {
     }
 }
 
-/// The bytes of each of a model's tokens, none for one that is no text.
+/// Returns the bytes of each token; empty for a token without text.
 pub(super) fn texts(tokenizer: &Tokenizer, vocabulary: usize) -> Vec<Vec<u8>> {
     (0..vocabulary as u32).map(|token| tokenizer.text_bytes(token)).collect()
 }

@@ -16,11 +16,11 @@ use tiny_llm_formats::request::Request;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "The prompt is continued as plain text; `chat` is for models that answer. A token \
-                  that begins every text is put before it if the tokenizer asks for one (Llama), \
-                  and a final line break of piped input is dropped; --raw does neither.\n\n\
-                  Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task that is still to be \
-                  done, 130 ended by Ctrl-C."
+    after_help = "The prompt is continued as plain text. For a model that answers, use `chat`. If the tokenizer\n\
+              asks for a first token (Llama), it is added. A final line break of piped input is dropped.\n\
+              --raw turns both off.\n\n\
+              Exit codes: 0 done, 1 an error, 2 a wrong option, 101 an unwritten task,\n\
+              130 ended by Ctrl-C."
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub(super) struct Args {
     /// Text to continue [default: standard input]
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: Option<String>,
-    /// At most this many new tokens
+    /// Maximum new tokens
     #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
     max_new_tokens: usize,
     #[command(flatten)]
@@ -37,13 +37,13 @@ pub(super) struct Args {
     speed: SpeedOptions,
     #[command(flatten)]
     form: FormOptions,
-    /// Take the prompt exactly as it stands
+    /// Use the prompt unchanged: add no first token, drop no line break
     #[arg(long)]
     raw: bool,
-    /// Write the prompt before its continuation
+    /// Print the prompt before its continuation
     #[arg(long)]
     echo: bool,
-    /// Print no speeds and no reason for the end
+    /// Do not print speeds and the reason the text ended
     #[arg(short, long)]
     quiet: bool,
 }

@@ -1,4 +1,4 @@
-//! `gpu`: the graphics processor and the kernels on it.
+//! `gpu`: describes the GPU and measures the kernels on it.
 
 use std::process::ExitCode;
 

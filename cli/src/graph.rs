@@ -1,4 +1,4 @@
-//! `graph`: a model's forward pass as a picture.
+//! `graph`: draws a model's forward pass.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -16,31 +16,31 @@ use super::{
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// Rows of the pass: 1 is decoding, more is a prompt
+    /// Rows of the pass: 1 for decoding, more for a prompt
     #[arg(long, value_name = "T", default_value = "1", value_parser = at_least_one)]
     rows: usize,
-    /// Writes it as Graphviz reads it, to a file or to - for the standard output
+    /// Write Graphviz source to this file (-: standard output)
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
-    /// Says how many bytes its nodes need, each for itself and planned into one arena
+    /// Print the bytes that the nodes need: one buffer each, and planned into one arena
     #[arg(long)]
     memory: bool,
-    /// Shows which backend computes what, and what is copied between them
+    /// Show each backend's operations and the copies between backends
     #[arg(long, conflicts_with = "memory")]
     splits: bool,
-    /// Writes it as a picture for any browser
+    /// Write an SVG picture to this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
 
-/// A graph as it is drawn, and what it is made of.
+/// A drawn graph, and its operations.
 #[derive(Debug, Clone)]
 pub struct Drawn {
     /// For Graphviz.
     pub dot: String,
     /// For a browser.
     pub svg: String,
-    /// How many nodes there are of each operation, those first that are many.
+    /// The number of nodes per operation, most frequent first.
     pub operations: Vec<(&'static str, usize)>,
 }
 

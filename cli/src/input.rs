@@ -4,16 +4,13 @@ use std::io::{self, BufRead, IsTerminal, Read};
 
 use anyhow::{Result, anyhow, ensure};
 
-/// The prompt: what was given with -p, or else all of standard input, of which a final line break
-/// is no part unless `raw`.
+/// Returns the prompt: the argument of -p, or else all of standard input. Drops a final line break
+/// of standard input unless `raw`.
 pub(super) fn prompt(given: Option<String>, raw: bool) -> Result<String> {
     let text = match given {
         Some(text) => text,
         None => {
-            ensure!(
-                !io::stdin().is_terminal(),
-                "there is no prompt: give one with -p, or pipe one in"
-            );
+            ensure!(!io::stdin().is_terminal(), "no prompt: give one with -p, or pipe one in");
             let mut bytes = Vec::new();
             io::stdin()
                 .read_to_end(&mut bytes)
@@ -31,7 +28,7 @@ pub(super) fn prompt(given: Option<String>, raw: bool) -> Result<String> {
 
 /// Lines of standard input, one at a time.
 pub(super) struct Lines {
-    /// How many bytes came before the next line.
+    /// Number of bytes before the next line.
     offset: usize,
 }
 
@@ -40,7 +37,7 @@ impl Lines {
         Self { offset: 0 }
     }
 
-    /// The next line without its end; `None` at the end of the input.
+    /// Returns the next line without its line break; `None` at the end of the input.
     pub(super) fn next(&mut self) -> Result<Option<String>> {
         let mut bytes = Vec::new();
         let read = io::stdin()

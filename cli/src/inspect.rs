@@ -1,4 +1,4 @@
-//! `inspect`: what a GGUF file or a model folder holds.
+//! `inspect`: shows the contents of a GGUF file or a model folder.
 
 use std::{collections::BTreeMap, fmt::Write, path::PathBuf, process::ExitCode};
 
@@ -9,38 +9,37 @@ mod folder;
 use super::{Solution, options::threads, output::Output};
 use tiny_llm_formats::gguf::{Array, Metadata, TensorInfo, TensorType, Value};
 
-/// Characters of a text that are shown, and elements of an array.
+/// Maximum number of characters shown of a text.
 const TEXT: usize = 100;
 const ELEMENTS: usize = 6;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "A shape has its slowest axis first: a matrix is [rows, columns], and a row is \
-                  one output. The file stores the fastest axis first. Long texts and arrays are \
-                  shown shortened."
+    after_help = "Shapes list the slowest axis first: a matrix is [rows, columns], and each row is one output.\n\
+              (The file lists the fastest axis first.) Long texts and arrays are abbreviated."
 )]
 pub(super) struct Args {
-    /// A GGUF file or a model folder
+    /// GGUF file or model folder
     #[arg(value_name = "PATH")]
     file: PathBuf,
-    /// Say how fast this machine can run it at best: measures the bandwidth of its memory
+    /// Measure the bandwidth of memory, and print the decode speed limit it implies
     #[arg(long)]
     roofline: bool,
-    /// Threads that read [default: one for each physical core]
+    /// Threads that read [default: one per physical core]
     #[arg(short = 'j', long, value_name = "N", value_parser = threads, requires = "roofline")]
     threads: Option<usize>,
 }
 
-/// The limit that memory sets to decoding.
+/// The limit that memory bandwidth sets to decoding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Roofline {
-    /// Bytes of weights that a token reads.
+    /// Bytes of weights that each token reads.
     pub bytes: u64,
-    /// Threads that were measured.
+    /// Number of threads measured.
     pub threads: usize,
-    /// Bytes in a second that they read from memory here.
+    /// Bytes per second that they read from memory.
     pub bandwidth: f64,
-    /// Tokens in a second, at most.
+    /// Maximum tokens per second.
     pub tokens_per_second: f64,
 }
 
@@ -67,7 +66,7 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A line for each key.
+/// Returns a line for each key.
 fn entries(metadata: &Metadata) -> String {
     let lines: Vec<_> =
         metadata.iter().map(|(key, value)| (escaped(key, TEXT), shown(value))).collect();
@@ -78,7 +77,7 @@ fn entries(metadata: &Metadata) -> String {
     })
 }
 
-/// A line for each tensor, in the file's order.
+/// Returns a line for each tensor, in file order.
 fn table(tensors: &[TensorInfo]) -> String {
     let rows: Vec<[String; 4]> = tensors
         .iter()
@@ -102,7 +101,7 @@ fn table(tensors: &[TensorInfo]) -> String {
     })
 }
 
-/// A line for each type, and one for all.
+/// Returns a line for each type, and one for the total.
 fn totals(tensors: &[TensorInfo]) -> String {
     let mut types: BTreeMap<TensorType, Total> = BTreeMap::new();
     let mut all = Total::default();
@@ -141,7 +140,7 @@ impl Total {
     }
 }
 
-/// A value on one line.
+/// Formats a value on one line.
 fn shown(value: &Value) -> String {
     match value {
         Value::U8(x) => x.to_string(),
@@ -160,7 +159,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// How many elements of which type, and the first of them.
+/// Describes an array: length, element type and first elements.
 fn elements(array: &Array) -> String {
     fn list<T>(name: &str, values: &[T], show: impl Fn(&T) -> String) -> String {
         let mut shown: Vec<_> = values.iter().take(ELEMENTS).map(show).collect();
@@ -187,7 +186,7 @@ fn elements(array: &Array) -> String {
     }
 }
 
-/// The beginning of a text, without what a terminal would obey.
+/// Returns the beginning of a text, with control characters escaped.
 fn escaped(text: &str, length: usize) -> String {
     let mut shown = String::new();
     for c in text.chars().take(length) {

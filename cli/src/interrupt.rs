@@ -1,19 +1,19 @@
-//! Ctrl-C, and the signals that ask a program to end: the first one ends what is running at the
-//! next token, the second one ends the program. Files that are not complete go with it.
+//! Ctrl-C and termination signals. The first one stops generation at the next token, the second one
+//! ends the program and removes incomplete files.
 
 use std::{
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// What a shell reports for a program that Ctrl-C ended: 128 + SIGINT.
+/// The exit code that shells report after Ctrl-C: 128 + SIGINT.
 const CODE: u8 = 130;
 
-/// Whether something runs that asks `requested` now and then. If not, Ctrl-C ends the program.
+/// Whether the running command polls `requested`. If not, Ctrl-C ends the program.
 static CAUGHT: AtomicBool = AtomicBool::new(false);
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// Sets the handler. Where the system has none, Ctrl-C does what it does by default.
+/// Installs the handler. On systems without one, Ctrl-C keeps its default action.
 pub(super) fn install() {
     let _ = ctrlc::set_handler(|| {
         if !CAUGHT.load(Ordering::SeqCst) || REQUESTED.swap(true, Ordering::SeqCst) {
@@ -23,7 +23,7 @@ pub(super) fn install() {
     });
 }
 
-/// While this lives, Ctrl-C is a request.
+/// While this value exists, Ctrl-C only sets a flag.
 pub(super) struct Caught;
 
 impl Caught {
@@ -33,7 +33,7 @@ impl Caught {
         Self
     }
 
-    /// Whether Ctrl-C was pressed.
+    /// Returns whether Ctrl-C was pressed.
     pub(super) fn requested(&self) -> bool {
         REQUESTED.load(Ordering::SeqCst)
     }
@@ -45,7 +45,7 @@ impl Drop for Caught {
     }
 }
 
-/// The exit code of a program that was asked to end, or was not.
+/// Returns the exit code for an interrupted or a completed run.
 pub(super) fn exit_code(interrupted: bool) -> ExitCode {
     if interrupted { ExitCode::from(CODE) } else { ExitCode::SUCCESS }
 }

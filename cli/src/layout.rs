@@ -1,4 +1,4 @@
-//! `layout`: where the elements of a tensor lie, before and after some views of it.
+//! `layout`: where the elements of a tensor are stored, before and after some views of it.
 
 use std::{fmt::Write as _, process::ExitCode, str::FromStr};
 
@@ -9,17 +9,18 @@ use super::{Solution, WrongOption, output::Output};
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "A STEP is transpose, permute:0,2,1,3 (axis i becomes the axis that stands at place i), broadcast:5,4,1,1, \
-view:NE:OFFSET (as view:2,4,1,1:8, with the strides that are there), reshape:8,1 or contiguous. Axes are counted as ggml does: 0 is a row's."
+    after_help = "A STEP is one of transpose, permute:0,2,1,3 (axis i becomes the given axis),\n\
+    broadcast:5,4,1,1, view:NE:OFFSET (as view:2,4,1,1:8, keeping the strides), reshape:8,1\n\
+    and contiguous. Axes are numbered as in ggml: axis 0 runs along a row."
 )]
 pub(super) struct Args {
-    /// The shape as PyTorch writes it, as 4,2
+    /// Shape as in PyTorch, for example 4,2
     #[arg(value_name = "SHAPE")]
     shape: Shape,
-    /// What to do to it, one after the other
+    /// Views to apply, in order
     #[arg(value_name = "STEP")]
     steps: Vec<Step>,
-    /// How elements are stored: f32, f16, q8_0, q4_0, q4_k …
+    /// Element type: f32, f16, q8_0, q4_0, q4_k, …
     #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
     tensor_type: String,
 }
@@ -35,54 +36,54 @@ impl FromStr for Shape {
     }
 }
 
-/// Whole numbers with commas between them.
+/// Parses whole numbers separated by commas.
 fn numbers(text: &str) -> Result<Vec<usize>, String> {
     let numbers: Result<_, _> = text.split(',').map(str::parse).collect();
-    numbers.map_err(|_| format!("found {text:?}, expected numbers with commas between them"))
+    numbers.map_err(|_| format!("found {text:?}, expected numbers separated by commas"))
 }
 
-/// A tensor, and what is done to it.
+/// A tensor, and the views to apply to it.
 #[derive(Debug, Clone)]
 pub struct LayoutRequest {
     /// How its elements are stored.
     pub tensor_type: TensorType,
-    /// As PyTorch writes it.
+    /// Shape as in PyTorch.
     pub shape: Vec<usize>,
-    /// One after the other.
+    /// Views to apply, in order.
     pub steps: Vec<Step>,
 }
 
-/// What can be done to a tensor.
+/// A view of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Axes 0 and 1 change places.
+    /// Swaps axes 0 and 1.
     Transpose,
     /// Axis `i` becomes axis `axes[i]`.
     Permute([usize; 4]),
-    /// Other sizes where there is one element.
+    /// Repeats axes of size 1 to these sizes.
     Broadcast([usize; 4]),
-    /// So many elements along each axis, from this byte on.
+    /// Takes these sizes, starting at this byte.
     View([usize; 4], usize),
-    /// Other sizes of the same elements.
+    /// Gives the same elements other sizes.
     Reshape(Vec<usize>),
-    /// A copy in which they lie one after the other.
+    /// Copies the elements into consecutive order.
     Contiguous,
 }
 
-/// A layout as it is drawn.
+/// A layout to draw.
 #[derive(Debug, Clone)]
 pub struct LayoutSeen {
     /// Elements along each axis.
     pub ne: [usize; 4],
-    /// Bytes from one to the next.
+    /// Strides in bytes.
     pub nb: [usize; 4],
-    /// Whether they lie one after the other.
+    /// Whether the elements are consecutive.
     pub contiguous: bool,
-    /// The byte of each block of the first plane: a list for each row, none longer than [`WIDTH`].
+    /// The byte offset of each block of the first plane: one list per row, at most [`WIDTH`] long.
     pub bytes: Vec<Vec<usize>>,
 }
 
-/// Blocks of a row, and rows, that are drawn.
+/// Maximum number of rows, and of blocks per row, that are drawn.
 pub const WIDTH: usize = 12;
 
 impl FromStr for Step {

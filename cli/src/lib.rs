@@ -1,8 +1,8 @@
 //! The command line, `tiny-llm`, for any [`Solution`].
 //!
-//! Standard output holds what was asked for and nothing else: text, a table, JSON. Speeds, notes
-//! and errors go to standard error. Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task
-//! that is still a stub (or a panic in the solution), 130 ended by Ctrl-C.
+//! Standard output gets only the result: text, a table or JSON. Speeds, notes and errors go to
+//! standard error. Exit codes: 0 done, 1 an error, 2 a wrong option, 101 an unwritten task (or a
+//! panic in the solution), 130 ended by Ctrl-C.
 
 mod batch;
 mod bench;
@@ -70,8 +70,8 @@ pub use tiny_llm_schema::{
     name = "tiny-llm",
     version,
     disable_help_subcommand = true,
-    after_help = "TINY_LLM_MODELS names the folder of the embedded models, if it is not the \
-                  repository's models/."
+    after_help = "Set TINY_LLM_MODELS to use another folder than the repository's models/ for the\n\
+              embedded models."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -80,19 +80,19 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Continues a prompt; the prompt comes from -p or from standard input.
+    /// Continues a prompt, given with -p or on standard input.
     Generate(generate::Args),
-    /// Answers a file of requests, many of them at once; each line is a JSON object.
+    /// Answers a file of requests, many at a time. Each line is a JSON object.
     Batch(batch::Args),
-    /// Serves clients over the network, under OpenAI's interface; built when first called.
+    /// Serves an OpenAI-compatible HTTP API. Builds the server on first use.
     Serve(Box<serve::Args>),
-    /// Talks, with the conversation so far as context; one line of input is one message.
+    /// Holds a conversation, one message per line of input.
     Chat(chat::Args),
-    /// Writes the logits of every position of a sequence of token ids; needs no tokenizer.
+    /// Writes the logits of every position of a sequence of token ids. Needs no tokenizer.
     Logits(logits::Args),
-    /// Measures load time, prefill and decode speed, and memory; needs no tokenizer.
+    /// Measures load time, prefill and decode speed, and memory. Needs no tokenizer.
     Bench(bench::Args),
-    /// Plays a load of requests through week 3's scheduler, at what a model's steps cost.
+    /// Simulates week 3's scheduler under a load of requests, from the cost of a step.
     Simulate(simulate::Args),
     /// Measures a model on held-out stories: exact answers by kind of question, and perplexity.
     Score(score::Args),
@@ -102,26 +102,26 @@ enum Command {
     Inspect(inspect::Args),
     /// Draws a model's forward pass as a graph, for Graphviz or a browser.
     Graph(graph::Args),
-    /// Shows which graphics processor there is, its limits, and how fast your kernels are on it.
+    /// Describes the GPU, its limits, and the speed of your kernels on it.
     Gpu,
-    /// Shows to which experts the tokens of a text go, and what is read for them.
+    /// Shows which experts each token of a text uses, and how many bytes it reads.
     Experts(experts::Args),
-    /// Shows in which bytes the elements of a tensor lie, and of views of it.
+    /// Shows in which bytes the elements of a tensor and of its views are stored.
     Layout(layout::Args),
-    /// Writes a model with random weights, to measure with.
+    /// Writes a model with random weights, for measurements.
     Synth(synth::Args),
-    /// Writes a model as a GGUF file in smaller types
+    /// Writes a model as a GGUF file with smaller types.
     Quantize(quantize::Args),
-    /// Continues a prompt with a model whose weights stay in its file, within a budget of memory
+    /// Continues a prompt with a model whose weights stay in its file, within a memory budget.
     Stream(stream::Args),
-    /// Writes a Llama of one layer as a file that is streamed: int8, a scale for each row
+    /// Writes a one-layer Llama as a file for `stream`: int8, one scale per row.
     StreamPack(stream::PackArgs),
-    /// Writes every activation to a file, or compares them with one: `cargo course trace`
+    /// Writes every activation to a file, or compares them with one (`cargo course trace`).
     #[command(hide = true)]
     Trace(trace::Args),
 }
 
-/// Runs the command line on a solution; `server` is the program that serves.
+/// Runs the command line with a solution. `server` starts the server.
 #[must_use]
 pub fn main(solution: &Solution, server: Server) -> ExitCode {
     panics::install();

@@ -1,11 +1,11 @@
-//! Files of one JSON object a line.
+//! Files with one JSON object per line.
 
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::Value;
 
-/// One line of a file, and where it stands.
+/// A parsed line, and its position for messages.
 pub(super) struct Line {
     place: String,
     value: Value,
@@ -23,7 +23,7 @@ impl Line {
     }
 }
 
-/// What `parse` makes of each line of a file.
+/// Reads a file and calls `parse` for each line.
 pub(super) fn read_lines<T>(path: &Path, parse: impl Fn(&Line) -> Result<T>) -> Result<Vec<T>> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
@@ -33,6 +33,6 @@ pub(super) fn read_lines<T>(path: &Path, parse: impl Fn(&Line) -> Result<T>) -> 
         let value = serde_json::from_str(line).map_err(|e| anyhow!("{place}: not JSON: {e}"))?;
         all.push(parse(&Line { place, value })?);
     }
-    ensure!(!all.is_empty(), "{name}: found nothing, expected one JSON object a line");
+    ensure!(!all.is_empty(), "{name}: found nothing, expected one JSON object per line");
     Ok(all)
 }

@@ -1,4 +1,4 @@
-//! `logits`: what the model thinks of every next token, as a file for other programs.
+//! `logits`: writes the logits of every position to a file for other programs.
 
 use std::{io::Write, path::PathBuf, process::ExitCode};
 
@@ -23,11 +23,11 @@ pub(super) struct Args {
     out: PathBuf,
 }
 
-/// A token id.
+/// Parses a token id.
 pub(super) fn token(text: &str) -> Result<u32, String> {
     text.trim()
         .parse()
-        .map_err(|_| format!("expected token ids from 0 to {} with commas between", u32::MAX))
+        .map_err(|_| format!("expected token ids from 0 to {} separated by commas", u32::MAX))
 }
 
 pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {

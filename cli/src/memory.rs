@@ -1,19 +1,19 @@
-//! How much memory this process occupies, as the system counts it.
+//! How much memory this process occupies, according to the system.
 
 /// Resident memory in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Memory {
-    /// The most that was ever resident, mapped files included.
+    /// The highest value so far, mapped files included.
     pub(super) peak: u64,
-    /// Resident now and the process's own: weights, activations, heap.
+    /// Resident and private to the process: weights, activations, heap.
     pub(super) own: u64,
-    /// Resident now and backed by files, mostly the mapped checkpoint. The system takes these pages
-    /// back when it needs them.
+    /// Resident and backed by files, mostly the mapped checkpoint. The system reclaims these pages
+    /// when it needs them.
     pub(super) mapped: u64,
 }
 
 impl Memory {
-    /// Now; `None` where the system does not say (it is read from Linux's `/proc`).
+    /// Returns the current values; `None` where the system does not report them (Linux: `/proc`).
     pub(super) fn now() -> Option<Self> {
         Self::parse(&std::fs::read_to_string("/proc/self/status").ok()?)
     }
@@ -28,7 +28,7 @@ impl Memory {
     }
 }
 
-/// `1380.2 MiB`
+/// Formats bytes as `1380.2 MiB`.
 pub(super) fn mib(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }

@@ -13,57 +13,55 @@ use clap::error::ErrorKind;
 use super::{LoadOptions, Model, Solution, WrongOption, output};
 use tiny_llm_formats::request::{Limit, SamplerOptions};
 
-/// Which model, and how it is run.
+/// Selects the model and how to run it.
 #[derive(clap::Args, Clone)]
 pub(super) struct ModelOption {
     /// Model folder or GGUF file [default: the embedded model, models/tiny-story]
     #[arg(long, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// Which week's engine: 1 or 2 [default: 1 for a folder, 2 for a GGUF file]
+    /// Engine: 1 or 2 [default: 1 for a folder, 2 for a GGUF file]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2))]
     week: Option<u8>,
-    /// Threads [default: one for each physical core]
+    /// Number of threads [default: one per physical core]
     #[arg(short = 'j', long, value_name = "N", value_parser = threads, help_heading = "Week 2's engine")]
     threads: Option<usize>,
-    /// Longest sequence, prompt and answer together [default: the model's, at most 4096]
+    /// Maximum tokens of prompt and answer together [default: the model's, at most 4096]
     #[arg(short = 'c', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
     context: Option<usize>,
-    /// Rung of the kernel ladder [default: the highest that you have written; in ours, the fastest
-    /// that this machine has]
+    /// Rung of the kernel ladder [default: your highest, or the machine's fastest with ours]
     #[arg(long, value_name = "RUNG", help_heading = "Week 2's engine")]
     kernels: Option<String>,
-    /// two-pass or streaming [default: streaming]
+    /// Attention: two-pass or streaming [default: streaming]
     #[arg(long, value_name = "KIND", help_heading = "Week 2's engine")]
     attention: Option<String>,
-    /// f32 or f16 [default: f16]
+    /// Element type of the cache: f32 or f16 [default: f16]
     #[arg(long, value_name = "TYPE", help_heading = "Week 2's engine")]
     cache_type: Option<String>,
-    /// How the model is run: direct, or as week 4's graph, or that in one arena [default: direct]
+    /// Engine: direct, graph (week 4), or arena (a graph in one arena) [default: direct]
     #[arg(long, value_name = "ENGINE", help_heading = "Week 4")]
     engine: Option<String>,
-    /// Who computes the graph: cpu, gpu or auto (the gpu if there is one); or twin:OP,OP…, a second
-    /// processor with memory of its own that lacks these operations
+    /// Backend of the graph: cpu, gpu, auto (gpu if present), or twin:OP,… (lacks those ops)
     #[arg(long, value_name = "BACKEND", help_heading = "Week 4")]
     backend: Option<String>,
-    /// Compute every position again for every token
+    /// Recompute every position for every token
     #[arg(long, help_heading = "Week 2's engine")]
     no_cache: bool,
     #[arg(skip)]
     speed: SpeedOptions,
 }
 
-/// Options that make an answer faster, and change nothing in it.
+/// Options that speed up an answer without changing it.
 #[derive(clap::Args, Clone, Default)]
 pub(super) struct SpeedOptions {
-    /// Keep the prompt's keys and values in this file, and begin with what is there of them
+    /// Save the prompt's keys and values to this file, and reuse those already in it
     #[arg(long, value_name = "FILE", help_heading = "Week 3")]
     cache: Option<PathBuf>,
-    /// Let a smaller model (folder or GGUF file) propose tokens, or `lookup`: the text so far
+    /// Propose tokens with a draft model (folder or GGUF file), or `lookup` (from the text)
     #[arg(long, value_name = "MODEL", help_heading = "Week 3")]
     draft: Option<Draft>,
 }
 
-/// Who proposes tokens.
+/// The source of proposed tokens.
 #[derive(Debug, Clone)]
 pub enum Draft {
     /// The text so far.
@@ -81,30 +79,30 @@ impl FromStr for Draft {
 }
 
 impl ModelOption {
-    /// The path that was named, or that of the embedded model.
+    /// Returns the path given on the command line, or that of the embedded model.
     pub(super) fn path(&self) -> PathBuf {
         self.model.clone().unwrap_or_else(|| embedded("tiny-story"))
     }
 
-    /// The same, with another embedded model where none was named.
+    /// Uses this embedded model if the command line names none.
     pub(super) fn or(mut self, path: PathBuf) -> Self {
         self.model.get_or_insert(path);
         self
     }
 
-    /// The same for an engine that computes many requests at once, which stands on week 2's.
+    /// Checks the options for an engine that runs a batch, which is always week 2's.
     ///
     /// # Errors
-    /// If the options ask for what it does not have.
+    /// If an option asks for something a batch does not support.
     pub(super) fn for_batch(mut self) -> Result<Self> {
         let problem = if self.engine.as_deref().is_some_and(|engine| engine != "direct") {
             "--engine: a graph runs one text at a time, expected none or direct"
         } else if self.backend.is_some() {
             "--backend: a graph runs one text at a time, expected none"
         } else if self.week == Some(1) {
-            "--week 1: found week 1's engine, which computes one text at a time, expected none or 2"
+            "--week 1: found week 1's engine, which runs one text at a time, expected none or 2"
         } else if self.no_cache {
-            "--no-cache: requests that are computed together need the cache"
+            "--no-cache: a batch needs the cache, expected no --no-cache"
         } else {
             self.week = Some(2);
             return Ok(self);
@@ -112,20 +110,20 @@ impl ModelOption {
         Err(WrongOption(problem.to_owned()).into())
     }
 
-    /// The same as week 4's graph on backends: those that are named, or the processor.
+    /// Selects week 4's graph, on the backend given or on `auto`.
     ///
     /// # Errors
-    /// If week 1's engine is asked for.
+    /// If the options ask for week 1's engine.
     pub(super) fn on_backends(mut self) -> Result<Self> {
         self.engine.get_or_insert_with(|| "graph".to_owned());
         self.backend.get_or_insert_with(|| "auto".to_owned());
         self.on_week_2()
     }
 
-    /// The same on week 2's engine, which is what is drawn.
+    /// Selects week 2's engine.
     ///
     /// # Errors
-    /// If week 1's is asked for.
+    /// If the options ask for week 1's engine.
     pub(super) fn on_week_2(mut self) -> Result<Self> {
         if self.week == Some(1) {
             let problem = "--week 1: found week 1's engine, expected none or 2";
@@ -135,10 +133,10 @@ impl ModelOption {
         Ok(self)
     }
 
-    /// The same with options that need week 2's engine and its cache.
+    /// Adds options that need week 2's engine and its cache.
     ///
     /// # Errors
-    /// If the options ask for what is not there.
+    /// If the options ask for week 1's engine or for no cache.
     pub(super) fn with_speed(mut self, options: SpeedOptions) -> Result<Self> {
         let option = match (&options.draft, &options.cache) {
             (None, None) => return Ok(self),
@@ -146,7 +144,7 @@ impl ModelOption {
             (None, Some(_)) => "--cache",
         };
         let problem = if self.week == Some(1) {
-            format!("--week 1: {option} needs week 2's engine, which keeps what it has computed")
+            format!("--week 1: {option} needs week 2's engine, which has a cache")
         } else if self.no_cache {
             format!("--no-cache: {option} needs the cache")
         } else {
@@ -157,15 +155,14 @@ impl ModelOption {
         Err(WrongOption(problem).into())
     }
 
-    /// The same for answers that have a form, if an option asks for one.
+    /// Checks the options for constrained answers, if `form` names an option that asks for them.
     ///
     /// # Errors
-    /// If a draft is asked for too, which would be proposed and verified without the form, or week
-    /// 1's engine.
+    /// If the options also ask for a draft, which ignores the form, or for week 1's engine.
     pub(super) fn formed(mut self, form: Option<&str>) -> Result<Self> {
         let Some(option) = form else { return Ok(self) };
         let problem = if self.speed.draft.is_some() {
-            format!("--draft: found with {option}, expected one of them: drafts know no form")
+            format!("--draft: found with {option}, expected only one: drafts ignore the form")
         } else if self.week == Some(1) {
             format!("--week 1: {option} needs week 2's engine")
         } else {
@@ -175,7 +172,7 @@ impl ModelOption {
         Err(WrongOption(problem).into())
     }
 
-    /// The model that proposes tokens, if one does.
+    /// Returns the path of the draft model, if there is one.
     pub(super) fn draft_model(&self) -> Option<&Path> {
         match &self.speed.draft {
             Some(Draft::Model(path)) => Some(path),
@@ -183,18 +180,18 @@ impl ModelOption {
         }
     }
 
-    /// Loads it.
+    /// Loads the model.
     pub(super) fn load(&self, solution: &Solution) -> Result<Box<dyn Model>> {
         (solution.load)(&self.path(), &self.options())
     }
 
-    /// Loads it to run on this rung.
+    /// Loads the model with the kernels of this rung.
     pub(super) fn load_on(&self, solution: &Solution, rung: &str) -> Result<Box<dyn Model>> {
         let kernels = Some(rung.to_owned());
         (solution.load)(&self.path(), &LoadOptions { kernels, ..self.options() })
     }
 
-    /// How it is run.
+    /// Returns the options for [`Solution::load`].
     pub(super) fn options(&self) -> LoadOptions {
         LoadOptions {
             week: self.week,
@@ -212,33 +209,33 @@ impl ModelOption {
     }
 }
 
-/// A path in the folder of the embedded models: `models` in the repository that this was built
-/// from, unless the environment says otherwise.
+/// Returns the path of an embedded model: in `$TINY_LLM_MODELS`, or else in `models` of the
+/// repository that this program was built from.
 pub(super) fn embedded(name: &str) -> PathBuf {
     let models = std::env::var_os("TINY_LLM_MODELS").map(PathBuf::from);
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     models.unwrap_or_else(|| here.parent().unwrap_or(here).join("models")).join(name)
 }
 
-/// How tokens are chosen.
+/// How tokens are sampled.
 #[derive(clap::Args)]
 pub(super) struct SamplingOptions {
-    /// Divides the logits; 0 always takes the most probable token
+    /// Divide the logits by T (0: always take the most probable token)
     #[arg(long, value_name = "T", default_value_t = SamplerOptions::greedy().temperature, value_parser = temperature, allow_negative_numbers = true)]
     temperature: f32,
-    /// Draw from the K most probable tokens; 0 is off
+    /// Sample from the K most probable tokens (0: off)
     #[arg(long, value_name = "K", default_value_t = SamplerOptions::greedy().top_k, value_parser = count, allow_negative_numbers = true)]
     top_k: usize,
-    /// Draw from the most probable tokens that together have probability P; 1 is off
+    /// Sample from the most probable tokens whose probabilities add up to P (1: off)
     #[arg(long, value_name = "P", default_value_t = SamplerOptions::greedy().top_p, value_parser = top_p, allow_negative_numbers = true)]
     top_p: f32,
-    /// Draw from tokens at least P times as probable as the most probable one; 0 is off
+    /// Sample from tokens at least P times as probable as the most probable one (0: off)
     #[arg(long, value_name = "P", default_value_t = SamplerOptions::greedy().min_p, value_parser = min_p, allow_negative_numbers = true)]
     min_p: f32,
-    /// Makes tokens that occurred before less likely; 1 is off
+    /// Penalize tokens that have occurred before (1: off)
     #[arg(long, value_name = "X", default_value_t = SamplerOptions::greedy().repetition_penalty, value_parser = penalty, allow_negative_numbers = true)]
     repeat_penalty: f32,
-    /// Of the random generator: the same seed gives the same text
+    /// Seed of the random generator. The same seed gives the same text.
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
     pub(super) seed: u64,
 }
@@ -255,12 +252,12 @@ impl SamplingOptions {
     }
 }
 
-/// A whole number.
+/// Parses a whole number.
 pub(super) fn count(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "expected a whole number from 0 on".to_owned())
 }
 
-/// A whole number above 0.
+/// Parses a whole number above 0.
 pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     count(text)
         .ok()
@@ -268,10 +265,10 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "expected a whole number from 1 on".to_owned())
 }
 
-/// More threads than any machine here has cores; a system may refuse to start so many.
+/// More threads than any supported machine has cores. A system may refuse to start more.
 const MAX_THREADS: usize = 1024;
 
-/// A number of threads.
+/// Parses a number of threads.
 pub(super) fn threads(text: &str) -> Result<usize, String> {
     count(text)
         .ok()
@@ -279,7 +276,7 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("expected a whole number from 1 to {MAX_THREADS}"))
 }
 
-/// Any whole number of 64 bits.
+/// Parses any 64-bit whole number.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
@@ -305,18 +302,18 @@ fn within(limit: Limit, text: &str) -> Result<f32, String> {
     number.ok_or_else(|| format!("expected {}", limit.expected))
 }
 
-/// Help goes to standard output. A wrong option gets one line, where clap would print several.
+/// Prints help to standard output. A wrong option gets one line, where clap would print several.
 pub(super) fn explain(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // A reader that has gone away is no reason to complain.
+        // A closed standard output is no error here.
         let _ = output::Output::new().print(text.trim_end());
         return ExitCode::SUCCESS;
     }
     let problem = match error.kind() {
-        // clap's answer to no arguments at all is the whole help.
+        // Without arguments, clap returns the whole help.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "error: a command is missing",
-        // What follows the first empty line is the usage.
+        // The usage follows the first empty line.
         _ => text.split("\n\n").next().unwrap_or(&text),
     };
     output::note(&format!("{}; see --help", output::one_line(problem)));

@@ -1,4 +1,4 @@
-//! Standard output, which may go away at any time, and notes on standard error.
+//! Standard output, which may be closed at any time, and notes on standard error.
 
 use std::{
     io::{self, ErrorKind, Write},
@@ -7,12 +7,12 @@ use std::{
 
 use anyhow::{Result, anyhow};
 
-/// Standard output. That its reader has left (`| head`) is not an error, only a reason to stop.
+/// Standard output. If its reader closes it (`| head`), the command stops without an error.
 pub(super) struct Output {
     out: io::Stdout,
-    /// Whether more may be written.
+    /// An error once writing has failed.
     state: io::Result<()>,
-    /// Whether the last character was a line's end.
+    /// Whether the last character was a line break.
     line_ended: bool,
 }
 
@@ -21,8 +21,7 @@ impl Output {
         Self { out: io::stdout(), state: Ok(()), line_ended: true }
     }
 
-    /// Writes at once, whatever the reader: text is shown as it comes. Says whether more may be
-    /// written.
+    /// Writes and flushes text. Returns whether standard output is still open.
     pub(super) fn write(&mut self, text: &str) -> bool {
         if self.state.is_ok() && !text.is_empty() {
             self.state = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
@@ -31,31 +30,31 @@ impl Output {
         self.is_open()
     }
 
-    /// The same, as an answer to whether more text is wanted.
+    /// Writes text. Returns `Break` once standard output is closed.
     pub(super) fn stream(&mut self, text: &str) -> ControlFlow<()> {
         if self.write(text) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
-    /// Whether more may be written.
+    /// Returns whether standard output is still open.
     pub(super) fn is_open(&self) -> bool {
         self.state.is_ok()
     }
 
-    /// Ends the line if one was begun.
+    /// Ends the current line unless it is empty.
     pub(super) fn end_line(&mut self) {
         if !self.line_ended {
             self.write("\n");
         }
     }
 
-    /// Writes whole lines, as a command's last word.
+    /// Writes the final lines of a command.
     pub(super) fn print(mut self, lines: &str) -> Result<()> {
         self.write(lines);
         self.end_line();
         self.result()
     }
 
-    /// What became of it all.
+    /// Returns the first write error, except that of a closed pipe.
     pub(super) fn result(self) -> Result<()> {
         match self.state {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -66,24 +65,24 @@ impl Output {
     }
 }
 
-/// One line on standard error, whose failure nobody could be told of.
+/// Prints a line to standard error. Ignores a failure, since there is nowhere to report it.
 pub(super) fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// As `note`, without ending the line.
+/// Prints text to standard error without a line break.
 pub(super) fn prompt(text: &str) {
     let _ = write!(io::stderr(), "{text}").and_then(|()| io::stderr().flush());
 }
 
-/// The text with every run of white space that holds a line's end turned into one space.
+/// Replaces each run of white space that contains a line break with one space.
 pub(super) fn one_line(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join(" ")
 }
 
-/// A message that fits a screen: an error may quote what it found, and a file can hold a name of a
-/// megabyte. Beginning and end stay, because they say which file it was and what was expected.
+/// Shortens a message to fit a screen, since an error may quote a very long name from a file. Keeps
+/// the beginning (which file) and the end (what was expected).
 pub(super) fn bounded(text: &str) -> String {
     const HEAD: usize = 600;
     const TAIL: usize = 300;

@@ -1,4 +1,4 @@
-//! A panic in a solution becomes one line. A stub's says which task is missing.
+//! Prints a panic in a solution as one line. For a stub, the line names the missing task.
 
 use std::{
     backtrace::Backtrace,
@@ -8,8 +8,8 @@ use std::{
 
 use super::output;
 
-/// Replaces the standard message, and with it the backtrace that `RUST_BACKTRACE` asks for. Threads
-/// that panic at the same place say so once.
+/// Replaces the standard panic message and the backtrace. Threads that panic at the same location
+/// print one message.
 pub(super) fn install() {
     let last = Mutex::new(String::new());
     std::panic::set_hook(Box::new(move |panic| {
@@ -22,7 +22,7 @@ pub(super) fn install() {
     }));
 }
 
-/// As [`install`], but prints nothing: the function that is returned tells the first panic's line.
+/// Like [`install`], but prints nothing. The returned function returns the first panic's line.
 pub(super) fn remember() -> impl Fn() -> String {
     let first = Arc::new(Mutex::new(None));
     let hook = Arc::clone(&first);
@@ -32,7 +32,7 @@ pub(super) fn remember() -> impl Fn() -> String {
     move || first.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
 }
 
-/// What `run` returns; or, if it panics, the line that says so, which is then not printed.
+/// Returns the result of `run`, or the panic's line if it panics. Prints nothing.
 pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     let said = remember();
     let result = panic::catch_unwind(AssertUnwindSafe(run));
@@ -55,8 +55,8 @@ fn one_line(panic: &PanicHookInfo<'_>) -> String {
     })
 }
 
-/// The message of a stub's `todo!`, which names feature, task and function:
-/// `week1-day5 task 3: Model::forward`.
+/// Parses the message of a stub's `todo!`, which names feature, task and function: `week1-day5 task
+/// 3: Model::forward`.
 fn missing_task(message: &str, file: &str) -> Option<String> {
     let task = message.strip_prefix("not yet implemented: ")?;
     let (feature, rest) = task.split_once(' ')?;
@@ -71,8 +71,8 @@ fn missing_task(message: &str, file: &str) -> Option<String> {
     })
 }
 
-/// A panic often rises in a library (shapes that do not fit, an index out of range). What helps is
-/// the line of the solution that called it: the innermost frame of a week's module.
+/// Returns the line of the solution that led to a panic in a library: the innermost frame in a
+/// week's module. (Shapes that don't match and bad indices panic in the library.)
 fn place_in_solution(file: &str, line: u32) -> Option<String> {
     if slashes(file).contains("src/week") {
         return None;

@@ -1,4 +1,4 @@
-//! `perplexity`: how well a model predicts text, token by token.
+//! `perplexity`: measures how well a model predicts text, token by token.
 
 use std::{
     path::{Path, PathBuf},
@@ -20,29 +20,27 @@ const END_OF_TEXT: &str = "<|endoftext|>";
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Perplexity is exp of the mean negative log-likelihood of every token but a \
-                  text's first: 1 for a model that is always sure and right, the vocabulary's size \
-                  for one that guesses. A story is a text of its own, and its end is predicted \
-                  too. A text file is cut into stretches of --stretch tokens, each read without \
-                  the ones before. Compare models of one tokenizer only."
+    after_help = "Perplexity is exp of the mean negative log-likelihood of all tokens except the first of a\n\
+              text. 1 is perfect. A model that guesses has the size of the vocabulary. Each story is one\n\
+              text, including its end token. A text file is cut into pieces of --stretch tokens, each\n\
+              read on its own. Only compare models with the same tokenizer."
 )]
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// One JSON object a line with text [default: models/eval/stories.jsonl]
+    /// File with one JSON object per line, with text [default: models/eval/stories.jsonl]
     #[arg(long, value_name = "FILE")]
     stories: Option<PathBuf>,
-    /// A text file, in place of stories
+    /// Text file to use instead of stories
     #[arg(long, value_name = "FILE", conflicts_with = "stories")]
     text: Option<PathBuf>,
-    /// Tokens of a text file that are read together
-    /// [default: 512, or the context if that is shorter]
+    /// Tokens per piece of a text file [default: 512, or the context if it is shorter]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, requires = "text")]
     stretch: Option<usize>,
-    /// At most this many stories, or stretches
+    /// Maximum number of stories or pieces
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Print one JSON object
+    /// Print a JSON object
     #[arg(long)]
     json: bool,
 }
@@ -73,25 +71,24 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The stories of a file, at most `limit` of them.
+/// Returns at most `limit` stories of a file.
 pub(super) fn stories(file: &Path, limit: usize) -> Result<Vec<String>> {
     let mut stories = read_lines(file, |line| line.text("text"))?;
     stories.truncate(limit);
     Ok(stories)
 }
 
-/// How likely a model finds texts.
+/// The likelihood of texts under a model.
 #[derive(Default)]
 pub(super) struct Likelihood {
-    /// For each text, the sum of the negative logarithms of the probabilities of its tokens but the
-    /// first.
+    /// For each text, the sum of the negative log probabilities of its tokens, except the first.
     pub(super) of_texts: Vec<f64>,
-    /// How many tokens were predicted.
+    /// Number of predicted tokens.
     pub(super) tokens: usize,
 }
 
 impl Likelihood {
-    /// Each story by itself, with the token that ends a text if the vocabulary has it.
+    /// Scores each story separately, with the end-of-text token if the vocabulary has one.
     pub(super) fn of_stories(session: &mut Session, stories: &[String]) -> Result<Self> {
         let mut all = Self::default();
         let end = session
@@ -107,7 +104,8 @@ impl Likelihood {
         all.checked("stories")
     }
 
-    /// A long text, so many tokens at a time. What begins a text begins each of these stretches.
+    /// Scores a long text in pieces of `stretch` tokens, each beginning with the first token of a
+    /// text.
     fn of_text(session: &mut Session, text: &str, stretch: usize, limit: usize) -> Result<Self> {
         let mut all = Self::default();
         let beginning = session.tokenizer.encode_prompt("")?;
@@ -122,7 +120,7 @@ impl Likelihood {
         all.checked("text")
     }
 
-    /// Every token but the first, given those before it.
+    /// Scores every token except the first, given those before it.
     fn add(&mut self, model: &mut dyn Model, tokens: &[u32]) -> Result<()> {
         check(model, tokens)?;
         let logits = model.logits(tokens)?;
@@ -142,7 +140,7 @@ impl Likelihood {
         Ok(self)
     }
 
-    /// 1 is the best there is.
+    /// Returns the perplexity. 1 is the best value.
     pub(super) fn perplexity(&self) -> f64 {
         (self.of_texts.iter().sum::<f64>() / self.tokens as f64).exp()
     }

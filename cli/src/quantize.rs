@@ -1,4 +1,4 @@
-//! `quantize`: a model folder or a GGUF file becomes a GGUF file in smaller types.
+//! `quantize`: converts a model folder or a GGUF file to a GGUF file with smaller types.
 
 use std::{
     collections::BTreeMap,
@@ -23,11 +23,10 @@ use tiny_llm_formats::gguf::{TensorInfo, TensorType, convert::metadata_from_fold
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Types: f32, f16, bf16, q8_0, q6_k, q5_k_m, q5_1, q5_0, q4_k_m, q4_1, q4_0, \
-                  q3_k_m, q2_k. Those with _m, and q2_k, are mixes: matrices that matter more get \
-                  more bits. In all but f32, f16, bf16 and q8_0 the output head is Q6_K. Matrices \
-                  whose rows are no whole blocks of 256 weights get a type of blocks of 32. \
-                  Vectors stay F32."
+    after_help = "Types: f32, f16, bf16, q8_0, q6_k, q5_k_m, q5_1, q5_0, q4_k_m, q4_1, q4_0, q3_k_m, q2_k.\n\
+              q2_k and those ending in _m are mixes: the more important matrices get more bits. The output\n\
+              head is Q6_K, except with f32, f16, bf16 and q8_0. A matrix whose rows are not a multiple\n\
+              of 256 weights gets a type with blocks of 32. Vectors stay F32."
 )]
 pub(super) struct Args {
     /// Model folder or GGUF file
@@ -36,22 +35,21 @@ pub(super) struct Args {
     /// GGUF file to write
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// What the matrices become
+    /// Type of the matrices
     #[arg(long, value_name = "TYPE")]
     r#type: String,
-    /// Another type for matrices whose whole name matches the pattern, a regular expression; of
-    /// several the first decides
+    /// Other type for matrices whose full name matches a regular expression (first match wins)
     #[arg(long, value_name = "PATTERN=TYPE", value_parser = tensor_override)]
     tensor: Vec<Override>,
-    /// Replace OUT if it is there
+    /// Replace OUT if it exists
     #[arg(long)]
     force: bool,
-    /// Threads [default: one for each physical core]
+    /// Number of threads [default: one per physical core]
     #[arg(short = 'j', long, value_name = "N", value_parser = threads)]
     threads: Option<usize>,
 }
 
-/// `blk.[0-3].ffn_.*=q6_k`
+/// An override, as `blk.[0-3].ffn_.*=q6_k`.
 #[derive(Debug, Clone)]
 struct Override {
     pattern: Regex,
@@ -114,7 +112,7 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many tensors are of which type, and what it comes to.
+/// Describes how many tensors have each type, and the total size.
 fn summary(tensors: &[TensorInfo]) -> String {
     let mut by_type = BTreeMap::<TensorType, usize>::new();
     let (mut bytes, mut weights) = (0, 0usize);

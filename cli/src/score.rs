@@ -1,5 +1,5 @@
-//! `score`: how well a model reads. Questions about held-out stories, answered greedily, and
-//! perplexity over such stories.
+//! `score`: measures a model on questions about held-out stories, answered greedily, and its
+//! perplexity on such stories.
 
 use std::{
     collections::BTreeMap,
@@ -24,33 +24,32 @@ use super::{
     session::Session,
 };
 
-/// Longer than any of the right answers.
+/// Longer than every correct answer.
 const MAX_ANSWER: usize = 48;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "An answer counts if it is exact up to the first line break; white space around \
-                  it does not matter. Perplexity is exp of the mean negative log-likelihood of \
-                  every token but a story's first, the end of the story included. Chance levels \
-                  come from scores.json beside the questions."
+    after_help = "An answer is correct if it matches exactly up to the first line break, ignoring white space\n\
+              around it. Perplexity is exp of the mean negative log-likelihood of all tokens of a story\n\
+              except the first, including its end. Chance levels come from scores.json in the folder of\n\
+              the questions."
 )]
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// One JSON object a line with kind, prompt and answer [default: models/eval/questions.jsonl]
+    /// File of questions, lines with kind, prompt, answer [default: models/eval/questions.jsonl]
     #[arg(long, value_name = "FILE")]
     questions: Option<PathBuf>,
-    /// One JSON object a line with text [default: models/eval/stories.jsonl]
+    /// File of stories, lines with text [default: models/eval/stories.jsonl]
     #[arg(long, value_name = "FILE")]
     stories: Option<PathBuf>,
-    /// At most this many questions of each kind, and this many stories
+    /// Maximum number of questions of each kind, and of stories
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Only tool calls: how many are exact, and how many fit, with the model alone and with a
-    /// schema
+    /// Only score tool calls: exact and valid ones, without and with a schema
     #[arg(long, conflicts_with_all = ["stories", "json"])]
     tools: bool,
-    /// Print one JSON object
+    /// Print a JSON object
     #[arg(long)]
     json: bool,
 }
@@ -109,8 +108,8 @@ impl Marks {
     }
 }
 
-/// What the model says until the end of the line, drawn with the seed if there is one, and else
-/// greedily; `None` if Ctrl-C ended it.
+/// Returns the model's answer up to the end of the line, sampled if there is a seed, otherwise
+/// greedy; `None` if Ctrl-C ended it.
 fn answer(
     session: &mut Session,
     prompt: &str,
@@ -134,10 +133,10 @@ fn answer(
     Ok((!generated.interrupted).then_some(line))
 }
 
-/// Answers those questions that list tools, as the model would and as a call of one of them.
+/// Answers the questions that list tools, first freely and then constrained to a tool call.
 fn tool_calls(solution: &Solution, args: &Args, questions: &[Question]) -> Result<ExitCode> {
     let mut session = Session::open(solution, &args.model.clone().formed(Some("--tools"))?)?;
-    // Of each row, the answers that are exact, and those that fit.
+    // For each row of the table, the number of exact and of valid answers.
     let (mut asked, mut marks) = (0, [[0; 2]; 4]);
     for question in questions.iter().filter(|question| question.kind == "tool_call") {
         let tools = listed(&question.prompt);
@@ -171,8 +170,8 @@ fn tool_calls(solution: &Solution, args: &Args, questions: &[Question]) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-/// The tools that a prompt lists, a line each: `{"name": …, "parameters": ["city"]}`. It says
-/// nothing of types: what they take are texts or whole numbers.
+/// Parses the tools that a prompt lists, one per line: `{"name": …, "parameters": ["city"]}`. The
+/// list has no types, so parameters may be strings or whole numbers.
 fn listed(prompt: &str) -> Vec<Tool> {
     let lines = prompt.lines().map(|line| line.trim_end_matches("<|im_end|>"));
     let tools = lines.filter(|line| line.starts_with("{\"name\""));
@@ -210,11 +209,11 @@ fn read_questions(path: &Path, limit: usize) -> Result<Vec<Question>> {
     Ok(all.into_iter().filter(within).collect())
 }
 
-/// What guessing would score, by kind of question. All empty if there is no such file.
+/// What guessing would score, by kind of question. Empty if there is no such file.
 struct Levels {
-    /// For someone who picks among the right words of the story.
+    /// Picking at random among the matching words of the story.
     guess: Value,
-    /// For someone who knows the word lists but not the story.
+    /// Picking at random from the word lists, without the story.
     chance: Value,
 }
 
@@ -254,8 +253,7 @@ fn as_table(kinds: &[(&str, Marks)], levels: &Levels, likelihood: &Likelihood) -
 fn as_json(kinds: &[(&str, Marks)], likelihood: &Likelihood) -> String {
     let exact: BTreeMap<_, _> = kinds.iter().map(|(kind, marks)| (kind, marks.share())).collect();
     let asked: BTreeMap<_, _> = kinds.iter().map(|(kind, marks)| (kind, marks.asked)).collect();
-    // Two models are compared story by story: the stories differ more from each other than the
-    // models do.
+    // Models are compared story by story, since stories differ more from each other than models do.
     json!({
         "exact": exact,
         "asked": asked,

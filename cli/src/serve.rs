@@ -1,5 +1,5 @@
-//! `serve`: options, model and tokenizer of a server. The network is the crate `tiny-llm-server`'s,
-//! and a program of its own has it: whoever asks for no server builds none.
+//! `serve`: options, model and tokenizer of a server. The network code is in the crate
+//! `tiny-llm-server`, in a separate program that is built only when `serve` is used.
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
@@ -18,154 +18,156 @@ use super::{
     template::Template,
 };
 
-/// Who serves.
+/// Which program serves.
 #[derive(Clone, Copy)]
 pub enum Server {
-    /// This program, by this function.
+    /// This program, by calling this function.
     Here(fn(Opened, &Settings) -> Result<ExitCode>),
-    /// Another one, `tiny-llm-serve`, which cargo builds with these features.
+    /// A separate program, `tiny-llm-serve`, which cargo builds with these features.
     Built(&'static str),
 }
 
-/// What a server keeps to.
+/// Settings of a server.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Address to listen at.
+    /// Address to listen on.
     pub host: String,
-    /// Port; 0 lets the system choose one.
+    /// Port. With 0, the system chooses one.
     pub port: u16,
-    /// What the model is called.
+    /// Name of the model.
     pub name: String,
-    /// Requests that are computed at once.
+    /// Number of batch slots.
     pub max_batch: usize,
-    /// Requests that wait, at most.
+    /// Maximum number of waiting requests.
     pub max_queue: usize,
-    /// Answers that one request asks for, at most.
+    /// Maximum number of answers per request.
     pub max_choices: usize,
-    /// Tokens of a prompt, at most; `None` is as many as the context holds.
+    /// Maximum tokens of a prompt; `None` for the whole context.
     pub max_prompt: Option<usize>,
-    /// Bytes of a request's body, at most.
+    /// Maximum bytes of a request's body.
     pub max_body: usize,
-    /// Connections at once, at most.
+    /// Maximum number of open connections.
     pub max_connections: usize,
-    /// Tokens that wait for a client to read them, at most.
+    /// Maximum number of tokens that wait for one client to read them.
     pub client_queue: usize,
-    /// For a request's header to come, or a connection's next request.
+    /// Timeout for a request's header, or for the next request on a connection.
     pub header_time: Duration,
-    /// For a request's body to come.
+    /// Timeout for a request's body.
     pub body_time: Duration,
-    /// For a client to take any byte of what is sent to it.
+    /// Timeout for a client to accept any byte sent to it.
     pub write_time: Duration,
-    /// For running requests to end, once the server is told to.
+    /// Time that running requests have to finish during a shutdown.
     pub grace: Duration,
-    /// What clients must present.
+    /// Key that clients must present.
     pub api_key: Option<String>,
-    /// Whose pages may call the server from a browser: an origin, or `*`.
+    /// Origin whose pages may call the server from a browser, or `*`.
     pub cors: Option<String>,
 }
 
-/// The text of an answer, as its tokens come.
+/// Decodes the text of an answer, token by token.
 pub trait Text {
     /// Takes the bytes of the next token and returns the text that is now certain.
     fn push(&mut self, bytes: &[u8]) -> String;
 
-    /// The text that was still held back.
+    /// Returns the text that was still held back.
     fn finish(&mut self) -> String;
 }
 
-/// A conversation's tokens, ending where the answer begins, with tools that may be called, each as a
-/// request has it.
+/// Returns the tokens of a conversation, ending where the answer begins, with the available tools
+/// as the request has them.
 pub type Render = Box<dyn Fn(&[Message], &[Json]) -> Result<Vec<u32>> + Send + Sync>;
 
-/// An engine, and what turns text into its tokens and back.
+/// An engine, with the functions that convert text to tokens and back.
 pub struct Opened {
-    /// The engine. It stays on the thread that has it.
+    /// The engine. It never leaves its thread.
     pub batch: Box<dyn Batch>,
     /// Text to tokens.
     pub tokenizer: Arc<Tokenizer>,
     /// Conversations to tokens.
     pub render: Render,
-    /// How the model writes that it calls a tool.
+    /// The model's syntax of a tool call.
     pub style: Style,
     /// Tokens to text, for one answer.
     pub text: fn() -> Box<dyn Text>,
     /// Each of these ends an answer.
     pub stop_tokens: Vec<u32>,
-    /// Longest sequence, prompt and answer together, in tokens.
+    /// Maximum tokens of prompt and answer together.
     pub context: usize,
-    /// Tokens that there are.
+    /// Size of the vocabulary.
     pub vocabulary: usize,
-    /// The bytes of each of them, for answers that have a form.
+    /// Returns the bytes of each token, for constrained answers.
     pub texts: Box<dyn Fn() -> Vec<Vec<u8>> + Send>,
     /// How the model is run, in a few words.
     pub described: String,
-    /// Whether the server is to end.
+    /// Returns whether to shut down.
     pub stop: Box<dyn Fn() -> bool + Send>,
 }
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Speaks OpenAI's interface: /v1/chat/completions, /v1/completions, /v1/models; beside it /health, /metrics, \
-/tokenize, /detokenize, and a page at /. What it does not support it refuses by name. The book's chapter \"A server\" says what that is.\n\n\
-TINY_LLM_API_KEY is the key that clients must present, where --api-key does not say: a command line is seen by everybody on the machine.\n\n\
-Ends on SIGTERM or Ctrl-C: nothing new is taken, what runs may end within --grace seconds, and the exit code is 0."
+    after_help = "Serves /v1/chat/completions, /v1/completions and /v1/models as in OpenAI's API, and /health,\n\
+    /metrics, /tokenize, /detokenize and a page at /. Unsupported options are refused by name.\n\
+    The chapter \"A server\" of the book lists them.\n\n\
+    TINY_LLM_API_KEY sets the key if --api-key doesn't. Prefer it: other users of the machine\n\
+    can see a command line.\n\n\
+    On SIGTERM or Ctrl-C, the server refuses new requests, gives running ones --grace seconds\n\
+    to finish, and exits with code 0."
 )]
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// Address to listen at; 0.0.0.0 is every one that this machine has
+    /// Address to listen on (0.0.0.0: every address of this machine)
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: String,
-    /// Port; 0 lets the system choose one
+    /// Port to listen on (0: chosen by the system)
     #[arg(long, value_name = "N", default_value = "8080")]
     port: u16,
-    /// What the model is called [default: its file's or folder's name]
+    /// Name of the model [default: the name of its file or folder]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Requests that are computed at once
+    /// Batch slots: requests computed at once
     #[arg(long, value_name = "N", default_value = "16", value_parser = places)]
     max_batch: usize,
-    /// Requests that wait for a place, at most; more are told to come again
+    /// Maximum number of waiting requests (more are refused, to be retried later)
     #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_negative_numbers = true)]
     max_queue: usize,
-    /// Rows a step at most, of prompts and answers together; 0 is no limit [default: 512 once day 2 is written]
+    /// Maximum rows per step, prompts and answers (0: no limit) [default: 512 after day 2]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// While somebody's answer is written, a step takes at most so many times as long as one of all such answers alone, and twice as long as
-    /// one with every place taken, as measured here, so that a long prompt makes nobody wait much longer for a token; 0 is no such limit
+    /// Limit prompt steps to N × a decode-only step and 2 × a full batch (0: no limit)
     #[arg(long, value_name = "N", default_value = "3", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
-    /// Keep keys and values in so many pages of 32 positions, instead of a whole context for each
+    /// Store keys and values in N pages of 32 positions, not one whole context per slot
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
-    /// Remember the pages of prompts, so that a request computes only what no other has; needs --pages
+    /// Reuse pages that hold the same prompt prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Let a smaller model (folder or GGUF file) propose tokens, or `lookup`: the text so far
+    /// Propose tokens with a draft model (folder or GGUF file), or `lookup` (from the text)
     #[arg(long, value_name = "MODEL")]
     draft: Option<Draft>,
-    /// Answers that one request may ask for (`n`), at most
+    /// Maximum answers per request (`n`)
     #[arg(long, value_name = "N", default_value = "8", value_parser = at_least_one)]
     max_choices: usize,
-    /// Tokens of a prompt, at most [default: the context]
+    /// Maximum tokens of a prompt [default: the context]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     max_prompt: Option<usize>,
-    /// Bytes of a request's body, at most
+    /// Maximum bytes of a request's body
     #[arg(long, value_name = "N", default_value = "1048576", value_parser = at_least_one)]
     max_body: usize,
-    /// Connections at once, at most
+    /// Maximum number of open connections
     #[arg(long, value_name = "N", default_value = "4096", value_parser = at_least_one)]
     max_connections: usize,
-    /// Tokens that may wait for a slow reader; with more its answer ends
+    /// Maximum unread tokens per client (a slower client is disconnected)
     #[arg(long, value_name = "N", default_value = "2048", value_parser = at_least_one)]
     client_queue: usize,
-    /// Seconds that running requests have to end in, once the server is told to
+    /// Seconds that running requests have to finish during a shutdown
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = count, allow_negative_numbers = true)]
     grace: usize,
-    /// Clients must present this key, as `Authorization: Bearer KEY`
+    /// Key that clients must present, as `Authorization: Bearer KEY` [default: none]
     #[arg(long, value_name = "KEY")]
     api_key: Option<String>,
-    /// Let pages from this origin (or `*`, any) call the server from a browser
+    /// Let pages from this origin (or `*`: any) call the server from a browser
     #[arg(long, value_name = "ORIGIN")]
     cors: Option<String>,
 }
@@ -214,7 +216,7 @@ pub(super) fn run(solution: &Solution, args: Args, server: Server) -> Result<Exi
     let serve = match server {
         Server::Here(serve) => serve,
         Server::Built(features) => {
-            // What is wrong with the options is said before anything is built.
+            // Reports wrong options before anything is built.
             args.settings()?;
             args.model.for_batch()?;
             return become_server(features);
@@ -224,15 +226,15 @@ pub(super) fn run(solution: &Solution, args: Args, server: Server) -> Result<Exi
     serve(opened, &settings)
 }
 
-/// An engine and what a server of it keeps to, from the options that `serve` has: for programs that
-/// have no command line.
+/// Opens an engine and reads the settings of its server from the arguments of `serve`, for programs
+/// without a command line.
 ///
 /// # Errors
 /// If an option is wrong, or the model cannot be opened.
 pub fn open_for_server(solution: &Solution, arguments: &[String]) -> Result<(Opened, Settings)> {
     let words = std::iter::once("serve").chain(arguments.iter().map(String::as_str));
     let Alone { args } = Alone::try_parse_from(words).map_err(|error| {
-        // The usage that follows is the command's.
+        // The usage that follows is that of the command.
         let text = error.to_string();
         let problem: Vec<&str> =
             text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
@@ -286,7 +288,8 @@ fn open(solution: &Solution, args: Args) -> Result<(Opened, Settings)> {
     Ok((opened, settings))
 }
 
-/// Builds the program that has the network, if need be, and becomes it, with the same words.
+/// Builds the server program if necessary, and replaces this process with it, with the same
+/// arguments.
 fn become_server(features: &str) -> Result<ExitCode> {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let manifest = here.parent().unwrap_or(&here).join("Cargo.toml");
@@ -302,7 +305,7 @@ fn become_server(features: &str) -> Result<ExitCode> {
     let failed = |e: std::io::Error| {
         anyhow!("this program was built without the network, and cargo cannot be started: {e}")
     };
-    // On Unix it takes this one's place, so that signals reach it alone.
+    // On Unix it replaces this process, so that it receives the signals.
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;

@@ -1,4 +1,4 @@
-//! What the command line needs of an engine that computes many requests at once.
+//! The interface between the command line and an engine that runs batches.
 
 use anyhow::Result;
 use tiny_llm_formats::request::{Chosen, Event, Extras, Request};
@@ -8,37 +8,35 @@ use super::{Draft, Form, StepCost};
 /// The bytes of a token's text.
 pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 
-/// How many at once.
+/// Sizes and limits of a batch.
 #[derive(Debug, Clone)]
 pub struct BatchOptions {
-    /// Requests that are computed at once.
+    /// Number of batch slots.
     pub max_batch: usize,
-    /// At most this many rows a step; 0 is no limit, `None` the engine's own choice.
+    /// Maximum rows per step; 0 is no limit, `None` the engine's default.
     pub budget: Option<usize>,
-    /// While somebody decodes, a step takes at most so many times as long as one of those that do; 0
-    /// is no limit.
+    /// Limits a step with prompts to this multiple of a decode-only step; 0 is no limit.
     pub gap: usize,
-    /// Keys and values lie in so many pages; if none is said, each request has room for the whole
-    /// context.
+    /// Number of pages for keys and values; `None` gives each slot a whole context instead.
     pub pages: Option<usize>,
-    /// Pages are remembered: a request begins with those that hold its prompt's beginning.
+    /// Whether pages are remembered, so that a request reuses those that hold its prefix.
     pub share_prefixes: bool,
-    /// Who proposes tokens, if anybody does.
+    /// Source of proposed tokens, if any.
     pub draft: Option<Draft>,
 }
 
-/// Who has a page of keys and values.
+/// The use of a page of keys and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageUse {
-    /// Nobody.
+    /// Unused.
     Free,
-    /// Nobody now; it is remembered for whoever begins alike.
+    /// Unused, but kept for requests with the same prefix.
     Remembered,
-    /// A request.
+    /// In use by a request.
     Owned {
-        /// The place in the cache, of several the first.
+        /// The request's batch slot; the first of several if the page is shared.
         slot: usize,
-        /// Whether others have it as well.
+        /// Whether several requests use the page.
         shared: bool,
     },
 }
@@ -46,158 +44,157 @@ pub enum PageUse {
 /// A request that is being computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchRow {
-    /// Its place in the cache.
+    /// Batch slot.
     pub slot: usize,
-    /// Its number.
+    /// Request number.
     pub id: u64,
-    /// Tokens of its prompt.
+    /// Tokens in the prompt.
     pub prompt: usize,
-    /// How many of its tokens have been computed.
+    /// Number of prompt tokens computed.
     pub computed: usize,
-    /// Tokens of its text so far.
+    /// New tokens so far.
     pub new: usize,
 }
 
-/// What has been done so far.
+/// Totals since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BatchCounts {
     /// Forward passes.
     pub steps: u64,
-    /// Rows in all of them.
+    /// Rows of all forward passes.
     pub rows: u64,
-    /// Where keys and values lie in pages.
+    /// Page counts, if the cache has pages.
     pub pages: Option<PageCounts>,
-    /// What keys and values take.
+    /// Memory used by keys and values.
     pub cache: CacheBytes,
-    /// Where tokens are proposed: how many were accepted, and how many proposed.
+    /// With drafts: accepted tokens and proposed tokens.
     pub drafts: Option<(u64, u64)>,
 }
 
 /// Bytes of keys and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheBytes {
-    /// Of the positions that the requests have now, those that they share counted for each.
+    /// For all current positions. Shared positions count once per request.
     pub used: u64,
-    /// That are set aside for requests now: pages, or a whole context for each place.
+    /// Reserved for requests: pages, or a whole context per slot.
     pub held: u64,
     /// Of the whole cache.
     pub all: u64,
 }
 
-/// Who has which pages.
+/// Totals of the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageCounts {
-    /// Pages that there are.
+    /// Number of pages.
     pub pages: usize,
-    /// Positions of each.
+    /// Positions per page.
     pub page_len: usize,
-    /// Pages that belong to somebody now.
+    /// Pages in use now.
     pub used: usize,
-    /// The most that did after any step.
+    /// The most pages in use after any step.
     pub most_used: usize,
-    /// How often a request had to wait again, because there were no more pages.
+    /// Number of preemptions for lack of pages.
     pub preempted: u64,
-    /// Where pages are remembered: tokens that were found in them, and tokens that were looked for.
+    /// With remembered pages: prompt tokens found in them, and prompt tokens looked up.
     pub found: Option<(u64, u64)>,
 }
 
-/// How long requests waited: of all that are over, the median and the 99th percentile.
+/// Median and 99th percentile of the waits of finished requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchWaits {
-    /// Steps from a request's coming to its first token.
+    /// Steps from submission to the first token.
     pub first_token_steps: [u64; 2],
-    /// Rows that were computed in that time.
+    /// Rows computed in that time.
     pub first_token_rows: [u64; 2],
-    /// The most rows that were computed between two of its tokens.
+    /// The most rows computed between two tokens of a request.
     pub longest_gap_rows: [u64; 2],
 }
 
-/// An engine that computes many requests at once.
+/// An engine that computes several requests at once.
 pub trait Batch {
-    /// Tells what the tokens mean, before the first request whose text has a form: the bytes of each,
-    /// none for one that is no text.
+    /// Sets the bytes of each token, empty for a token without text. Called before the first
+    /// constrained request.
     fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>);
 
-    /// Takes a request and gives it a number.
+    /// Submits a request and returns its number.
     ///
     /// # Errors
-    /// If it cannot be computed: an empty prompt, one longer than the context, a sampling option out
-    /// of range. Nothing else changes.
+    /// If the prompt is empty or longer than the context, or a sampling option is out of range. The
+    /// engine is then unchanged.
     fn submit(&mut self, request: Request, form: Option<&Form>, extras: Extras) -> Result<u64>;
 
-    /// One forward pass for all requests that have a place.
+    /// Runs one forward pass for all requests with a batch slot.
     ///
     /// # Errors
-    /// If logits came that are no numbers; the message names the weight that they come from.
+    /// If a logit is not a number. The message names the weight responsible.
     fn step(&mut self, on_event: &mut dyn FnMut(Event)) -> Result<()>;
 
-    /// Ends a request whose client has gone: the next step says so, and its place is free. Returns
-    /// whether there was such a request.
+    /// Cancels a request. The next step reports it and frees its batch slot. Returns whether the
+    /// request existed.
     fn cancel(&mut self, id: u64) -> bool;
 
-    /// How many requests wait for a place.
+    /// Returns the number of requests waiting for a batch slot.
     fn waiting(&self) -> usize;
 
-    /// How probable the tokens of the last step were, of the requests that want to know, each as its
-    /// [`Event::Token`] came.
+    /// Returns the log-probabilities of the last step's tokens, for requests that want them, in the
+    /// order of their [`Event::Token`]s.
     fn take_chosen(&mut self) -> Vec<(u64, Chosen)>;
 
-    /// Who has which page, by its number; empty where there are no pages.
+    /// Returns the use of each page, by page number; empty without pages.
     fn page_map(&self) -> Vec<PageUse>;
 
-    /// Who is being computed.
+    /// Returns the requests that have a batch slot.
     fn rows(&self) -> Vec<BatchRow>;
 
-    /// What has been done so far.
+    /// Returns the totals since the start.
     fn counts(&self) -> BatchCounts;
 
-    /// How long requests waited; `None` if the engine keeps no records, or none is over.
+    /// Returns the waits of finished requests; `None` without records or finished requests.
     fn waits(&mut self) -> Option<BatchWaits>;
 }
 
-/// How large a simulated engine is.
+/// Sizes and limits of a simulated engine.
 #[derive(Debug, Clone, Copy)]
 pub struct SimulatedOptions {
-    /// Requests that are computed at once.
+    /// Number of batch slots.
     pub max_batch: usize,
-    /// At most this many rows a step; 0 is no limit.
+    /// Maximum rows per step; 0 is no limit.
     pub budget: usize,
-    /// While somebody decodes, a step takes at most so many times as long as one of those that do; 0
-    /// is no limit.
+    /// Limits a step with prompts to this multiple of a decode-only step; 0 is no limit.
     pub gap: usize,
-    /// Pages for their keys and values.
+    /// Number of pages for keys and values.
     pub pages: usize,
-    /// Pages are remembered: a request begins with those that hold its prompt's beginning.
+    /// Whether pages are remembered, so that a request reuses those that hold its prefix.
     pub share_prefixes: bool,
-    /// Longest sequence, prompt and answer together.
+    /// Maximum tokens of prompt and answer together.
     pub context: usize,
     /// What a step costs.
     pub cost: StepCost,
 }
 
-/// What a step has to do.
+/// The work of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StepWork {
     /// Rows of the forward pass.
     pub rows: u64,
-    /// Positions of the cache that they look at, all together.
+    /// Cache positions that these rows attend to, in total.
     pub positions: u64,
 }
 
-/// An engine without a model: it decides who is computed when, and computes nothing.
+/// An engine without a model: it schedules requests but computes nothing.
 pub trait Simulated {
-    /// Takes a request, whose tokens are 0 and 1, and gives it a number.
+    /// Submits a request, whose tokens are all 0 or 1, and returns its number.
     ///
     /// # Errors
     /// As [`Batch::submit`].
     fn submit(&mut self, prompt: Vec<u32>, max_new_tokens: usize) -> Result<u64>;
 
-    /// One step, and what it would have cost.
+    /// Runs one step and returns its work.
     fn step(&mut self, on_event: &mut dyn FnMut(Event)) -> StepWork;
 
-    /// Whether nothing is left to be done.
+    /// Returns whether no requests are left.
     fn is_idle(&self) -> bool;
 
-    /// Who has which pages.
+    /// Returns the totals of the pages.
     fn pages(&self) -> PageCounts;
 }

@@ -1,4 +1,4 @@
-//! A loaded model with its tokenizer, and text that appears as it is generated.
+//! A loaded model with its tokenizer; prints text as it is generated.
 
 use std::{
     ops::ControlFlow,
@@ -21,23 +21,23 @@ use tiny_llm_formats::{
     text::{ChatTemplate, Tokenizer},
 };
 
-/// Tokens that end a text or a turn in the families that this engine runs. A GGUF file has room for
-/// the ids of three, and most name one.
+/// Tokens that end a text or a turn in the model families this engine supports. A GGUF file can
+/// name three of them, but most name one.
 const ENDS: [&str; 5] =
     ["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|endoftext|>"];
 
-/// A model with its tokenizer: what `generate`, `chat` and `score` work with.
+/// A model with its tokenizer, as `generate`, `chat` and `score` use it.
 pub(super) struct Session {
     pub(super) model: Box<dyn Model>,
     pub(super) tokenizer: Tokenizer,
     /// Each of these ends a text.
     stop_tokens: Vec<u32>,
-    /// How long the model took to load.
+    /// Load time of the model.
     pub(super) load: Duration,
     text: fn() -> Box<dyn Text>,
 }
 
-/// What came of a generation.
+/// The result of a generation.
 pub(super) struct Generated {
     pub(super) text: String,
     pub(super) finish: FinishReason,
@@ -46,7 +46,7 @@ pub(super) struct Generated {
     pub(super) interrupted: bool,
 }
 
-/// A text that is being generated: its tokens become text, and are timed.
+/// An answer in progress: decodes and times its tokens.
 pub(super) struct Answer<'a> {
     tokenizer: &'a Tokenizer,
     stream: Box<dyn Text>,
@@ -56,8 +56,8 @@ pub(super) struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Takes the next token. `on_text` receives its text, which may be empty, and may end the answer,
-    /// as Ctrl-C does.
+    /// Takes the next token. `on_text` receives its text, which may be empty. `on_text` or Ctrl-C
+    /// may end the answer.
     pub(super) fn token(
         &mut self,
         token: u32,
@@ -69,7 +69,7 @@ impl Answer<'_> {
         if self.caught.requested() { ControlFlow::Break(()) } else { on_text(&piece) }
     }
 
-    /// Ends the answer; `on_text` receives the text that was held back.
+    /// Ends the answer. `on_text` receives the text that was held back.
     pub(super) fn end(
         mut self,
         finish: FinishReason,
@@ -78,14 +78,14 @@ impl Answer<'_> {
         let speed = self.stopwatch.stop();
         let rest = self.stream.finish();
         self.text += &rest;
-        // Nothing is left to be ended.
+        // The answer is already over.
         let _ = on_text(&rest);
         let Self { text, caught, .. } = self;
         Generated { text, finish, speed, interrupted: caught.requested() }
     }
 }
 
-/// The tokenizer of a model folder or a GGUF file.
+/// Opens the tokenizer of a model folder or a GGUF file.
 pub(super) fn tokenizer(solution: &Solution, model: &Path) -> Result<Tokenizer> {
     if model.is_file() {
         Tokenizer::from_gguf(&(solution.inspect)(model)?.0)
@@ -99,7 +99,7 @@ impl Session {
         Ok(Self::load(solution, model)?.0)
     }
 
-    /// The same with the model's chat template, if it has one.
+    /// Opens a session together with the model's chat template, if it has one.
     pub(super) fn open_for_chat(
         solution: &Solution,
         model: &ModelOption,
@@ -112,7 +112,7 @@ impl Session {
         Ok((session, template))
     }
 
-    /// A GGUF file's metadata comes along: whoever has taken from it what it needs lets it go.
+    /// Opens a session. Also returns a GGUF file's metadata, which the caller should drop soon.
     fn load(solution: &Solution, model: &ModelOption) -> Result<(Self, Option<Metadata>)> {
         let path = model.path();
         if path.is_file() {
@@ -121,7 +121,7 @@ impl Session {
             let tokenizer = Tokenizer::from_gguf(&metadata)?;
             let mut stop_tokens = loaded.config().eos_token_ids.clone();
             for end in ENDS {
-                // A text that is one token as it stands.
+                // The text is a single token.
                 if let [id] = tokenizer.encode(end)?[..] {
                     stop_tokens.push(id);
                 }
@@ -138,7 +138,7 @@ impl Session {
             "{}: there is no such file",
             path.display()
         );
-        // The tokenizer first: if it is missing, that is soon said.
+        // The tokenizer first, since a missing one is found quickly.
         let tokenizer = Tokenizer::from_folder(&path)?;
         let (loaded, load) = timed(solution, model)?;
         if let Some(draft) = model.draft_model() {
@@ -149,7 +149,7 @@ impl Session {
         Ok((Self { model: loaded, tokenizer, stop_tokens, load, text }, None))
     }
 
-    /// Gives the model its vocabulary, if an answer is to have a form; returns the form.
+    /// Sets the model's vocabulary if there is a form. Returns the form.
     pub(super) fn prepare(&mut self, form: Option<Form>) -> Option<Form> {
         if form.is_some() {
             let texts = form::texts(&self.tokenizer, self.model.config().vocab_size);
@@ -158,7 +158,7 @@ impl Session {
         form
     }
 
-    /// Begins an answer to a prompt, and returns it with the model that writes it.
+    /// Begins an answer to a prompt. Returns it with the model that generates it.
     ///
     /// # Errors
     /// If the model cannot run on the prompt.
@@ -174,17 +174,17 @@ impl Session {
         Ok((self.model.as_mut(), answer))
     }
 
-    /// The model, the tokenizer, and where a text ends.
+    /// Returns the model, the tokenizer and the stop tokens.
     pub(super) fn into_parts(self) -> (Box<dyn Model>, Tokenizer, Vec<u32>) {
         (self.model, self.tokenizer, self.stop_tokens)
     }
 
-    /// Where a text ends, by the checkpoint.
+    /// Returns the checkpoint's stop tokens.
     pub(super) fn stop_tokens(&self) -> Vec<u32> {
         self.stop_tokens.clone()
     }
 
-    /// The end of a generation in words.
+    /// Describes why a generation ended.
     pub(super) fn describe(&self, generated: &Generated) -> String {
         match generated.finish {
             FinishReason::Stop => "the model ended its text".to_owned(),
@@ -201,7 +201,7 @@ impl Session {
     }
 }
 
-/// Whether the model that proposes tokens means by each of them what the model means.
+/// Checks that the draft model has the same vocabulary as the model.
 pub(super) fn check_draft(
     solution: &Solution,
     path: &Path,
@@ -228,7 +228,7 @@ pub(super) fn check_draft(
 /// Checks that a model can run on these tokens.
 ///
 /// # Errors
-/// If there are none or too many, or one is not in the vocabulary.
+/// If there are no tokens or too many, or one is not in the vocabulary.
 pub(super) fn check(model: &dyn Model, tokens: &[u32]) -> Result<()> {
     let config = model.config();
     check_prompt(tokens, config.max_positions, config.vocab_size)

@@ -1,4 +1,4 @@
-//! What the command line needs of a solution.
+//! The interface between the command line and a solution.
 
 use std::{
     fmt,
@@ -23,36 +23,35 @@ use super::{
     Simulated, SimulatedOptions, Text, TokenBytes,
 };
 
-/// Receives each new token at once, and never a stop token.
+/// Receives each new token as soon as it is generated, but no stop token.
 pub type OnToken<'a> = dyn FnMut(u32) -> ControlFlow<()> + 'a;
-/// Receives each intermediate result as soon as it is computed, with its name.
+/// Receives the name and value of each intermediate result as soon as it is computed.
 pub type OnActivation<'a> = dyn FnMut(&str, &Tensor) + 'a;
 
 /// A loaded model that computes one text at a time.
 pub trait Model {
-    /// Sizes and constants.
+    /// Returns the model's sizes and constants.
     fn config(&self) -> &ModelConfig;
 
-    /// How it is run.
+    /// Describes how the model is run.
     fn about(&self) -> About;
 
-    /// Takes the metadata of a GGUF file, which is large, so that the caller can drop it. `None` for
-    /// a folder.
+    /// Takes the metadata of a GGUF file out of the model, since it is large; `None` for a folder.
     fn take_metadata(&mut self) -> Option<Metadata> {
         None
     }
 
-    /// Logits of every position: `tokens [L]` → `[L, V]`.
+    /// Computes the logits of every position: `tokens [L]` → `[L, V]`.
     ///
     /// # Errors
-    /// If one of them is no number; the message names the weight that it comes from.
+    /// If a logit is not a number. The message names the weight responsible.
     fn logits(&mut self, tokens: &[u32]) -> Result<Tensor>;
 
-    /// Extends the prompt. Stop texts are for batches: here, the caller of `on_token` ends a text.
+    /// Continues the prompt. Ignores stop texts: the caller of `on_token` ends the text.
     ///
     /// # Errors
-    /// If the prompt is empty or longer than the context; if no text of the form fits into the
-    /// tokens.
+    /// If the prompt is empty or longer than the context, or no text of the form fits within the
+    /// maximum number of tokens.
     fn generate(
         &mut self,
         request: &Request,
@@ -60,23 +59,23 @@ pub trait Model {
         on_token: &mut OnToken<'_>,
     ) -> Result<FinishReason>;
 
-    /// Drops the cache of earlier requests, so that the next one computes everything.
+    /// Drops the cache, so that the next request is computed from the start.
     fn clear_cache(&mut self) {}
 
-    /// What the last request saved with a cache file or drafts: a word, and a text.
+    /// Returns what the last request saved with a cache file or drafts, as pairs of label and text.
     fn savings(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 
-    /// Takes the bytes of each token, none for one that is no text. Needed before the first request
-    /// with a form.
+    /// Sets the bytes of each token, empty for a token without text. Required before the first
+    /// request with a form.
     fn use_vocabulary(&mut self, _texts: Vec<Vec<u8>>) {}
 
-    /// The same model as an engine that computes many requests at once; `token_bytes` gives the text
-    /// of a token.
+    /// Turns the model into an engine that runs batches. `token_bytes` returns the bytes of a
+    /// token.
     ///
     /// # Errors
-    /// If memory does not suffice, or this week's engine computes one text at a time.
+    /// If memory is insufficient, or this week's engine computes one text at a time.
     fn into_batch(
         self: Box<Self>,
         options: BatchOptions,
@@ -89,84 +88,85 @@ pub trait Model {
 pub struct About {
     /// Kernels, threads, attention and cache, in a few words.
     pub described: String,
-    /// Bytes of weights that a forward pass of one row reads.
+    /// Bytes of weights that a one-row forward pass reads.
     pub weight_bytes: u64,
-    /// Threads that it works with.
+    /// Number of threads.
     pub threads: usize,
-    /// Whether it multiplies with the matrix units.
+    /// Whether it uses the matrix units.
     pub matrix_units: bool,
 }
 
-/// The functions of a solution, each under the name that it has there.
+/// The functions of a solution.
 #[expect(clippy::type_complexity, reason = "a table of signatures: a name for each would say less")]
 pub struct Solution {
     /// Loads a model folder or a GGUF file.
     pub load: fn(&Path, &LoadOptions) -> Result<Box<dyn Model>>,
-    /// Metadata and tensor table of a GGUF file.
+    /// Reads metadata and tensor table of a GGUF file.
     pub inspect: fn(&Path) -> Result<(Metadata, Vec<TensorInfo>)>,
-    /// The limit for decoding such a model here, with this many threads or one for each physical
+    /// Returns the decoding limit of such a model here, with this many threads or one per physical
     /// core.
     pub roofline: fn(&[TensorInfo], Option<usize>) -> Roofline,
-    /// The rungs of the kernel ladder that this machine can run, slowest first.
+    /// Returns the rungs of the kernel ladder that this machine supports, slowest first.
     pub rungs: fn() -> Vec<&'static str>,
-    /// Bytes that this many threads read from memory in a second.
+    /// Measures the bytes per second that this many threads read from memory.
     pub bandwidth: fn(usize) -> f64,
-    /// Operations of the matrix units in a second, with this many threads; `None` without such units.
+    /// Measures the operations per second of the matrix units with this many threads; `None`
+    /// without matrix units.
     pub matrix_units: fn(usize) -> Option<f64>,
-    /// Checks the tokens, calls `ready`, and runs the model on them. Fails for a model that has no
-    /// such view.
+    /// Checks the tokens, calls `ready`, and runs the model on them. Fails for a model without
+    /// named activations.
     pub activations: fn(
         &ActivationsRequest<'_>,
         ready: &mut dyn FnMut() -> Result<()>,
         &mut OnActivation<'_>,
     ) -> Result<()>,
-    /// The tasks that compute an activation, the likeliest to be wrong first, as
-    /// `week1-day1 task 1: linear`.
+    /// Returns the tasks that compute an activation, most likely culprit first, as `week1-day1 task
+    /// 1: linear`.
     pub tasks_of: fn(&str) -> &'static [&'static str],
-    /// Bytes in, text out; empty at first.
+    /// Creates a decoder from bytes to text.
     pub text: fn() -> Box<dyn Text>,
-    /// The messages as one text in ChatML, ending where the assistant's answer begins.
+    /// Formats the messages in ChatML, ending where the assistant's answer begins.
     pub chatml: fn(&[Message]) -> String,
-    /// The scheduler and the pages of a batch, without a model.
+    /// Creates week 3's scheduler and pages without a model.
     pub simulated: fn(SimulatedOptions) -> Box<dyn Simulated>,
-    /// Writes a model as a GGUF file in other types, and returns its tensor table. The callback
-    /// receives the progress, and may end the work; nothing is then written.
+    /// Writes a model as a GGUF file with other types, and returns its tensor table. The callback
+    /// receives the progress and may cancel. No file is written then.
     pub quantize: fn(
         &QuantizeRequest<'_>,
         &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
     ) -> Result<Vec<TensorInfo>>,
-    /// Writes a GGUF file with the types that `quantize` would choose, and returns its tensor table.
-    /// The callback appends the bytes of each tensor in turn.
+    /// Writes a GGUF file with the types that `quantize` would choose, and returns its tensor
+    /// table. The callback appends the bytes of each tensor in turn.
     pub write_gguf: fn(&WriteRequest<'_>, &mut WriteTensor<'_>) -> Result<Vec<TensorInfo>>,
-    /// The graph of a pass.
+    /// Builds and draws the graph of a pass.
     pub graph: fn(&GraphRequest<'_>) -> Result<Drawn>,
-    /// Bytes that such a graph needs, planned in several ways.
+    /// Returns the bytes that such a graph needs, for each method of planning.
     pub graph_memory: fn(&GraphRequest<'_>) -> Result<Vec<(&'static str, usize)>>,
-    /// How the backends divide such a graph.
+    /// Returns how the backends divide such a graph.
     pub graph_splits: fn(&GraphRequest<'_>) -> Result<Divided>,
-    /// The experts that each token goes to.
+    /// Routes tokens and returns the experts of each.
     pub experts: fn(&Path, &LoadOptions, &[u32]) -> Result<ExpertsSeen>,
-    /// The graphics processor and its speed: lines to print.
+    /// Describes the GPU and its speed, as lines to print.
     pub gpu: fn() -> Result<Vec<String>>,
-    /// The layout of a tensor, and after each of the steps.
+    /// Returns the layout of a tensor, initially and after each step.
     pub layouts: fn(&LayoutRequest) -> Result<Vec<LayoutSeen>>,
-    /// Extends a prompt by a model whose weights stay in the file.
+    /// Continues a prompt with a model whose weights stay in the file.
     pub stream: fn(&StreamRequest<'_>, &mut OnToken<'_>) -> Result<Streamed>,
-    /// Writes a model folder as such a file, and returns its number of bytes.
+    /// Writes a model folder as a file for `stream`, and returns its size in bytes.
     pub stream_pack: fn(&PackRequest<'_>) -> Result<u64>,
 }
 
-/// A model whose activations are wanted.
+/// A request for a model's activations.
 pub struct ActivationsRequest<'a> {
     /// Model folder.
     pub model: &'a Path,
     /// How it is run.
     pub options: &'a LoadOptions,
-    /// What it is run on.
+    /// Token ids of the input.
     pub tokens: &'a [u32],
 }
 
-/// A model whose graph is wanted.
+/// A request for a model's graph.
 pub struct GraphRequest<'a> {
     /// Model folder or GGUF file.
     pub model: &'a Path,
@@ -176,35 +176,35 @@ pub struct GraphRequest<'a> {
     pub rows: usize,
 }
 
-/// How a model is run, as far as the command line says; names are the solution's to understand.
+/// How to run a model. `None` leaves the choice to the solution, which also interprets the names.
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
-    /// Which week's engine.
+    /// The week whose engine runs it.
     pub week: Option<u8>,
     /// Number of threads.
     pub threads: Option<usize>,
-    /// Longest sequence in tokens.
+    /// Maximum sequence length in tokens.
     pub context: Option<usize>,
     /// Rung of the kernel ladder.
     pub kernels: Option<String>,
     /// Kind of attention.
     pub attention: Option<String>,
-    /// How keys and values are stored.
+    /// Element type of keys and values.
     pub cache_type: Option<String>,
-    /// Compute every position again for every token.
+    /// Whether to recompute every position for every token.
     pub no_cache: bool,
-    /// `graph` or `arena` for week 4's; names are the solution's to understand.
+    /// `direct`, or `graph` or `arena` for week 4's engine.
     pub engine: Option<String>,
-    /// Who computes the graph; names are the solution's to understand.
+    /// Backend of the graph.
     pub backend: Option<String>,
-    /// Who proposes tokens.
+    /// Source of proposed tokens.
     pub draft: Option<Draft>,
-    /// Where a prompt's keys and values are kept.
+    /// File for the keys and values of a prompt.
     pub cache_file: Option<PathBuf>,
 }
 
-/// An error of a command line that names something which the solution does not have; it ends the
-/// program as a wrong option does.
+/// An error for an option whose value the solution does not support. The program ends with exit
+/// code 2.
 #[derive(Debug)]
 pub struct WrongOption(pub String);
 
@@ -216,103 +216,103 @@ impl fmt::Display for WrongOption {
 
 impl std::error::Error for WrongOption {}
 
-/// A model to be written in other types.
+/// A request to write a model with other types.
 pub struct QuantizeRequest<'a> {
     /// Model folder or GGUF file.
     pub input: &'a Path,
-    /// What the file is to say about a model folder; `None` for a GGUF file, which says it itself.
+    /// Metadata for a model folder; `None` for a GGUF file, which has its own.
     pub metadata: Option<Metadata>,
-    /// The file to write; what is there is replaced.
+    /// Output file. An existing file is replaced.
     pub output: &'a Path,
-    /// `q4_k_m`; names are the solution's to understand.
+    /// Name of the target type, as `q4_k_m`, interpreted by the solution.
     pub target: &'a str,
-    /// The type of a matrix of this name, if it is to be another one than the target's.
+    /// Returns the type of a matrix with this name if it differs from the target's.
     pub override_for: &'a dyn Fn(&str) -> Option<TensorType>,
     /// Number of threads.
     pub threads: Option<usize>,
 }
 
-/// A file to be written.
+/// A request to write a GGUF file.
 pub struct WriteRequest<'a> {
-    /// The file; what is there is replaced.
+    /// Output file. An existing file is replaced.
     pub output: &'a Path,
-    /// What it says beside the tensors; what their types determine is added.
+    /// Metadata, except what follows from the tensor types.
     pub metadata: Metadata,
     /// Sizes and constants.
     pub config: &'a ModelConfig,
-    /// `q4_k_m`; names are the solution's to understand.
+    /// Name of the target type, as `q4_k_m`, interpreted by the solution.
     pub target: &'a str,
-    /// Name and shape of each, in the order of the file.
+    /// Name and shape of each tensor, in file order.
     pub tensors: &'a [(String, Vec<usize>)],
 }
 
-/// What a streamed model is to do, and with how much memory.
+/// A request to a streamed model.
 pub struct StreamRequest<'a> {
-    /// The model.
+    /// Model file.
     pub file: &'a Path,
-    /// Where to start from.
+    /// Token ids of the prompt.
     pub prompt: Vec<u32>,
-    /// At most this many new tokens.
+    /// Maximum number of new tokens.
     pub max_new_tokens: usize,
-    /// Each of these ends the text.
+    /// Tokens that end the text.
     pub stop_tokens: Vec<u32>,
-    /// Bytes of memory in all.
+    /// Memory budget in bytes.
     pub budget: usize,
-    /// Positions of the cache.
+    /// Positions in the cache.
     pub positions: usize,
-    /// Rows of weights that are in memory at once.
+    /// Rows of weights held in memory at once.
     pub chunk_rows: usize,
-    /// 0 is greedy.
+    /// Sampling temperature. 0 is greedy.
     pub temperature: f32,
-    /// How many tokens are drawn from.
+    /// Number of most probable tokens to sample from.
     pub top_k: usize,
-    /// Of the generator that tokens are drawn with.
+    /// Seed of the random generator.
     pub seed: u64,
 }
 
-/// What a streamed model has needed.
+/// Memory and file accesses of a streamed run.
 pub struct Streamed {
-    /// The most bytes that were in use.
+    /// Peak memory in bytes.
     pub peak: usize,
-    /// What for, each at its most.
+    /// Peak bytes of each part.
     pub parts: Vec<(&'static str, usize)>,
-    /// What the prompt's tokens have cost, but for the last one.
+    /// Accesses for the prompt, except its last token.
     pub prompt: StreamCounts,
-    /// What the new tokens have cost.
+    /// Accesses for the new tokens.
     pub new: StreamCounts,
 }
 
-/// What some tokens have cost.
+/// File accesses for a number of tokens.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StreamCounts {
-    /// How many tokens.
+    /// Number of tokens.
     pub tokens: u64,
-    /// Pieces that were read.
+    /// Number of reads.
     pub reads: u64,
-    /// Those that did not begin where the one before had ended.
+    /// Number of reads that did not start where the previous one ended.
     pub seeks: u64,
-    /// Bytes of them all.
+    /// Bytes read.
     pub bytes: u64,
 }
 
-/// A model to be written as a file that is streamed.
+/// A request to write a model as a file for `stream`.
 pub struct PackRequest<'a> {
     /// Model folder.
     pub input: &'a Path,
-    /// The file to write; what is there is replaced.
+    /// Output file. An existing file is replaced.
     pub output: &'a Path,
-    /// Rows that the vocabulary is filled up to.
+    /// Size to pad the vocabulary to, in rows.
     pub vocabulary: Option<usize>,
 }
 
-/// Appends a tensor's bytes to a file.
+/// Appends a tensor's bytes to the output.
 pub type WriteTensor<'a> = dyn FnMut(&TensorInfo, &mut dyn Write) -> Result<()> + 'a;
 
-/// What a text has to be, whatever the model would say.
+/// A form that the answer must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Form {
     /// A JSON object.
     Json,
-    /// A value of a schema, or a call of a tool.
+    /// A value that matches a schema, or a tool call.
     Shape(Arc<Shape>),
 }

@@ -1,12 +1,12 @@
-//! How fast a generation was.
+//! Speed of a generation.
 
 use std::time::{Duration, Instant};
 
-/// Takes the time of a generation.
+/// Measures the time of a generation.
 pub(super) struct Stopwatch {
     prompt_tokens: usize,
     start: Instant,
-    /// When the first new token came, and the latest.
+    /// Times of the first and the latest new token.
     came: Option<(Instant, Instant)>,
     new_tokens: usize,
 }
@@ -16,7 +16,7 @@ impl Stopwatch {
         Self { prompt_tokens, start: Instant::now(), came: None, new_tokens: 0 }
     }
 
-    /// To be called for each new token.
+    /// Records a new token.
     pub(super) fn token(&mut self) {
         let now = Instant::now();
         self.new_tokens += 1;
@@ -34,8 +34,7 @@ impl Stopwatch {
     }
 }
 
-/// Prefill is all work until the first new token; decode is the rest, and makes every new token but
-/// the first.
+/// Prefill lasts until the first new token. Decode is the rest and generates all other new tokens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speed {
     pub(super) prompt_tokens: usize,
@@ -45,22 +44,23 @@ pub(super) struct Speed {
 }
 
 impl Speed {
-    /// Tokens of the prompt per second, until the first new token.
+    /// Returns the prompt tokens per second until the first new token.
     pub(super) fn prefill_rate(&self) -> f64 {
         rate(self.prompt_tokens, self.prefill)
     }
 
-    /// Tokens made by decode.
+    /// Returns the number of tokens that decode generated.
     pub(super) fn decoded(&self) -> usize {
         self.new_tokens.saturating_sub(1)
     }
 
-    /// New tokens per second, after the first; `None` if there were no more.
+    /// Returns the new tokens per second after the first; `None` if there was only one.
     pub(super) fn decode_rate(&self) -> Option<f64> {
         (self.decoded() > 0).then(|| rate(self.decoded(), self.decode))
     }
 
-    /// `4 tokens, 512.0 tokens/s`; without a new token the prompt was not run.
+    /// Formats prefill as `4 tokens, 512.0 tokens/s`. Without a new token the prompt was not
+    /// computed.
     pub(super) fn prefill_text(&self) -> String {
         if self.new_tokens == 0 {
             return format!("none of {} tokens", self.prompt_tokens);
@@ -68,7 +68,7 @@ impl Speed {
         format!("{} tokens, {:.1} tokens/s", self.prompt_tokens, self.prefill_rate())
     }
 
-    /// The same, and how long it took until there was something to read.
+    /// Formats prefill with the time to first token.
     pub(super) fn first_token_text(&self) -> String {
         let prefill = self.prefill_text();
         if self.new_tokens == 0 {
@@ -77,7 +77,7 @@ impl Speed {
         format!("{prefill}, first token after {:.3} s", self.prefill.as_secs_f64())
     }
 
-    /// `63 tokens, 80.0 tokens/s`
+    /// Formats decode as `63 tokens, 80.0 tokens/s`.
     pub(super) fn decode_text(&self) -> String {
         self.decode_rate().map_or("none".to_owned(), |rate| {
             format!("{} tokens, {rate:.1} tokens/s", self.decoded())

@@ -1,44 +1,44 @@
-//! `graph --splits`: who computes what, a column for each backend.
+//! `graph --splits`: the operations of each backend, one column per backend.
 
 use std::fmt::Write;
 
-/// How backends divide a graph among them.
+/// How a graph is divided among backends.
 #[derive(Debug, Clone)]
 pub struct Divided {
-    /// The preferred one first.
+    /// Backends, preferred one first.
     pub backends: Vec<Holds>,
-    /// One after the other.
+    /// Splits in order of execution.
     pub splits: Vec<SplitSeen>,
 }
 
-/// What is in the memory of a backend.
+/// Memory of a backend.
 #[derive(Debug, Clone)]
 pub struct Holds {
-    /// As it is called.
+    /// Name of the backend.
     pub name: String,
-    /// Bytes of weights that are used where the file has them.
+    /// Bytes of weights that it reads directly from the mapped file.
     pub in_place: usize,
-    /// Bytes of weights that have been copied.
+    /// Bytes of weights copied to its memory.
     pub copied: usize,
     /// Bytes of its arena.
     pub arena: usize,
 }
 
-/// A run of nodes on one backend.
+/// Consecutive nodes on one backend.
 #[derive(Debug, Clone)]
 pub struct SplitSeen {
-    /// Which.
+    /// Index of the backend.
     pub backend: usize,
-    /// Name and bytes of each copy that it begins with.
+    /// Name and bytes of each tensor copied before the split runs.
     pub copies: Vec<(String, usize)>,
-    /// The operations of its nodes.
+    /// Operations of its nodes.
     pub operations: Vec<&'static str>,
 }
 
-/// Letters of a column.
+/// Width of a column in characters.
 const WIDTH: usize = 40;
 
-/// As text.
+/// Formats the splits as text.
 pub(super) fn shown(divided: &Divided) -> String {
     let Divided { backends, splits } = divided;
     let mut text = String::new();
@@ -76,7 +76,7 @@ pub(super) fn shown(divided: &Divided) -> String {
     text
 }
 
-/// `2 rope`: what follows on the same is counted.
+/// Replaces repeated operations with a count, as `2 rope`.
 fn counted(operations: &[&str]) -> Vec<String> {
     let runs = operations.chunk_by(|a, b| a == b);
     runs.map(|run| match run.len() {
@@ -86,7 +86,7 @@ fn counted(operations: &[&str]) -> Vec<String> {
     .collect()
 }
 
-/// Lines of a column.
+/// Wraps words to the width of a column.
 fn wrapped(words: &[String]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in words {

@@ -1,4 +1,4 @@
-//! `stream` and `stream-pack`: a model whose weights stay in the file, within a budget of memory.
+//! `stream` and `stream-pack`: a model whose weights stay in the file, within a memory budget.
 
 use std::{ops::ControlFlow, path::PathBuf, process::ExitCode};
 
@@ -14,40 +14,40 @@ use tiny_llm_formats::text::Tokenizer;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// What stream-pack has written
+    /// File written by stream-pack
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Folder with the tokenizer [default: the embedded model, models/tiny-llm]
+    /// Folder of the tokenizer [default: the embedded model, models/tiny-llm]
     #[arg(long, value_name = "FOLDER")]
     tokenizer: Option<PathBuf>,
     /// Text to continue [default: standard input]
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: Option<String>,
-    /// At most this many new tokens
+    /// Maximum new tokens
     #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
     max_new_tokens: usize,
-    /// Bytes of memory for everything: cache, weights in use, activations
+    /// Memory budget in bytes: cache, weights in use, activations
     #[arg(long, value_name = "BYTES", default_value = "532480", value_parser = at_least_one)]
     budget: usize,
-    /// Positions that the cache has room for
+    /// Positions in the cache
     #[arg(short = 'c', long, value_name = "N", default_value = "1024", value_parser = at_least_one)]
     context: usize,
-    /// Rows of the MLP's weights that are in memory at once
+    /// Rows of the MLP's weights held in memory at once
     #[arg(long, value_name = "N", default_value = "128", value_parser = at_least_one)]
     rows: usize,
-    /// Divides the logits; 0 always takes the most probable token
+    /// Divide the logits by T (0: always take the most probable token)
     #[arg(long, value_name = "T", default_value = "0", value_parser = temperature, allow_negative_numbers = true)]
     temperature: f32,
-    /// Draw from the K most probable tokens
+    /// Sample from the K most probable tokens
     #[arg(long, value_name = "K", default_value = "40", value_parser = at_least_one)]
     top_k: usize,
-    /// Of the random generator: the same seed gives the same text
+    /// Seed of the random generator. The same seed gives the same text.
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
-    /// List what the memory is for
+    /// List how the memory is used
     #[arg(long)]
     parts: bool,
-    /// Print the text alone
+    /// Print only the text
     #[arg(short, long)]
     quiet: bool,
 }
@@ -98,7 +98,7 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     Ok(interrupt::exit_code(caught.requested()))
 }
 
-/// What a token costs, and how many an SD card of 10 to 20 MB/s gives in a second.
+/// Formats the cost per token, and the tokens per second from an SD card with 10 to 20 MB/s.
 fn described(counts: StreamCounts) -> String {
     let StreamCounts { tokens, reads, seeks, bytes } = counts;
     if tokens == 0 {
@@ -125,10 +125,10 @@ pub(super) struct PackArgs {
     /// File to write
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Fill the vocabulary up to so many rows, which are no tokens
+    /// Pad the vocabulary to N rows
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     vocabulary: Option<usize>,
-    /// Replace OUT if it is there
+    /// Replace OUT if it exists
     #[arg(long)]
     force: bool,
 }

@@ -1,4 +1,4 @@
-//! How the messages of a conversation become tokens.
+//! Conversion of a conversation's messages to tokens.
 
 use std::path::Path;
 
@@ -10,17 +10,18 @@ use tiny_llm_formats::{
 };
 use tiny_llm_schema::{Json, Style};
 
-/// Whose template it is.
+/// A chat template.
 pub(super) enum Template {
-    /// The model's own.
+    /// The model's own template.
     Own(Box<ChatTemplate>),
-    /// The solution's ChatML.
+    /// ChatML, formatted by the solution.
     ChatMl(fn(&[Message]) -> String),
 }
 
 impl Template {
-    /// The model's template is the authority. Where it is plain ChatML, or there is none and the
-    /// vocabulary has ChatML's tokens, the solution's own function writes the text.
+    /// Chooses the template. Usually that is the model's own. The solution's function is used if
+    /// the model's template is plain ChatML, or if there is none but the vocabulary has ChatML's
+    /// tokens.
     pub(super) fn of(
         own: Option<ChatTemplate>,
         chatml: fn(&[Message]) -> String,
@@ -49,7 +50,7 @@ impl Template {
         Ok(Self::ChatMl(chatml))
     }
 
-    /// How the model writes that it calls a tool.
+    /// Returns the model's syntax of a tool call.
     pub(super) fn style(&self) -> Style {
         match self {
             Self::Own(own) if own.mentions("<tool_call>") => Style::TAGS,
@@ -57,8 +58,9 @@ impl Template {
         }
     }
 
-    /// The same where the model may call these tools. A template that knows none has them listed in
-    /// the system's message, as the embedded model was trained.
+    /// Returns the tokens of a conversation in which the model may call these tools. If the
+    /// template has no tools, lists them in the system message, as in the embedded model's training
+    /// data.
     pub(super) fn tokens_with(
         &self,
         messages: &[Message],
@@ -74,7 +76,7 @@ impl Template {
         }
     }
 
-    /// The tokens of a conversation, ending where the answer begins.
+    /// Returns the tokens of a conversation, ending where the answer begins.
     pub(super) fn tokens(&self, messages: &[Message], tokenizer: &Tokenizer) -> Result<Vec<u32>> {
         match self {
             Self::Own(own) => tokenizer.encode(&own.render(messages, true)?),
@@ -83,8 +85,8 @@ impl Template {
     }
 }
 
-/// The messages with a list of tools in the first one, the system's: the name of each and the names
-/// of what it takes, and what it does if that is said.
+/// Adds a list of tools to the first message, the system message: names, parameter names and, if
+/// given, descriptions.
 fn listed(messages: &[Message], tools: &[Json]) -> Vec<Message> {
     let mut text = "You can call these tools:".to_owned();
     for tool in tools.iter().filter_map(|tool| tool.get("function")) {

@@ -1,14 +1,14 @@
-//! What a model weighs, from its configuration alone.
+//! The size of a model, computed from its configuration.
 
 use tiny_llm_formats::config::ModelConfig;
 
-/// How many numbers these tensors hold.
+/// Returns the number of parameters.
 pub(super) fn parameters(c: &ModelConfig) -> usize {
     c.tensors().iter().map(|(_, shape)| shape.iter().product::<usize>()).sum()
 }
 
-/// Multiplications and additions with weights that a token needs: two for each number of a matrix,
-/// but for an embedding that only looks up.
+/// Returns the multiplications and additions with weights per token: two for each matrix element,
+/// except in an embedding used only for lookup.
 pub(super) fn operations(c: &ModelConfig) -> u64 {
     let multiplies = |(name, shape): &&(String, Vec<usize>)| {
         shape.len() == 2 && (c.tie_word_embeddings || !name.contains("embed_tokens"))

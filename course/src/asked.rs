@@ -9,7 +9,7 @@ use crate::curriculum::{Curriculum, Day, Task, TaskId, Week};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Words(pub(crate) Vec<String>);
 
-/// What was named.
+/// The week, day or task that was named.
 #[derive(Debug, Clone)]
 pub(crate) enum Asked<'a> {
     Week(&'a Week),
@@ -70,7 +70,7 @@ impl Words {
 }
 
 impl<'a> Asked<'a> {
-    /// The tasks, in order.
+    /// Returns the tasks, in order.
     pub(crate) fn tasks(&self) -> Vec<(TaskId, &'a Task)> {
         match self {
             Self::Week(week) => week.days.iter().flat_map(Day::tasks).collect(),
@@ -89,7 +89,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What one word names.
+/// Resolves one word.
 fn first<'a>(curriculum: &'a Curriculum, here: Option<&'a Day>, word: &str) -> Result<Asked<'a>> {
     // The names of test targets and files are the days' too.
     let name = word.to_lowercase().replace('_', "-");
@@ -129,7 +129,7 @@ fn first<'a>(curriculum: &'a Curriculum, here: Option<&'a Day>, word: &str) -> R
     }
 }
 
-/// A task of a day, by its number or by a function of it.
+/// Finds a task of a day by its number or by one of its functions.
 fn task_of<'a>(day: &'a Day, word: &str) -> Result<Asked<'a>> {
     let number = word.strip_prefix("task_").or(word.strip_prefix("task-")).unwrap_or(word);
     let found = match number.parse::<usize>() {
@@ -144,7 +144,7 @@ fn task_of<'a>(day: &'a Day, word: &str) -> Result<Asked<'a>> {
     Ok(Asked::Task(day, id, task))
 }
 
-/// The day's task whose functions have one of that name, with its type or without.
+/// Finds the day's task with a function of this name, with or without its type.
 fn task_with<'a>(day: &'a Day, function: &str) -> Option<(TaskId, &'a Task)> {
     let is = |own: &String| own == function || own.rsplit("::").next() == Some(function);
     day.tasks().find(|(_, task)| task.functions.iter().any(is))

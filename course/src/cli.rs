@@ -1,4 +1,4 @@
-//! The command line: a learner's commands, and the way to the tools.
+//! The command line: the learner's commands, and access to the tools.
 //!
 //! Written without derive macros, and so is all of this crate: the compiler's parts for them would
 //! be half of its build, which a learner waits for first.
@@ -19,7 +19,7 @@ pub fn main() -> ExitCode {
     ended(run(&command().get_matches()))
 }
 
-/// A program's exit code, after its error is printed.
+/// A program's exit code, after its error has been printed.
 pub fn ended(result: Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
@@ -92,7 +92,7 @@ fn command() -> Command {
         .bin_name("cargo course")
         .version(env!("CARGO_PKG_VERSION"))
         .about(
-            "Guides you through the course. Without a command: where you stand, and what is next.",
+            "Guides you through the course. Without a command, shows your progress and the next task.",
         )
         .allow_external_subcommands(true)
         .subcommand_value_name("COMMAND")
@@ -101,42 +101,39 @@ fn command() -> Command {
         .after_help(tools::help())
 }
 
-/// What a learner runs while working on a task.
+/// Commands for working on a task.
 fn every_day() -> [Command; 8] {
     [
-        Command::new("start").about(
-            "Look at this machine, build the engine, hear a story from it, see your first task",
-        ),
+        Command::new("start")
+            .about("Check this machine, build the engine, print a story, and show your first task"),
         Command::new("status")
-            .about("Where you stand; as `cargo course` alone")
-            .arg(flag("json", "For programs; the book's page on the runner has the schema")),
+            .about("Show your progress (the default command)")
+            .arg(flag("json", "Print JSON (for the schema, see the book's page on the runner)")),
         Command::new("next")
-            .about("The current task, or one that you name: goal, file, functions, chapter")
-            .arg(place("week1-day2, or week1-day2 3; without it, your task")),
-        Command::new("test")
-            .about("Run the tests of a task, a day, a week, or of the current task")
-            .arg(place("week1-day1 2, week1-day1, day1, week1, softmax; without it, your task")),
+            .about("Describe a task: goal, file, functions, chapter")
+            .arg(place("week1-day2, or week1-day2 3 [default: the current task]")),
+        Command::new("test").about("Run the tests of a task, a day or a week").arg(place(
+            "week1-day1 2, week1-day1, day1, week1, softmax [default: the current task]",
+        )),
         Command::new("watch")
-            .about(
-                "Run your task's tests whenever you save; keys show hints, the list, the chapter",
-            )
-            .arg(place("week1-day3; without it, the whole course"))
+            .about("Rerun your task's tests whenever you save (keys: hints, list, chapter)")
+            .arg(place("week1-day3 [default: the whole course]"))
             // Files are always asked: the option of earlier versions changes nothing any more.
             .arg(flag("poll", "").hide(true)),
         Command::new("hint")
-            .about("A task's next hint; there are three")
-            .arg(place("week1-day1 2, or softmax; without it, the current task"))
+            .about("Show the next of a task's three hints")
+            .arg(place("week1-day1 2, or softmax [default: the current task]"))
             .arg(
                 Arg::new("level")
                     .long("level")
                     .value_name("N")
                     .value_parser(value_parser!(u8).range(1..=i64::from(HINTS)))
-                    .help("This hint, 1 to 3; without it, the first that you have not seen"),
+                    .help("Number of the hint, 1 to 3 [default: the first that you have not seen]"),
             ),
         Command::new("diff")
-            .about("Show the reference beside your solution of a task, once its tests pass")
+            .about("Compare your solution of a task with the reference, once its tests pass")
             .arg(place("week1-day2 3, or softmax").required(true))
-            .arg(flag("spoil", "Also while they do not")),
+            .arg(flag("spoil", "Show the reference even if the tests fail")),
         Command::new("trace")
             .about("Find the first activation of your model that differs from the reference's")
             .args([
@@ -160,40 +157,40 @@ fn every_day() -> [Command; 8] {
     ]
 }
 
-/// What a learner runs once a day, or when something is in the way.
+/// Commands for once a day, or for when something is in the way.
 fn now_and_then() -> [Command; 5] {
     [
         Command::new("borrow")
-            .about("Put our body where a todo! still stands; what you have begun stays yours")
-            .arg(place("week1-day2 3, or week1-day2 for every open task of it").required(true))
-            .arg(flag("before", "Not this day but all days before it, so that you can begin here")),
+            .about("Replace each todo! of a task or day with the reference's code (keeps your own code)")
+            .arg(place("week1-day2 3, or week1-day2 for all its open tasks").required(true))
+            .arg(flag("before", "Borrow all days before this one instead, so that you can begin here")),
         Command::new("return")
-            .about("Take out what was borrowed, and put the todo! back")
-            .arg(place("week1-day2 3, or week1-day2 for all of it").required(true))
+            .about("Put the todo! back in place of borrowed code")
+            .arg(place("week1-day2 3, or week1-day2 for the whole day").required(true))
             .arg(flag(
                 "force",
-                "Also what you have changed since; the old file is kept in .course/recovery",
+                "Also return code that you have changed (.course/recovery keeps the old file)",
             )),
         Command::new("book")
-            .about("Build the book and serve it on this machine; --build only builds it")
+            .about("Build the book and serve it on this machine (--build: only build it)")
             .arg(
                 Arg::new("options")
                     .num_args(0..)
                     .trailing_var_arg(true)
                     .allow_hyphen_values(true)
                     .value_parser(value_parser!(OsString))
-                    .help("Are passed on to the book's builder"),
+                    .help("Options for the book builder"),
             ),
         Command::new("doctor").about(
-            "What is on this machine and in this repository, what is missing, and how to get it",
+            "Check this machine and this repository: what is missing, and how to get it",
         ),
         Command::new("update")
-            .about("Bring a newer course under your work")
+            .about("Update the course to a newer version, and keep your work")
             .arg(Arg::new("from").value_name("FROM").help(
                 "A folder with the newer course, or a git ref; without it, the default branch of \
                  the remote upstream, else origin",
             ))
-            .arg(flag("dry-run", "Write nothing; list what would change")),
+            .arg(flag("dry-run", "Only list what would change")),
     ]
 }
 

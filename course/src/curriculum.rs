@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::{fields::Fields, processor::Processor};
 
-/// Where the list stands, relative to the repository.
+/// Path of the curriculum, relative to the repository.
 pub const PATH: &str = "course/curriculum.toml";
 
 /// The whole course.
@@ -21,7 +21,7 @@ pub struct Curriculum {
 pub struct Week {
     /// From 1.
     pub number: usize,
-    /// As the book has it.
+    /// Title, as in the book.
     pub title: String,
     /// In order.
     pub days: Vec<Day>,
@@ -32,11 +32,11 @@ pub struct Week {
 pub struct Day {
     /// `week1-day3`.
     pub feature: String,
-    /// As the book has it.
+    /// Title, as in the book.
     pub title: String,
     /// Markdown file, relative to the repository.
     pub chapter: String,
-    /// What the learner's model can do once the day is green; one sentence.
+    /// What the learner's model can do once the day is green, in one sentence.
     pub shows: Option<String>,
     /// Why its week's feature leaves it out, if it does: what its libraries take to build.
     pub apart: Option<String>,
@@ -49,7 +49,7 @@ pub struct Day {
 pub struct Task {
     /// From 1 within the day.
     pub number: usize,
-    /// A few words.
+    /// Title, a few words.
     pub title: String,
     /// The learner's file, relative to the repository; the reference's is the same under
     /// `reference/`.
@@ -58,19 +58,19 @@ pub struct Task {
     pub functions: Vec<String>,
     /// One sentence.
     pub goal: String,
-    /// The kind of processor that it is for, as Rust calls it; most are for all.
+    /// The processor architecture it is for, under Rust's name. Most tasks are for all.
     pub architecture: Option<String>,
-    /// The task of the same day that stands in its place on another kind of processor.
+    /// The task of the same day that replaces it on another processor architecture.
     pub twin: Option<usize>,
 }
 
 impl Task {
-    /// The kind of processor that it is for, if it is for one.
+    /// Returns the processor architecture that the task is for, if only one.
     pub fn processor(&self) -> Option<Processor> {
         Processor::named(self.architecture.as_deref()?)
     }
 
-    /// Whether this machine's processor runs it. Where it does not, it need not be done.
+    /// Returns whether this machine can run the task. If not, it need not be done.
     pub fn is_for_here(&self) -> bool {
         self.processor().is_none_or(Processor::is_here)
     }
@@ -92,12 +92,12 @@ impl fmt::Display for TaskId {
 }
 
 impl TaskId {
-    /// Whether the curriculum puts this task into that file.
+    /// Returns whether the curriculum puts this task into that file.
     pub fn file_is(&self, path: &str, curriculum: &Curriculum) -> bool {
         curriculum.task(self).is_ok_and(|task| task.file == path)
     }
 
-    /// The text of the stub's `todo!`.
+    /// Returns the text of the stub's `todo!`.
     pub fn message(&self, function: &str) -> String {
         format!("{self}: {function}")
     }
@@ -155,7 +155,7 @@ impl Day {
         Ok(())
     }
 
-    /// The day's tasks with their ids.
+    /// Returns the day's tasks with their ids.
     pub fn tasks(&self) -> impl Iterator<Item = (TaskId, &Task)> {
         self.tasks
             .iter()
@@ -279,20 +279,20 @@ impl Curriculum {
         weeks.chain(apart).collect()
     }
 
-    /// All days, in order.
+    /// Returns all days, in order.
     pub fn days(&self) -> impl Iterator<Item = &Day> {
         self.weeks.iter().flat_map(|week| &week.days)
     }
 
-    /// All tasks, in order.
+    /// Returns all tasks, in order.
     pub fn tasks(&self) -> impl Iterator<Item = (TaskId, &Task)> {
         self.days().flat_map(Day::tasks)
     }
 
-    /// The task that a learner names as `week1-day3 2`.
+    /// Returns the task that a learner names as `week1-day3 2`.
     ///
     /// # Errors
-    /// If there is none; the message lists what there is.
+    /// If there is none. The message lists those that exist.
     pub fn named(&self, day: &str, task: usize) -> Result<(&Day, TaskId, &Task)> {
         let day = self.day(day)?;
         let found = day.tasks().find(|(id, _)| id.task == task);
@@ -302,10 +302,10 @@ impl Curriculum {
         Ok((day, id, task))
     }
 
-    /// The day that a learner names as `week1-day3`.
+    /// Returns the day that a learner names as `week1-day3`.
     ///
     /// # Errors
-    /// If there is none; the message lists what there is.
+    /// If there is none. The message lists those that exist.
     pub fn day(&self, name: &str) -> Result<&Day> {
         self.days().find(|day| day.feature == name).with_context(|| {
             let days: Vec<&str> = self.days().map(|day| day.feature.as_str()).collect();
@@ -313,7 +313,7 @@ impl Curriculum {
         })
     }
 
-    /// The task of that id, with a message that says what there is instead.
+    /// Returns the task with this id. If there is none, the message lists those that exist.
     pub fn task(&self, id: &TaskId) -> Result<&Task> {
         let Some(day) = self.days().find(|day| day.feature == id.feature) else {
             bail!("{PATH} has no {}", id.feature);

@@ -62,7 +62,7 @@ pub(crate) fn diff(root: &Path, curriculum: &Curriculum, words: &Words, spoil: b
     Ok(())
 }
 
-/// A unified diff from the learner's function to the reference's.
+/// Returns a unified diff from the learner's function to the reference's.
 fn beside(file: &Generated, reference: &str, function: &str, ink: Ink) -> Result<String> {
     let Some(yours) = file.current.as_deref().and_then(|text| whole(text, function)) else {
         return Ok(format!("{function}: not found in {}\n\n", file.path));
@@ -87,7 +87,7 @@ fn beside(file: &Generated, reference: &str, function: &str, ink: Ink) -> Result
     Ok(shown + "\n")
 }
 
-/// A function from `fn` to its closing brace.
+/// Returns a function from `fn` to its closing brace.
 fn whole(text: &str, function: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let place = place(&lines, function)?;

@@ -1,24 +1,24 @@
-//! The engine's programs, and how each is built.
+//! The engine's programs, and how to build each.
 
 use std::path::{Path, PathBuf};
 
-/// The story of `cargo course start`: the part of the finished engine that builds soonest.
+/// The part of the finished engine that builds fastest, for the story of `cargo course start`.
 pub const STORY: [&str; 7] =
     ["--release", "--package", "tiny-llm-reference", "--features", "story", "--bin", "story"];
 
-/// The command line on the learner's solution, as `cargo llm` has it.
+/// The command line with the learner's solution, as `cargo llm` runs it.
 pub const YOURS: [&str; 7] =
     ["--release", "--package", "tiny-llm", "--features", "cli", "--bin", "tiny-llm"];
 
-/// The command line on ours, as `cargo llm-ref` has it.
+/// The command line with the reference, as `cargo llm-ref` runs it.
 pub const OURS: [&str; 7] =
     ["--release", "--package", "tiny-llm", "--features", "cli,reference", "--bin", "tiny-llm"];
 
-/// The same with a graphics processor, as `cargo llm-gpu` has it.
+/// The command line with GPU support, as `cargo llm-gpu` runs it.
 const ON_A_GPU: [&str; 7] =
     ["--release", "--package", "tiny-llm", "--features", "cli,gpu", "--bin", "tiny-llm"];
 
-/// How the engine of an alias in `.cargo/config.toml` is built: `llm`, `llm-ref`, `llm-gpu`.
+/// How to build the engine of an alias in `.cargo/config.toml`: `llm`, `llm-ref`, `llm-gpu`.
 pub(crate) fn named(alias: &str) -> Option<&'static [&'static str]> {
     match alias {
         "llm" => Some(&YOURS),
@@ -28,7 +28,7 @@ pub(crate) fn named(alias: &str) -> Option<&'static [&'static str]> {
     }
 }
 
-/// The program that each of them becomes.
+/// Returns the program that each of them runs.
 pub(crate) fn program(root: &Path) -> PathBuf {
     let name = format!("tiny-llm{}", std::env::consts::EXE_SUFFIX);
     crate::process::target(root).join("release").join(name)

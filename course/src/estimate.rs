@@ -1,4 +1,4 @@
-//! How long the first build will take here: from a short measurement of this machine.
+//! Estimates how long the first build takes here, from a short measurement of this machine.
 
 use std::{
     fmt::Write as _,
@@ -27,7 +27,7 @@ pub(crate) const STORY: Work = Work { waiting: 12.0, shared: 46.0 };
 /// The command line with the engine.
 pub(crate) const ENGINE: Work = Work { waiting: 18.0, shared: 70.0 };
 
-/// The time of a first build; `None` if the compiler cannot be tried.
+/// Returns the time of a first build; `None` if the compiler cannot be run.
 pub(crate) fn of(root: &Path, work: Work) -> Option<Duration> {
     let cores = available_parallelism().map_or(1.0, |n| n.get() as f64);
     Some(measured(root)?.mul_f64(work.waiting + work.shared / cores))
@@ -41,7 +41,7 @@ pub fn words(time: Duration) -> String {
     }
 }
 
-/// The compiler's time for a small program like those that it will build.
+/// Returns the compiler's time for a small program like those it will build.
 pub fn measured(root: &Path) -> Option<Duration> {
     let mut program = String::new();
     for n in 0..FUNCTIONS {

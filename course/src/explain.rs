@@ -1,17 +1,17 @@
-//! What cargo and the test program printed, cut down to what a learner needs.
+//! Reduces the output of cargo and the test program to what a learner needs.
 
 use crate::{ink::bleached, libtest::Report};
 
 /// A failed test.
 pub struct Failure {
-    /// What the test printed and the panic's message, verbatim.
+    /// The test's output and the panic's message, verbatim.
     pub message: String,
     /// `src/week1/attention/attention.rs:39`: where it panicked.
     pub place: Option<String>,
 }
 
 impl Failure {
-    /// The failure of the test `name`.
+    /// Returns the failure of the test `name`.
     pub fn of(report: &Report, name: &str) -> Self {
         let (mut message, mut place, mut in_backtrace) = (Vec::new(), None, false);
         for line in report.output(name).unwrap_or_default().lines() {
@@ -58,12 +58,12 @@ fn without_column(place: &str) -> String {
     place.rsplit_once(':').map_or(place.clone(), |(line, _)| line.to_owned())
 }
 
-/// What the harness makes of a wrong answer, if it makes anything of it.
+/// Returns the harness's diagnosis of a wrong answer, if any.
 pub fn diagnosis(message: &str) -> Option<&str> {
     message.lines().find_map(|line| line.trim_start().strip_prefix("diagnosis "))
 }
 
-/// The stub that a test stopped at: `week1-day1 task 2: scaled_dot_product_attention`.
+/// Returns the stub that a test reached: `week1-day1 task 2: scaled_dot_product_attention`.
 pub fn open_stub<'a>(report: &'a Report, test: &str) -> Option<&'a str> {
     let stub = report.first_panic(test)?.strip_prefix("not yet implemented: ")?;
     (stub.starts_with("week") && stub.contains(" task ")).then_some(stub)
@@ -78,7 +78,7 @@ pub fn words(test: &str) -> String {
     name.replace('_', " ")
 }
 
-/// What a build is at, if a line of cargo's says so: `building ndarray v0.17.2`.
+/// Returns the build's progress, if a line of cargo's reports it: `building ndarray v0.17.2`.
 pub fn build_step(line: &str) -> Option<String> {
     let line = bleached(line);
     let mut words = line.split_whitespace();
@@ -116,7 +116,7 @@ pub fn compile_errors(text: &str) -> String {
     if errors.is_empty() { text.trim_matches('\n').to_owned() } else { errors.join("\n\n") }
 }
 
-/// The last lines, for a test program that ended without a report.
+/// Returns the last lines, for a test program that ended without a report.
 pub fn tail(text: &str) -> String {
     let lines: Vec<&str> =
         text.lines().filter(|line| !line.is_empty() && !line.starts_with("test ")).collect();

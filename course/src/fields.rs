@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, bail};
 use toml::{Table, Value};
 
-/// A table, and where it stands in its file.
+/// A table, and its path in the file.
 #[derive(Debug)]
 pub(crate) struct Fields {
     /// `week.0.day.2.`, before a field's name.
@@ -21,12 +21,12 @@ impl Fields {
         Ok(Self { place: String::new(), table: text.parse()? })
     }
 
-    /// A field that must be there.
+    /// Returns a required field.
     pub(crate) fn text(&mut self, name: &str) -> Result<String> {
         self.optional_text(name)?.with_context(|| format!("missing field {}{name}", self.place))
     }
 
-    /// A field that may be there.
+    /// Returns an optional field.
     pub(crate) fn optional_text(&mut self, name: &str) -> Result<Option<String>> {
         match self.table.remove(name) {
             None => Ok(None),
@@ -35,7 +35,7 @@ impl Fields {
         }
     }
 
-    /// A number, not negative, that must be there.
+    /// Returns a required number, not negative.
     pub(crate) fn number(&mut self, name: &str) -> Result<usize> {
         let found = self.table.remove(name);
         let found = found.with_context(|| format!("missing field {}{name}", self.place))?;
@@ -43,12 +43,12 @@ impl Fields {
         number.with_context(|| self.kind(name, &found, "a number"))
     }
 
-    /// A number, not negative, that may be there.
+    /// Returns an optional number, not negative.
     pub(crate) fn optional_number(&mut self, name: &str) -> Result<Option<usize>> {
         if self.table.contains_key(name) { self.number(name).map(Some) } else { Ok(None) }
     }
 
-    /// A list of texts; empty if there is none.
+    /// Returns a list of texts; empty if absent.
     pub(crate) fn texts(&mut self, name: &str) -> Result<Vec<String>> {
         let values = self.list(name)?;
         let of = |value: Value| match value {
@@ -58,7 +58,7 @@ impl Fields {
         values.into_iter().map(of).collect()
     }
 
-    /// A list of tables; empty if there is none.
+    /// Returns a list of tables; empty if absent.
     pub(crate) fn tables(&mut self, name: &str) -> Result<Vec<Self>> {
         let values = self.list(name)?;
         let of = |(i, value): (usize, Value)| match value {
@@ -76,7 +76,7 @@ impl Fields {
         }
     }
 
-    /// The fields that nobody took, as `week.0.day.2.colour`.
+    /// Returns the fields that have not been taken, as `week.0.day.2.colour`.
     pub(crate) fn rest(self) -> impl Iterator<Item = String> {
         let place = self.place;
         self.table.into_iter().map(move |(name, _)| format!("{place}{name}"))

@@ -1,4 +1,4 @@
-//! The repository's place, and writes that cannot lose anything.
+//! Finds the repository, and writes files without losing any content.
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +15,7 @@ use crate::curriculum;
 /// Folders of the repository that are made, not written; as in .gitignore.
 pub const MADE: [&str; 6] = [".git", "target", ".venv", ".course", "book/book", "models/hub"];
 
-/// The repository around the current folder.
+/// Returns the repository that contains the current folder.
 ///
 /// # Errors
 /// If there is none.
@@ -124,7 +124,7 @@ impl Recovery {
         self.folder.as_deref()
     }
 
-    /// Says where the replaced files are, if any are kept.
+    /// Prints the folder of the replaced files, if any were kept.
     pub fn print(&self) {
         if let Some(folder) = &self.folder {
             println!("What stood there before is kept in {}.", folder.display());

@@ -19,7 +19,7 @@ use crate::{
 
 const PREFIX: &str = "fnv1a64";
 
-/// The fingerprints of all tasks. A file that cannot be read counts as empty.
+/// Returns the fingerprints of all tasks. A file that cannot be read counts as empty.
 pub(crate) fn all(root: &Path, curriculum: &Curriculum) -> HashMap<TaskId, String> {
     let read = |path: &str| {
         normalise(&String::from_utf8_lossy(&fs::read(root.join(path)).unwrap_or_default()))
@@ -58,9 +58,9 @@ pub(crate) fn all(root: &Path, curriculum: &Curriculum) -> HashMap<TaskId, Strin
     all
 }
 
-/// A run of lines: a body of a task's function, or what stands between them.
+/// A run of lines: the body of a task's function, or the lines between bodies.
 struct Piece {
-    /// The place of the body's task in the course.
+    /// Index of the body's task in the course.
     order: Option<usize>,
     hash: u64,
 }

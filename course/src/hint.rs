@@ -21,7 +21,7 @@ use crate::{
     standing::Status,
 };
 
-/// Where the hints stand, relative to the repository.
+/// Folder of the hints, relative to the repository.
 pub const FOLDER: &str = "course/hints";
 
 /// The hints of one task.
@@ -56,7 +56,8 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// The hint of that level, or the first that was not seen, or the last; and whether there are more.
+/// Returns the hint of that level, or else the first unseen one, or the last; and whether there are
+/// more.
 /// Notes it in the record.
 ///
 /// # Errors
@@ -83,7 +84,7 @@ pub(crate) fn next(
     Ok((text, level < HINTS))
 }
 
-/// The hints of one task.
+/// Returns the hints of one task.
 fn load(root: &Path, day: &Day, id: &TaskId) -> Result<Vec<String>> {
     let path = path_of(day);
     let problems = problems_of(root, day, Some(id.task));

@@ -2,14 +2,14 @@
 
 use std::io::{IsTerminal, stdout};
 
-/// How words are set off on standard output.
+/// Styles of words on standard output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ink {
     colour: bool,
 }
 
 impl Ink {
-    /// Colour if standard output shows it and nobody asked for none.
+    /// Uses colour if standard output supports it and the environment does not disable it.
     pub(crate) fn of_stdout() -> Self {
         Self { colour: stdout().is_terminal() && !plain_wanted() && ansi() }
     }
@@ -25,22 +25,22 @@ impl Ink {
         self.colour
     }
 
-    /// What is well.
+    /// Style of success.
     pub(crate) fn green(self, text: &str) -> String {
         self.paint("32", text)
     }
 
-    /// What is wrong.
+    /// Style of failure.
     pub(crate) fn red(self, text: &str) -> String {
         self.paint("31", text)
     }
 
-    /// What is open.
+    /// Style of an open task.
     pub(crate) fn yellow(self, text: &str) -> String {
         self.paint("33", text)
     }
 
-    /// A heading.
+    /// Style of a heading.
     pub(crate) fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
@@ -72,7 +72,7 @@ fn ansi() -> bool {
     true
 }
 
-/// The text without its colours.
+/// Returns the text without its colours.
 pub(crate) fn bleached(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

@@ -73,7 +73,7 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// The text of a field.
+/// Returns a field's text.
 ///
 /// # Errors
 /// If it is missing or no text.
@@ -91,7 +91,7 @@ pub(crate) fn optional_text<'a>(object: &'a Value, name: &str) -> Result<Option<
     if object[name].is_null() { Ok(None) } else { text(object, name).map(Some) }
 }
 
-/// The number of a field, not negative.
+/// Returns a field's number, not negative.
 ///
 /// # Errors
 /// If it is missing or no such number.
@@ -100,7 +100,7 @@ pub(crate) fn number(object: &Value, name: &str) -> Result<u64> {
     number.with_context(|| format!("field {name}: found {}, expected a number", object[name]))
 }
 
-/// The fields of an object, by name.
+/// Returns the fields of an object, by name.
 ///
 /// # Errors
 /// If it is none.
@@ -108,7 +108,7 @@ pub(crate) fn fields(value: &Value) -> Result<&serde_json::Map<String, Value>> {
     value.as_object().with_context(|| format!("found {value}, expected an object"))
 }
 
-/// The values of a list.
+/// Returns the values of a list.
 ///
 /// # Errors
 /// If the field is missing or no list.

@@ -1,4 +1,4 @@
-//! One task's tests, or a day's, run on the learner's code.
+//! Runs the tests of a task or a day on the learner's code.
 
 use std::{
     path::Path,
@@ -18,31 +18,31 @@ use crate::{
     progress::Line,
 };
 
-/// How a task's tests ended.
+/// The result of a task's tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// At least one test ran, and all passed.
     Passed,
     /// Some test failed.
     Failed,
-    /// There was nothing to run, because the crate does not compile.
+    /// The crate does not compile, so nothing ran.
     DoesNotCompile,
 }
 
 impl Verdict {
     const ALL: [Self; 3] = [Self::Passed, Self::Failed, Self::DoesNotCompile];
 
-    /// As files have it: `does-not-compile`.
+    /// Returns the name used in files: `does-not-compile`.
     pub(crate) fn name(self) -> String {
         self.words().replace(' ', "-")
     }
 
-    /// The opposite of [`Verdict::name`].
+    /// Parses the result of [`Verdict::name`].
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|verdict| verdict.name() == name)
     }
 
-    /// As it is shown.
+    /// Returns the text shown to the learner.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -58,7 +58,7 @@ pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
     /// Test by test.
     pub(crate) report: Report,
-    /// All that cargo and the tests printed.
+    /// All output of cargo and the tests.
     pub(crate) text: String,
     /// Build and run together.
     pub(crate) duration: Duration,
@@ -131,7 +131,7 @@ impl Judged {
         Self { verdict, report, text, duration }
     }
 
-    /// The verdict on one of the tasks that ran.
+    /// Returns the verdict on one of the tasks that ran.
     pub(crate) fn of_task(&self, number: usize) -> Verdict {
         if self.verdict == Verdict::DoesNotCompile {
             return self.verdict;

@@ -1,8 +1,8 @@
-//! What a learner's file holds for each function of a task.
+//! The state of a task's functions in a learner's file.
 
 use crate::source::function_body;
 
-/// How far a task's function has come.
+/// The state of one function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// The stub, as generated: nothing would be lost by writing it again.
@@ -17,12 +17,12 @@ pub enum State {
     Begun,
     /// The `todo!` is gone.
     Written,
-    /// The function is not there.
+    /// The function is missing.
     Missing,
 }
 
 impl State {
-    /// Whether writing the stub would lose something.
+    /// Returns whether overwriting it with the stub would lose something.
     pub fn is_work(self) -> bool {
         matches!(self, Self::Begun | Self::Written | Self::Missing)
     }
@@ -48,7 +48,7 @@ pub fn function_state(stub: &str, yours: &str, function: &str) -> State {
     }
 }
 
-/// Whether a line is a stub's: `todo!("week1-day1 task 1: softmax")`.
+/// Returns whether a line is a stub's: `todo!("week1-day1 task 1: softmax")`.
 pub fn is_course_todo(line: &str) -> bool {
     line.trim()
         .strip_prefix("todo!(\"week")

@@ -1,4 +1,4 @@
-//! The runner behind `cargo course`: what a learner uses daily, and the parts of it that the tools
+//! The runner behind `cargo course`: the learner's commands, and the parts of it that the tools
 //! for maintainers and instructors (`tools/`) share.
 //!
 //! It does not link the learner's crate, so it runs while that crate does not compile.

@@ -1,4 +1,4 @@
-//! What Rust's test runner printed.
+//! Parses the output of Rust's test runner.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,7 +76,7 @@ impl Report {
         panics.find_map(|panic| panic.strip_prefix("not verified: "))
     }
 
-    /// What a failed test printed: its panic's message, place and notes.
+    /// The output of a failed test: its panic's message, location and notes.
     pub fn output(&self, name: &str) -> Option<&str> {
         self.output.get(name).map(String::as_str)
     }

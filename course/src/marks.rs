@@ -49,13 +49,13 @@ impl Mark {
         self.lines.start + 1..self.lines.end.max(self.lines.start + 2) - 1
     }
 
-    /// The line, from 1, of a mark that nothing closes.
+    /// Returns the number, counted from 1, of the line of a mark without a closing one.
     pub fn unclosed(&self) -> Option<usize> {
         (self.lines.len() == 1).then_some(self.lines.start + 1)
     }
 }
 
-/// The borrowed parts of `text`, from top to bottom.
+/// Returns the borrowed parts of `text`, from top to bottom.
 pub fn marks(template: &Template, text: &str) -> Vec<Mark> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

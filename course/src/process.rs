@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// What is left of a program that ended.
+/// The result of a program that ended.
 #[derive(Debug)]
 pub struct Finished {
     /// Whether it succeeded.
@@ -27,7 +27,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// The last lines of what it printed, for a message.
+    /// Returns the last lines of its output, for a message.
     pub fn tail(&self, lines: usize) -> String {
         let all: Vec<&str> = self.text.lines().collect();
         all[all.len().saturating_sub(lines)..].join("\n")
@@ -42,7 +42,7 @@ pub fn cargo(root: &Path) -> Command {
     command
 }
 
-/// Where cargo builds.
+/// Returns cargo's build folder.
 pub fn target(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| root.join("target"), |named| root.join(named))
@@ -59,7 +59,7 @@ pub fn forget_cargo(command: &mut Command) {
     }
 }
 
-/// The command as one would type it.
+/// Formats the command as typed in a shell.
 pub fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_stem().unwrap_or_default();
     let words = std::iter::once(program).chain(command.get_args()).map(OsStr::to_string_lossy);

@@ -11,14 +11,14 @@ use anyhow::{Context, Result, ensure};
 
 use crate::process::{cargo, run_quietly};
 
-/// A kind of processor that tasks are for.
+/// A processor architecture that tasks are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Processor {
-    /// As Rust and the curriculum have it.
+    /// Name used by Rust and the curriculum.
     pub architecture: &'static str,
-    /// As people have it.
+    /// Name used in messages.
     pub name: &'static str,
-    /// What Rust builds for.
+    /// Rust's target triple.
     target: &'static str,
     /// Before the names of its linker and of its C library's folder.
     prefix: &'static str,
@@ -51,7 +51,7 @@ impl Processor {
         PROCESSORS.into_iter().find(|processor| processor.architecture == architecture)
     }
 
-    /// Whether it is this machine's.
+    /// Returns whether it is this machine's.
     #[must_use]
     pub fn is_here(self) -> bool {
         self.architecture == env::consts::ARCH
@@ -80,7 +80,7 @@ pub fn missing_program(program: &OsStr, packages: &str, variable: &str) -> Optio
         .then(|| format!("{name} (Debian, Ubuntu: `sudo apt install {packages}`, or {variable})"))
 }
 
-/// What it takes to build for another processor and to run what was built.
+/// The tools needed to build for another processor and to run the result.
 #[derive(Debug, Clone)]
 pub struct Emulation {
     processor: Processor,
@@ -105,7 +105,7 @@ pub struct Compiler {
     target: &'static str,
     cargo: OsString,
     rustc: OsString,
-    /// Whether the library is built first.
+    /// Whether the library must be built first.
     from_source: bool,
 }
 
@@ -133,7 +133,7 @@ impl Compiler {
         })
     }
 
-    /// What to do where there is none.
+    /// Says what to do without one.
     #[must_use]
     pub fn missing(target: &str) -> String {
         format!(
@@ -168,7 +168,7 @@ fn default_cargo() -> OsString {
 }
 
 impl Emulation {
-    /// What this machine has.
+    /// Returns the tools on this machine.
     #[must_use]
     pub fn of(processor: Processor) -> Self {
         let named = |what, default: String| {
@@ -182,7 +182,7 @@ impl Emulation {
         }
     }
 
-    /// What is not there, each with how to get it.
+    /// Returns the missing tools, each with how to get it.
     #[must_use]
     pub fn missing(&self) -> Vec<String> {
         let Processor { target, packages, .. } = self.processor;

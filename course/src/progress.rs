@@ -24,7 +24,7 @@ pub struct Build<'a> {
     pub what: &'a str,
     /// After `cargo build`.
     pub arguments: &'a [&'a str],
-    /// How long it will take, if that is known.
+    /// Expected duration, if known.
     pub estimate: Option<Duration>,
 }
 
@@ -38,7 +38,7 @@ pub fn build(root: &Path, what: &str, arguments: &[&str]) -> Result<Duration> {
 }
 
 impl<'a> Build<'a> {
-    /// A build of unknown duration.
+    /// Creates a build of unknown duration.
     pub(crate) fn of(what: &'a str, arguments: &'a [&'a str]) -> Self {
         Self { what, arguments, estimate: None }
     }
@@ -133,7 +133,7 @@ fn count_packages(root: &Path, arguments: &[&str]) -> usize {
     }
 }
 
-/// One line on standard error.
+/// Prints one line to standard error.
 pub struct Line {
     on_terminal: bool,
     shown: bool,

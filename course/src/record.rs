@@ -38,10 +38,10 @@ use crate::{
     judge::Verdict,
 };
 
-/// Where it stands, relative to the repository.
+/// Path of the record, relative to the repository.
 pub(crate) const PATH: &str = ".course/progress.json";
 
-/// How many hints a task has.
+/// Number of hints per task.
 pub(crate) const HINTS: u8 = 3;
 
 const FORMAT: u64 = 1;
@@ -58,7 +58,7 @@ pub(crate) struct Record {
 pub(crate) struct Entry {
     /// The last run of its tests.
     pub(crate) run: Option<Run>,
-    /// How many of its hints were seen, 0 to [`HINTS`].
+    /// Number of hints seen, 0 to [`HINTS`].
     pub(crate) hints: u8,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// A run that ends now.
+    /// Creates a run that ends now.
     pub(crate) fn now(
         verdict: Verdict,
         duration: Duration,
@@ -115,7 +115,7 @@ impl Run {
         ])
     }
 
-    /// How long ago it ended: `2 min ago`.
+    /// Formats the time since it ended: `2 min ago`.
     pub(crate) fn ago(&self, now: SystemTime) -> String {
         let passed = humantime::parse_rfc3339(&self.at)
             .ok()
@@ -198,7 +198,7 @@ impl Record {
         Ok(Self { tasks })
     }
 
-    /// What is known of a task.
+    /// Returns what is known of a task.
     pub(crate) fn entry(&self, id: &TaskId) -> Entry {
         self.tasks.get(&id.to_string()).cloned().unwrap_or_default()
     }

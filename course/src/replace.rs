@@ -20,7 +20,7 @@ pub struct Replacement {
     pub old: Option<Vec<u8>>,
     /// `None` if the file is to be removed.
     pub new: Option<Vec<u8>>,
-    /// Whether `old` may be the learner's.
+    /// Whether `old` may contain the learner's work.
     pub keep: bool,
 }
 
@@ -76,7 +76,7 @@ fn each<T: Sync>(files: &[T], write: impl Fn(&T) -> Result<()> + Sync) -> Result
     })
 }
 
-/// What the file at `path` holds; `None` if there is none.
+/// Returns the contents of the file at `path`; `None` if it does not exist.
 ///
 /// # Errors
 /// If it cannot be read.

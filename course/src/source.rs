@@ -12,7 +12,7 @@ pub fn normalise(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// Whether every line of the text ends as Windows has it.
+/// Returns whether every line of the text ends in CRLF.
 pub fn has_windows_ends(text: &str) -> bool {
     text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count()
 }
@@ -28,7 +28,7 @@ pub fn enclosing_function(lines: &[&str], at: usize) -> Option<String> {
     qualified_name(lines, function_line)
 }
 
-/// Where a function stands in a file, in lines from 0.
+/// The lines of a function in a file, counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// From `fn` to the line that ends in `{`.
@@ -49,7 +49,7 @@ pub fn function_body<'a>(lines: &'a [&'a str], function: &str) -> Option<&'a [&'
     place(lines, function).map(|place| &lines[place.body])
 }
 
-/// Where the function of that name stands.
+/// Finds the function of that name.
 pub fn place(lines: &[&str], function: &str) -> Option<Place> {
     let name = function.rsplit("::").next();
     let start = (0..lines.len()).find(|&i| {
@@ -90,7 +90,7 @@ pub fn names(text: &str) -> BTreeSet<String> {
     functions.chain(items).collect()
 }
 
-/// Whether a name stands in `text` as a word of its own, be it in a comment.
+/// Returns whether a name occurs in `text` as a whole word, even in a comment.
 pub fn mentions(text: &str, name: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
 }

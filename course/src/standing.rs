@@ -1,4 +1,4 @@
-//! Where the learner stands: each task, how far it has come, and which is next.
+//! The learner's progress: the state of each task, and the next one.
 //!
 //! How far a task is written is read off the learner's files; whether it is right is what the last
 //! run said, and only while those files are what they were.
@@ -16,7 +16,7 @@ use crate::{
     stubs::{Generated, generated},
 };
 
-/// How far a task has come.
+/// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// The last run passed, and nothing has changed since.
@@ -29,11 +29,11 @@ pub(crate) enum Mark {
     NotStarted,
     /// Some of it is written.
     Begun,
-    /// The reference's solution stands in.
+    /// The reference's solution is borrowed.
     Borrowed,
     /// Written, but not run since.
     NotVerified(Reason),
-    /// For another kind of processor, and not done: nobody has to.
+    /// For another processor architecture, so it need not be done.
     Elsewhere,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Mark {
 pub(crate) enum Reason {
     /// No run is recorded.
     NeverRun,
-    /// The recorded run judged other code.
+    /// The last run tested other code.
     Changed,
 }
 
@@ -71,21 +71,21 @@ impl Mark {
     }
 }
 
-/// One task and where it stands.
+/// One task and its state.
 #[derive(Debug)]
 pub(crate) struct TaskStatus<'a> {
     pub(crate) day: &'a Day,
     pub(crate) id: TaskId,
     pub(crate) task: &'a Task,
     pub(crate) mark: Mark,
-    /// The last run, of whatever code it was.
+    /// The last run, even of other code.
     pub(crate) run: Option<Run>,
     /// Hints seen, 0 to 3.
     pub(crate) hints: u8,
 }
 
 impl TaskStatus<'_> {
-    /// Whether nothing is left to do.
+    /// Returns whether nothing is left to do.
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.mark, Mark::Passed | Mark::Borrowed) || !self.task.is_for_here()
     }
@@ -97,7 +97,7 @@ impl TaskStatus<'_> {
     }
 }
 
-/// Where the learner stands.
+/// The learner's progress.
 #[derive(Debug)]
 pub(crate) struct Status<'a> {
     pub(crate) tasks: Vec<TaskStatus<'a>>,
@@ -151,13 +151,13 @@ impl<'a> Status<'a> {
         if tasks.len() == 1 { those.next() } else { first_open(those) }
     }
 
-    /// The task to work on after one of that day.
+    /// Returns the task to work on after one of that day.
     pub(crate) fn after(&self, day: &Day) -> Option<&TaskStatus<'a>> {
         first_open(self.tasks.iter().skip_while(|task| task.day.feature != day.feature))
             .or_else(|| first_open(self.tasks.iter()))
     }
 
-    /// The day that the learner is at.
+    /// Returns the day that the learner is working on.
     pub(crate) fn day(&self) -> Option<&'a Day> {
         self.current().or_else(|| self.worked_on()).or(self.tasks.last()).map(|task| task.day)
     }
@@ -185,7 +185,7 @@ fn first_open<'s, 'a>(
     open.clone().find(|task| !task.has_passed()).or_else(|| open.next())
 }
 
-/// What stands in the learner's file.
+/// Returns the contents of the learner's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Written {
     Nothing,

@@ -32,18 +32,19 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// A generated file beside what stands there now.
+/// A generated file, compared with the present one.
 #[derive(Debug)]
 pub struct Generated {
     /// `src/week1/attention/attention.rs`.
     pub path: String,
     /// Reference and markers.
     pub template: Template,
-    /// What `src/` should hold.
+    /// The expected contents of `src/`.
     pub stub: String,
-    /// What it holds, with `\n` line ends.
+    /// The file's contents with `
+    /// ` line ends.
     pub current: Option<String>,
-    /// What it holds, as it is on disk.
+    /// The file's contents as on disk.
     pub raw: Option<String>,
 }
 
@@ -63,7 +64,7 @@ impl Generated {
         functions.filter(|function| self.state(function).is_work()).chain(edited).collect()
     }
 
-    /// The state of one of its functions.
+    /// Returns the state of one of its functions.
     pub fn state(&self, function: &str) -> State {
         let Some(current) = &self.current else { return State::Missing };
         let state = function_state(&self.stub, current, function);
@@ -95,7 +96,7 @@ impl Generated {
         own.into_iter().map(|name| format!("{name} (no task's)")).collect()
     }
 
-    /// The borrowed parts of the file.
+    /// Returns the borrowed parts of the file.
     pub fn marks(&self) -> Vec<Mark> {
         self.current.as_ref().map_or_else(Vec::new, |current| marks::marks(&self.template, current))
     }
@@ -108,7 +109,7 @@ impl Generated {
     }
 }
 
-/// All files that are generated.
+/// Returns all generated files.
 ///
 /// # Errors
 /// If a marker is wrong, or a function of the curriculum has no region.

@@ -28,14 +28,14 @@ enum Piece {
     Region(Region),
 }
 
-/// What stands between two markers.
+/// The text between two markers.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Region {
     /// The task it belongs to.
     pub task: TaskId,
     /// The function around it; `None` for a helper.
     pub function: Option<String>,
-    /// The opening marker's line, from 1.
+    /// Line number of the opening marker, counted from 1.
     pub line: usize,
     indentation: usize,
     body: Vec<String>,
@@ -155,7 +155,7 @@ impl Template {
         Ok(template)
     }
 
-    /// The marked regions, in order.
+    /// Returns the marked regions, in order.
     pub fn regions(&self) -> impl Iterator<Item = &Region> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Region(region) => Some(region),
@@ -176,7 +176,7 @@ impl Template {
         found
     }
 
-    /// The stub file: every task still to do.
+    /// Returns the stub file, with every task still to do.
     pub fn stub(&self) -> String {
         self.render(|_| false)
     }

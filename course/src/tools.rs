@@ -12,25 +12,25 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::{engine, estimate, process, processor::Compiler, progress};
 
-/// The commands of `tools/`, and what each does.
+/// The commands of `tools/`, with their descriptions.
 pub(crate) const TOOLS: [(&str, &str); 5] = [
-    ("verify", "Check that everything works here; --thorough: that nothing is broken"),
-    ("stubs", "Make src/ from reference/: every task's body becomes a todo!"),
-    ("matrix", "Try every known mistake, and write what follows from them"),
+    ("verify", "Check the course on this machine (--thorough: everything)"),
+    ("stubs", "Generate src/ from reference/, with a todo! for every task"),
+    ("matrix", "Run every known mistake, and record its wrong answers"),
     ("bench", "Measure the engine: tokens per second, memory, quality"),
-    ("grade", "Grade learners' folders: JUnit, Gradescope's results.json, and a table"),
+    ("grade", "Grade learners' folders (JUnit, Gradescope's results.json, a table)"),
 ];
 
-/// How the tools are built: as the runner is, in its folder.
+/// How to build the tools: like the runner, and in its folder.
 const TOOLS_BUILD: [&str; 4] = ["--profile", "course", "--package", "course-tools"];
 
-/// How the book's builder is built.
+/// How to build the book builder.
 const BOOK_BUILD: [&str; 3] = ["--release", "--package", "book-builder"];
 
-/// The tools' part of the runner's help.
+/// Returns the tools' part of the runner's help.
 pub(crate) fn help() -> String {
     let lines = TOOLS.map(|(name, about)| format!("\n  {name:<7} {about}")).concat();
-    format!("For maintainers and instructors (built when first called):{lines}")
+    format!("For maintainers and instructors (built on first use):{lines}")
 }
 
 /// Builds the tools if need be, and becomes `cargo course NAME ARGUMENTS`.

@@ -1,4 +1,4 @@
-//! One run of a task's tests or a day's, told in words and remembered.
+//! Runs the tests of a task or a day, describes the result and records it.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -19,7 +19,7 @@ pub(crate) struct Trial<'a> {
     judged: Judged,
 }
 
-/// What it says of one task.
+/// Returns the verdict on one task.
 pub(crate) struct TaskTrial<'a> {
     pub(crate) id: TaskId,
     task: &'a Task,
@@ -64,7 +64,7 @@ impl<'a> Trial<'a> {
         Self { tasks: tasks.collect(), day, judged }
     }
 
-    /// Whether everything that was asked for is green.
+    /// Returns whether all requested tests are green.
     pub(crate) fn passed(&self) -> bool {
         self.tasks.iter().all(|task| task.verdict == Verdict::Passed)
     }
@@ -152,7 +152,7 @@ impl<'a> Trial<'a> {
         format!("{mark}: {what}\n\n{}\n", explain::compile_errors(&self.judged.text))
     }
 
-    /// How long build and tests took.
+    /// Formats the time of build and tests.
     fn seconds(&self) -> String {
         format!("{:.1} s", self.judged.duration.as_secs_f64())
     }

@@ -1,13 +1,13 @@
-//! Day 1: where each word of a sentence looks, by one trained head and your attention.
+//! Day 1: which words one trained head attends to, computed by your attention.
 
 use ndarray::Array2;
 use tiny_llm::week1::attention::scaled_dot_product_attention;
 use tiny_llm_harness::fixtures::Fixtures;
 
-/// From no attention to all of it.
+/// Characters from no attention to full attention.
 const SHADES: [&str; 6] = ["  ", "░░", "▒▒", "▓▓", "██", "██"];
 
-/// The map, a row for each word.
+/// Draws the map, one row per word.
 pub(crate) fn show() {
     let fixtures = Fixtures::open("show");
     let case = fixtures.case("day1/attention");
@@ -16,8 +16,8 @@ pub(crate) fn show() {
         words.as_array().into_iter().flatten().filter_map(|word| word.as_str()).collect();
     let n = words.len();
     let (q, k) = (case.tensor("q"), case.tensor("k"));
-    // A word sees itself and what stands before it. And where row j of the values is 1 in column j
-    // alone, the output of attention is its attention weights.
+    // A word attends to itself and to earlier words. If the values are the identity matrix, the
+    // output of attention is its weights.
     let hidden = |(i, j)| if j > i { f32::NEG_INFINITY } else { 0.0 };
     let mask = Array2::from_shape_fn((n, n), hidden).into_dyn();
     let weights =

@@ -6,7 +6,7 @@ use tiny_llm::week1::gqa::{causal_mask, grouped_query_attention};
 const QUERY_HEADS: usize = 8;
 const KV_HEADS: usize = 2;
 
-/// The mask of a whole prompt and of its second half, then the groups.
+/// Draws the masks of a whole prompt and of its second half, then the groups.
 pub(crate) fn show() {
     for (length, keys, what) in [(8, 8, "a prompt of 8"), (3, 8, "3 more tokens after 5")] {
         let mask = causal_mask(length, keys);
@@ -21,7 +21,7 @@ pub(crate) fn show() {
         println!();
     }
     let ones = |heads| ArrayD::ones(vec![1, heads, 1, 4]);
-    // Values that say whose they are: what comes out tells which head was read.
+    // Each head's values are its index, so the output tells which head was read.
     let values = ArrayD::from_shape_fn(vec![1, KV_HEADS, 1, 4], |at| at[1] as f32);
     let out = grouped_query_attention(&ones(QUERY_HEADS), &ones(KV_HEADS), &values, None, None);
     println!("{QUERY_HEADS} query heads on {KV_HEADS} heads of keys and values:\n");

@@ -11,7 +11,7 @@ use tiny_llm_formats::{
 };
 use tiny_llm_harness::fixtures::Fixtures;
 
-/// The five likeliest next tokens without the last MLP and with it.
+/// Prints the five most probable next tokens without the last MLP and with it.
 pub(crate) fn show() {
     let fixtures = Fixtures::open("show");
     let case = fixtures.case("day4/last_mlp");
@@ -48,7 +48,7 @@ pub(crate) fn show() {
     }
 }
 
-/// The embedded model's file, read whole: mapping it is day 5's subject.
+/// Reads the embedded model's file whole, since mapping it comes on day 5.
 struct Weights {
     header: Header,
     bytes: Vec<u8>,
@@ -63,7 +63,7 @@ impl Weights {
         Self { header, bytes }
     }
 
-    /// A tensor in bf16, the upper half of an f32.
+    /// Reads a tensor in bf16, the upper half of an f32.
     fn get(&self, name: &str) -> Tensor {
         let place = &self.header.tensors[name];
         let halves = self.bytes[place.bytes.clone()].chunks_exact(2);

@@ -1,4 +1,4 @@
-//! Day 5: what your model expects next, word by word.
+//! Day 5: the next word that your model expects, word by word.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use ndarray::Array2;
 use tiny_llm::week1::{attention::softmax, weights::load_model};
 use tiny_llm_harness::fixtures::Fixtures;
 
-/// The likeliest next token at each place of a text, and five at its end.
+/// Prints the most probable next token at each position of a text, and five at its end.
 pub(crate) fn show() {
     let fixtures = Fixtures::open("show");
     let case = fixtures.case("day4/last_mlp");

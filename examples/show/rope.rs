@@ -7,7 +7,7 @@ const HEAD_DIM: usize = 16;
 const POSITIONS: usize = 32;
 const ARROWS: [char; 8] = ['→', '↗', '↑', '↖', '←', '↙', '↓', '↘'];
 
-/// A row for each hand, a column for each position; then scores over the distance.
+/// Draws a row for each hand and a column for each position, then scores over the distance.
 pub(crate) fn show() {
     let tables = RopeTables::new(&inverse_frequencies(HEAD_DIM, 10_000.0), 1200);
     // Every pair is (1, 0), an arrow to the right.

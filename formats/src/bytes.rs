@@ -1,4 +1,4 @@
-//! Bytes that several owners share and nobody copies: a mapped file, or part of one.
+//! Bytes shared by several owners without a copy: a mapped file, or part of one.
 
 #![allow(
     unsafe_code,
@@ -56,7 +56,7 @@ impl Bytes {
     /// The part at `range`, counted from the start of these bytes.
     ///
     /// # Errors
-    /// If it does not lie within them.
+    /// If the range is outside the bytes.
     pub fn slice(&self, range: Range<usize>) -> Result<Self> {
         ensure!(
             range.start <= range.end && range.end <= self.len(),

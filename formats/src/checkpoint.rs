@@ -243,7 +243,7 @@ struct Shard {
 struct Info {
     dtype: Dtype,
     shape: Vec<usize>,
-    /// Where it lies in the file.
+    /// Position in the file.
     bytes: Range<usize>,
 }
 

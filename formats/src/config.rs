@@ -50,9 +50,9 @@ pub struct ModelConfig {
     pub n_layers: usize,
     /// `H_q`
     pub n_heads: usize,
-    /// `H`; equal to `H_q` where the file does not say.
+    /// `H`. Defaults to `H_q`.
     pub n_kv_heads: usize,
-    /// `D`; a field of its own in the file, `E / H_q` where a Llama or Qwen2 file does not say.
+    /// `D`; its own field in the file, `E / H_q` where a Llama or Qwen2 file does not say.
     pub head_dim: usize,
     /// `I`
     pub intermediate_size: usize,

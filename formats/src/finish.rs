@@ -5,11 +5,11 @@
 pub enum FinishReason {
     /// A stop token was chosen.
     Stop,
-    /// As many new tokens were generated as were asked for.
+    /// The maximum number of new tokens was reached.
     Length,
     /// The context is full.
     ContextFull,
-    /// Whoever received the tokens asked to end.
+    /// The receiver of the tokens ended the answer.
     Interrupted,
     /// Its logits were NaN or infinite.
     NotFinite,

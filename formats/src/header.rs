@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, ops::Range};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Map, Value};
 
-/// What a file's header says.
+/// The contents of a file's header.
 #[derive(Debug)]
 pub struct Header {
     /// The tensors by name.
@@ -20,7 +20,7 @@ pub struct Header {
     pub metadata: Map<String, Value>,
 }
 
-/// Where a tensor lies.
+/// The position of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// `F32`, `BF16`, `I64`, …
@@ -32,7 +32,7 @@ pub struct Place {
 }
 
 impl Header {
-    /// Reads it from the bytes of a whole file, and makes sure that every tensor lies within it.
+    /// Reads it from the bytes of a whole file, and makes sure that every tensor is within it.
     ///
     /// # Errors
     /// If it is malformed: the tensor, what was found and what was expected.

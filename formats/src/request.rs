@@ -20,8 +20,8 @@ pub struct Request {
     /// Each of these ends the answer as soon as the answer's text contains it. Bytes, because a
     /// token may hold a part of a character.
     pub stop_texts: Vec<Vec<u8>>,
-    /// How tokens are chosen. Every request has a generator of its own: its draws do not depend on
-    /// who else is there.
+    /// Sampling options. Every request has its own generator, so its draws do not depend on other
+    /// requests.
     pub sampling: SamplerOptions,
     /// The seed of that generator.
     pub seed: u64,
@@ -184,7 +184,7 @@ pub struct UnknownToken {
     pub token: u32,
     /// Its position in the sequence.
     pub position: usize,
-    /// The number of ids that there are.
+    /// The size of the vocabulary.
     pub vocabulary: usize,
 }
 

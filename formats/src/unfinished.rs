@@ -1,4 +1,4 @@
-//! A file that is complete or absent: written beside its place, then renamed.
+//! A file that is complete or absent: written under a temporary name, then renamed.
 
 use std::{
     fs, io,
@@ -8,7 +8,8 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-/// Paths of all [`Unfinished`] that exist, so that a program that is told to end can remove them.
+/// Paths of all existing [`Unfinished`] files, so that a program can remove them when it is
+/// stopped.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A file or folder in the making. It vanishes unless it is put into its place.
@@ -19,7 +20,7 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// A name that nobody else uses, in the target's folder: a rename must not cross file systems.
+    /// Returns an unused name in the target's folder, since a rename must not cross file systems.
     /// Nothing is created. If the target is a symbolic link, the file that it points to is
     /// replaced, and the link stays.
     ///
@@ -67,7 +68,7 @@ fn list() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
 }
 
 fn remove(path: &Path) {
-    // There is nobody to tell of a failure.
+    // A failure cannot be reported here.
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
@@ -90,7 +91,7 @@ fn resolved(target: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Names the file that was asked for, not the one that is written first.
+/// Names the target in errors, not the temporary file.
 #[must_use]
 pub fn cannot_be_written(path: &Path, error: &io::Error) -> anyhow::Error {
     anyhow!("{}: cannot be written: {error}", path.display())

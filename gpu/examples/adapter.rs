@@ -1,4 +1,4 @@
-//! Which graphics processor there is: its name, or why there is none and the exit code 1.
+//! Prints the name of the GPU, or why there is none, with exit code 1.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! WGSL is read and validated by naga, with no device at all.
+//! Validation of WGSL by naga, without a device.
 
 use anyhow::{Result, anyhow};
 use wgpu::naga::{
@@ -6,10 +6,10 @@ use wgpu::naga::{
     valid::{Capabilities, ValidationFlags, Validator},
 };
 
-/// Whether this is sound WGSL.
+/// Checks that a text is valid WGSL.
 ///
 /// # Errors
-/// What naga says, with the line.
+/// With naga's message and the line.
 pub fn check(name: &str, text: &str) -> Result<()> {
     let found = |said: String| anyhow!("{name}: this is no sound WGSL\n{}", said.trim_end());
     let module = wgsl::parse_str(text).map_err(|e| found(e.emit_to_string(text)))?;

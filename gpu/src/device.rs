@@ -1,4 +1,4 @@
-//! An adapter is found and opened.
+//! Finds and opens a GPU.
 
 use std::{
     any::Any,
@@ -19,29 +19,29 @@ use wgpu::{
     PollError, PollStatus, PollType,
 };
 
-/// The variable that chooses an adapter: a part of its name, `software`, or nothing.
+/// Environment variable that selects an adapter: part of its name, `software`, or empty.
 const VARIABLE: &str = "TINY_LLM_GPU";
 
-/// How long a submission may take: a kernel with a loop that never ends must not hang a test. (Mesa's
-/// software ends every loop after 65,536 steps by itself, and knows no limit of time.)
+/// Timeout of a submission, so that a kernel with an endless loop does not hang a test. (Mesa's
+/// software device ends every loop after 65,536 iterations and has no timeout.)
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What an adapter has to have, at least, and what is used of it, at most.
+/// Limits that an adapter must have, and that are then used.
 #[derive(Debug, Clone, Copy)]
 pub struct Needs {
-    /// Threads of a workgroup.
+    /// Threads per workgroup.
     pub invocations: u32,
-    /// Bytes that a workgroup shares.
+    /// Bytes of workgroup memory.
     pub workgroup_bytes: u32,
-    /// Buffers of a kernel.
+    /// Storage buffers per kernel.
     pub storage_buffers: u32,
     /// Workgroups along an axis.
     pub groups: u32,
-    /// The longest buffer, at most: a device is opened as if it had no longer ones.
+    /// Maximum buffer size. The device is opened with this limit even if it supports more.
     pub buffer_bytes: u64,
 }
 
-/// What kernels of this course need, and any buffer that the adapter can have.
+/// The needs of this course's kernels, and the adapter's largest buffers.
 impl Default for Needs {
     fn default() -> Self {
         Self {
@@ -54,10 +54,10 @@ impl Default for Needs {
     }
 }
 
-/// No room in the device's memory.
+/// An allocation on the device failed.
 #[derive(Debug)]
 pub struct OutOfMemory {
-    /// Bytes that were asked for; 0 if that is not known.
+    /// Bytes requested; 0 if unknown.
     pub wanted: usize,
 }
 
@@ -72,22 +72,22 @@ impl fmt::Display for OutOfMemory {
 
 impl std::error::Error for OutOfMemory {}
 
-/// What an adapter is and can do.
+/// Name, kind and limits of an adapter.
 #[derive(Debug, Clone)]
 pub struct About {
     /// `llvmpipe (LLVM 15.0.6, 256 bits)`
     pub name: String,
     /// `Vulkan`, `Metal`, `Dx12`
     pub backend: String,
-    /// What kind of device it is, in words.
+    /// Kind of device, in words.
     pub kind: &'static str,
-    /// The longest buffer that a kernel can be given, in bytes.
+    /// Maximum bytes of a buffer that a kernel can use.
     pub buffer_bytes: u64,
-    /// Threads of a workgroup, at most.
+    /// Maximum threads per workgroup.
     pub invocations: u32,
-    /// Memory that a workgroup shares, in bytes.
+    /// Bytes of workgroup memory.
     pub workgroup_bytes: u32,
-    /// Workgroups along one axis, at most.
+    /// Maximum workgroups along an axis.
     pub groups: u32,
 }
 
@@ -103,22 +103,22 @@ pub struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     about: About,
-    /// Why nothing works any more.
+    /// Why the device is unusable, if it is.
     lost: Arc<Mutex<Option<String>>>,
     pub(crate) submissions: AtomicUsize,
 }
 
 impl Gpu {
-    /// Opens the fastest adapter, or the one that the environment variable `TINY_LLM_GPU` names a
-    /// part of; `software` is Mesa's or Windows' own, which computes on the processor.
+    /// Opens the fastest adapter, or the one whose name contains the value of `TINY_LLM_GPU`.
+    /// `software` selects the CPU implementation of Mesa or Windows.
     ///
     /// # Errors
-    /// If there is none, or it lacks a limit.
+    /// If there is none, or one of its limits is too low.
     pub fn open() -> Result<Self> {
         Self::open_for(&Needs::default())
     }
 
-    /// The same for other needs than this course's.
+    /// Opens an adapter with other needs than this course's.
     ///
     /// # Errors
     /// As [`Gpu::open`].
@@ -165,7 +165,7 @@ impl Gpu {
             lost.get_or_insert_with(|| text.trim_end_matches([':', ' ']).to_owned());
         });
         let write = Arc::clone(&lost);
-        // What no scope catches, as a lack of memory while a submission is under way.
+        // Errors outside any scope, such as out of memory during a submission.
         device.on_uncaptured_error(Arc::new(move |error| {
             let mut lost = write.lock().unwrap_or_else(PoisonError::into_inner);
             lost.get_or_insert_with(|| format!("the device fails: {error}"));
@@ -173,7 +173,7 @@ impl Gpu {
         Ok(Self { device, queue, about, lost, submissions: AtomicUsize::new(0) })
     }
 
-    /// The device that the program shares, opened when it is first asked for.
+    /// Returns the process's shared device. The first call opens it.
     ///
     /// # Errors
     /// As [`Gpu::open`].
@@ -183,41 +183,40 @@ impl Gpu {
         shared.as_ref().map_err(|why| anyhow!("{why}"))
     }
 
-    /// What was opened.
+    /// Describes the adapter.
     #[must_use]
     pub fn about(&self) -> &About {
         &self.about
     }
 
-    /// How often work was handed to the queue.
+    /// Returns the number of submissions to the queue.
     #[must_use]
     pub fn submissions(&self) -> usize {
         self.submissions.load(Ordering::Relaxed)
     }
 
-    /// Waits until all that was submitted is done.
+    /// Waits until all submitted work is done.
     ///
     /// # Errors
-    /// If the device is lost, or a kernel does not end.
+    /// If the device is lost, or a kernel does not end in time.
     pub fn wait(&self) -> Result<()> {
         self.usable()?;
         self.poll(PollType::Wait { submission_index: None, timeout: Some(PATIENCE) })
     }
 
-    /// Whether nothing works on it any more.
+    /// Returns whether the device is unusable.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.usable().is_err()
     }
 
-    /// Gives the device up, whoever still uses it, as if somebody had pulled it out. What is asked
-    /// of it from now on is refused.
+    /// Destroys the device, as if it had been unplugged. All later calls return an error.
     pub fn give_up(&self) {
         self.device.destroy();
     }
 
-    /// Asks the device how far it is, without waiting: a loss shows there, and nowhere else; while
-    /// work is under way, only once that is over.
+    /// Polls the device without waiting, which is the only way to notice a loss. During running
+    /// work, a loss may only show after it.
     pub(crate) fn look(&self) -> Result<()> {
         self.poll(PollType::Poll)
     }
@@ -230,7 +229,7 @@ impl Gpu {
         self.usable()
     }
 
-    /// What was lost stays lost.
+    /// Returns an error if the device was lost.
     pub(crate) fn usable(&self) -> Result<()> {
         match &*self.lost.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(why) => bail!("{}: {why}", self.about),
@@ -238,12 +237,12 @@ impl Gpu {
         }
     }
 
-    /// Does something on the device, and says what it complains of.
+    /// Calls `action` on the device and returns the device's errors.
     pub(crate) fn scoped<T>(&self, what: &str, action: impl FnOnce() -> T) -> Result<T> {
         self.allocating(what, 0, action)
     }
 
-    /// The same for what takes so many bytes.
+    /// Like `scoped`, for an action that allocates this many bytes.
     pub(crate) fn allocating<T>(
         &self,
         what: &str,
@@ -257,8 +256,8 @@ impl Gpu {
         let done = action();
         for scope in [validation, internal, memory] {
             if let Some(error) = now(scope.pop())? {
-                // On a device that is lost, everything else is wrong too; it says so once all that
-                // was submitted is over.
+                // A lost device causes other errors too. It reports the loss once all submitted
+                // work is over.
                 self.wait().with_context(|| what.to_owned())?;
                 if let wgpu::Error::OutOfMemory { .. } = error {
                     let error = anyhow!(OutOfMemory { wanted });
@@ -273,7 +272,7 @@ impl Gpu {
 
 impl About {
     /// # Errors
-    /// If it lacks a limit.
+    /// If one of its limits is too low.
     fn check(&self, needs: &Needs, buffers: u32) -> Result<()> {
         for (name, found, expected) in [
             ("threads of a workgroup", self.invocations, needs.invocations),
@@ -290,8 +289,7 @@ impl About {
     }
 }
 
-/// Why a device does not go on, if it does not. The graphics library panics where a device is lost
-/// while it is waited for.
+/// Returns why the device failed, if it did. wgpu panics if a device is lost during a wait.
 fn polled(poll: impl FnOnce() -> Result<PollStatus, PollError>) -> Result<(), String> {
     match catch_unwind(AssertUnwindSafe(poll)) {
         Ok(Ok(_)) => Ok(()),
@@ -304,14 +302,14 @@ fn polled(poll: impl FnOnce() -> Result<PollStatus, PollError>) -> Result<(), St
     }
 }
 
-/// What a panic says, on one line.
+/// Returns the message of a panic on one line.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or(panic.downcast_ref().copied()).unwrap_or("a panic");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The faster, the lower.
+/// Ranks kinds of devices, fastest first.
 fn rank(kind: DeviceType) -> usize {
     match kind {
         DeviceType::DiscreteGpu => 0,
@@ -332,7 +330,7 @@ fn kind(kind: DeviceType) -> &'static str {
     }
 }
 
-/// The result of what is only formally waited for: outside of a browser it is there at once.
+/// Returns the result of a future that is already complete, as all of wgpu's are outside a browser.
 pub(crate) fn now<T>(future: impl Future<Output = T>) -> Result<T> {
     match pin!(future).poll(&mut Task::from_waker(Waker::noop())) {
         Poll::Ready(value) => Ok(value),

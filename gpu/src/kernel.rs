@@ -9,10 +9,10 @@ use wgpu::{
 
 use crate::{Gpu, check};
 
-/// A program for the device (Metal: `MTLComputePipelineState`, made from an `MTLFunction`).
+/// A compute pipeline (Metal: `MTLComputePipelineState`, made from an `MTLFunction`).
 ///
-/// Its bindings are those of group 0: numbers that are the same for all threads at 0, the buffers
-/// that it reads from 1 on, and the one that it writes behind them.
+/// All bindings are in group 0: uniforms at binding 0, the buffers it reads from binding 1, and
+/// last the buffer it writes.
 #[derive(Debug)]
 pub struct Kernel {
     pub(crate) name: String,
@@ -22,16 +22,16 @@ pub struct Kernel {
 }
 
 impl Gpu {
-    /// Compiles the entry point `main` of a text that reads so many buffers and writes one.
+    /// Compiles the entry point `main` of a kernel that reads `reads` buffers and writes one.
     ///
     /// # Errors
-    /// What naga says of the text, with the line; or what the device says of its bindings.
+    /// With naga's message and the line, or the device's message about the bindings.
     pub fn kernel(&self, name: &str, text: &str, reads: usize) -> Result<Kernel> {
         check(name, text)?;
         let entry = |binding: usize| {
             let ty = match binding {
                 0 => BufferBindingType::Uniform,
-                // Parts of one buffer may be read and written by one kernel.
+                // A kernel may read and write parts of the same buffer.
                 _ => BufferBindingType::Storage { read_only: false },
             };
             BindGroupLayoutEntry {

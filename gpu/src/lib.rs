@@ -1,8 +1,9 @@
-//! A graphics processor for both engines: what surrounds week 4's kernels and is no task of day 5.
+//! Access to a GPU for both engines: everything around week 4's kernels that is not a task of day
+//! 5.
 //!
-//! In reading order: `device` (an adapter is found and opened), `memory` (buffers, and bytes on
-//! their way there and back), `check` (WGSL is read before any device sees it), `kernel` (compiled
-//! WGSL), `pass` (kernels recorded one after the other, submitted at once).
+//! In reading order: `device` (finds and opens an adapter), `memory` (buffers, uploads, downloads),
+//! `check` (validates WGSL without a device), `kernel` (compiles WGSL), `pass` (records kernels and
+//! submits them together).
 //!
 //! The words in brackets are those of Apple's Metal.
 //!

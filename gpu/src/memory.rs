@@ -1,31 +1,31 @@
-//! Buffers, and bytes on their way there and back.
+//! Buffers, uploads and downloads.
 
 use anyhow::{Context, Error, Result, ensure};
 use wgpu::{BufferDescriptor, BufferUsages, MapMode};
 
 use crate::{Gpu, OutOfMemory};
 
-/// Bytes that the device has (Metal: `MTLBuffer`).
+/// Memory on the device (Metal: `MTLBuffer`).
 #[derive(Debug, Clone)]
 pub struct Buffer {
     pub(crate) inner: wgpu::Buffer,
-    /// Where it begins in the device's.
+    /// Offset in the device's buffer.
     pub(crate) offset: usize,
-    /// As asked for; the device's is filled up to a multiple of 4.
+    /// Size as requested. The device's buffer is padded to a multiple of 4.
     bytes: usize,
 }
 
 impl Buffer {
-    /// How many there are.
+    /// Returns the size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// A part of it, which begins at a multiple of [`ALIGNMENT`].
+    /// Returns a part of the buffer. It must begin at a multiple of [`ALIGNMENT`].
     ///
     /// # Errors
-    /// If it does not, or is not within the buffer.
+    /// If it doesn't, or is outside the buffer.
     pub fn part(&self, offset: usize, bytes: usize) -> Result<Self> {
         let end = offset.checked_add(bytes);
         ensure!(
@@ -38,20 +38,20 @@ impl Buffer {
     }
 }
 
-/// A part of a buffer begins at a multiple of this, on every device.
+/// Alignment of the parts of a buffer, on every device.
 pub const ALIGNMENT: usize = 256;
 
-/// Numbers as they are uploaded.
+/// Converts numbers to bytes for an upload.
 #[must_use]
 pub fn bytes_of(numbers: &[f32]) -> &[u8] {
     bytemuck::cast_slice(numbers)
 }
 
 impl Gpu {
-    /// Room for so many bytes, all 0.
+    /// Allocates a buffer of zeros.
     ///
     /// # Errors
-    /// If no kernel of this device could be given as many, or there is no memory.
+    /// If it is too long for a kernel of this device, or memory is insufficient.
     pub fn buffer(&self, bytes: usize) -> Result<Buffer> {
         let size = (bytes.max(4) as u64).next_multiple_of(4);
         if size > self.about().buffer_bytes {
@@ -67,7 +67,7 @@ impl Gpu {
         Ok(Buffer { inner, offset: 0, bytes })
     }
 
-    /// A buffer of these bytes; what fills it up to a multiple of 4 is 0.
+    /// Allocates a buffer with these bytes, padded with zeros to a multiple of 4.
     ///
     /// # Errors
     /// As [`Gpu::buffer`].
@@ -77,10 +77,10 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// Writes over the beginning of a buffer, before all that is submitted from now on.
+    /// Overwrites the beginning of a buffer. Takes effect before all later submissions.
     ///
     /// # Errors
-    /// If it is shorter, or the device is lost.
+    /// If the buffer is shorter, or the device is lost.
     pub fn write(&self, buffer: &Buffer, bytes: &[u8]) -> Result<()> {
         ensure!(
             bytes.len() <= buffer.bytes,
@@ -100,15 +100,15 @@ impl Gpu {
         })
     }
 
-    /// What is in a buffer once all that was submitted is done.
+    /// Waits for all submitted work, and returns the contents of a buffer.
     ///
     /// # Errors
-    /// If the device is lost, or a kernel does not end.
+    /// If the device is lost, or a kernel does not end in time.
     pub fn download(&self, buffer: &Buffer) -> Result<Vec<u8>> {
         let size = (buffer.bytes.max(4) as u64).next_multiple_of(4);
         let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
         let descriptor = BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-        // A kernel's buffer lies where the device likes it; the processor reads another.
+        // The CPU can't map a kernel's buffer, so its contents are copied to one that it can.
         let copy = self.scoped("bytes of a buffer", || {
             let copy = self.device.create_buffer(&descriptor);
             let mut encoder = self.device.create_command_encoder(&Default::default());
@@ -122,7 +122,7 @@ impl Gpu {
         Ok(view[..buffer.bytes].to_vec())
     }
 
-    /// The same as numbers.
+    /// Downloads a buffer as f32 numbers.
     ///
     /// # Errors
     /// As [`Gpu::download`].

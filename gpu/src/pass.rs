@@ -1,4 +1,4 @@
-//! Kernels recorded one after the other, submitted at once.
+//! Kernels recorded one after the other and submitted together.
 
 use std::{num::NonZero, sync::atomic::Ordering};
 
@@ -10,11 +10,11 @@ use wgpu::{
 
 use crate::{Buffer, Gpu, Kernel};
 
-/// Numbers that are the same for all threads of a kernel, at most.
+/// Maximum number of uniforms of a kernel.
 const UNIFORMS: usize = 8;
 
-/// Work that is written down, and not done before it is submitted (Metal: an `MTLCommandBuffer` and
-/// its `MTLComputeCommandEncoder`). A kernel sees what those before it have written.
+/// Recorded work, which runs once submitted (Metal: `MTLCommandBuffer` and
+/// `MTLComputeCommandEncoder`). A kernel sees the writes of those before it.
 #[derive(Debug)]
 pub struct Pass<'a> {
     gpu: &'a Gpu,
@@ -23,7 +23,7 @@ pub struct Pass<'a> {
 }
 
 impl Gpu {
-    /// Begins to record.
+    /// Begins a recording.
     #[must_use]
     pub fn pass(&self) -> Pass<'_> {
         let encoder = self.device.create_command_encoder(&Default::default());
@@ -32,11 +32,11 @@ impl Gpu {
 }
 
 impl Pass<'_> {
-    /// Records a kernel over `groups` workgroups. `uniforms` are the numbers of binding 0, f32 as
-    /// their bits; `reads` the bindings from 1 on, `writes` the last.
+    /// Records a kernel over `groups` workgroups. `uniforms` are the numbers of binding 0 (f32 as
+    /// bits), `reads` the bindings from 1, `writes` the last.
     ///
     /// # Errors
-    /// If these are not the bindings that it has, or the device cannot take as many workgroups.
+    /// If the bindings don't match the kernel, or there are too many workgroups for the device.
     pub fn run(
         &mut self,
         kernel: &Kernel,
@@ -93,11 +93,11 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Records a copy of bytes from one buffer to another, all multiples of 4 (Metal: an
+    /// Records a copy between buffers. Offsets and size are multiples of 4 (Metal:
     /// `MTLBlitCommandEncoder`).
     ///
     /// # Errors
-    /// If they are not within the buffers.
+    /// If a range is outside its buffer.
     pub fn copy(
         &mut self,
         from: &Buffer,
@@ -118,16 +118,16 @@ impl Pass<'_> {
         })
     }
 
-    /// How many kernels are recorded.
+    /// Returns the number of recorded kernels.
     #[must_use]
     pub fn kernels(&self) -> usize {
         self.kernels
     }
 
-    /// Hands all of it to the queue (Metal: `commit`). Returns at once.
+    /// Submits the recording to the queue (Metal: `commit`). Returns at once.
     ///
     /// # Errors
-    /// What the device says of it.
+    /// If the device rejects the recording.
     pub fn submit(self) -> Result<()> {
         let Self { gpu, encoder, .. } = self;
         gpu.scoped("a submission", || gpu.queue.submit([encoder.finish()]))?;

@@ -17,7 +17,7 @@ thread_local! {
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, with a counter for each thread of what it asks for.
+/// The system's allocator, with a per-thread count of allocations.
 pub struct CountingAllocator;
 
 fn count_one() {
@@ -50,9 +50,8 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
-/// Allocations and reallocations of this thread while `action` ran. What other tests of the program
-/// do meanwhile does not count, and neither do threads that `action` hands work to: give it a team
-/// of one.
+/// Counts allocations and reallocations of this thread while `action` runs. Other threads don't
+/// count, including those that `action` uses, so give it a thread pool of one.
 pub fn count<T>(action: impl FnOnce() -> T) -> (usize, T) {
     let before = COUNT.get();
     let result = action();

@@ -10,7 +10,7 @@ use crate::{
 };
 use tiny_llm_formats::Tensor;
 
-/// Where two tensors of one shape differ most.
+/// Where two tensors of the same shape differ most.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mismatch {
     /// Index of the worst element, one number per axis.
@@ -19,13 +19,13 @@ pub struct Mismatch {
     pub found: f32,
     /// The value expected there.
     pub expected: f32,
-    /// How many elements are out of tolerance.
+    /// Number of elements out of tolerance.
     pub wrong: usize,
 }
 
-/// The worst element, if any is out of tolerance: a NaN or an infinity first, then the one furthest
-/// away. Distances are parts of the expected number, or of the usual magnitude where that is
-/// larger: a number near 0 whose sign is wrong is less to look at than one of 4 that is off by 4.
+/// Finds the worst element out of tolerance, if any: first a NaN or an infinity, then the largest
+/// difference. Differences are relative to the expected number, or to the typical magnitude if that
+/// is larger. So a wrong sign near 0 counts less than 4 being off by 4.
 ///
 /// # Panics
 /// If the shapes differ.
@@ -59,7 +59,7 @@ pub fn worst_mismatch(
     worst.map(|(_, m)| Mismatch { wrong, ..m })
 }
 
-/// Passes if both tensors have the same shape and no element is out of tolerance.
+/// Passes if both tensors have the same shape and every element is within tolerance.
 ///
 /// # Panics
 /// Otherwise, with a message that shows both shapes, the worst index, both values and the
@@ -74,8 +74,8 @@ pub fn assert_close(
     assert_close_noting(what, found, expected, tolerance, "");
 }
 
-/// [`assert_close`] with lines of `more` between the numbers and the diagnosis, each after a line
-/// feed.
+/// Like [`assert_close`], but puts the lines of `more`, each after a line feed, before the
+/// diagnosis.
 ///
 /// # Panics
 /// As [`assert_close`].
@@ -90,7 +90,7 @@ pub fn assert_close_noting(
     assert_close_led(what, found, expected, tolerance.into(), more, None);
 }
 
-/// [`assert_close_noting`], on an input where a NaN comes of what `nan` says.
+/// Like [`assert_close_noting`]; `nan` gives the cause of a NaN on this input.
 #[track_caller]
 pub(crate) fn assert_close_led(
     what: &str,
@@ -105,9 +105,8 @@ pub(crate) fn assert_close_led(
     }
 }
 
-/// Passes if two results of the learner's own code agree. Unlike [`assert_close`] it diagnoses
-/// nothing: both may be wrong, so how far one is from the other tells no mistake. `property` says
-/// why they must agree.
+/// Passes if two results of the learner's own code agree. Unlike [`assert_close`] it gives no
+/// diagnosis, since both results may be wrong. `property` explains why they must agree.
 ///
 /// # Panics
 /// Otherwise, with the worst element of both and the property.
@@ -124,12 +123,12 @@ pub fn assert_agrees(
     }
 }
 
-/// Passes if the answer, which is a text or a list rather than a tensor, is the expected one. Like
-/// a tensor it is compared with the answers of known mistakes, so use it where an answer holds so
-/// much that two mistakes do not give the same.
+/// Passes if an answer that is a text or a list, not a tensor, is the expected one. It is compared
+/// with the answers of known mistakes, so use it only for answers long enough that no two mistakes
+/// agree.
 ///
 /// # Panics
-/// Otherwise, with both, or with what differs if they are long lists.
+/// Otherwise, with both answers, or with the differences if they are long lists.
 #[track_caller]
 pub fn assert_answer<T: PartialEq + fmt::Debug>(what: &str, found: &T, expected: &T) {
     if found != expected {
@@ -142,7 +141,7 @@ pub fn assert_answer<T: PartialEq + fmt::Debug>(what: &str, found: &T, expected:
     }
 }
 
-/// As [`assert_answer`], for a text of several lines: found and expected are printed side by side.
+/// Like [`assert_answer`], for a text of several lines. Prints found and expected side by side.
 ///
 /// # Panics
 /// If they differ.
@@ -165,7 +164,7 @@ pub fn assert_picture(what: &str, found: &str, expected: &str) {
     }
 }
 
-/// As [`assert_close`], but returns the message.
+/// Like [`assert_close`], but returns the message.
 ///
 /// # Errors
 /// The explanation, several lines of plain text.
@@ -205,7 +204,7 @@ pub fn compare(
     Err(message)
 }
 
-/// The row (along the last axis) that an element stands in, if it is short enough to be read.
+/// Returns the row (along the last axis) of an element, if it is short enough to read.
 fn row_of(x: &Tensor, index: &[usize]) -> Option<Vec<f32>> {
     let (_, lead) = index.split_last()?;
     let mut row = x.view();
@@ -215,8 +214,7 @@ fn row_of(x: &Tensor, index: &[usize]) -> Option<Vec<f32>> {
     (2..=difference::READABLE).contains(&row.len()).then(|| row.iter().copied().collect())
 }
 
-/// A row as it is printed: without digits behind the point where all numbers that it is compared
-/// with, and its own, are whole.
+/// Formats a row. Omits decimals if `whole`: all numbers in both rows are whole.
 fn readable(row: &[f32], whole: bool) -> String {
     let one = |&v: &f32| match v {
         _ if whole => format!("{}", v as i32),
@@ -226,8 +224,8 @@ fn readable(row: &[f32], whole: bool) -> String {
     format!("[{}]", row.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
-/// Passes if `action` panics, as the documentation promises for such arguments. A task that is
-/// still a `todo!` does not count: its panic goes on.
+/// Passes if `action` panics, as documented for such arguments. The panic of a `todo!` does not
+/// count and continues.
 ///
 /// # Panics
 /// If `action` returns.
@@ -240,9 +238,8 @@ pub fn assert_panics<T>(arguments: &str, action: impl FnOnce() -> T) {
     }
 }
 
-/// What `action` returns for arguments that it must accept. A panic is said to be one on these
-/// arguments, as the message of a panic in a library names none; that of a task that is still a
-/// `todo!` goes on.
+/// Returns the result of `action` for arguments it must accept. If it panics, the message names the
+/// arguments. The panic of a `todo!` continues unchanged.
 ///
 /// # Panics
 /// If `action` panics.
@@ -251,8 +248,7 @@ pub fn assert_accepts<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
     assert_returns(arguments, action, |_| None)
 }
 
-/// [`assert_accepts`], where a panic may tell more of itself than Rust does: `explain` says what, as
-/// [`Told`] has it.
+/// Like [`assert_accepts`], but `explain` can add to the message of a panic. See [`Told`].
 ///
 /// # Panics
 /// If `action` panics.
@@ -278,11 +274,11 @@ pub fn assert_returns<T>(
     )
 }
 
-/// What is told of a panic where none belongs.
+/// How to report an unexpected panic.
 pub struct Told {
-    /// What stands before "panicked at".
+    /// The text before "panicked at".
     pub lead: &'static str,
-    /// What it means, if the test knows; otherwise what Rust's own panics mean is said.
+    /// The cause, if the test knows it. Otherwise Rust's own panics are explained.
     pub diagnosis: Option<&'static str>,
 }
 
@@ -292,8 +288,8 @@ impl Default for Told {
     }
 }
 
-/// What `action` returns for arguments that it must refuse with an error: [`assert_accepts`] would
-/// call them allowed.
+/// Returns the result of `action` for arguments it must refuse with an error. ([`assert_accepts`]
+/// would call these arguments allowed.)
 ///
 /// # Panics
 /// If `action` panics.
@@ -303,19 +299,19 @@ pub fn assert_refuses<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
     assert_returns(arguments, action, |_| Some(Told { lead, diagnosis: None }))
 }
 
-/// What a test rests on beside its own task.
+/// Another task that a test depends on.
 pub struct Part {
-    /// As the runner has it: `week1-day1 task 1`.
+    /// The runner's name of the task: `week1-day1 task 1`.
     pub task: &'static str,
-    /// What it does: `softmax`.
+    /// The function: `softmax`.
     pub what: &'static str,
-    /// Panics if it is wrong.
+    /// Panics if the function is wrong.
     pub check: fn(),
 }
 
-/// Runs a test of something that is made of other tasks' work. If it fails and one of the parts,
-/// tried in order, is wrong by itself, that is what is said: numbers that come out of a whole tell
-/// nothing of the whole as long as a part is wrong.
+/// Runs a test of code that uses functions of other tasks. If it fails, checks these parts in order
+/// and reports the first wrong one, since the result of the whole says little while a part is
+/// wrong.
 ///
 /// # Panics
 /// If `test` does.
@@ -338,8 +334,8 @@ pub fn resting_on<T>(parts: &[&Part], test: impl FnOnce() -> T) -> T {
     )
 }
 
-/// Passes if `function` gives the same for `x` whatever order its elements lie in in memory, which
-/// a swap of axes changes and an index does not see.
+/// Passes if `function` gives the same result for `x` with another memory layout of the same
+/// elements, as after a swap of axes.
 ///
 /// # Panics
 /// Otherwise, or if `function` does.
@@ -367,7 +363,7 @@ pub fn assert_any_layout(
     );
 }
 
-/// The same elements at the same indices, column by column in memory.
+/// Returns the same elements at the same indices, stored column by column.
 #[must_use]
 pub fn in_another_layout(x: &Tensor) -> Tensor {
     x.view().reversed_axes().as_standard_layout().into_owned().reversed_axes()

@@ -1,9 +1,9 @@
-//! What went wrong, in the learner's terms, read off a wrong answer.
+//! Explains a wrong answer in the learner's terms.
 //!
-//! First the answer is compared with those that the wrong solutions in `tests/wrong` give on the
-//! same input; they stand in `tests/fixtures/wrong/DAY.safetensors`, which `cargo course matrix`
-//! writes, so that no wrong code is linked. If none is equal, a few shapes of wrongness are
-//! recognised that need no entry. Otherwise nothing is said: a wrong name is worse than none.
+//! First, the answer is compared with the answers of the wrong solutions in `tests/wrong` on the
+//! same input. `cargo course matrix` records these in `tests/fixtures/wrong/DAY.safetensors`, so no
+//! wrong code is linked. If none matches, some general patterns are tried. Otherwise there is no
+//! diagnosis, since a wrong one is worse than none.
 
 use std::{fmt::Write as _, io::Write as _, ops::Range, path::PathBuf};
 
@@ -13,11 +13,12 @@ use serde_json::{Value, json};
 use crate::{stored::Stored, tolerance::Tolerance};
 use tiny_llm_formats::Tensor;
 
-/// What a NaN comes of on some input.
+/// The cause of a NaN on some input.
 #[derive(Clone)]
 pub(crate) struct Nan<'a> {
     pub(crate) comes_of: &'a str,
-    /// The elements that are NaN then, row by row, if that tells it from other causes.
+    /// The elements that this cause makes NaN, in row-major order, if that distinguishes it from
+    /// others.
     pub(crate) place: Option<Range<usize>>,
 }
 
@@ -29,10 +30,10 @@ impl Nan<'_> {
     }
 }
 
-/// Lines to print under a mismatch; empty if nothing is known of this answer.
+/// Returns lines to print under a mismatch; empty if the answer is not recognised.
 ///
-/// `what` names the check, and is the same whenever the same test reaches it with the same input.
-/// `nan` is what a NaN comes of on this input, if that is known.
+/// `what` names the check. It is the same each time the same test checks the same input. `nan` is
+/// the cause of a NaN on this input, if known.
 pub(crate) fn of_tensor(
     what: &str,
     found: &Tensor,
@@ -45,7 +46,7 @@ pub(crate) fn of_tensor(
     })
 }
 
-/// As [`of_tensor`], for bytes of which each means something else: only known mistakes are named.
+/// Like [`of_tensor`], for bytes with different meanings. Only names known mistakes.
 pub(crate) fn of_bytes(
     what: &str,
     found: &Tensor,
@@ -79,15 +80,15 @@ fn known_or(
     match known.as_slice() {
         [one] => one.clone(),
         [] => otherwise(found, expected, tolerance).map(|text| line(&text)).unwrap_or_default(),
-        // Verification sees to it that this does not happen with an answer of the bank.
+        // `cargo course verify` ensures that this can't happen with an answer of the bank.
         _ => String::new(),
     }
 }
 
-/// As [`of_tensor`], for an answer that is written out, such as a text or a list of tokens.
+/// Like [`of_tensor`], for an answer in writing, such as a text or a list of tokens.
 pub(crate) fn of_text(what: &str, found: &str) -> String {
     if found == "an error" || found == "None" {
-        // Any mistake may end so: it tells nothing of where it came from.
+        // Any mistake can lead to this answer, so it says nothing about the cause.
         return String::new();
     }
     record(what, || json!({ "text": found }));
@@ -100,15 +101,15 @@ fn line(text: &str) -> String {
     format!("\n  diagnosis {text}")
 }
 
-/// How close an answer must come to a known wrong one: the check's tolerance, and the rounding of
-/// an answer of that size.
+/// Returns whether an answer is close enough to a known wrong one: within the check's tolerance and
+/// the rounding of numbers of that size.
 #[must_use]
 fn same(found: f32, known: f32, tolerance: Tolerance, largest: f32) -> bool {
     let largest = match tolerance {
         Tolerance::Absolute(_) => largest,
         Tolerance::Relative(_) => known.abs(),
     };
-    // Any number is within a part of an infinity, so that one is met exactly or not at all.
+    // An infinite value must match exactly.
     tolerance.allows(found, known) || (known.is_finite() && (found - known).abs() <= 1e-5 * largest)
 }
 
@@ -116,14 +117,14 @@ fn largest(x: &Tensor) -> f32 {
     x.iter().filter(|v| v.is_finite()).fold(0.0, |m, v| m.max(v.abs()))
 }
 
-/// The known wrong answers of one day.
+/// The known wrong answers of a day.
 struct Known {
     file: Stored,
 }
 
 impl Known {
-    /// Those of the day whose test program this is, and of its tasks for this kind of processor;
-    /// none elsewhere, and where they have not been recorded.
+    /// Loads the answers for the day of this test program and for this kind of CPU. Empty if none
+    /// have been recorded.
     fn of_this_day() -> Vec<Self> {
         let Some(day) = this_day() else { return Vec::new() };
         let names = [format!("wrong/{day}"), format!("wrong/{day}_{}", std::env::consts::ARCH)];
@@ -131,7 +132,7 @@ impl Known {
         files.map(|file| Self { file }).collect()
     }
 
-    /// The answers that were recorded for this check.
+    /// Returns the answers recorded for this check.
     fn answers(&self, what: &str) -> Vec<Value> {
         self.file
             .about(what)
@@ -156,8 +157,8 @@ impl Known {
     }
 }
 
-/// The day whose tests run: the program's name says it, or the environment where one program has
-/// the tests of several days.
+/// Returns the day whose tests are running, from the program's name, or from the environment if one
+/// program has the tests of several days.
 fn this_day() -> Option<String> {
     if let Ok(day) = std::env::var("COURSE_DAY") {
         return Some(day);
@@ -168,7 +169,7 @@ fn this_day() -> Option<String> {
     Some(day.to_owned())
 }
 
-/// What the answers say, each once.
+/// Returns the distinct messages of the answers.
 fn says<'a>(answers: impl Iterator<Item = &'a Value>) -> Vec<String> {
     let mut texts: Vec<String> = answers
         .filter_map(|answer| {
@@ -184,15 +185,16 @@ fn says<'a>(answers: impl Iterator<Item = &'a Value>) -> Vec<String> {
     texts
 }
 
-/// Whether so little of a large answer is wrong that another mistake may well give the same.
+/// Returns whether so few elements of a large answer are wrong that another mistake could give the
+/// same.
 fn is_thin(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> bool {
     found.shape() == expected.shape()
         && found.len() >= 12
         && found.iter().zip(expected).filter(|&(&x, &y)| !tolerance.allows(x, y)).count() < 3
 }
 
-/// How many tolerances the worst element is away; infinite for a NaN or an infinity, or where no
-/// deviation is allowed.
+/// Returns the distance of the worst element in tolerances; infinite for a NaN or an infinity, or
+/// if no deviation is allowed.
 fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f64> {
     if found.shape() != expected.shape() {
         return None;
@@ -206,24 +208,24 @@ fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f
         }
     };
     let worst = found.iter().zip(expected).map(|(&x, &y)| of(x, y)).max_by(f64::total_cmp)?;
-    // JSON has no infinity: `null` stands for it.
+    // JSON has no infinity, so `null` represents it.
     worst.is_finite().then_some(worst)
 }
 
-/// Appends an answer to the file that `COURSE_RECORD` names, if it is set: so `cargo course matrix`
-/// learns the bank's answers.
+/// Appends an answer to the file that `COURSE_RECORD` names, if it is set. This is how `cargo
+/// course matrix` records the bank's answers.
 fn record(what: &str, answer: impl FnOnce() -> Value) {
     let Some(path) = std::env::var_os("COURSE_RECORD") else { return };
     let mut line = answer();
     line["what"] = what.into();
     let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
-    // One write, so that the lines of tests that run side by side do not mix.
+    // One write, so that lines of concurrent tests don't mix.
     let written = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
     written
         .unwrap_or_else(|error| panic!("COURSE_RECORD={}: {error}", PathBuf::from(path).display()));
 }
 
-/// Wrongness that needs no entry in the bank.
+/// Recognises general patterns that need no entry in the bank.
 fn by_shape(
     found: &Tensor,
     expected: &Tensor,
@@ -234,7 +236,7 @@ fn by_shape(
         return wrong_shape(found, expected, tolerance);
     }
     if close(found, expected, tolerance) {
-        // So near the right answer, a factor near 1 and a shift near 0 would fit too.
+        // So close to the expected answer, a factor near 1 or a shift near 0 would fit too.
         return None;
     }
     not_finite(found, expected, nan)
@@ -250,7 +252,7 @@ fn close(x: &Tensor, y: &Tensor, tolerance: Tolerance) -> bool {
     x.shape() == y.shape() && Zip::from(x).and(y).all(|&x, &y| same(x, y, tolerance, largest))
 }
 
-/// Whether an answer holds enough to tell one arrangement of its numbers from another.
+/// Returns whether an answer has enough different numbers to tell arrangements apart.
 fn varied(x: &Tensor) -> bool {
     let mut bits: Vec<u32> = x.iter().map(|v| v.to_bits()).collect();
     bits.sort_unstable();
@@ -279,8 +281,8 @@ fn wrong_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Optio
     None
 }
 
-/// Where a NaN or an infinity stands that does not belong there. Which of an operation's many ways
-/// to a NaN it was, the number itself does not say; where it stands says where to look.
+/// Describes where NaNs or infinities are. The value does not reveal the cause, but its position
+/// says where to look.
 fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option<String> {
     let n = found.len();
     let places = |wrong: &dyn Fn(f32, f32) -> bool| {
@@ -307,7 +309,8 @@ fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option
     Some(format!("{count} of {n} elements are finite where an infinite one belongs{rows}."))
 }
 
-/// Whether what is wrong fills rows (along the last axis) that others are free of.
+/// Returns a note if the wrong elements fill whole rows (along the last axis) and no others are
+/// affected.
 fn whole_rows(wrong: &[bool], shape: &[usize]) -> String {
     let width = shape.last().copied().unwrap_or(1).max(1);
     let rows: Vec<usize> =
@@ -341,7 +344,7 @@ fn all_zero(found: &Tensor, expected: &Tensor) -> Option<String> {
     })
 }
 
-/// Two axes whose exchange makes the one the other.
+/// Finds two axes whose swap turns one tensor into the other.
 fn swapped_axes(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<(usize, usize)> {
     if found.ndim() != expected.ndim() || !varied(expected) {
         return None;
@@ -369,15 +372,14 @@ fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<Str
     let (at, &y) = expected.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     let factor = found.iter().nth(at)? / y;
     if !(1e-6..=1e6).contains(&factor.abs()) {
-        // What is that small or large has vanished or grown without bound; a factor explains
-        // nothing.
+        // Such a number has vanished or exploded. A factor explains nothing.
         return None;
     }
     if (factor - 1.0).abs() < 2e-4 {
-        // So near 1 the slack below would let other deviations pass for a factor.
+        // So close to 1, the slack below would accept other deviations as a factor.
         return None;
     }
-    // Small numbers must agree as closely as large ones do.
+    // Small numbers must match as closely as large ones.
     let tolerance = match tolerance {
         Tolerance::Absolute(bound) => Tolerance::Absolute(bound * factor.abs().min(1.0)),
         relative @ Tolerance::Relative(_) => relative,
@@ -412,10 +414,9 @@ fn shifted(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<St
         .then(|| format!("Every element is the expected one plus the same {by:.4}."))
 }
 
-/// The right numbers in other places.
+/// Recognises the right numbers in the wrong order.
 fn elsewhere(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
-    // Of whole numbers many are equal, so that a few that change places by chance say nothing of
-    // order.
+    // Among whole numbers many are equal, so a few can swap by chance.
     if !varied(expected) || expected.iter().all(|y| y.fract() == 0.0) && !distinct(expected) {
         return None;
     }

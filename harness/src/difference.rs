@@ -1,21 +1,21 @@
-//! Where two answers differ that are too long to be printed whole.
+//! Describes the differences between two answers too long to print.
 
 use crate::tolerance::Tolerance;
 use tiny_llm_formats::Tensor;
 
-/// Rows of so many values are printed; longer ones are described.
+/// Longest row that is printed. Longer ones are described.
 pub(crate) const READABLE: usize = 12;
-/// So many neighbours must be right to be called so: a few agree by chance.
+/// Minimum run of correct neighbours worth reporting. Shorter runs occur by chance.
 const RUN: usize = 8;
-/// Lists as long as this are printed whole.
+/// Longest list that is printed whole.
 const SHORT: usize = 120;
-/// Rows that are wrong are all named up to so many.
+/// Maximum number of wrong rows that are all named.
 const SOME: usize = 6;
-/// So many differences are named one by one.
+/// Maximum number of differences that are named one by one.
 const NAMED: usize = 4;
 
-/// For rows longer than [`READABLE`]: the first element that differs, and which columns are right
-/// in all rows, if that is a pattern.
+/// Returns, for rows longer than [`READABLE`], the first element that differs, and the columns that
+/// are right in all rows if they form a pattern.
 pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
     let width = *expected.shape().last()?;
     if width <= READABLE {
@@ -61,7 +61,7 @@ pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) ->
     Some(text)
 }
 
-/// The first few of a list of things that are wrong, out of `all`.
+/// Formats the first few of a list of wrong things, out of `all`.
 pub(crate) fn some_of(wrong: &[String], all: usize) -> String {
     if wrong.len() <= SOME {
         return wrong.join(", ");
@@ -70,7 +70,7 @@ pub(crate) fn some_of(wrong: &[String], all: usize) -> String {
     format!("{which} of {all}: {}, …", wrong[..SOME - 2].join(", "))
 }
 
-/// For answers that are shown as many lines, one for each input: those that differ.
+/// Returns the lines that differ, for answers with one line per input.
 pub(crate) fn of_lines(found: &str, expected: &str) -> Option<String> {
     let (x, y): (Vec<&str>, Vec<&str>) = (found.lines().collect(), expected.lines().collect());
     if y.len() < 3 || x.len() != y.len() {
@@ -88,8 +88,8 @@ pub(crate) fn of_lines(found: &str, expected: &str) -> Option<String> {
     Some(if right > 0 { format!("{lines}\n  {right} {right_are} right") } else { lines })
 }
 
-/// For long lists, as Rust prints them: what differs, entry by entry, or what is missing and what
-/// is too many; `None` if that would be no shorter.
+/// Describes the differences between long lists in Rust's format: entry by entry, or as missing and
+/// extra entries; `None` if that is no shorter.
 pub(crate) fn of_lists(found: &str, expected: &str) -> Option<String> {
     let (x, y) = (entries(found)?, entries(expected)?);
     if found.len().max(expected.len()) <= SHORT
@@ -125,7 +125,7 @@ pub(crate) fn of_lists(found: &str, expected: &str) -> Option<String> {
     (!text.is_empty()).then(|| format!("\n  found {} entries, expected {}{text}", x.len(), y.len()))
 }
 
-/// The entries of a list as Rust prints it.
+/// Returns the entries of a list in Rust's format.
 fn entries(list: &str) -> Option<Vec<&str>> {
     let inside = list.strip_prefix('[')?.strip_suffix(']')?;
     let (mut depth, mut quoted, mut escaped, mut start) = (0, false, false, 0);
@@ -159,7 +159,7 @@ mod tests {
         let expected = tensor(&[2, 128], (0..256).map(|i| i as f32).collect());
         let mut found = expected.clone();
         for (at, x) in found.iter_mut().enumerate() {
-            // One wrong value in a row of three by chance is no pattern.
+            // A single wrong value in a group of three is no pattern.
             if at / 16 % 2 == 1 && at % 3 > 0 {
                 *x = -1.0;
             }

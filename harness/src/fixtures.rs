@@ -9,12 +9,11 @@
 //!  "reveals": ["softmax-wrong-axis"]}
 //! ```
 //!
-//! `relative` lists the outputs whose tolerance is a part of the value; `reveals` names the
-//! mistakes of which the oracle has made sure that their answer lies at least 20 tolerances away.
-//! Some cases have a `nan`, which says what a NaN comes of on their input, and a `nan_place` if
-//! that is certain only where no other elements are NaN.
+//! `relative` lists the outputs whose tolerance is relative. `reveals` names mistakes whose answers
+//! the oracle has checked to be at least 20 tolerances away. `nan`, if present, explains a NaN on
+//! this input, and `nan_place` restricts that to cases where no other elements are NaN.
 
-/// What [`Case::value`] returns, for tests that name its type.
+/// The type that [`Case::value`] returns.
 pub use serde_json::Value as Json;
 use serde_json::Value;
 
@@ -27,13 +26,12 @@ use crate::{
 };
 use tiny_llm_formats::{Tensor, tensor::tensor};
 
-/// Signed numbers in −2..2, the same on every machine: the input of a test that needs no expected
-/// output.
+/// Returns numbers in −2..2, the same on every machine, as input for tests without expected output.
 #[must_use]
 pub fn random(seed: u64, shape: &[usize]) -> Tensor {
     let mut state = seed;
     Tensor::from_shape_simple_fn(shape, || {
-        // Knuth's linear congruential generator (MMIX); its high bits are the good ones.
+        // Knuth's linear congruential generator (MMIX). Its high bits are the most random.
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f32 / (1 << 22) as f32 - 2.0
@@ -56,7 +54,7 @@ impl Fixtures {
         Self { file: Stored::open(name) }
     }
 
-    /// One case: its inputs, its scalars, its expected outputs.
+    /// Returns a case: inputs, scalars and expected outputs.
     ///
     /// # Panics
     /// If there is no such case.
@@ -68,7 +66,7 @@ impl Fixtures {
         Case { file: &self.file, name: name.to_owned(), about }
     }
 
-    /// The names of all cases that start with `prefix`, sorted.
+    /// Returns the sorted names of all cases that start with `prefix`.
     #[must_use]
     pub fn cases(&self, prefix: &str) -> Vec<String> {
         let mut names: Vec<_> =
@@ -86,13 +84,13 @@ pub struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Its name in the fixtures: `task_2_attention/wide`.
+    /// Returns the name of the case: `task_2_attention/wide`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// An f32 tensor of this case.
+    /// Returns an f32 tensor of this case.
     ///
     /// # Panics
     /// If it is missing or not f32.
@@ -101,13 +99,13 @@ impl Case<'_> {
         self.get(name).unwrap_or_else(|| panic!("case {} has no tensor {name:?}", self.name))
     }
 
-    /// An f32 tensor of this case, if it is there.
+    /// Returns an f32 tensor of this case, if present.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Tensor> {
         self.file.f32s(&format!("{}/{name}", self.name))
     }
 
-    /// A tensor of whole numbers (stored as I64): token ids, positions.
+    /// Returns a tensor of whole numbers (stored as I64): token ids, positions.
     ///
     /// # Panics
     /// If it is missing, not I64, or holds a negative number.
@@ -124,7 +122,7 @@ impl Case<'_> {
             .expect("as many values as the shape says")
     }
 
-    /// A number of this case: `scale`, `eps`, `n_heads`.
+    /// Returns a scalar of this case: `scale`, `eps`, `n_heads`.
     ///
     /// # Panics
     /// If it is missing.
@@ -135,7 +133,7 @@ impl Case<'_> {
             .unwrap_or_else(|| panic!("case {} has no scalar {name:?}", self.name))
     }
 
-    /// A scalar that counts something.
+    /// Returns a scalar that is a count.
     ///
     /// # Panics
     /// If it is missing or not a whole number.
@@ -147,13 +145,13 @@ impl Case<'_> {
         usize::try_from(n).expect("fits")
     }
 
-    /// Any other value of the case's metadata, below `scalars`.
+    /// Returns any other value of the case's metadata, below `scalars`.
     #[must_use]
     pub fn value(&self, name: &str) -> &Value {
         &self.about["scalars"][name]
     }
 
-    /// The tolerance of an expected output, derived and stored by the oracle.
+    /// Returns the tolerance of an expected output, which the oracle has derived and stored.
     ///
     /// # Panics
     /// If it is missing.
@@ -168,7 +166,7 @@ impl Case<'_> {
         if relative { Tolerance::Relative(bound as f32) } else { Tolerance::Absolute(bound as f32) }
     }
 
-    /// Passes if `found` is what the oracle expects as `output`.
+    /// Passes if `found` matches the oracle's `output`.
     ///
     /// # Panics
     /// Otherwise, with case, seed, purpose, both shapes, worst index, both values and the
@@ -178,7 +176,7 @@ impl Case<'_> {
         self.check_rows(output, &[], found);
     }
 
-    /// As [`Case::check`], with lines of `more` under the numbers, each after a line feed.
+    /// Like [`Case::check`], with the lines of `more`, each after a line feed, under the numbers.
     ///
     /// # Panics
     /// As [`Case::check`].
@@ -189,15 +187,15 @@ impl Case<'_> {
         check::assert_close_led(&what, found, &expected, tolerance, more, self.nan());
     }
 
-    /// What a NaN comes of on this input, where the oracle knows.
+    /// Returns the cause of a NaN on this input, if the oracle knows it.
     fn nan(&self) -> Option<Nan<'_>> {
         let end = |i: usize| self.about["nan_place"][i].as_u64().map(|n| n as usize);
         let place = end(0).zip(end(1)).map(|(start, end)| start..end);
         Some(Nan { comes_of: self.about["nan"].as_str()?, place })
     }
 
-    /// As [`Case::check`], where row `i` of the answer is the one for `rows[i]`, such as `k = 3`:
-    /// the message says for which it is wrong.
+    /// Like [`Case::check`], for an answer whose row `i` belongs to `rows[i]`, such as `k = 3`. The
+    /// message names the wrong ones.
     ///
     /// # Panics
     /// As [`Case::check`].
@@ -222,8 +220,8 @@ impl Case<'_> {
         check::assert_close_led(&what, found, &expected, tolerance, &more, self.nan());
     }
 
-    /// As [`Case::check`], for the bytes of a file. The scalar `fields` lists where each field
-    /// begins and what it is.
+    /// Like [`Case::check`], for the bytes of a file. The scalar `fields` lists the start and name
+    /// of each field.
     ///
     /// # Panics
     /// Otherwise, with the first byte that differs and its field.

@@ -1,9 +1,9 @@
-//! Inputs that are drawn anew for each grading, and answers that leave the process.
+//! Inputs drawn for each grading, and answers sent out of the process.
 //!
-//! `tests/fresh/` draws inputs here, runs a task's functions on them and sends the answers out. It
-//! knows no expected value and compares nothing: the program that learns what a submission says
-//! shares its memory with the submission, so nothing it concludes could be trusted. `cargo course
-//! grade` runs the same tests on the reference, with the same seed, and compares the two.
+//! The tests in `tests/fresh/` draw inputs, call a task's functions and print the answers. They
+//! know no expected values and compare nothing: they run in one process with the submission, so
+//! their conclusions could be forged. `cargo course grade` runs the same tests on the reference
+//! with the same seed, and compares the answers.
 
 use std::{cell::Cell, fmt, io::Write as _};
 
@@ -11,19 +11,19 @@ use tiny_llm_formats::{Tensor, tensor::tensor};
 
 use crate::check::Tolerance;
 
-/// Holds the seed of a grading.
+/// Environment variable with the seed of a grading.
 pub const VARIABLE: &str = "TINY_LLM_FRESH";
 
-/// What the line of an answer begins with; JSON follows.
+/// Prefix of a line with an answer in JSON.
 pub const ANSWER: &str = "fresh answer: ";
 
-/// Where a task's inputs come from, and where its answers go.
+/// Draws a task's inputs and sends its answers.
 pub struct Fresh {
     state: Cell<u64>,
 }
 
 impl Fresh {
-    /// The inputs of one task; those of another have another `label`.
+    /// Creates the inputs of one task. Each task has its own `label`.
     #[must_use]
     pub fn new(label: &str) -> Self {
         let seed = std::env::var(VARIABLE).unwrap_or_default();
@@ -35,65 +35,65 @@ impl Fresh {
         Self { state: Cell::new(state) }
     }
 
-    /// 32 random bits.
+    /// Returns 32 random bits.
     fn bits(&self) -> u32 {
-        // Knuth's linear congruential generator (MMIX); its high bits are the good ones.
+        // Knuth's linear congruential generator (MMIX). Its high bits are the most random.
         let state = self.state.get().wrapping_mul(6_364_136_223_846_793_005);
         self.state.set(state.wrapping_add(1_442_695_040_888_963_407));
         (self.state.get() >> 32) as u32
     }
 
-    /// A whole number below `n`.
+    /// Returns a whole number below `n`.
     pub fn below(&self, n: usize) -> usize {
         ((u64::from(self.bits()) * n as u64) >> 32) as usize
     }
 
-    /// A whole number of this range, its ends included.
+    /// Returns a whole number from `least` to `most`, inclusive.
     pub fn from_to(&self, least: usize, most: usize) -> usize {
         least + self.below(most - least + 1)
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn u64(&self) -> u64 {
         u64::from(self.bits()) << 32 | u64::from(self.bits())
     }
 
-    /// Uniform in `[0, 1)`.
+    /// Returns a uniform number in `[0, 1)`.
     pub fn uniform(&self) -> f64 {
         f64::from(self.bits()) / 4_294_967_296.0
     }
 
-    /// A number in −2..2.
+    /// Returns a number in −2..2.
     pub fn f32(&self) -> f32 {
         (self.bits() >> 8) as f32 / (1 << 22) as f32 - 2.0
     }
 
-    /// `n` numbers in −2..2.
+    /// Returns `n` numbers in −2..2.
     pub fn f32s(&self, n: usize) -> Vec<f32> {
         (0..n).map(|_| self.f32()).collect()
     }
 
-    /// Numbers in −2..2.
+    /// Returns a tensor of numbers in −2..2.
     pub fn tensor(&self, shape: &[usize]) -> Tensor {
         tensor(shape, self.f32s(shape.iter().product()))
     }
 
-    /// `n` bytes.
+    /// Returns `n` bytes.
     pub fn bytes(&self, n: usize) -> Vec<u8> {
         (0..n).map(|_| self.bits() as u8).collect()
     }
 
-    /// `n` tokens of a vocabulary.
+    /// Returns `n` token ids below `vocabulary`.
     pub fn tokens(&self, n: usize, vocabulary: usize) -> Vec<u32> {
         (0..n).map(|_| self.below(vocabulary) as u32).collect()
     }
 
-    /// A word of `n` small letters.
+    /// Returns a word of `n` lowercase letters.
     pub fn word(&self, n: usize) -> String {
         (0..n).map(|_| char::from(b'a' + self.below(26) as u8)).collect()
     }
 
-    /// Sends out an answer in numbers. It may differ from the reference's by the tolerance.
+    /// Sends an answer in numbers, which must match the reference's within the tolerance.
     pub fn answer(&self, what: &str, found: &Tensor, tolerance: impl Into<Tolerance>) {
         let tolerance = tolerance.into();
         send(&serde_json::json!({
@@ -105,19 +105,19 @@ impl Fresh {
         }));
     }
 
-    /// [`Fresh::answer`] for a slice.
+    /// Like [`Fresh::answer`], for a slice.
     pub fn answers(&self, what: &str, found: &[f32], tolerance: impl Into<Tolerance>) {
         self.answer(what, &tensor(&[found.len()], found.to_vec()), tolerance);
     }
 
-    /// Sends out an answer that must be the reference's to the letter.
+    /// Sends an answer that must match the reference's exactly.
     pub fn says(&self, what: &str, found: &impl fmt::Debug) {
         send(&serde_json::json!({ "what": what, "text": format!("{found:?}") }));
     }
 }
 
 fn send(answer: &serde_json::Value) {
-    // Past the test runner, which keeps what `println!` prints; on a line of its own.
+    // Bypasses the test runner, which captures `println!`. The answer is on its own line.
     let line = format!("\n{ANSWER}{answer}\n");
     std::io::stdout().lock().write_all(line.as_bytes()).expect("standard output takes answers");
 }

@@ -1,8 +1,8 @@
-//! Panics that a test expects, or looks into, are not printed where they happen.
+//! Delays the message of a panic that a test expects or examines.
 //!
-//! Rust prints every panic at once, also one that is caught. A test that provokes a panic on
-//! purpose and fails later would show the wrong place first. So what happens within [`catch`] is
-//! kept, and printed only if it goes on after all.
+//! Rust prints every panic at once, even one that is caught. A test that provokes a panic and fails
+//! later would show the wrong location first. So panics within [`catch`] are recorded, and printed
+//! only if they continue.
 
 use std::{
     any::Any,
@@ -13,11 +13,11 @@ use std::{
 };
 
 thread_local! {
-    /// One entry for each [`catch`] that this thread is in: the panic that was last seen there.
+    /// One entry for each active [`catch`] of this thread: the latest panic in it.
     static SEEN: RefCell<Vec<Option<(String, Backtrace)>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A panic that was caught.
+/// A caught panic.
 pub struct Panic {
     payload: Box<dyn Any + Send>,
     /// `src/week1/attention/attention.rs:39:5`; empty if it is not known.
@@ -26,19 +26,19 @@ pub struct Panic {
 }
 
 impl Panic {
-    /// Its text.
+    /// Returns the message.
     #[must_use]
     pub fn message(&self) -> &str {
         message(&*self.payload)
     }
 
-    /// Whether a task is still a `todo!`.
+    /// Returns whether the panic is a task's `todo!`.
     #[must_use]
     pub fn is_todo(&self) -> bool {
         self.message().starts_with("not yet implemented")
     }
 
-    /// Prints it, as Rust would have, and lets it go on; within another [`catch`], that one has it.
+    /// Prints the panic as Rust would have, and continues it. An outer [`catch`] receives it.
     pub fn go_on(self) -> ! {
         if SEEN.with_borrow(|seen| !seen.is_empty()) {
             let backtrace = self.backtrace.unwrap_or_else(Backtrace::disabled);
@@ -61,7 +61,7 @@ impl Panic {
     }
 }
 
-/// What `action` returns, or its panic, of which nothing is printed.
+/// Returns the result of `action`, or its panic, without printing anything.
 ///
 /// # Errors
 /// If it panics.
@@ -77,7 +77,7 @@ pub fn catch<T>(action: impl FnOnce() -> T) -> Result<T, Panic> {
     })
 }
 
-/// Keeps panics within [`catch`] quiet, and says below some of Rust's own panics what they mean.
+/// Installs a panic hook that is silent within [`catch`] and explains some of Rust's own panics.
 pub(crate) fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -105,7 +105,7 @@ fn message(payload: &(dyn Any + Send)) -> &str {
     text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
-/// What a panic of Rust's arithmetic means, for those who meet it for the first time.
+/// Explains a panic of Rust's arithmetic.
 #[must_use]
 pub(crate) fn meaning(message: &str) -> Option<&'static str> {
     Some(match message {

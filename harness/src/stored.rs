@@ -1,4 +1,4 @@
-//! A file of `tests/fixtures`: tensors, and JSON about them.
+//! A file of `tests/fixtures`: tensors and JSON metadata.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ impl Stored {
         Self { name: name.to_owned(), header, bytes }
     }
 
-    /// The metadata of that name, if it is there.
+    /// Returns the metadata of that name, if present.
     pub(crate) fn about(&self, name: &str) -> Option<Value> {
         let json = self.header.metadata.get(name)?.as_str()?;
         Some(
@@ -49,12 +49,12 @@ impl Stored {
         )
     }
 
-    /// What there are metadata of.
+    /// Returns the names of all metadata.
     pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
         self.header.metadata.keys()
     }
 
-    /// The f32 tensor of that whole name, if it is there.
+    /// Returns the f32 tensor of that full name, if present.
     pub(crate) fn f32s(&self, name: &str) -> Option<Tensor> {
         let (place, bytes) = self.tensor(name)?;
         assert_eq!(place.dtype, "F32", "{name}: data type");
@@ -63,7 +63,7 @@ impl Stored {
         Some(tensor(&place.shape, values))
     }
 
-    /// A tensor and its bytes.
+    /// Returns a tensor and its bytes.
     pub(crate) fn tensor(&self, name: &str) -> Option<(&Place, &[u8])> {
         let place = self.header.tensors.get(name)?;
         Some((place, &self.bytes[place.bytes.clone()]))

@@ -1,10 +1,10 @@
-//! Checks of messages: not only that a number is said, but that it is said of the right thing.
+//! Checks of error messages: the right numbers, said about the right things.
 
 use std::fmt::{Debug, Display};
 
 use crate::check::{assert_accepts, assert_refuses};
 
-/// Passes, and returns what came of it, if `make` neither panics nor returns an error.
+/// Returns the result of `make` if it neither panics nor returns an error.
 ///
 /// # Panics
 /// Otherwise, with the message.
@@ -14,10 +14,10 @@ pub fn assert_good<T, E: Display>(what: &str, make: impl FnOnce() -> Result<T, E
         .unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"))
 }
 
-/// Passes if `make` returns an error of one line that has all of these parts.
+/// Passes if `make` returns a one-line error that contains all of these parts.
 ///
 /// # Panics
-/// Otherwise, with the message, or what came back.
+/// Otherwise, with the message or the returned value.
 #[track_caller]
 pub fn assert_refused<T: Debug, E: Display>(
     what: &str,
@@ -39,13 +39,13 @@ pub fn assert_refused<T: Debug, E: Display>(
     }
 }
 
-/// The numbers of a text, as they are written: `a context of 12` has `12`.
+/// Returns the numbers in a text, as written: `a context of 12` has `12`.
 fn numbers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty())
 }
 
-/// Whether `text` says `part`: a number as a whole (12 is not said by 120), anything else in
-/// whatever case.
+/// Returns whether `text` contains `part`: a number only as a whole (12 is not in 120), anything
+/// else ignoring case.
 fn says(text: &str, part: &str) -> bool {
     if part.bytes().all(|byte| byte.is_ascii_digit()) {
         numbers(text).any(|number| number == part)
@@ -54,7 +54,7 @@ fn says(text: &str, part: &str) -> bool {
     }
 }
 
-/// What a message says was found, and what it says was expected; `None` if it has no such words.
+/// Splits a message into its "found" and "expected" halves; `None` without these words.
 fn halves(message: &str) -> Option<(&str, &str)> {
     let (found, expected) = (message.find("found ")?, message.rfind("expected ")?);
     Some(if found < expected {
@@ -64,11 +64,11 @@ fn halves(message: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// Passes if a message of the form "found …, expected …" says each of these parts where it belongs.
-/// In one without these two words they may stand anywhere.
+/// Passes if a message of the form "found …, expected …" has each part in the right half. In a
+/// message without these words they may be anywhere.
 ///
 /// # Panics
-/// Otherwise, with the message, and with what is missing or stands in the other half.
+/// Otherwise, with the message and the part that is missing or in the wrong half.
 #[track_caller]
 pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]) {
     let (of_found, of_expected) = halves(message).unwrap_or((message, message));
@@ -88,11 +88,11 @@ pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]
     }
 }
 
-/// Passes unless a message tells two numbers the wrong way round: each is taken for that of the
-/// thing whose name stands before it, or else of the one behind it.
+/// Passes unless a message confuses two numbers. Each number is attributed to the name before it,
+/// or else to the name after it.
 ///
 /// # Panics
-/// If each number is told of the other thing.
+/// If each number is attributed to the other thing.
 #[track_caller]
 pub fn assert_not_exchanged(what: &str, message: &str, [a, b]: [(&str, usize); 2]) {
     let text = message.to_lowercase();

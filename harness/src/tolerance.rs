@@ -1,20 +1,18 @@
-//! How far from the expected value an answer may be: the harness's comparison, and the grader's,
-//! which includes this file.
+//! The tolerance of an answer. The grader includes this file too.
 
 use std::fmt;
 
 /// How far a value may be from the expected one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Tolerance {
-    /// At most this far.
+    /// Maximum absolute difference.
     Absolute(f32),
-    /// At most this part of the larger of the two magnitudes.
+    /// Maximum difference relative to the larger magnitude.
     Relative(f32),
 }
 
 impl Tolerance {
-    /// A NaN that was not expected is always out, and so is an infinity that was not expected; an
-    /// expected infinity or NaN must be met exactly.
+    /// Returns whether `found` is close enough. A NaN or an infinity only matches itself.
     pub(crate) fn allows(self, found: f32, expected: f32) -> bool {
         let within = |bound: f32| {
             found.is_finite() && expected.is_finite() && (found - expected).abs() <= bound

@@ -72,7 +72,7 @@ impl Choice {
     /// what the next would be, where that is still a task.
     ///
     /// A format that the course does not teach runs on the best rung of this machine. One that it
-    /// teaches, without a kernel of its own on some rung, is provided there, and joins the others
+    /// teaches, without its own kernel on some rung, is provided there, and joins the others
     /// as soon as one kernel of that rung is written.
     pub fn written_first(mut status: impl FnMut(Rung, TensorType) -> Status) -> (Self, Vec<Next>) {
         let rungs: Vec<Rung> = Rung::available().into_iter().rev().collect();
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(choice.rung(TensorType::Q8_0), Rung::Integer);
         assert_eq!(choice.rung(TensorType::Q6_K), Rung::Integer);
         assert_eq!(named(next), [format!("{highest} Q8_0"), format!("{highest} Q4_K")]);
-        // One kernel of the next: what is provided beside it serves too.
+        // A single kernel of the next rung: a provided one counts too.
         let (choice, next) =
             choose(|rung, tensor_type| rung <= Rung::Integer || tensor_type == TensorType::Q8_0);
         assert_eq!(choice.rung(TensorType::Q8_0), highest);

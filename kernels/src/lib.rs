@@ -12,7 +12,7 @@
 //! | `provided` | the one table: which kernel of this crate serves a rung, a format, a number of rows |
 //! | `fused`, `integer`, `unpacked` | the same for the taught rungs' formats that no day teaches |
 //! | `avx2`, `avx512`, `neon`, `simd128` | the rungs with vector instructions |
-//! | `amx` | the rung with a matrix unit, for many rows of activations; it has a list of its own |
+//! | `amx` | the rung with a matrix unit, for many rows of activations; it has its own list |
 //! | `loops`, `vector` | the small work between the matrices: norms, the gate, attention's tiles |
 //! | `sampling` | choosing a token without sorting the vocabulary |
 //!

@@ -1,4 +1,4 @@
-//! A value byte by byte: where its text stands, and what may follow.
+//! Parses a value byte by byte, and knows which bytes may follow.
 
 use std::{
     hash::{Hash, Hasher},
@@ -10,44 +10,44 @@ use crate::{
     node::{Node, NodeId, Nodes, Object},
 };
 
-/// Beyond so many objects and arrays in each other, only the shortest way to the end is left.
+/// Maximum nesting of objects and arrays. Deeper in, only the shortest completion is allowed.
 pub const MOST_DEPTH: usize = 64;
-/// A text that may go on in more ways at once keeps those that end soonest.
+/// Maximum number of parallel parses of a text. Beyond it, those closest to an end are kept.
 const MOST_THREADS: usize = 256;
 
-/// Where one way to read the text stands.
+/// Position of one parse of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
-    /// Before a value of this kind; one blank may come first, or not.
+    /// Before a value of this kind, after an optional blank.
     Value(NodeId, bool),
-    /// In what one automaton follows, at this place of it.
+    /// In this automaton, in this state.
     Scalar(u32),
-    /// In a string of this kind, behind so many characters, at this place of the next one.
+    /// In a string of this kind, after this many characters, in this state of the next one.
     Text(NodeId, u32, u32),
-    /// Behind `{`.
+    /// After `{`.
     FirstKey,
-    /// Behind the comma of an object; one blank may come first, or not.
+    /// After the comma of an object and an optional blank.
     Key(bool),
     /// In a key.
     KeyText(u32),
-    /// Behind the key of the property with this tag.
+    /// After the key of the property with this tag.
     Colon(u32),
-    /// Behind `[`.
+    /// After `[`.
     FirstItem,
-    /// Behind a value.
+    /// After a value.
     End,
 }
 
-/// What is open.
+/// An open object or array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Frame {
-    /// An object, in which the properties before this one have had their turn.
+    /// An object whose properties before this one have been passed.
     Object(NodeId, u32),
-    /// An array with so many values.
+    /// An array with this many values.
     Array(NodeId, u32),
 }
 
-/// All that is open, the innermost first.
+/// All open objects and arrays, innermost first.
 type Stack = Option<Arc<Link>>;
 
 #[derive(Debug)]
@@ -91,20 +91,20 @@ impl Hash for Link {
     }
 }
 
-/// One way to read the text.
+/// One parse of the text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Thread {
     place: Place,
     stack: Stack,
 }
 
-/// All that matters of the bytes so far: the ways to read them.
+/// The state after some bytes: all possible parses.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Position(Threads);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Threads {
-    /// As nearly always.
+    /// The usual case.
     One(Thread),
     Several(Arc<[Thread]>),
 }
@@ -118,17 +118,17 @@ impl Position {
     }
 }
 
-/// What follows the texts of a kind of value.
+/// The automaton of a kind of value.
 #[derive(Debug)]
 pub(crate) struct Automaton {
     nodes: Nodes,
     root: NodeId,
-    /// Where a character of any string begins.
+    /// The state at the start of a string's character.
     character: u32,
 }
 
 impl Automaton {
-    /// Of the kind `root`. There is room for one more automaton in `nodes`.
+    /// Creates the automaton of kind `root`. `nodes` must have room for one more automaton.
     pub(crate) fn new(mut nodes: Nodes, root: NodeId) -> Option<Self> {
         let mut nfa = Nfa::new();
         let end = nfa.any_spelling(0);
@@ -138,7 +138,7 @@ impl Automaton {
         Some(Self { nodes, root, character })
     }
 
-    /// Places of all automata in it.
+    /// Returns the number of states of all its automata.
     pub(crate) fn len(&self) -> usize {
         self.nodes.dfa.len()
     }
@@ -159,7 +159,7 @@ impl Automaton {
         }
     }
 
-    /// Without those that are the same.
+    /// Removes duplicates.
     fn several(&self, found: Vec<Thread>) -> Option<Position> {
         let mut all: Vec<Thread> = Vec::new();
         for thread in found {
@@ -197,7 +197,7 @@ impl Automaton {
         position.threads().iter().all(over)
     }
 
-    /// A shortest text that makes a whole of it, the smallest bytes first.
+    /// Returns the shortest completion; among equals, the one with the smallest bytes.
     pub(crate) fn closing_text(&self, position: &Position) -> Vec<u8> {
         let texts = position.threads().iter().map(|thread| self.closing(thread));
         texts.min_by(|a, b| (a.len(), a).cmp(&(b.len(), b))).unwrap_or_default()
@@ -222,7 +222,7 @@ impl Automaton {
         (*least, *most)
     }
 
-    /// The innermost object and how far it is.
+    /// Returns the innermost object and its progress.
     fn inner(&self, thread: &Thread) -> (&Object, NodeId, usize) {
         match thread.stack.as_ref().map(|link| link.frame) {
             Some(Frame::Object(id, at)) => (self.object(id), id, at as usize),
@@ -335,7 +335,7 @@ impl Automaton {
         Link::push(&link.outer, Frame::Array(id, count))
     }
 
-    /// Where a string stands behind a byte that belongs to a character.
+    /// Returns the state of a string after a byte that belongs to a character.
     fn behind_byte(&self, node: NodeId, place: u32, count: u32) -> Place {
         if self.nodes.dfa.tag(place).is_none() {
             return Place::Text(node, place, count);
@@ -350,7 +350,7 @@ impl Automaton {
         Thread { place, stack: stack.clone() }
     }
 
-    /// The first byte of a value.
+    /// Handles the first byte of a value.
     fn begin(&self, id: NodeId, byte: u8, stack: &Stack, to: &mut Vec<Thread>) {
         match (self.nodes.node(id), byte) {
             (Node::Union(all), _) => all.iter().for_each(|&id| self.begin(id, byte, stack, to)),
@@ -374,11 +374,11 @@ impl Automaton {
         }
     }
 
-    /// A shortest text that makes a whole of one way to read it.
+    /// Returns the shortest completion of one parse.
     fn closing(&self, thread: &Thread) -> Vec<u8> {
         let mut text = Vec::new();
         let mut frames = &thread.stack;
-        // Whether what is missing ends the innermost of what is open, too.
+        // Whether the completion also closes the innermost object or array.
         let mut inner = true;
         match thread.place {
             Place::Value(node, _) => {
@@ -430,14 +430,14 @@ impl Automaton {
         text
     }
 
-    /// Behind a property's key.
+    /// Handles a byte after a property's key.
     fn close_property(&self, object: &Object, tag: usize, text: &mut Vec<u8>) {
         text.push(b':');
         text.extend_from_slice(self.nodes.shortest(object.value(tag)));
         self.nodes.close_object(object, object.behind(tag), true, text);
     }
 
-    /// What ends the innermost of what is open.
+    /// Returns the bytes that close the innermost object or array.
     fn close_frame(&self, stack: &Stack, mut comma: bool, text: &mut Vec<u8>) {
         match stack.as_ref().map(|link| link.frame) {
             Some(Frame::Object(id, at)) => {
@@ -458,7 +458,7 @@ impl Automaton {
     }
 }
 
-/// Behind the bracket that closes the innermost of what is open.
+/// Continues after the bracket that closes the innermost object or array.
 fn close(stack: &Stack) -> Thread {
     let outer = stack.as_ref().and_then(|link| link.outer.clone());
     Thread { place: Place::End, stack: outer }

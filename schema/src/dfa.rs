@@ -1,4 +1,4 @@
-//! Automata without a choice: behind each byte there is one place, or none.
+//! Deterministic automata: each byte leads from a state to at most one other.
 
 use std::{
     cmp::Reverse,
@@ -7,12 +7,12 @@ use std::{
 
 use crate::nfa::{Nfa, TooLarge};
 
-/// All automata of a schema together have no more places.
+/// Maximum states of all automata of a schema together.
 pub(crate) const MOST_PLACES: usize = 250_000;
-/// Making one of a graph takes no more steps than this.
+/// Maximum steps for converting a graph to an automaton.
 const MOST_WORK: usize = 5_000_000;
 
-/// Farther than any end.
+/// Larger than any distance to an end.
 const NEVER: u32 = u32::MAX;
 
 /// An automaton, as it is found: the ways from each place, and what it means if a text may end
@@ -21,11 +21,11 @@ const NEVER: u32 = u32::MAX;
 pub(crate) struct Raw {
     pub(crate) edges: Vec<Vec<(u8, u8, u32)>>,
     pub(crate) tags: Vec<Option<u32>>,
-    /// Whether a place is between two characters.
+    /// Whether the state is between two characters.
     pub(crate) between: Vec<bool>,
 }
 
-/// All automata of a schema. Every place leads to an end.
+/// All automata of a schema. Every state leads to an end.
 #[derive(Debug, Default)]
 pub(crate) struct Dfa {
     edges: Vec<(u8, u8, u32)>,
@@ -34,34 +34,35 @@ pub(crate) struct Dfa {
 
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    /// Its ways are `edges[first..last]`.
+    /// Its edges are `edges[first..last]`.
     first: u32,
     last: u32,
     tag: Option<u32>,
-    /// The first byte of the shortest way to an end.
+    /// The first byte of the shortest path to an end.
     byte: u8,
 }
 
 impl Dfa {
-    /// Behind another byte.
+    /// The state after another byte.
     pub(crate) fn next(&self, place: u32, byte: u8) -> Option<u32> {
         let edges = self.edges(place);
         let at = edges.partition_point(|&(_, last, _)| last < byte);
         edges.get(at).filter(|&&(first, ..)| first <= byte).map(|&(.., to)| to)
     }
 
-    /// What it means to end here, if a text may.
+    /// Returns the tag of an end, if the text may end here.
     pub(crate) fn tag(&self, place: u32) -> Option<u32> {
         self.places[place as usize].tag
     }
 
-    /// The ways from a place.
+    /// Returns the edges of a state.
     pub(crate) fn edges(&self, place: u32) -> &[(u8, u8, u32)] {
         let Place { first, last, .. } = self.places[place as usize];
         &self.edges[first as usize..last as usize]
     }
 
-    /// The shortest text that leads to an end, the smallest bytes first, and where it ends.
+    /// Returns the shortest text to an end (among equals, the one with the smallest bytes), and its
+    /// end.
     pub(crate) fn close(&self, mut place: u32, text: &mut Vec<u8>) -> u32 {
         while self.tag(place).is_none() {
             let byte = self.places[place as usize].byte;
@@ -75,7 +76,7 @@ impl Dfa {
     /// bytes more are needed as `cost` says.
     ///
     /// # Errors
-    /// If there are too many places.
+    /// If there are too many states.
     pub(crate) fn add(
         &mut self,
         raw: &Raw,
@@ -116,14 +117,14 @@ impl Dfa {
         Ok(Some(names[0]))
     }
 
-    /// Whether some text is one of both.
+    /// Returns whether some text matches both.
     pub(crate) fn meet(&self, a: u32, b: u32) -> bool {
         let (mut seen, mut open) = (std::collections::HashSet::new(), vec![(a, b)]);
         while let Some((a, b)) = open.pop() {
             if self.tag(a).is_some() && self.tag(b).is_some() {
                 return true;
             }
-            // What is too large to be told apart counts as meeting.
+            // Automata too large to decide count as overlapping.
             if seen.len() > MOST_PLACES {
                 return true;
             }
@@ -141,13 +142,13 @@ impl Dfa {
         false
     }
 
-    /// How many places there are.
+    /// Returns the number of states.
     pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 }
 
-/// How far each place is from an end.
+/// Returns the distance of each state from an end.
 fn distances(raw: &Raw, cost: impl Fn(u32) -> u32) -> Vec<u32> {
     let mut back: Vec<Vec<u32>> = vec![Vec::new(); raw.edges.len()];
     for (from, edges) in raw.edges.iter().enumerate() {
@@ -178,7 +179,8 @@ fn distances(raw: &Raw, cost: impl Fn(u32) -> u32) -> Vec<u32> {
 }
 
 impl Raw {
-    /// Of a graph: a place is a set of the graph's. Of several tags the smallest counts.
+    /// Converts a graph: a state is a set of the graph's states. The smallest of several tags
+    /// counts.
     ///
     /// # Errors
     /// If it becomes too large.
@@ -228,7 +230,8 @@ impl Raw {
         Ok(raw)
     }
 
-    /// Of a rule: what follows a state on a byte, and what a state means as an end.
+    /// Builds an automaton from a rule: the successor of a state on a byte, and a state's meaning
+    /// as an end.
     ///
     /// # Errors
     /// If it becomes too large.
@@ -264,14 +267,14 @@ impl Raw {
         Ok(raw)
     }
 
-    /// Where a byte leads.
+    /// Returns the successor on a byte.
     pub(crate) fn next(&self, place: u32, byte: u8) -> Option<u32> {
         let edges = &self.edges[place as usize];
         edges.iter().find(|&&(low, high, _)| low <= byte && byte <= high).map(|&(.., to)| to)
     }
 }
 
-/// Adds a way; two that touch and lead to one place become one.
+/// Adds an edge. Adjacent ranges with the same successor are merged.
 fn push(edges: &mut Vec<(u8, u8, u32)>, (first, last, to): (u8, u8, u32)) {
     match edges.last_mut() {
         Some((_, end, same)) if *same == to && u16::from(*end) + 1 == u16::from(first) => {
@@ -281,7 +284,7 @@ fn push(edges: &mut Vec<(u8, u8, u32)>, (first, last, to): (u8, u8, u32)) {
     }
 }
 
-/// These places, and all that are reached from them for nothing.
+/// Adds all states reachable without reading a byte.
 fn closure(nfa: &Nfa, mut set: Vec<u32>, work: &mut usize) -> Vec<u32> {
     set.sort_unstable();
     set.dedup();

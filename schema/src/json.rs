@@ -1,4 +1,4 @@
-//! JSON whose objects keep the order of their keys, which is the order an answer is written in.
+//! JSON whose objects keep the order of their keys, which is also the order in the answer.
 
 use std::fmt;
 

@@ -1,26 +1,26 @@
-//! What an answer has to be: a value of a JSON Schema, or a call of one of several tools. Which
-//! bytes may follow, and the shortest way to an end.
+//! Constraints on answers: a value of a JSON Schema, or a call of one of several tools. Computes
+//! which bytes may follow, and the shortest completion.
 //!
-//! A schema is read (`read`, `keywords`) into kinds of values that refer to each other (`node`);
-//! what is not supported is [`Refused`] by its name and place. Scalars, strings with a pattern and
-//! keys become automata without a choice (`pattern`, `number`, by way of `nfa` and `dfa`); objects,
-//! arrays and what refers to itself take a stack (`automaton`).
+//! A schema is parsed (`read`, `keywords`) into kinds of values that refer to each other (`node`).
+//! Unsupported keywords are [`Refused`], with name and position. Scalars, keys and strings with a
+//! pattern become deterministic automata (`pattern`, `number`, via `nfa` and `dfa`). Objects,
+//! arrays and recursive kinds use a stack (`automaton`).
 //!
-//! **How answers are written.** Properties in the order of the schema, those that it doesn't name
-//! behind them. No space, but that one blank may stand behind a comma and behind a colon. Keys,
-//! values of `enum` and `const`, and strings with a pattern or a format in their shortest spelling;
-//! other strings in any. Numbers as everywhere here: 15 digits on each side of the point and two in
-//! the exponent; with a bound, 15 altogether and no exponent; whole ones without a point. An array
-//! or object within 64 others takes the shortest way out.
+//! **Format of answers.** Properties are in the order of the schema, followed by any others. There
+//! are no spaces, except an optional blank after a comma or a colon. Keys, values of `enum` and
+//! `const`, and strings with a pattern or a format have their shortest spelling. Other strings have
+//! any. Numbers have at most 15 digits on each side of the point and two in the exponent; with a
+//! bound, 15 in total and no exponent. Whole numbers have no point. An array or object nested in 64
+//! others gets the shortest completion.
 //!
-//! **What is read.** `type`, also several; `properties`, `required`, `additionalProperties`;
+//! **Supported keywords.** `type`, also several; `properties`, `required`, `additionalProperties`;
 //! `items`, `minItems`, `maxItems`; `minLength` and `maxLength`, in characters; `pattern`; `format`
 //! date and uuid; `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf` of
-//! whole numbers; `enum`, `const`; `anyOf`; `oneOf` where its branches cannot both fit; `allOf` of
-//! one; `$ref` within the document, `$defs`. What only describes (`title`, `default` and the like)
-//! is passed over. Everything else is refused.
+//! whole numbers; `enum`, `const`; `anyOf`; `oneOf` if no value can match two branches; `allOf`
+//! with one entry; `$ref` within the document, `$defs`. Annotations (`title`, `default` and so on)
+//! are ignored. Everything else is refused.
 //!
-//! [`prices`] says what each token of a vocabulary costs behind a state, of these automata or any.
+//! [`prices`] computes the price of each token of a vocabulary after a state.
 
 mod automaton;
 mod dfa;
@@ -43,45 +43,45 @@ use automaton::Automaton;
 use node::{Node, Object, Property};
 use read::Reader;
 
-/// A schema is no longer than this, in bytes.
+/// Maximum length of a schema in bytes.
 pub const MOST_BYTES: usize = 65_536;
-/// Tools of a request.
+/// Maximum number of tools in a request.
 pub const MOST_TOOLS: usize = 128;
 
-/// Something that a model may call.
+/// A tool that the model may call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
-    /// What it's called.
+    /// Name.
     pub name: String,
-    /// What it does.
+    /// Description.
     pub description: Option<String>,
-    /// The schema of what it takes; none is an object without properties.
+    /// Schema of the parameters; `None` for an object without properties.
     pub parameters: Option<Json>,
 }
 
-/// How a model writes that it calls a tool: `{"name": …, "arguments": …}` between these.
+/// The model's syntax of a call: `{"name": …, "arguments": …}` between these texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Before it.
+    /// Text before the call.
     pub open: &'static str,
-    /// Behind it.
+    /// Text after the call.
     pub close: &'static str,
 }
 
 impl Style {
-    /// The object and nothing else, as the embedded model has it.
+    /// Only the object, as the embedded model writes it.
     pub const PLAIN: Self = Self { open: "", close: "" };
-    /// As Qwen and Hermes have it.
+    /// The syntax of Qwen and Hermes.
     pub const TAGS: Self = Self { open: "<tool_call>\n", close: "\n</tool_call>" };
 }
 
-/// What an answer has to be.
+/// The form of an answer.
 pub struct Shape {
     automaton: Automaton,
     style: Style,
-    /// Whether the answer may be any text that does not begin a call.
+    /// Whether the answer may also be any text that does not begin a call.
     free: bool,
-    /// Whether another call may follow a call, in the next line.
+    /// Whether another call may follow a call, on the next line.
     several: bool,
     name: String,
 }
@@ -100,33 +100,33 @@ impl PartialEq for Shape {
 
 impl Eq for Shape {}
 
-/// All that matters of the bytes so far.
+/// The state after some bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State(At);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum At {
-    /// Before the answer, which may be a text or a call.
+    /// Before an answer that may be a text or a call.
     Begin,
-    /// In a text, behind so many bytes of what would begin a call.
+    /// In a text, after this many bytes of a call's beginning.
     Free(usize),
-    /// In a text that can begin no call any more.
+    /// In a text that can no longer become a call.
     Text,
-    /// In what stands before a call.
+    /// In the text before a call.
     Open(usize),
     /// In the value.
     Value(Position),
-    /// In what stands behind a call.
+    /// In the text after a call.
     Close(usize),
-    /// Behind the line feed between two calls.
+    /// After the line feed between two calls.
     Between,
 }
 
 impl Shape {
-    /// Values of a schema.
+    /// Creates the form of values of a schema.
     ///
     /// # Errors
-    /// If it is no schema, or says something that is not supported.
+    /// If the schema is invalid or unsupported.
     pub fn of_schema(schema: &Json) -> Result<Self, Refused> {
         let name = named(schema, "")?;
         let mut reader = Reader::new();
@@ -134,16 +134,16 @@ impl Shape {
         Self::new(reader, root, Style::PLAIN, false, name)
     }
 
-    /// Reads a schema's text, too.
+    /// Parses a schema, then creates the form of its values.
     ///
     /// # Errors
-    /// If it is no schema, or says something that is not supported.
+    /// If the schema is invalid or unsupported.
     pub fn of_text(text: &[u8]) -> Result<Self, Refused> {
         let schema = Json::parse(text).map_err(|e| outermost(format!("it is not JSON: {e}")))?;
         Self::of_schema(&schema)
     }
 
-    /// A call of one of these tools; if `free`, or any text that is none.
+    /// Creates the form of a call of one of these tools; with `free`, also of any other text.
     ///
     /// # Errors
     /// If there are none or too many, two have one name, or the schema of one is refused; its
@@ -205,7 +205,7 @@ impl Shape {
         Ok(Self { automaton, style, free, several: false, name })
     }
 
-    /// The same, where calls may follow a call, each in a line of its own.
+    /// Allows more calls after a call, each on its own line.
     #[must_use]
     pub fn several(mut self) -> Self {
         self.several = true;
@@ -213,24 +213,24 @@ impl Shape {
         self
     }
 
-    /// What it is made of: shapes of one name are the same.
+    /// Returns the key of the form. Forms with equal keys are equal.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many places its automata have.
+    /// Returns the number of states of its automata.
     #[must_use]
     pub fn places(&self) -> usize {
         self.automaton.len()
     }
 
-    /// What would begin a call in a text.
+    /// Returns the bytes that begin a call in a text.
     fn trigger(&self) -> &'static [u8] {
         self.style.open.trim_end().as_bytes()
     }
 
-    /// Before the first byte.
+    /// Returns the state before the first byte.
     #[must_use]
     pub fn start(&self) -> State {
         State(match self.free {
@@ -247,7 +247,7 @@ impl Shape {
         }
     }
 
-    /// After one more byte; `None` if no answer goes on like this.
+    /// Returns the state after one more byte; `None` if no answer continues like this.
     #[must_use]
     pub fn next(&self, state: &State, byte: u8) -> Option<State> {
         let at = match &state.0 {
@@ -279,7 +279,7 @@ impl Shape {
         Some(State(at))
     }
 
-    /// Behind `count` bytes of what would begin a call, and one more byte of a text.
+    /// Returns the state of a text after `count` bytes of a call's beginning and one more byte.
     fn in_text(&self, count: usize, byte: u8) -> At {
         let trigger = self.trigger();
         let mut seen = trigger[..count].to_vec();
@@ -289,12 +289,12 @@ impl Shape {
         if count == trigger.len() { self.opened(count) } else { At::Free(count) }
     }
 
-    /// Whether these are calls behind which another one may come.
+    /// Returns whether these are calls that another one may follow.
     fn may_repeat(&self, state: &State) -> bool {
         self.several && self.is_ended(state)
     }
 
-    /// Whether a call ends here, or a value that nothing may follow.
+    /// Returns whether a call ends here, or a value that nothing may follow.
     fn is_ended(&self, state: &State) -> bool {
         match &state.0 {
             At::Value(position) => self.automaton.is_over(position),
@@ -303,7 +303,7 @@ impl Shape {
         }
     }
 
-    /// Whether the bytes so far are an answer.
+    /// Returns whether the bytes so far are a complete answer.
     #[must_use]
     pub fn is_complete(&self, state: &State) -> bool {
         match &state.0 {
@@ -314,14 +314,14 @@ impl Shape {
         }
     }
 
-    /// Whether they are one, and nothing may follow.
+    /// Returns whether they are complete and nothing may follow.
     #[must_use]
     pub fn is_over(&self, state: &State) -> bool {
         !self.several && self.is_ended(state)
     }
 
-    /// A shortest text that makes an answer of the bytes so far. Behind its first byte, it is the
-    /// rest of the same text.
+    /// Returns the shortest text that completes the bytes so far. After its first byte, the
+    /// completion is the rest of the same text.
     #[must_use]
     pub fn closing_text(&self, state: &State) -> Vec<u8> {
         let Style { open, close } = self.style;
@@ -341,7 +341,7 @@ impl Shape {
         }
     }
 
-    /// Whether these bytes are an answer.
+    /// Returns whether these bytes are a complete answer.
     #[must_use]
     pub fn accepts(&self, text: &[u8]) -> bool {
         let mut state = self.start();

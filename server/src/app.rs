@@ -1,4 +1,4 @@
-//! What all handlers share.
+//! State shared by all handlers.
 
 use std::{
     sync::{
@@ -28,7 +28,7 @@ use crate::{
 };
 use axum::http::StatusCode;
 
-/// The server as a request sees it.
+/// The server's shared state.
 pub(crate) struct App {
     pub(crate) settings: Settings,
     pub(crate) tokenizer: Arc<Tokenizer>,
@@ -38,19 +38,19 @@ pub(crate) struct App {
     pub(crate) context: usize,
     pub(crate) vocabulary: usize,
     pub(crate) described: String,
-    /// Seconds since 1970, when the server began.
+    /// Start time, in seconds since 1970.
     pub(crate) created: u64,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) views: watch::Sender<Arc<str>>,
-    /// Whether nothing new is taken.
+    /// Whether new requests are refused.
     pub(crate) ending: AtomicBool,
     commands: mpsc::Sender<Command>,
-    /// A place for each answer that is computed or waits.
+    /// One permit per running or waiting answer.
     places: Arc<Semaphore>,
     tickets: AtomicU64,
 }
 
-/// What a server is made of, beside the engine.
+/// The parts of a server, except the engine.
 pub(crate) struct Parts {
     pub(crate) settings: Settings,
     pub(crate) tokenizer: Arc<Tokenizer>,
@@ -90,18 +90,18 @@ impl App {
         }
     }
 
-    /// What one request may ask for.
+    /// Returns the limits of a request.
     pub(crate) fn bounds(&self) -> Bounds {
         let places = self.settings.max_batch + self.settings.max_queue;
         Bounds { choices: self.settings.max_choices.min(places), style: self.style }
     }
 
-    /// Tells the engine. If it is gone, that shows in the answers.
+    /// Sends a command to the engine. If the engine is gone, its replies end.
     pub(crate) fn tell(&self, command: Command) {
         let _ = self.commands.send(command);
     }
 
-    /// A prompt's tokens, as many as there are, where these tools may be called.
+    /// Returns a prompt's tokens, however many. `tools` are the tools the model may call.
     ///
     /// # Errors
     /// If the chat template refuses the messages.
@@ -119,10 +119,10 @@ impl App {
         }
     }
 
-    /// The same of a prompt that is to be computed.
+    /// Returns the tokens of a prompt to compute.
     ///
     /// # Errors
-    /// If there are more than the server takes, none, or one that is not in the vocabulary.
+    /// If there are none or too many, or one is not in the vocabulary.
     fn tokens(&self, prompt: &Prompt, tools: &[Json], field: &str) -> Result<Vec<u32>, ApiError> {
         let tokens = self.encode(prompt, tools, field)?;
         let (found, most) = (tokens.len(), self.settings.max_prompt.unwrap_or(self.context));
@@ -148,10 +148,10 @@ impl App {
         Ok(tokens)
     }
 
-    /// Hands a request to the engine.
+    /// Submits a request to the engine.
     ///
     /// # Errors
-    /// If a prompt is not one, or there is no place for so many answers now.
+    /// If a prompt is invalid, or the queue has no room for all answers.
     pub(crate) fn submit(&self, wanted: &ApiRequest) -> Result<(Waiting, Answers), ApiError> {
         let conversation = matches!(wanted.prompts[0], Prompt::Messages(_));
         let field = if conversation { "messages" } else { "prompt" };

@@ -1,5 +1,6 @@
-//! The engine's thread: takes what clients ask for between two steps, and hands out what each step
-//! brings. It waits for nobody: who doesn't read loses their answer, not the others' time.
+//! The engine's thread. Between two steps it takes commands from clients, and after each step it
+//! sends the new tokens. It never waits for a client: one that stops reading loses its answer, and
+//! others are not delayed.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -21,52 +22,52 @@ use crate::{
     metrics::{Ended, Metrics},
 };
 
-/// What the network tells the engine.
+/// A command from the network to the engine.
 pub(crate) enum Command {
-    /// Answer these requests of one client, which differ in prompt and seed alone.
+    /// Compute these requests of one client, which differ only in prompt and seed.
     Submit { client: Client, requests: Vec<Request>, form: Option<Form>, extras: Extras },
-    /// Nobody waits for this any more.
+    /// Cancel this client's answers.
     Cancel(u64),
-    /// End what is still open.
+    /// Cancel all answers.
     End,
-    /// Show the batch as it is: somebody begins to look.
+    /// Send the current view of the batch to a new viewer.
     Show,
 }
 
-/// A client that waits for one answer or several.
+/// A client that waits for one or more answers.
 pub(crate) struct Client {
-    /// Names it, and is never used twice.
+    /// Unique number of the client's request.
     pub(crate) ticket: u64,
-    /// What the client calls its user.
+    /// The request's `user` field.
     pub(crate) user: Option<String>,
-    /// Where answers go. A queue that is full ends them.
+    /// Queue for replies. If it is full, the answers are cut off.
     pub(crate) replies: channel::Sender<Reply>,
-    /// Why the queue was closed before all answers were whole.
+    /// Why the queue was closed early.
     pub(crate) cut: Arc<OnceLock<Cut>>,
-    /// When its request came.
+    /// When the request arrived.
     pub(crate) came: Instant,
-    /// Its places in the queue, free once its answers are.
+    /// Its permits, released with the answers.
     pub(crate) _places: OwnedSemaphorePermit,
-    /// The engine's numbers of its answers that are not whole.
+    /// The engine's ids of its unfinished answers.
     pub(crate) ids: Vec<RequestId>,
 }
 
-/// Part of the `choice`-th answer.
+/// A part of the answer with index `choice`.
 pub(crate) enum Reply {
-    /// A token, and the text that is certain with it.
+    /// A token, and the text that is now certain.
     Token { choice: usize, text: String, chosen: Option<Chosen> },
-    /// Nothing more comes but the text that was held back.
+    /// The end, with the text held back until now.
     Finished { choice: usize, text: String, reason: FinishReason },
 }
 
-/// Why an answer ends in the middle.
+/// Why an answer is cut off midway.
 #[derive(Debug, Clone)]
 pub(crate) enum Cut {
-    /// It cannot be computed.
+    /// The engine refused the request.
     Refused(String),
     /// Its client read too slowly.
     Slow,
-    /// The server is told to end.
+    /// The server is shutting down.
     Ending,
     /// Its logits were NaN or infinite.
     NotFinite,
@@ -74,12 +75,12 @@ pub(crate) enum Cut {
     Failed(String),
 }
 
-/// An answer that is not whole.
+/// An unfinished answer.
 struct Open {
     ticket: u64,
     choice: usize,
     text: Box<dyn Text>,
-    /// When its last token came, or the request.
+    /// Time of its last token, or of the request.
     last: Instant,
     first: bool,
 }
@@ -91,13 +92,13 @@ pub(crate) struct EngineLoop {
     batch: Box<dyn Batch>,
     tokenizer: Arc<Tokenizer>,
     text: fn() -> Box<dyn Text>,
-    /// What tokens mean, until the engine has been told.
+    /// The text of the tokens, until the engine has it.
     texts: Option<Texts>,
     metrics: Arc<Metrics>,
     live: Live,
     open: HashMap<u64, Open>,
     clients: HashMap<u64, Client>,
-    /// Whether the engine still has what nobody waits for.
+    /// Whether cancelled requests are still in the engine.
     cancelled: bool,
 }
 
@@ -117,7 +118,7 @@ impl EngineLoop {
         }
     }
 
-    /// Serves until nobody can send commands any more.
+    /// Runs until all senders of commands are gone.
     ///
     /// # Errors
     /// If the engine fails.
@@ -138,7 +139,7 @@ impl EngineLoop {
         }
     }
 
-    /// Tells everybody why nothing more comes.
+    /// Cuts off all answers, for this reason.
     pub(crate) fn cut_all(&mut self, why: &Cut) {
         for ticket in self.clients.keys().copied().collect::<Vec<_>>() {
             self.cut(ticket, Some(why.clone()), Ended::Cut);
@@ -188,7 +189,7 @@ impl EngineLoop {
         }
     }
 
-    /// Ends all that is open of a client; one that is gone already is no error.
+    /// Cuts off all answers of a client. Does nothing if the client is gone.
     fn cut(&mut self, ticket: u64, why: Option<Cut>, how: Ended) {
         let Some(client) = self.clients.remove(&ticket) else { return };
         if let Some(why) = why {
@@ -206,7 +207,7 @@ impl EngineLoop {
         self.cancelled = false;
         self.batch.step(&mut |event| events.push(event))?;
         let (now, counts) = (Instant::now(), self.batch.counts());
-        // A step may bring several tokens of one answer, where some were guessed right.
+        // A step may return several tokens of one answer if drafts were accepted.
         let mut chosen: HashMap<u64, VecDeque<Chosen>> = HashMap::new();
         for (id, one) in self.batch.take_chosen() {
             chosen.entry(id).or_default().push_back(one);
@@ -229,7 +230,7 @@ impl EngineLoop {
     }
 
     fn token(&mut self, id: u64, token: u32, chosen: Option<Chosen>, now: Instant) {
-        // What was cancelled in the same step says nothing to anybody.
+        // Events of a request cancelled in the same step are dropped.
         let Some(open) = self.open.get_mut(&id) else { return };
         let waited = now.saturating_duration_since(open.last);
         if open.first { &self.metrics.first_token } else { &self.metrics.between }.time(waited);
@@ -257,7 +258,7 @@ impl EngineLoop {
         }
     }
 
-    /// Without waiting.
+    /// Sends a reply without waiting.
     fn send(&mut self, ticket: u64, reply: Reply) {
         let Some(client) = self.clients.get(&ticket) else { return };
         match client.replies.try_send(reply) {

@@ -1,4 +1,4 @@
-//! What every request passes: who may ask, and from where.
+//! Checks that apply to every request: the key and the origin.
 
 use std::{hint::black_box, sync::Arc};
 
@@ -11,10 +11,10 @@ use axum::{
 
 use crate::{api::error::ApiError, app::App};
 
-/// Paths that ask for no key: a balancer has none, and the page asks its reader for it.
+/// Paths without a key: load balancers have none, and the page asks its user for it.
 const OPEN: [&str; 4] = ["/", "/page.css", "/page.js", "/health"];
 
-/// Lets a request pass, or answers in its place.
+/// Passes a request on, or answers it with an error.
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let preflight = request.method() == Method::OPTIONS
         && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
@@ -35,7 +35,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
         if preflight {
             let methods = HeaderValue::from_static("GET, POST, OPTIONS");
             headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
-            // `*` would not stand for the header with the key.
+            // `*` does not include the header with the key.
             let all = HeaderValue::from_static("authorization, content-type, *");
             headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, all);
         }
@@ -43,7 +43,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     response
 }
 
-/// Whether the request has the server's key, if it has one.
+/// Returns whether the request has the key, or no key is required.
 fn allowed(key: Option<&str>, headers: &HeaderMap) -> bool {
     let Some(key) = key else { return true };
     let mut said = headers.get_all(header::AUTHORIZATION).iter();
@@ -56,8 +56,8 @@ fn allowed(key: Option<&str>, headers: &HeaderMap) -> bool {
     }
 }
 
-/// Whether two texts are the same, in a time that does not tell how much of them is: every byte that
-/// was said is looked at.
+/// Compares two byte strings in constant time: it looks at every byte of `said`, so the time does
+/// not reveal how many match.
 fn same(key: &[u8], said: &[u8]) -> bool {
     let mut different = usize::from(key.len() != said.len());
     for (i, byte) in said.iter().enumerate() {

@@ -1,14 +1,14 @@
-//! OpenAI's interface over HTTP, in front of either engine.
+//! OpenAI's API over HTTP, in front of the engine of either week.
 //!
-//! Two threads. The one that calls [`Server::run`] has the engine: between two steps it takes what
-//! clients ask for, and after each it hands out what the step has brought, without ever waiting
-//! (`engine`). The other has the network: connections (`network`, `patient`, `guard`), paths
-//! (`routes`), requests and answers (`api`). Between them are queues with limits: a place for each
-//! answer that is computed or waits (`app`), and for each client so many tokens as it may leave
-//! unread. The engine tells how it is in numbers (`metrics`) and pictures (`live`, `watch`).
+//! There are two threads. The thread that calls [`Server::run`] owns the engine: between two steps
+//! it takes commands, and after each step it sends the new tokens, without ever waiting (`engine`).
+//! The other thread handles the network: connections (`network`, `patient`, `guard`), paths
+//! (`routes`), requests and answers (`api`). They communicate through bounded queues: a permit for
+//! each running or waiting answer (`app`), and a limited number of unread tokens per client. The
+//! engine publishes metrics (`metrics`) and a live view (`live`, `watch`).
 //!
-//! Where another program has the network, as Ray has that of a cluster, its requests come by a call
-//! (`local`), and the rest is the same.
+//! If another program handles the network, as Ray does in a cluster, requests arrive by function
+//! call instead (`local`). The rest is the same.
 
 mod api;
 mod app;
@@ -52,13 +52,13 @@ use crate::{
     metrics::Metrics,
 };
 
-/// What the command line returns for a panic in a solution.
+/// The command line's exit code for a panic in a solution.
 const PANICKED: u8 = 101;
 
-/// Serves until the program is told to end.
+/// Serves until the program receives a signal to end.
 ///
 /// # Errors
-/// If the address cannot be had, or the engine fails.
+/// If the address is unavailable, or the engine fails.
 pub fn serve(opened: Opened, settings: &Settings) -> Result<ExitCode> {
     let described = opened.described.clone();
     let server = Server::bind(opened, settings)?;
@@ -67,7 +67,7 @@ pub fn serve(opened: Opened, settings: &Settings) -> Result<ExitCode> {
     server.run()
 }
 
-/// A server that listens already, and answers once it runs.
+/// A server that already listens. It answers once [`Server::run`] is called.
 pub struct Server {
     opened: Opened,
     settings: Settings,
@@ -76,10 +76,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the address.
+    /// Binds the address.
     ///
     /// # Errors
-    /// If another program has it, or this machine does not.
+    /// If the address is in use or does not belong to this machine.
     pub fn bind(opened: Opened, settings: &Settings) -> Result<Self> {
         let (host, port) = (settings.host.as_str(), settings.port);
         let listener = TcpListener::bind((host, port))
@@ -89,16 +89,16 @@ impl Server {
         Ok(Self { opened, settings: settings.clone(), listener, address })
     }
 
-    /// Where clients find it.
+    /// Returns the server's address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves until it is told to end. The engine works on the thread that calls this.
+    /// Serves until shutdown. The engine runs on the calling thread.
     ///
     /// # Errors
-    /// If the engine fails; every client that waits has been told.
+    /// If the engine fails. Every waiting client has received an error by then.
     pub fn run(self) -> Result<ExitCode> {
         let Self { opened, settings, listener, .. } = self;
         run_beside(opened, settings, move |app, stop, fallen| {
@@ -107,8 +107,8 @@ impl Server {
     }
 }
 
-/// Runs the engine on the thread that calls this, and beside it, on a thread of its own, `clients`:
-/// it is given whether the server is to end, and whether the engine has fallen.
+/// Runs the engine on the calling thread, and `clients` on another. `clients` gets two flags:
+/// whether to shut down, and whether the engine has failed.
 fn run_beside<C>(mut opened: Opened, settings: Settings, clients: C) -> Result<ExitCode>
 where
     C: FnOnce(&Arc<App>, &dyn Fn() -> bool, &AtomicBool) -> io::Result<()> + Send + 'static,
@@ -149,7 +149,7 @@ where
             Ok(ExitCode::from(PANICKED))
         }
     };
-    // Nobody takes commands any more: whoever still comes learns that at once.
+    // The engine has stopped: clients that still arrive get an error at once.
     drop(receiver);
     fallen.store(true, Relaxed);
     let ended = network.join().map_err(|panic| anyhow!("the network: {}", said(&*panic)))?;
@@ -157,22 +157,22 @@ where
     result
 }
 
-/// What a request asks for, as far as a fuzzer looks at it.
+/// The parts of a request that a fuzzer checks.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Read {
-    /// How many answers.
+    /// Number of answers.
     pub answers: usize,
-    /// Texts that end them.
+    /// Stop texts.
     pub stops: Vec<String>,
-    /// How tokens are chosen.
+    /// Sampling options.
     pub sampling: SamplerOptions,
 }
 
-/// Reads a request's body, for a fuzzer: a chat's, or a text's to continue.
+/// Reads a request's body for a fuzzer, of a chat or a completion.
 ///
 /// # Errors
-/// The body of the answer that refuses it.
+/// Returns the body of the error response if the request is invalid.
 #[doc(hidden)]
 pub fn read_body(chat: bool, body: &[u8], choices: usize) -> Result<Read, serde_json::Value> {
     let kind = if chat { Kind::Chat } else { Kind::Completion };
@@ -181,7 +181,7 @@ pub fn read_body(chat: bool, body: &[u8], choices: usize) -> Result<Read, serde_
     Ok(Read { answers: request.answers(), stops: request.stop, sampling: request.sampling })
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or(panic.downcast_ref().copied()).unwrap_or("a panic").to_owned()

@@ -1,4 +1,4 @@
-//! A view of the batch while it runs: who is in which row, and who has which page.
+//! A live view of the batch: the request in each slot, and the owner of each page.
 
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -11,15 +11,16 @@ use tokio::sync::watch;
 
 use crate::metrics::Metrics;
 
-/// At most one view in this time: an eye sees no more, and each costs the engine's thread.
+/// Minimum time between two views: more are invisible to the eye, and each costs time on the
+/// engine's thread.
 const PERIOD: Duration = Duration::from_millis(100);
 /// Larger maps are not drawn.
 const MAX_PAGES: usize = 16_384;
 
-/// Whose ticket, which of its answers, and the user's name.
+/// Returns a request's ticket, its answer's index and the user's name.
 type Who<'a> = dyn Fn(u64) -> Option<(u64, usize, Option<String>)> + 'a;
 
-/// Shows the batch to whoever looks.
+/// Sends views of the batch to viewers.
 pub(crate) struct Live {
     views: watch::Sender<Arc<str>>,
     start: Instant,
@@ -31,12 +32,12 @@ impl Live {
         Self { views: watch::Sender::new("{}".into()), start: Instant::now(), shown: None }
     }
 
-    /// Where to look.
+    /// Returns the channel of views.
     pub(crate) fn views(&self) -> watch::Sender<Arc<str>> {
         self.views.clone()
     }
 
-    /// After a step; `last` says that none follows soon. Does nothing if nobody looks.
+    /// Sends a view after a step, if there are viewers. `last` says that no step follows soon.
     pub(crate) fn show(&mut self, batch: &dyn Batch, metrics: &Metrics, who: &Who<'_>, last: bool) {
         if self.views.receiver_count() == 0 {
             return;
@@ -82,7 +83,7 @@ fn view(batch: &dyn Batch, metrics: &Metrics, who: &Who<'_>, time: Duration) -> 
     })
 }
 
-/// 0 free, 1 remembered, `2 + slot` somebody's, `-2 - slot` shared.
+/// Encodes a page: 0 free, 1 remembered, `2 + slot` owned, `-2 - slot` shared.
 fn code(page: &PageUse) -> i64 {
     match *page {
         PageUse::Free => 0,

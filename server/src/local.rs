@@ -1,5 +1,5 @@
-//! A server without a network: requests come by a call, and pass the same paths, limits and queues
-//! as those of clients.
+//! A server without a network: requests arrive by function call, and use the same paths, limits and
+//! queues.
 
 use std::{
     io,
@@ -33,39 +33,39 @@ use tokio::{
 
 use crate::{app::App, engine::Command, routes::router, run_beside};
 
-/// How often it is looked whether the engine has fallen.
+/// How often to check whether the engine has failed.
 const PERIOD: Duration = Duration::from_millis(50);
-/// Pieces of an answer that wait for the caller, beside the tokens that the engine holds for it.
+/// Maximum chunks of an answer that wait for the caller, besides the tokens in the client's queue.
 const PIECES: usize = 8;
 
-/// An engine on a thread of its own, and who brings requests to it on another. When it is dropped,
-/// answers that are not whole end.
+/// An engine on one thread, and the handlers of its requests on another. Dropping it ends
+/// unfinished answers.
 pub struct Local {
     requests: Option<mpsc::UnboundedSender<Job>>,
     engine: Option<JoinHandle<Result<ExitCode>>>,
 }
 
-/// A request, and where the head of its answer goes.
+/// A request, and the channel for the head of its answer.
 struct Job {
     request: Request<Body>,
     head: oneshot::Sender<Head>,
 }
 
-/// An answer before its body.
+/// Status and headers of an answer.
 pub struct LocalHead {
-    /// As 200.
+    /// HTTP status, such as 200.
     pub status: u16,
     /// Names and values.
     pub headers: Vec<(String, String)>,
 }
 
-/// The same with its body.
+/// An answer's head and body.
 struct Head {
     head: LocalHead,
     pieces: mpsc::Receiver<Bytes>,
 }
 
-/// An answer on its way. When it is dropped, the engine stops computing it before its next step.
+/// An answer in progress. Dropping it cancels the request before the engine's next step.
 pub struct LocalAnswer(State);
 
 enum State {
@@ -73,22 +73,22 @@ enum State {
     Answered(Head),
 }
 
-/// What waiting for more of an answer brought.
+/// The result of waiting for more of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// More of it.
+    /// More of the body.
     Bytes(Vec<u8>),
-    /// Nothing within the time.
+    /// The time ran out.
     Later,
-    /// There is no more.
+    /// The body is complete.
     End,
 }
 
 impl Local {
-    /// Opens an engine on the thread that will have it.
+    /// Opens an engine on the thread that will own it.
     ///
     /// # Errors
-    /// If it cannot be opened.
+    /// If the engine cannot be opened.
     pub fn start<O>(open: O) -> Result<Self>
     where
         O: FnOnce() -> Result<(Opened, Settings)> + Send + 'static,
@@ -122,10 +122,10 @@ impl Local {
         }
     }
 
-    /// Brings a request to the engine, and does not wait for it.
+    /// Submits a request, without waiting for the answer.
     ///
     /// # Errors
-    /// If it is no request, or the engine has ended.
+    /// If the request is invalid, or the engine has stopped.
     pub fn ask(
         &self,
         method: &str,
@@ -153,7 +153,7 @@ impl Local {
         Ok(LocalAnswer(State::Asked(asked)))
     }
 
-    /// Ends it, with all that is still being answered.
+    /// Stops the engine and ends all unfinished answers.
     ///
     /// # Errors
     /// If the engine has failed.
@@ -172,10 +172,10 @@ impl Drop for Local {
 }
 
 impl LocalAnswer {
-    /// Waits for the head of the answer, so long at most: its status and headers.
+    /// Waits at most `patience` for the answer's status and headers.
     ///
     /// # Errors
-    /// If the engine has ended.
+    /// If the engine has stopped.
     pub fn head(&mut self, patience: Duration) -> Result<Option<&LocalHead>> {
         if let State::Asked(asked) = &mut self.0 {
             match wait(patience, asked) {
@@ -188,10 +188,10 @@ impl LocalAnswer {
         Ok(Some(&answered.head))
     }
 
-    /// Waits for more of the body, so long at most; what there is comes in one piece.
+    /// Waits at most `patience` for more of the body. Returns all that has arrived as one piece.
     ///
     /// # Errors
-    /// If the engine has ended before the answer began.
+    /// If the engine stopped before the answer began.
     pub fn more(&mut self, patience: Duration) -> Result<Piece> {
         if self.head(patience)?.is_none() {
             return Ok(Piece::Later);
@@ -216,7 +216,7 @@ impl LocalAnswer {
     }
 }
 
-/// What wakes a thread that waits.
+/// Wakes a waiting thread.
 struct Unpark(Thread);
 
 impl Wake for Unpark {
@@ -225,7 +225,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for it on this thread, so long at most. No runtime is asked, as it may have ended already.
+/// Waits for a future on this thread, for a limited time. Uses no runtime, since it may have ended.
 fn wait<F: Future + Unpin>(patience: Duration, mut future: F) -> Option<F::Output> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let deadline = Instant::now() + patience;
@@ -240,11 +240,11 @@ fn wait<F: Future + Unpin>(patience: Duration, mut future: F) -> Option<F::Outpu
 }
 
 fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    // One thread: it has little to do, and the engine wants the others.
+    // One thread is enough, and leaves the others to the engine.
     tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(2).build()
 }
 
-/// Answers requests until nobody can send any more, or the engine has fallen.
+/// Answers requests until the senders are gone or the engine has failed.
 async fn run(mut jobs: mpsc::UnboundedReceiver<Job>, app: &Arc<App>, fallen: &AtomicBool) {
     let service = TowerToHyperService::new(router(Arc::clone(app)));
     let mut running = JoinSet::new();
@@ -261,12 +261,12 @@ async fn run(mut jobs: mpsc::UnboundedReceiver<Job>, app: &Arc<App>, fallen: &At
     }
     app.ending.store(true, Relaxed);
     app.tell(Command::End);
-    // What was cut says why, to whoever still listens.
+    // Answers that were cut off still send the reason.
     let last_words = async { while running.join_next().await.is_some() {} };
     let _ = timeout(Duration::from_secs(2), last_words).await;
 }
 
-/// One request's, until it is answered or nobody waits for it any more.
+/// Answers one request, unless its caller stops waiting.
 async fn answer(service: TowerToHyperService<Router>, job: Job) {
     let Job { request, mut head } = job;
     let response = tokio::select! {

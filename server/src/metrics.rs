@@ -1,4 +1,4 @@
-//! What the server has done so far, in numbers: Prometheus' text format.
+//! Metrics of the server, in Prometheus' text format.
 
 use std::{
     fmt::Write as _,
@@ -11,18 +11,18 @@ use std::{
 
 use tiny_llm_cli::{BatchCounts, PageCounts};
 
-/// Upper bounds in seconds, for waits of a millisecond to a minute.
+/// Bucket bounds in seconds, from a millisecond to a minute.
 const SECONDS: [f64; 14] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
-/// Upper bounds of rows in a step.
+/// Bucket bounds for the rows of a step.
 const ROWS: [f64; 11] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
 
-/// How often a number was at most each of some bounds.
+/// Counts values per bucket.
 pub(crate) struct Histogram {
     bounds: &'static [f64],
-    /// One more than there are bounds.
+    /// One count per bound, plus one.
     counts: Vec<AtomicU64>,
-    /// In thousandths of a thousandth.
+    /// Sum of all values, in millionths.
     sum: AtomicU64,
 }
 
@@ -32,14 +32,14 @@ impl Histogram {
         Self { bounds, counts, sum: AtomicU64::new(0) }
     }
 
-    /// Counts a number.
+    /// Adds a value.
     pub(crate) fn note(&self, x: f64) {
         let place = self.bounds.partition_point(|&bound| bound < x);
         self.counts[place].fetch_add(1, Relaxed);
         self.sum.fetch_add((x * 1e6) as u64, Relaxed);
     }
 
-    /// Counts a time in seconds.
+    /// Adds a time in seconds.
     pub(crate) fn time(&self, time: Duration) {
         self.note(time.as_secs_f64());
     }
@@ -57,38 +57,38 @@ impl Histogram {
     }
 }
 
-/// All of them.
+/// All metrics.
 pub(crate) struct Metrics {
     /// Answers that are over, by [`Ended`].
     pub(crate) ended: [AtomicU64; 5],
     /// Requests that were refused: wrong ones, and those for which there was no place.
     pub(crate) refused: [AtomicU64; 2],
-    /// Connections that are open.
+    /// Open connections.
     pub(crate) connections: AtomicU64,
-    /// Tokens of prompts that were taken, and of answers.
+    /// Tokens: of accepted prompts, and of answers.
     pub(crate) tokens: [AtomicU64; 2],
-    /// Answers that are computed now, and that wait for a place.
+    /// Answers now: running, and waiting for a batch slot.
     pub(crate) now: [AtomicU64; 2],
-    /// From a request's coming to its first token.
+    /// Times from a request's arrival to its first token.
     pub(crate) first_token: Histogram,
-    /// From a token to the next.
+    /// Times between two tokens of an answer.
     pub(crate) between: Histogram,
     /// Rows of a step.
     pub(crate) rows: Histogram,
-    /// Of the engine.
+    /// The engine's counts.
     counts: Mutex<BatchCounts>,
 }
 
-/// Places in [`Metrics::ended`].
+/// Indices into [`Metrics::ended`].
 #[derive(Clone, Copy)]
 pub(crate) enum Ended {
-    /// By itself.
+    /// The answer was completed.
     Done,
-    /// Its client left.
+    /// The client left.
     Left,
-    /// Its client read too slowly.
+    /// The client read too slowly.
     Slow,
-    /// The server failed or ended.
+    /// The server failed or shut down.
     Cut,
     /// Its logits were NaN or infinite.
     NotFinite,
@@ -109,17 +109,17 @@ impl Metrics {
         }
     }
 
-    /// Counts an answer that is over.
+    /// Counts a finished answer.
     pub(crate) fn over(&self, how: Ended) {
         self.ended[how as usize].fetch_add(1, Relaxed);
     }
 
-    /// What the engine has done.
+    /// Sets the engine's counts.
     pub(crate) fn engine(&self, counts: BatchCounts) {
         *self.counts.lock().unwrap_or_else(PoisonError::into_inner) = counts;
     }
 
-    /// The text that Prometheus reads.
+    /// Returns the text for Prometheus.
     pub(crate) fn text(&self) -> String {
         let counts = *self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = String::new();

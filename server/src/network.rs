@@ -1,4 +1,4 @@
-//! Connections, from the first to the last.
+//! Accepts and serves connections.
 
 use std::{
     future::pending,
@@ -27,24 +27,24 @@ use tokio::{
 
 use crate::{app::App, engine::Command, patient::Patient, routes::router};
 
-/// How often it is looked whether the server is to end.
+/// How often to check for shutdown.
 const PERIOD: Duration = Duration::from_millis(50);
-/// Bytes of a request's header, at most.
+/// Maximum bytes of a request's header.
 const MAX_HEADER: usize = 64 * 1024;
-/// For clients to read why their answers were cut.
+/// Time for clients to read why their answers were cut off.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Serves until `stop` says so, or the engine has fallen.
+/// Serves until `stop` returns true or the engine has failed.
 ///
 /// # Errors
-/// If the system gives no thread what it needs for the network.
+/// If the network runtime cannot be started.
 pub(crate) fn run(
     listener: StdListener,
     app: &Arc<App>,
     stop: &dyn Fn() -> bool,
     fallen: &AtomicBool,
 ) -> io::Result<()> {
-    // One thread: it has little to do, and the engine wants the others.
+    // One thread is enough, and leaves the others to the engine.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(2)
@@ -65,7 +65,7 @@ pub(crate) fn run(
                             connection(stream, router.clone(), Arc::clone(app), ends.clone());
                         connections.spawn(connection);
                     }
-                    // There are no more files to be had, or the client has gone already.
+                    // Out of file descriptors, or the client is already gone.
                     Err(_) => sleep(PERIOD).await,
                 },
                 Some(_) = connections.join_next() => {}
@@ -95,7 +95,7 @@ pub(crate) fn run(
     })
 }
 
-/// One client's, until it leaves, breaks a rule, or the server ends.
+/// Serves one client until it leaves, breaks a rule, or the server shuts down.
 async fn connection(
     stream: TcpStream,
     router: Router,
@@ -104,7 +104,7 @@ async fn connection(
 ) {
     app.metrics.connections.fetch_add(1, Relaxed);
     let settings = &app.settings;
-    // A token is a small packet, and the next one does not wait for it to be read.
+    // Tokens are small packets. Send each at once, without waiting for an acknowledgement.
     let _ = stream.set_nodelay(true);
     let stream = TokioIo::new(Patient::new(stream, settings.write_time));
     let connection = http1::Builder::new()
@@ -113,7 +113,7 @@ async fn connection(
         .max_buf_size(MAX_HEADER)
         .serve_connection(stream, TowerToHyperService::new(router));
     let mut connection = pin!(connection);
-    // How a connection ends is its client's business.
+    // Errors of a connection concern only its client.
     let ended = tokio::select! {
         _ = connection.as_mut() => true,
         _ = ends.wait_for(|&end| end) => false,

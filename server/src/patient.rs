@@ -1,4 +1,4 @@
-//! A connection that waits for its reader, but not for ever.
+//! A connection whose writes time out.
 
 use std::{
     future::Future,
@@ -14,17 +14,17 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 
-/// A connection whose reader must take a byte now and then, if there is one for it.
+/// A connection whose client must accept data within a time limit.
 pub(crate) struct Patient {
     stream: TcpStream,
     patience: Duration,
-    /// Runs while a write waits.
+    /// Runs while a write is pending.
     deadline: Pin<Box<Sleep>>,
     waiting: bool,
 }
 
 impl Patient {
-    /// With so long for each write.
+    /// Wraps a connection, with this time limit for each write.
     pub(crate) fn new(stream: TcpStream, patience: Duration) -> Self {
         Self { stream, patience, deadline: Box::pin(sleep(patience)), waiting: false }
     }

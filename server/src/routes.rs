@@ -1,4 +1,4 @@
-//! Paths, and what each answers.
+//! The paths and their handlers.
 
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
@@ -28,13 +28,13 @@ use crate::{
     watch::watch,
 };
 
-/// What a page may do: nothing but what comes from here.
+/// The page may only load resources from this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 type Shared = State<Arc<App>>;
 
-/// All paths.
+/// Returns the router of all paths.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let file = |kind, text: &'static str| get(move || async move { page(kind, text) });
     Router::new()
@@ -72,7 +72,7 @@ async fn answer(kind: Kind, State(app): Shared, request: Request) -> Response {
 
 async fn answered(kind: Kind, app: Arc<App>, request: Request) -> Result<Response, ApiError> {
     let body = body(&app, request).await?;
-    // A long prompt takes its time; other people's answers don't wait for it.
+    // Tokenizing a long prompt takes time and must not delay other answers.
     let submitted = blocking(move || {
         let wanted = ApiRequest::read(kind, &body, app.bounds())?;
         let (waiting, answers) = app.submit(&wanted)?;
@@ -86,7 +86,7 @@ async fn answered(kind: Kind, app: Arc<App>, request: Request) -> Result<Respons
     }
 }
 
-/// What has to do with text alone.
+/// Answers a request that needs only the tokenizer.
 async fn texts(
     of: fn(&App, &[u8]) -> Result<Value, ApiError>,
     State(app): Shared,
@@ -99,10 +99,10 @@ async fn texts(
     result.await.map_or_else(close_if_unread, |value| object(&value))
 }
 
-/// On a thread that may take its time.
+/// Runs `work` on a thread for slow work.
 ///
 /// # Errors
-/// Those of `work`; or if it panics, as a task of the learner's that is still open does.
+/// The errors of `work`, or a panic in it, as from an unwritten task of the learner's.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
@@ -112,10 +112,10 @@ async fn blocking<T: Send + 'static>(
     })
 }
 
-/// A request's body.
+/// Reads a request's body.
 ///
 /// # Errors
-/// If it is not said to be JSON, too long, or does not come.
+/// If it is not declared as JSON, is too long, or does not arrive in time.
 async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
     let most = app.settings.max_body;
     let too_long = || {
@@ -123,7 +123,7 @@ async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
             .with(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large")
     };
     if !is_json(request.headers()) {
-        // A page from elsewhere may send other types without asking.
+        // Browsers let foreign pages send other types without a preflight request.
         let message = "found another content type, expected application/json";
         let error = ApiError::invalid(message);
         return Err(error.with(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type"));
@@ -152,7 +152,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.trim().eq_ignore_ascii_case("application/json")
 }
 
-/// What is left of a body that was not read can't be told from the next request.
+/// The connection must close, since the unread rest of a body looks like the next request.
 fn close_if_unread(error: ApiError) -> Response {
     let unread = matches!(
         error.status,

@@ -1,4 +1,4 @@
-//! The view of the batch, as server-sent events.
+//! The live view of the batch, as server-sent events.
 
 use std::{
     convert::Infallible,
@@ -19,10 +19,10 @@ use tokio::{sync::mpsc, time};
 
 use crate::{app::App, engine::Command};
 
-/// How often it is looked whether the server ends.
+/// How often to check for shutdown.
 const PERIOD: Duration = Duration::from_millis(250);
 
-/// One view, then each that follows.
+/// Sends the current view, then each following one.
 pub(crate) async fn watch(State(app): State<Arc<App>>) -> Response {
     let (sender, pieces) = mpsc::channel(1);
     let mut views = app.views.subscribe();
@@ -41,7 +41,7 @@ pub(crate) async fn watch(State(app): State<Arc<App>>) -> Response {
                 }
             }
             let view = Arc::clone(&views.borrow_and_update());
-            // A slow reader misses views.
+            // A slow client misses views.
             if sender.send(format!("data: {view}\n\n").into()).await.is_err() {
                 return;
             }

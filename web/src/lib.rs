@@ -1,5 +1,5 @@
-//! The reference engine in a page of the book. A browser runs it as WebAssembly; natively the same
-//! functions say what the browser must say (`src/bin/pack.rs`).
+//! The reference engine in a page of the book. A browser runs it as WebAssembly. The native build
+//! runs the same functions to compute the expected results (`src/bin/pack.rs`).
 //!
 //! In reading order: `watched` (a cache that notes where attention looks), `writer` (the embedded
 //! model, a token at a time), `crowd` (week 3's engine without a model), `exports` (both as a page

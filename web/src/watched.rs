@@ -1,5 +1,5 @@
 //! A cache that notes where attention looks. The model shows a cache every query, because a cache
-//! may answer it in a way of its own; this one only looks on.
+//! may answer it in its own way; this one only looks on.
 
 use std::{
     ops::Range,

@@ -1,4 +1,4 @@
-//! The file of answers: in the order of the requests, a line at a time, and gone on with after a stop.
+//! The file of answers: one line per request, in order. A stopped run continues it.
 
 use std::{
     collections::BTreeMap,
@@ -13,28 +13,28 @@ use serde_json::Value;
 use super::super::output::note;
 use tiny_llm_formats::unfinished::cannot_be_written;
 
-/// An open file of answers. Each line is written at once and as a whole, so that a stop costs no more
-/// than the answers that wait for an earlier one.
+/// An open file of answers. Each whole line is written at once, so stopping loses only answers that
+/// wait for an earlier one.
 pub(super) struct Answers {
     path: PathBuf,
     file: File,
-    /// How many lines there are.
+    /// Number of lines.
     written: usize,
-    /// Answers whose turn has not come.
+    /// Answers that wait for an earlier one.
     early: BTreeMap<usize, String>,
 }
 
-/// What the answer to a request begins with.
+/// Returns the start of the line for request `index`.
 fn head(index: usize) -> String {
     format!("{{\"index\":{index},")
 }
 
 impl Answers {
-    /// Opens or makes the file. What a stop has left of a last line is removed.
+    /// Opens or creates the file, and removes an incomplete last line.
     ///
     /// # Errors
-    /// If it cannot be written, another run is writing it, or it holds something else than answers
-    /// in their order.
+    /// If the file cannot be written, another run is writing it, or it holds anything other than
+    /// answers in order.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let name = path.display();
         let wrong = |e: &std::io::Error| cannot_be_written(path, e);
@@ -51,7 +51,7 @@ impl Answers {
         );
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                anyhow::bail!("{name}: another run is writing it; wait for its end")
+                anyhow::bail!("{name}: another run is writing it; wait until it ends")
             }
             // Some file systems have no locks.
             Err(TryLockError::Error(_)) | Ok(()) => {}
@@ -65,18 +65,18 @@ impl Answers {
             let index = answer.as_ref().and_then(|answer| answer["index"].as_u64());
             ensure!(
                 index == Some(written as u64),
-                "{name}:{}: expected the answer of index {written}; to begin anew, remove the file",
+                "{name}:{}: expected the answer of index {written}; to start over, remove the file",
                 written + 1
             );
             written += 1;
         }
-        // Only now: a file that is no list of answers stays as it is.
+        // Only now: a file that is not a list of answers must not change.
         let (half, expected) = (&bytes[whole..], head(written));
         if !half.is_empty() {
             let n = half.len().min(expected.len());
             ensure!(
                 half[..n] == expected.as_bytes()[..n],
-                "{name}:{}: expected the answer of index {written}; to begin anew, remove the file",
+                "{name}:{}: expected the answer of index {written}; to start over, remove the file",
                 written + 1
             );
             let n = half.len();
@@ -87,17 +87,18 @@ impl Answers {
         Ok(Self { path: path.to_owned(), file, written, early: BTreeMap::new() })
     }
 
-    /// How many requests have their answers in the file.
+    /// Returns how many answers are in the file.
     pub(super) fn written(&self) -> usize {
         self.written
     }
 
-    /// How many have an answer, in the file or waiting for an earlier one.
+    /// Returns how many answers are in the file or wait for an earlier one.
     pub(super) fn known(&self) -> usize {
         self.written + self.early.len()
     }
 
-    /// Takes the answer to a request, the fields behind its index, and writes all whose turn it is.
+    /// Takes the answer to a request, as the fields after its index, and writes every line that is
+    /// due.
     pub(super) fn put(&mut self, index: usize, fields: &[(&str, Value)]) -> Result<()> {
         let fields: Vec<_> =
             fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();

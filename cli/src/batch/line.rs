@@ -1,4 +1,4 @@
-//! A line of a file of requests, under OpenAI's names.
+//! One line of a file of requests, with OpenAI's field names.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tiny_llm_schema::{Json, Shape};
 use super::super::Form;
 use tiny_llm_formats::{chat::Message, request::SamplerOptions};
 
-/// What a line asks for.
+/// A request as its line gives it.
 pub(super) struct Line {
     pub(super) prompt: Prompt,
     pub(super) max_tokens: usize,
@@ -26,11 +26,11 @@ pub(super) enum Prompt {
     Messages(Vec<Message>),
 }
 
-/// What holds where a line says nothing.
+/// Values for fields that a line omits.
 pub(super) struct Defaults {
     pub(super) max_tokens: usize,
     pub(super) sampling: SamplerOptions,
-    /// The first request's; each further one has the next.
+    /// Seed of the first request. Each following request adds one.
     pub(super) seed: u64,
     pub(super) form: Option<Form>,
 }
@@ -39,11 +39,11 @@ const FIELDS: [&str; 8] =
     ["prompt", "messages", "max_tokens", "temperature", "top_p", "stop", "seed", "response_format"];
 
 impl Line {
-    /// Reads a line. `index` is the request's, from 0 on.
+    /// Parses a line. `index` is the request's, counted from 0.
     ///
     /// # Errors
-    /// If it is no JSON object, or a field is unknown, missing, or not what it must be. The message
-    /// does not say which line it is.
+    /// If the line is not a JSON object, or a field is unknown, missing or invalid. The message
+    /// does not name the line.
     pub(super) fn read(bytes: &[u8], index: usize, defaults: &Defaults) -> Result<Self> {
         let value: Value = serde_json::from_slice(bytes).map_err(|e| anyhow!("not JSON: {e}"))?;
         let Value::Object(fields) = value else {
@@ -70,7 +70,7 @@ impl Line {
     }
 }
 
-/// What the answer has to be, under OpenAI's names: `{"type": "json_object"}`, or `json_schema`.
+/// Reads the form of the answer: `{"type": "json_object"}` or `json_schema`, as OpenAI has them.
 fn form(line: &[u8], fields: &Map<String, Value>, default: Option<Form>) -> Result<Option<Form>> {
     let Some(value) = fields.get("response_format").filter(|value| !value.is_null()) else {
         return Ok(default);
@@ -79,7 +79,7 @@ fn form(line: &[u8], fields: &Map<String, Value>, default: Option<Form>) -> Resu
         Some("text") => Ok(None),
         Some("json_object") => Ok(Some(Form::Json)),
         Some("json_schema") => {
-            // Once more, in the order of the line.
+            // Parsed again to keep the order of the keys.
             let ordered = Json::parse(line).map_err(|e| anyhow!("not JSON: {e}"))?;
             let place = "/response_format/json_schema/schema";
             let Some(schema) = ordered.at(place) else {
@@ -104,7 +104,7 @@ fn form(line: &[u8], fields: &Map<String, Value>, default: Option<Form>) -> Resu
 fn prompt(fields: &Map<String, Value>) -> Result<Prompt> {
     match (fields.get("prompt"), fields.get("messages")) {
         (Some(Value::String(text)), None) => {
-            ensure!(!text.is_empty(), "\"prompt\": found an empty text, expected one to continue");
+            ensure!(!text.is_empty(), "\"prompt\": found an empty text, expected some text");
             Ok(Prompt::Text(text.clone()))
         }
         (Some(other), None) => bail!("\"prompt\": found {}, expected a string", kind(other)),
@@ -140,11 +140,11 @@ fn message(value: &Value, i: usize) -> Result<Message> {
     Ok(Message::new(role, text("content")?))
 }
 
-/// One text or several, none of them empty.
+/// Reads one stop text or several, none of them empty.
 fn stop(fields: &Map<String, Value>) -> Result<Vec<String>> {
     let one = |value: &Value| match value {
         Value::String(text) if !text.is_empty() => Ok(text.clone()),
-        Value::String(_) => bail!("\"stop\": found an empty text, which is everywhere"),
+        Value::String(_) => bail!("\"stop\": found an empty text, expected at least one byte"),
         other => bail!("\"stop\": found {}, expected a string or an array of them", kind(other)),
     };
     match fields.get("stop") {
@@ -154,7 +154,7 @@ fn stop(fields: &Map<String, Value>) -> Result<Vec<String>> {
     }
 }
 
-/// Whether the engine can sample with it, it says itself.
+/// Reads a number. The engine checks its range.
 fn number(fields: &Map<String, Value>, name: &str, default: f32) -> Result<f32> {
     match fields.get(name) {
         None | Some(Value::Null) => Ok(default),
@@ -174,7 +174,7 @@ fn whole(fields: &Map<String, Value>, name: &str, default: u64) -> Result<u64> {
     }
 }
 
-/// A value as a message names it: numbers as they are, what can be long by its kind.
+/// Describes a value for a message: numbers as they are, everything else by its kind.
 fn kind(value: &Value) -> String {
     match value {
         Value::String(_) => "a string".to_owned(),

@@ -1,4 +1,4 @@
-//! `batch`: answers a file of requests, many of them at once.
+//! `batch`: answers a file of requests, many at a time.
 
 mod answers;
 mod line;
@@ -33,56 +33,58 @@ use tiny_llm_formats::{
 };
 use view::View;
 
-/// More would only be places that no machine here fills.
+/// No supported machine can use more batch slots.
 const MAX_BATCH: usize = 256;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "A line of REQUESTS is a JSON object with \"prompt\" (a text to continue) or \"messages\" (a conversation, \
-[{\"role\": \"user\", \"content\": …}]); beside it \"max_tokens\", \"temperature\", \"top_p\", \"stop\", \"seed\" and \"response_format\", under OpenAI's names. \
-Empty lines are none. A line of the answers is {\"index\", \"text\", \"finish_reason\", \"usage\"}, or {\"index\", \"error\"} for a line that \
-cannot be served; they stand in the order of the requests. Stopped and started again, the command goes on where it was.\n\n\
-Exit codes: 0 done, 1 an error, or a line that could not be served, 2 a wrong option, 101 a task that is still to be done, 130 ended by Ctrl-C."
+    after_help = "Each line of REQUESTS is a JSON object with \"prompt\" (a text to continue) or \"messages\"\n\
+    (a conversation, [{\"role\": \"user\", \"content\": …}]). It may also have \"max_tokens\",\n\
+    \"temperature\", \"top_p\", \"stop\", \"seed\" and \"response_format\", as in OpenAI's API.\n\
+    Empty lines are ignored. Each answer is a line {\"index\", \"text\", \"finish_reason\", \"usage\"},\n\
+    or {\"index\", \"error\"} if the request is invalid. Answers are in the order of the requests.\n\
+    After an interruption, run the same command again to continue.\n\n\
+    Exit codes: 0 done, 1 an error or an invalid request, 2 a wrong option,\n\
+    101 an unwritten task, 130 ended by Ctrl-C."
 )]
 pub(super) struct Args {
-    /// One JSON object a line
+    /// File of requests, one JSON object per line
     #[arg(value_name = "REQUESTS")]
     requests: PathBuf,
     #[command(flatten)]
     model: ModelOption,
-    /// The file of answers
+    /// File to write the answers to
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Requests that are computed at once
+    /// Batch slots: requests computed at once
     #[arg(long, value_name = "N", default_value = "16", value_parser = places)]
     max_batch: usize,
-    /// Remember the pages of prompts, so that a request computes only what no other has; needs --pages
+    /// Reuse pages that hold the same prompt prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Rows a step at most, of prompts and answers together; 0 is no limit [default: 512 once day 2 is written]
+    /// Maximum rows per step, prompts and answers (0: no limit) [default: 512 after day 2]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// While somebody's answer is written, a step takes at most so many times as long as one of all such answers alone, and twice as long as
-    /// one with every place taken, as measured here, so that a long prompt makes nobody wait much longer for a token; 0 is no such limit
+    /// Limit prompt steps to N × a decode-only step and 2 × a full batch (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
-    /// Keep keys and values in so many pages of 32 positions, instead of a whole context for each
+    /// Store keys and values in N pages of 32 positions, not one whole context per slot
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
-    /// Let a smaller model (folder or GGUF file) propose tokens, or `lookup`: the text so far
+    /// Propose tokens with a draft model (folder or GGUF file), or `lookup` (from the text)
     #[arg(long, value_name = "MODEL")]
     draft: Option<Draft>,
-    /// At most this many new tokens, where a line does not say
+    /// Maximum new tokens for lines without max_tokens
     #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
     max_new_tokens: usize,
     #[command(flatten)]
     sampling: SamplingOptions,
     #[command(flatten)]
     form: FormOptions,
-    /// Show in a terminal who is in which place
+    /// Show the batch slots in the terminal
     #[arg(long)]
     watch: bool,
-    /// Print no summary
+    /// Do not print the summary
     #[arg(short, long)]
     quiet: bool,
 }
@@ -107,13 +109,13 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let lines = split(&file);
     ensure!(
         !lines.is_empty(),
-        "{}: found nothing, expected one JSON object a line",
+        "{}: found nothing, expected one JSON object per line",
         args.requests.display()
     );
     let answers = Answers::open(&args.out)?;
     ensure!(
         answers.written() <= lines.len(),
-        "{}: found {} answers, but {} has {} requests; to begin anew, remove the file",
+        "{}: found {} answers, but {} has {} requests; to start over, remove the file",
         args.out.display(),
         answers.written(),
         args.requests.display(),
@@ -167,7 +169,7 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let finished = finished?;
     if !args.quiet {
         if from > 0 {
-            note(&format!("went on after {from} answers that were there"));
+            note(&format!("continued after {from} existing answers"));
         }
         note(&format!("engine   {described}"));
         note(&run.summary(start.elapsed().as_secs_f64()));
@@ -177,7 +179,9 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     }
     if !finished {
         let written = run.answers.written();
-        note(&format!("stopped after {written} of {total}; the same command goes on from there"));
+        note(&format!(
+            "stopped after {written} of {total}; run the same command again to continue"
+        ));
         return Ok(interrupt::exit_code(true));
     }
     Ok(if run.refused > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -187,16 +191,16 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))
 }
 
-/// The lines that are not empty, each with its number from 1 on.
+/// Returns the lines that are not empty, each with its number, counted from 1.
 fn split(file: &[u8]) -> Vec<(usize, &[u8])> {
     let lines = (1..).zip(file.split(|&byte| byte == b'\n'));
     lines.filter(|(_, line)| !line.trim_ascii().is_empty()).collect()
 }
 
-/// A request whose answer is not complete.
+/// A request whose answer is incomplete.
 struct Open {
     index: usize,
-    /// In the file, from 1 on.
+    /// Line number in the file, counted from 1.
     line: usize,
     stop: Vec<String>,
     prompt_tokens: usize,
@@ -209,27 +213,27 @@ struct Run {
     batch: Box<dyn Batch>,
     text: fn() -> Box<dyn Text>,
     tokenizer: Arc<Tokenizer>,
-    /// Or why there is none; only lines with messages need it.
+    /// Or why there is none. Only lines with `messages` need it.
     template: Result<Template>,
     stop_tokens: Vec<u32>,
-    /// How many tokens there are, until the engine has been told what they mean.
+    /// Size of the vocabulary; `None` once the engine has the text of the tokens.
     vocabulary: Option<usize>,
     defaults: Defaults,
-    /// Of the file of requests.
+    /// Name of the file of requests.
     name: String,
     view: View,
-    /// By the engine's number.
+    /// By the engine's request number.
     open: BTreeMap<u64, Open>,
     answers: Answers,
-    /// Lines that could not be served.
+    /// Number of invalid lines.
     refused: usize,
     prompt_tokens: usize,
     new_tokens: usize,
 }
 
 impl Run {
-    /// Answers all lines, of which the first has the index `from`; at most `ahead` of them are in the
-    /// engine. Returns false if Ctrl-C ended it.
+    /// Answers all lines, starting at index `from`, with at most `ahead` of them in the engine at
+    /// once. Returns false if Ctrl-C ended the run.
     fn all(&mut self, lines: &[(usize, &[u8])], from: usize, ahead: usize) -> Result<bool> {
         let caught = Caught::new();
         let mut lines = (from..).zip(lines);
@@ -297,7 +301,7 @@ impl Run {
         Ok(())
     }
 
-    /// One pass, and what it brings.
+    /// Runs one forward pass and handles its events.
     fn step(&mut self) -> Result<()> {
         let mut events = Vec::new();
         self.batch.step(&mut |event| events.push(event))?;
@@ -369,10 +373,10 @@ fn described_waits(waits: &BatchWaits) -> String {
     )
 }
 
-/// The fields of an answer.
+/// Returns the fields of an answer.
 fn answer(mut open: Open, reason: FinishReason) -> [(&'static str, Value); 3] {
     open.text += &open.stream.finish();
-    // The text that ended the answer is no part of it, nor what the last token has behind it.
+    // The answer ends before the stop text.
     let end = open.stop.iter().filter_map(|stop| open.text.find(stop)).min();
     open.text.truncate(end.unwrap_or(open.text.len()));
     let reason = match reason {

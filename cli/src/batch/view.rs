@@ -1,4 +1,4 @@
-//! What a terminal shows of a batch: a bar, and with `--watch` who is in which place.
+//! What a terminal shows of a batch: a progress bar and, with `--watch`, the batch slots.
 
 use std::{
     io::{IsTerminal, stderr},
@@ -9,7 +9,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::super::serving::{BatchCounts, BatchRow};
 
-/// Lines at the bottom of a terminal; nothing elsewhere.
+/// Lines at the bottom of a terminal. Does nothing if standard error is not a terminal.
 pub(super) struct View {
     total: ProgressBar,
     places: Vec<ProgressBar>,
@@ -17,7 +17,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// For so many requests; with a line for each of so many places.
+    /// Creates a view for this many requests, with one line for each of `places` slots.
     pub(super) fn new(requests: usize, places: usize) -> Self {
         let target = if stderr().is_terminal() {
             ProgressDrawTarget::stderr()
@@ -38,7 +38,7 @@ impl View {
         Self { total, places, start: Instant::now() }
     }
 
-    /// After a step: `line(id)` says in which line of the file a request stands.
+    /// Updates the view after a step. `line(id)` returns a request's line number in the file.
     pub(super) fn show(
         &self,
         answered: usize,
@@ -69,7 +69,7 @@ impl View {
         self.total.set_message(format!("{rate:.1} tokens/s, {each:.1} rows a step{pages}"));
     }
 
-    /// Takes the lines away.
+    /// Removes the lines.
     pub(super) fn clear(&self) {
         self.places.iter().for_each(ProgressBar::finish_and_clear);
         self.total.finish_and_clear();

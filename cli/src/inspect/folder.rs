@@ -1,4 +1,4 @@
-//! The same for a model folder: `config.json` and the tensors of its safetensors files.
+//! `inspect` for a model folder: `config.json` and the tensors of its safetensors files.
 
 use std::{fmt::Write, path::Path};
 
@@ -10,7 +10,7 @@ use tiny_llm_formats::{
     gguf::{TensorInfo, TensorType},
 };
 
-/// A line for each size and constant, by its symbol in the book.
+/// Returns a line for each size and constant, named by its symbol in the book.
 pub(super) fn fields(folder: &Path) -> Result<String> {
     let c = ModelConfig::from_folder(folder)?;
     let lines = [
@@ -34,7 +34,7 @@ pub(super) fn fields(folder: &Path) -> Result<String> {
     }))
 }
 
-/// Every tensor, by name.
+/// Returns every tensor, sorted by name.
 pub(super) fn tensors(folder: &Path) -> Result<Vec<TensorInfo>> {
     let checkpoint = Checkpoint::open(folder)?;
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! Replicas of an engine, and requests that come to them: what happens when.
+//! A simulation of several replicas of an engine.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -11,14 +11,14 @@ use super::{cost::StepCost, histogram::Histogram, load::Arrival};
 use crate::{CacheBytes, Simulated};
 use tiny_llm_formats::request::Event;
 
-/// Which replica gets a request.
+/// How a request is routed to a replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Routing {
-    /// Each in turn.
+    /// To each replica in turn.
     RoundRobin,
-    /// The one with the fewest open requests.
+    /// To the replica with the fewest open requests.
     LeastLoaded,
-    /// The one that has had the same beginning before, unless it has far more to do than others.
+    /// To the replica that had the same prefix before, unless it is far busier than another.
     Prefix,
 }
 
@@ -43,10 +43,10 @@ impl FromStr for Routing {
     }
 }
 
-/// Tokens by which a prompt's beginning is known.
+/// Number of leading tokens that identify a prompt's prefix.
 const BEGINNING: usize = 64;
 
-/// What came of a simulation.
+/// Results of a simulation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outcome {
     /// Seconds from the first arrival to the last token.
@@ -56,9 +56,9 @@ pub(super) struct Outcome {
     pub steps: u64,
     pub rows: u64,
     pub preempted: u64,
-    /// Positions of prompts that were in a cache already.
+    /// Prompt positions that were already in a cache.
     pub attached: u64,
-    /// The most pages in use after any step, in any replica.
+    /// The most pages in use after any step of any replica.
     pub most_pages: usize,
     /// From a request's arrival to its first token.
     pub first_token: Histogram,
@@ -66,37 +66,37 @@ pub(super) struct Outcome {
     pub gap: Histogram,
     /// The longest gap of each request.
     pub longest_gap: Histogram,
-    /// What only a model's own run has.
+    /// Results that only a real run has.
     pub real: Option<Real>,
 }
 
-/// What a simulation knows nothing of.
+/// Measurements that a simulation cannot make.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Real {
-    /// When the requests had the most positions.
+    /// Cache bytes at the time when requests had the most positions.
     pub cache: CacheBytes,
-    /// The most bytes that were set aside beyond what was used, after any step, for each request.
+    /// The most bytes reserved but unused after any step, per request.
     pub beyond: u64,
-    /// How many tokens were accepted, and how many proposed.
+    /// Accepted tokens and proposed tokens.
     pub drafts: Option<(u64, u64)>,
 }
 
 struct Replica {
     engine: Box<dyn Simulated>,
-    /// When its step ends; if it is idle, when its last one did.
+    /// End of its current step, or of its last one if it is idle.
     free_at: f64,
     open: HashMap<u64, Open>,
-    /// Who has not been handed to the engine yet. It looks at all that it has in every step, and a
-    /// server would not hand it a queue of thousands either.
+    /// Requests not yet submitted to the engine. The engine scans all its requests in each step,
+    /// and a server would limit its queue too.
     queue: VecDeque<Arrival>,
 }
 
-/// A simulated engine knows two tokens. Texts that begin alike still do.
+/// Maps a token to one of the simulated engine's two tokens. Equal prefixes stay equal.
 fn one_of_two(token: u32) -> u32 {
     if token < 2 { token } else { (token.wrapping_mul(0x9e37_79b9) >> 31) & 1 }
 }
 
-/// A request that has been told no end yet.
+/// A request that has not finished.
 pub(super) struct Open {
     arrived: f64,
     last_token: Option<f64>,
@@ -108,7 +108,7 @@ impl Open {
         Self { arrived, last_token: None, longest_gap: 0.0 }
     }
 
-    /// Its next token has come.
+    /// Records the next token.
     pub(super) fn token(&mut self, now: f64, outcome: &mut Outcome) {
         outcome.new_tokens += 1;
         match self.last_token.replace(now) {
@@ -120,7 +120,7 @@ impl Open {
         }
     }
 
-    /// It is over.
+    /// Records the end.
     pub(super) fn finished(self, outcome: &mut Outcome) {
         if self.longest_gap > 0.0 {
             outcome.longest_gap.add(self.longest_gap);
@@ -133,12 +133,12 @@ impl Replica {
         self.queue.is_empty() && self.engine.is_idle()
     }
 
-    /// Requests that have not been told an end.
+    /// Returns the number of unfinished requests.
     fn num_open(&self) -> usize {
         self.open.len() + self.queue.len()
     }
 
-    /// Hands over who waits, the first first, until the engine has so many.
+    /// Submits queued requests in order, until the engine has `most`.
     fn fill(&mut self, most: usize) -> Result<()> {
         while self.open.len() < most {
             let Some(Arrival { time, prompt, max_new_tokens }) = self.queue.pop_front() else {
@@ -152,13 +152,13 @@ impl Replica {
     }
 }
 
-/// Replicas and the time.
+/// Replicas and the current time.
 pub(super) struct Cluster {
     replicas: Vec<Replica>,
     routing: Routing,
     turn: usize,
     cost: StepCost,
-    /// Requests that an engine is handed at most, those that it computes included.
+    /// Maximum number of requests submitted to an engine, running ones included.
     handed: usize,
     outcome: Outcome,
     events: Vec<Event>,
@@ -184,7 +184,7 @@ impl Cluster {
         }
     }
 
-    /// Serves the whole load, and calls `on_request` after each request is submitted.
+    /// Serves the whole load. Calls `on_request` after each request is submitted.
     pub(super) fn serve(
         mut self,
         arrivals: impl Iterator<Item = Arrival>,
@@ -215,7 +215,7 @@ impl Cluster {
         Ok(self.outcome)
     }
 
-    /// The replica whose step begins first, and when.
+    /// Returns the replica whose step begins first, and when.
     fn next_step(&self) -> Option<(usize, f64)> {
         let busy = self.replicas.iter().enumerate().filter(|(_, r)| !r.is_idle());
         busy.map(|(i, r)| (i, r.free_at)).min_by(|a, b| a.1.total_cmp(&b.1))
@@ -245,7 +245,7 @@ impl Cluster {
                 let beginning = prompt.iter().take(BEGINNING);
                 let key = beginning.fold(1u64, |key, token| key << 1 ^ u64::from(*token));
                 let home = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % n;
-                // Work that is saved is no help if it has to wait for twice as much.
+                // Reusing a prefix does not pay if the request waits for twice as much work.
                 if open(home) > 2 * open(least) + 8 { least } else { home }
             }
         }

@@ -1,4 +1,4 @@
-//! What a step costs: `a + b · rows + c · positions`, told on the command line or measured here.
+//! The cost of a step: `a + b · rows + c · positions`, given on the command line or measured here.
 
 use std::{str::FromStr, time::Instant};
 
@@ -7,25 +7,25 @@ use anyhow::{Result, anyhow, ensure};
 use crate::{Batch, StepWork};
 use tiny_llm_formats::request::{Event, Extras, Request};
 
-/// Seconds of a step.
+/// Coefficients of a step's time, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepCost {
-    /// Of every step: the weights are read once.
+    /// Per step, for reading the weights.
     pub step: f64,
-    /// Of each row.
+    /// Per row.
     pub row: f64,
-    /// Of each position of the cache that a row looks at.
+    /// Per cache position that a row attends to.
     pub position: f64,
 }
 
 impl StepCost {
-    /// Seconds of a step that has this to do.
+    /// Returns the seconds that a step with this work takes.
     #[must_use]
     pub fn of(&self, work: StepWork) -> f64 {
         self.step + self.row * work.rows as f64 + self.position * work.positions as f64
     }
 
-    /// As it is written on the command line.
+    /// Formats the cost as on the command line.
     pub(super) fn spelled(&self) -> String {
         let Self { step, row, position } = self;
         format!("{:.4},{:.3},{:.3}", step * 1e3, row * 1e6, position * 1e9)
@@ -35,7 +35,7 @@ impl StepCost {
 impl FromStr for StepCost {
     type Err = String;
 
-    /// Milliseconds a step, microseconds a row, nanoseconds a position.
+    /// Parses milliseconds per step, microseconds per row, nanoseconds per position.
     fn from_str(text: &str) -> Result<Self, String> {
         let numbers: Vec<f64> =
             text.split(',').map_while(|part| part.trim().parse().ok()).collect();
@@ -48,37 +48,37 @@ impl FromStr for StepCost {
                 Ok(Self { step: step * 1e-3, row: row * 1e-6, position: position * 1e-9 })
             }
             _ => Err(format!(
-                "found {text:?}, expected three numbers, as 5,1000,20: milliseconds a step, microseconds a row, nanoseconds a position"
+                "found {text:?}, expected three numbers, as 5,1000,20: milliseconds per step, microseconds per row, nanoseconds per position"
             )),
         }
     }
 }
 
-/// A step that was measured.
+/// A measured step.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
     work: StepWork,
     seconds: f64,
 }
 
-/// What measured steps say, and how far they are from it.
+/// Coefficients fitted to measured steps, and the error of the fit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fit {
     pub cost: StepCost,
-    /// Median of the relative errors, without sign.
+    /// Median of the absolute relative errors.
     pub median_error: f64,
-    /// The error that 9 of 10 steps do not exceed.
+    /// 90th percentile of the absolute relative errors.
     pub largest_error: f64,
     pub steps: usize,
 }
 
-/// Batches that are measured.
+/// Batch sizes to measure.
 const BATCHES: [usize; 5] = [1, 2, 4, 8, 16];
-/// Tokens that each request of a batch gets.
+/// New tokens for each request of a batch.
 const NEW_TOKENS: usize = 12;
 
-/// Runs batches of several sizes over contexts of several lengths, and fits the cost to each step's
-/// time.
+/// Runs batches of several sizes with contexts of several lengths, and fits the cost to the step
+/// times.
 pub(super) fn measure(batch: &mut dyn Batch, context: usize, vocabulary: usize) -> Result<Fit> {
     ensure!(
         context > 2 * NEW_TOKENS,
@@ -118,7 +118,7 @@ fn measure_one(
         let seconds = start.elapsed().as_secs_f64();
         let now: Vec<(u64, usize)> =
             batch.rows().iter().map(|row| (row.id, row.computed)).collect();
-        // Who has left in this step is not among the rows any more, so its last step is no sample.
+        // A request's last step is not a sample, since the request is no longer among the rows.
         if now.len() >= before.len() {
             samples.push(Sample { work: work(&before, &now), seconds });
         }
@@ -127,7 +127,7 @@ fn measure_one(
     Ok(())
 }
 
-/// What a step did, from how many tokens of each request had been computed before and after it.
+/// Returns the work of a step, from each request's number of computed tokens before and after it.
 fn work(before: &[(u64, usize)], after: &[(u64, usize)]) -> StepWork {
     let mut work = StepWork::default();
     for &(id, end) in after {
@@ -138,7 +138,7 @@ fn work(before: &[(u64, usize)], after: &[(u64, usize)]) -> StepWork {
     work
 }
 
-/// Least squares of the relative errors. A coefficient that would be negative is 0.
+/// Minimizes the squared relative errors. A negative coefficient becomes 0.
 fn fit(samples: &[Sample]) -> Option<Fit> {
     let terms = |sample: &Sample| [1.0, sample.work.rows as f64, sample.work.positions as f64];
     let mut used = [true; 3];
@@ -176,7 +176,7 @@ fn fit(samples: &[Sample]) -> Option<Fit> {
     })
 }
 
-/// Gauss and Jordan, with the largest pivot.
+/// Solves the system by Gauss-Jordan elimination with pivoting.
 fn solve(mut a: [[f64; 3]; 3], mut b: [f64; 3]) -> Option<[f64; 3]> {
     for i in 0..3 {
         let pivot = (i..3).max_by(|&j, &k| a[j][i].abs().total_cmp(&a[k][i].abs()))?;

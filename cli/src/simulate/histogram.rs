@@ -1,6 +1,6 @@
-//! How times are spread, in little memory however many there are.
+//! A histogram of times whose memory does not grow with their number.
 
-/// Times from a microsecond to some days, counted in classes that differ by 1 %.
+/// Counts times from a microsecond to several days, in classes 1 % apart.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Histogram {
     counts: Vec<u64>,
@@ -22,7 +22,7 @@ impl Histogram {
         self.total += 1;
     }
 
-    /// The time that this share of all does not exceed, to 0.5 %; NaN if there is none.
+    /// Returns this quantile of the times, to within 0.5 %; NaN without times.
     pub(super) fn quantile(&self, share: f64) -> f64 {
         let wanted = (share * self.total as f64).ceil().max(1.0) as u64;
         let mut seen = 0;

@@ -1,30 +1,31 @@
-//! Requests that come at random: when, how long, and with which beginning.
+//! Random requests: arrival times, lengths and prefixes.
 
 use fastrand::Rng;
 
-/// What requests are like.
+/// Parameters of a load.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Load {
-    /// Requests in all.
+    /// Number of requests.
     pub requests: usize,
-    /// Requests a second, on average.
+    /// Average requests per second.
     pub rate: f64,
-    /// How much faster they come while they come; in between there are pauses. 1 has none.
+    /// Burst factor: how many times faster than average requests arrive in a burst. 1 has no
+    /// pauses.
     pub burst: f64,
     /// Tokens of a prompt.
     pub prompt: LogNormal,
     /// Tokens of an answer.
     pub answer: LogNormal,
-    /// So many prompts have a beginning that they share, one of these many.
+    /// Number of different shared prefixes, or 0.
     pub shared_prompts: usize,
-    /// Tokens of such a beginning.
+    /// Tokens in a shared prefix.
     pub shared_tokens: usize,
-    /// Longest sequence, prompt and answer together.
+    /// Maximum tokens of prompt and answer together.
     pub context: usize,
     pub seed: u64,
 }
 
-/// Lengths whose logarithm has a normal distribution, as those of real conversations nearly have.
+/// Log-normally distributed lengths, a good approximation of real conversations.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LogNormal {
     pub median: f64,
@@ -35,23 +36,24 @@ pub(super) struct LogNormal {
 /// One request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Arrival {
-    /// When, in seconds from the start.
+    /// Arrival time in seconds from the start.
     pub time: f64,
     pub prompt: Vec<u32>,
     pub max_new_tokens: usize,
 }
 
-/// Seconds that a burst lasts on average.
+/// Average duration of a burst in seconds.
 const BURST: f64 = 10.0;
-/// Tokens that spell a number, a bit each.
+/// Tokens that encode a number, one bit each.
 const NAME: usize = 64;
 
-/// The requests of a load, in the order of their times. The same seed gives the same requests.
+/// An iterator over the requests of a load, in order of time. The same seed gives the same
+/// requests.
 pub(super) struct Arrivals {
     load: Load,
     rng: Rng,
     time: f64,
-    /// When the burst ends.
+    /// End of the current burst.
     burst_end: f64,
     next: usize,
 }
@@ -63,7 +65,7 @@ impl Arrivals {
         Self { load, rng, time: 0.0, burst_end, next: 0 }
     }
 
-    /// The next arrival of an interrupted Poisson process.
+    /// Advances to the next arrival of an interrupted Poisson process.
     fn advance(&mut self) {
         let Load { rate, burst, .. } = self.load;
         let mut gap = exponential(&mut self.rng, 1.0 / (rate * burst));
@@ -100,16 +102,16 @@ impl Iterator for Arrivals {
     }
 }
 
-/// Appends `tokens` tokens that say `number`.
+/// Appends `tokens` tokens that encode `number`.
 pub(super) fn spell(number: u64, tokens: usize, out: &mut Vec<u32>) {
-    // Spread over all bits, so that the first few tokens differ already.
+    // Mixed over all bits, so that even the first few tokens differ.
     let bits = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     out.extend((0..tokens).map(|i| (bits >> (i % NAME) & 1) as u32));
 }
 
 impl LogNormal {
     fn draw(self, rng: &mut Rng) -> usize {
-        // Box and Muller.
+        // Box-Muller transform.
         let radius = (-2.0 * uniform(rng).ln()).sqrt();
         let normal = radius * (std::f64::consts::TAU * uniform(rng)).cos();
         (self.median * (self.sigma * normal).exp()).round() as usize
@@ -120,7 +122,7 @@ fn exponential(rng: &mut Rng, mean: f64) -> f64 {
     -mean * uniform(rng).ln()
 }
 
-/// Above 0, and at most 1.
+/// Returns a uniform number above 0 and at most 1.
 fn uniform(rng: &mut Rng) -> f64 {
     1.0 - rng.f64()
 }
@@ -148,7 +150,7 @@ mod tests {
         times.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }
 
-    /// The standard deviation by the mean: 1 for a Poisson process.
+    /// Returns the coefficient of variation: 1 for a Poisson process.
     fn variation(gaps: &[f64]) -> f64 {
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let square = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;

@@ -1,6 +1,5 @@
-//! `simulate`: the scheduler and the pages of week 3's engine under a load that no laptop could
-//! serve. Who is computed when is decided by the engine itself; only the model is replaced, by what
-//! its steps cost.
+//! `simulate`: week 3's scheduler and page management under loads that no laptop could serve. The
+//! engine itself schedules the requests. Only the model is replaced, by the cost of its steps.
 
 mod cluster;
 mod cost;
@@ -27,94 +26,91 @@ use report::Case;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "A step costs A milliseconds, B microseconds for each row, and C nanoseconds for each position that its rows look at: \
---cost A,B,C. With --model they are measured here, by running batches of that model, and the fit's error is told. \
-Options that take a LIST try each of its values with each of the others', and print a row for each."
+    after_help = "A step costs A milliseconds, plus B microseconds per row, plus C nanoseconds per cache\n\
+    position that its rows attend to: --cost A,B,C. With --model, the command measures them here\n\
+    on batches of that model and prints the error of the fit. An option that takes a LIST is\n\
+    combined with every value of the others. Each combination prints one row."
 )]
 pub(super) struct Args {
-    /// Requests that come
+    /// Number of requests
     #[arg(long, value_name = "N", default_value = "10000", value_parser = up_to::<100_000_000>)]
     requests: usize,
-    /// Requests a second, on average: a LIST, as 1,2,4
+    /// Average requests per second, as a LIST: 1,2,4
     #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = positive)]
     rate: Vec<f64>,
-    /// Requests come in bursts of some ten seconds, so many times as fast, with pauses between them
+    /// Burst factor: requests come in bursts of about 10 seconds, X times as fast (1: no bursts)
     #[arg(long, value_name = "X", default_value = "1", value_parser = from_one)]
     burst: f64,
-    /// Median tokens of a prompt
+    /// Median prompt length in tokens
     #[arg(long, value_name = "N", default_value = "128", value_parser = positive)]
     prompt_tokens: f64,
-    /// Median tokens of an answer
+    /// Median answer length in tokens
     #[arg(long, value_name = "N", default_value = "64", value_parser = positive)]
     answer_tokens: f64,
-    /// How much lengths differ: the standard deviation of their logarithm
+    /// Standard deviation of the logarithm of the lengths
     #[arg(long, value_name = "X", default_value = "0.8", value_parser = not_negative)]
     spread: f64,
-    /// Every prompt begins with one of so many texts that others share
+    /// Number of shared prefixes. Every prompt begins with one of them (0: none).
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     shared_prompts: usize,
-    /// Tokens of such a text
+    /// Tokens of a shared prefix
     #[arg(long, value_name = "N", default_value = "500", value_parser = up_to::<1_000_000>)]
     shared_tokens: usize,
-    /// Of the random numbers
+    /// Seed of the random generator
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
-    /// Requests that are computed at once: a LIST
+    /// Batch slots: requests computed at once, as a LIST
     #[arg(long, value_name = "LIST", default_value = "16", value_delimiter = ',', value_parser = up_to::<4096>)]
     max_batch: Vec<usize>,
-    /// Rows a step at most, of prompts and answers together; 0 is no limit: a LIST
+    /// Maximum rows per step, prompts and answers together (0: no limit), as a LIST
     #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
     budget: Vec<usize>,
-    /// While somebody's answer is written, a step takes at most so many times as long as one of all
-    /// such answers alone; 0 is no such limit
+    /// Limit steps with prompts to N × a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     gap: usize,
-    /// Pages for keys and values, of 32 positions each: a LIST
+    /// Number of pages for keys and values, 32 positions each, as a LIST
     #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = pages)]
     pages: Vec<usize>,
-    /// Remember the pages of prompts, so that a request computes only what no other has
+    /// Reuse pages that hold the same prompt prefix
     #[arg(long)]
     share_prefixes: bool,
-    /// Longest sequence, prompt and answer together
+    /// Maximum tokens of prompt and answer together
     #[arg(short = 'c', long, value_name = "N", default_value = "4096", value_parser = up_to::<1_000_000>)]
     context: usize,
-    /// Engines that serve side by side: a LIST
+    /// Number of engines behind the router, as a LIST
     #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = up_to::<1024>)]
     replicas: Vec<usize>,
-    /// Which of them gets a request: a LIST of round-robin, least-loaded, prefix
+    /// Routing policy, as a LIST of round-robin, least-loaded and prefix
     #[arg(long, value_name = "LIST", default_value = "round-robin", value_delimiter = ',')]
     routing: Vec<Routing>,
-    /// What a step costs
+    /// Cost of a step (see below)
     #[arg(long, value_name = "A,B,C", conflicts_with = "model")]
     cost: Option<StepCost>,
     /// Measure the cost with this model folder or GGUF file [default: the embedded model]
     #[arg(long, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// Threads to measure with [default: one for each physical core]
+    /// Threads to measure with [default: one per physical core]
     #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
     threads: Option<usize>,
-    /// The requests of this file instead: a line is {"time": seconds, "prompt": text (or
-    /// "prompt_tokens": N), "max_tokens": N}
+    /// File of requests: {"time": seconds, "prompt": text or "prompt_tokens": N, "max_tokens": N}
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Serve the load with the model itself, too, on this machine's clock, and print how far the
-    /// two differ
+    /// Also serve the load with the model itself, in real time, and compare the two
     #[arg(long)]
     real: bool,
-    /// Serve the load with the model itself, and simulate nothing; `--pages 0` is then a whole
-    /// context for each request
+    /// Only serve with the model itself (--pages 0 gives each request a whole context)
     #[arg(long)]
     real_only: bool,
-    /// Let nobody in before all requests of the batch are done
+    /// Admit no request until the whole batch has finished
     #[arg(long, requires = "real_only")]
     static_batches: bool,
-    /// Let a smaller model (folder or GGUF file) propose tokens, or `lookup`: the text so far
+    /// Propose tokens with a draft model (folder or GGUF file), or `lookup` (from the text)
     #[arg(long, value_name = "MODEL", requires = "real_only")]
     draft: Option<Draft>,
     /// Print a JSON object for each row
     #[arg(long, conflicts_with = "svg")]
     json: bool,
-    /// Also draw throughput against latency
+    /// Also draw throughput against latency, as an SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -173,7 +169,7 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The requests that come.
+/// Returns the requests of the load.
 fn arrivals(
     solution: &Solution,
     args: &Args,
@@ -210,7 +206,7 @@ fn simulated(
     rate: f64,
 ) -> Result<Case> {
     let engines = (0..replicas).map(|_| (solution.simulated)(options)).collect();
-    // A request that fits no page has nowhere to go, so none is longer than all of them.
+    // No request may be longer than all pages together.
     let page_len = (solution.simulated)(options).pages().page_len;
     let context = options.context.min(options.pages.saturating_mul(page_len));
     let arrivals = arrivals(solution, args, context, rate)?;
@@ -227,7 +223,7 @@ fn simulated(
     Ok(Case { options, replicas, routing, rate, outcome })
 }
 
-/// The same with the model.
+/// Serves the load with the model.
 fn really(solution: &Solution, args: &Args, options: SimulatedOptions, rate: f64) -> Result<Case> {
     let SimulatedOptions { max_batch, budget, gap, pages, share_prefixes, context, .. } = options;
     let load = LoadOptions {
@@ -257,7 +253,7 @@ fn really(solution: &Solution, args: &Args, options: SimulatedOptions, rate: f64
     Ok(Case { options, replicas: 1, routing: Routing::RoundRobin, rate, outcome })
 }
 
-/// What a step of a model costs here.
+/// Measures the cost of a model's step here.
 fn measured(solution: &Solution, args: &Args) -> Result<StepCost> {
     let path = args.path();
     let options = LoadOptions { week: Some(2), threads: args.threads, ..LoadOptions::default() };
@@ -286,7 +282,7 @@ fn measured(solution: &Solution, args: &Args) -> Result<StepCost> {
 }
 
 impl Args {
-    /// The model that is measured.
+    /// Returns the path of the model to measure.
     fn path(&self) -> PathBuf {
         self.model.clone().unwrap_or_else(|| super::options::embedded("tiny-story"))
     }

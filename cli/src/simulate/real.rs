@@ -1,4 +1,4 @@
-//! The same load through the model itself, on this machine's clock.
+//! The same load on the model itself, in real time.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -14,16 +14,16 @@ use super::{
 use crate::{Batch, BatchCounts};
 use tiny_llm_formats::request::{Event, Extras, Request};
 
-/// Who is let in when.
+/// How requests are admitted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Admission {
-    /// Requests that are computed at once.
+    /// Number of batch slots.
     pub max_batch: usize,
-    /// Nobody is let in before all of the batch are done.
+    /// Whether a request is admitted only after the whole batch has finished.
     pub in_batches: bool,
 }
 
-/// Serves the requests as they come. Every answer has all tokens that were asked for.
+/// Serves the requests as they arrive. Every answer has the full length requested.
 pub(super) fn serve(
     batch: &mut dyn Batch,
     arrivals: impl Iterator<Item = Arrival>,
@@ -88,7 +88,7 @@ pub(super) fn serve(
     Ok(outcome)
 }
 
-/// Notes what keys and values take after a step.
+/// Records the cache bytes after a step.
 fn look(real: &mut Real, counts: &BatchCounts, running: usize) {
     let cache = counts.cache;
     if cache.used >= real.cache.used {
@@ -100,7 +100,7 @@ fn look(real: &mut Real, counts: &BatchCounts, running: usize) {
     }
 }
 
-/// A short text, so that memory has been touched and threads have started.
+/// Generates a short text first, so that memory is mapped and threads are running.
 fn warm_up(batch: &mut dyn Batch) -> Result<()> {
     batch.submit(Request::greedy(vec![0; 8], 4), None, Extras::default())?;
     let mut done = false;

@@ -1,4 +1,4 @@
-//! Policies side by side: a table, JSON, a drawing.
+//! Results of several policies as a table, JSON or a drawing.
 
 use std::{fmt::Write, path::Path};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::SimulatedOptions;
 
-/// One simulation: what was simulated, and what came of it.
+/// A simulation's parameters and results.
 pub(super) struct Case {
     pub options: SimulatedOptions,
     pub replicas: usize,
@@ -29,12 +29,12 @@ impl Case {
         self.outcome.rows as f64 / self.outcome.steps as f64
     }
 
-    /// The share of the prompts' tokens that a cache had already.
+    /// Returns the fraction of prompt tokens that were already in a cache.
     fn hits(&self) -> f64 {
         self.outcome.attached as f64 / self.outcome.prompt_tokens as f64
     }
 
-    /// What it has in common with the others of its line in the drawing: all but the rate.
+    /// Returns the label of its line in the drawing: everything except the rate.
     fn policy(&self) -> String {
         let Self { options, replicas, routing, .. } = self;
         format!(
@@ -47,12 +47,12 @@ impl Case {
     }
 }
 
-/// How it was served.
+/// Returns `real` or `simulated`.
 fn how(case: &Case) -> &'static str {
     if case.outcome.real.is_some() { "real" } else { "simulated" }
 }
 
-/// What a simulation says more or less than what was measured before it.
+/// Describes how far a simulation is from the measurement before it.
 fn difference(real: &Case, simulated: &Case) -> String {
     let (a, b) = (&real.outcome, &simulated.outcome);
     let percent = |a: f64, b: f64| format!("{:+.0} %", 100.0 * (b / a - 1.0));
@@ -165,10 +165,10 @@ pub(super) fn as_json(cases: &[Case]) -> String {
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 400.0;
 const MARGIN: f64 = 56.0;
-/// Told apart in both themes and by those who see no red.
+/// Distinguishable in both themes and with colour blindness.
 const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
-/// Throughput against the 99th percentile of the time to the first token, a line for each policy.
+/// Draws throughput against the 99th percentile of time to first token, one line per policy.
 pub(super) fn draw(cases: &[Case], file: &Path) -> Result<()> {
     let late = |case: &Case| case.outcome.first_token.quantile(0.99);
     let largest = |f: &dyn Fn(&Case) -> f64| cases.iter().map(f).fold(1e-9, f64::max);

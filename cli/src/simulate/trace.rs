@@ -1,4 +1,4 @@
-//! A load from a file: when each request comes, what it says, and how long its answer is.
+//! A load from a file: arrival time, prompt and answer length of each request.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use tiny_llm_formats::text::Tokenizer;
 use super::load::{Arrival, spell};
 use crate::{Solution, session};
 
-/// The requests of a file, a JSON object a line, in the order of their times.
+/// Reads a file with one JSON object per line. Returns the requests in order of time.
 pub(super) fn read(solution: &Solution, path: &Path, model: &Path) -> Result<Vec<Arrival>> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
@@ -19,7 +19,7 @@ pub(super) fn read(solution: &Solution, path: &Path, model: &Path) -> Result<Vec
         let arrival = one(solution, line, number, model, &mut tokenizer);
         arrivals.push(arrival.with_context(|| format!("{name}:{number}"))?);
     }
-    ensure!(!arrivals.is_empty(), "{name}: found nothing, expected one JSON object a line");
+    ensure!(!arrivals.is_empty(), "{name}: found nothing, expected one JSON object per line");
     arrivals.sort_by(|a: &Arrival, b| a.time.total_cmp(&b.time));
     Ok(arrivals)
 }

@@ -1,5 +1,5 @@
-//! A GGUF file: types per tensor as the engine's converter chooses them, random blocks, and a
-//! tokenizer of single bytes.
+//! A random GGUF file: tensor types as the engine's converter chooses them, random blocks, and a
+//! byte tokenizer.
 
 use std::ops::RangeInclusive;
 
@@ -50,9 +50,9 @@ pub(super) fn write(
     ))
 }
 
-/// A token for the end, one for each byte, and a number for each of the rest: enough for `generate`
-/// to run, and for whoever reads to see every token. A vocabulary that is too small for the bytes
-/// gets none.
+/// Inserts a tokenizer with an end token, one token per byte, and numbered tokens for the rest.
+/// That is enough for `generate` to run and print every token. A vocabulary too small for the bytes
+/// gets no tokenizer.
 fn insert_tokenizer(metadata: &mut Metadata, vocab_size: usize) {
     const BYTES: usize = 256;
     if vocab_size <= BYTES {
@@ -80,8 +80,8 @@ fn insert_tokenizer(metadata: &mut Metadata, vocab_size: usize) {
     }
 }
 
-/// The letter that stands for a byte in byte-level vocabularies: itself if it can be printed, else
-/// the next free one from U+0100 on.
+/// Returns the letter for a byte in byte-level vocabularies: the character itself if printable,
+/// otherwise the next unused one from U+0100.
 fn byte_letter(byte: u8) -> char {
     const PRINTED: [RangeInclusive<u8>; 3] = [b'!'..=b'~', 0xa1..=0xac, 0xae..=0xff];
     let printed = |byte: u8| PRINTED.iter().any(|range| range.contains(&byte));

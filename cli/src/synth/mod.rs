@@ -1,4 +1,4 @@
-//! `synth`: a model of a true shape with random weights, for measuring load time, speed and memory.
+//! `synth`: a model with a real shape and random weights, to measure load time, speed and memory.
 
 mod gguf;
 mod random;
@@ -22,16 +22,16 @@ use tiny_llm_formats::{config::ModelConfig, gguf::TensorType};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Whose shape
+    /// Model whose shape to use
     #[arg(long, value_name = "MODEL")]
     like: Shape,
-    /// What to write; it must not exist yet
+    /// Output path, which must not exist yet
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
-    /// Write a GGUF file of this type, as of `quantize`, instead of a model folder
+    /// Write a GGUF file of this type (see `quantize --help`) instead of a model folder
     #[arg(long, value_name = "TYPE")]
     r#type: Option<String>,
-    /// Of the random generator
+    /// Seed of the random generator
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
 }
@@ -95,7 +95,7 @@ fn write_folder(
     ))
 }
 
-/// As checkpoints begin: norm weights about 1, all others about 0.
+/// Returns the mean of a tensor's weights, as at the start of training: 1 for norms, 0 for others.
 fn mean(name: &str) -> f32 {
     if name.ends_with("norm.weight") { 1.0 } else { 0.0 }
 }

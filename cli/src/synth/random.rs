@@ -1,4 +1,4 @@
-//! Random weights: normal numbers for the plain types, random blocks for the others.
+//! Random weights: normal numbers for plain types, random blocks for quantized types.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use half::{bf16, f16};
 
 use tiny_llm_formats::gguf::TensorType;
 
-/// What a weight's standard deviation is, about: as checkpoints begin.
+/// Approximate standard deviation of the weights, as at the start of training.
 pub(super) const DEVIATION: f32 = 0.02;
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
@@ -23,14 +23,14 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// About normal, mean 0, standard deviation 1: four uniform numbers of 16 bits, summed and
-    /// scaled. There are hundreds of millions to make, and a logarithm and a cosine each would take
-    /// longer than writing them.
+    /// Returns a nearly normal number with mean 0 and standard deviation 1: the scaled sum of four
+    /// uniform 16-bit numbers. A logarithm and a cosine for each of hundreds of millions of weights
+    /// would take longer than writing them.
     fn normal(&mut self) -> f32 {
         let z = self.bits();
         let sum = (z & 0xffff) + (z >> 16 & 0xffff) + (z >> 32 & 0xffff) + (z >> 48);
-        // A uniform number from 0 to 65,535 has mean 65,535/2 and, nearly, the variance 65,536²/12;
-        // four have four times that.
+        // A uniform number from 0 to 65,535 has mean 65,535/2 and variance of about 65,536²/12. The
+        // sum of four has four times both.
         (sum as f32 - 2.0 * 65_535.0) / (65_536.0 / 3f32.sqrt())
     }
 
@@ -45,7 +45,7 @@ impl Random {
     }
 
     /// Writes `count` weights of this type, a whole number of blocks, with mean `mean` (0 for
-    /// blocks) and deviation [`DEVIATION`].
+    /// blocks) and standard deviation [`DEVIATION`].
     pub(super) fn write(
         &mut self,
         out: &mut (impl Write + ?Sized),
@@ -88,15 +88,15 @@ impl Random {
     }
 }
 
-/// Turns random bytes into a block of weights around 0: the scales are given such values that a
-/// block with all codes equally likely has deviation [`DEVIATION`].
+/// Turns random bytes into a block of weights around 0: sets the scales such that uniformly
+/// distributed codes have standard deviation [`DEVIATION`].
 fn tame(tensor_type: TensorType, block: &mut [u8]) {
-    // Deviation of a code that is uniform on `levels` values.
+    // Standard deviation of a code that is uniform over `levels` values.
     let of_codes = |levels: f32| ((levels * levels - 1.0) / 12.0).sqrt();
     let mut put = |at: usize, value: f32| {
         block[at..at + 2].copy_from_slice(&f16::from_f32(value).to_le_bytes());
     };
-    // Root mean square of a group's scale, where groups have one of 4, 6 or 8 bits of their own.
+    // Root mean square of a group's scale, for groups with a 4-, 6- or 8-bit scale.
     let (rms_u4, rms_u6, rms_i6, rms_i8) = (8.803, 36.52, 18.48, 73.90);
     match tensor_type {
         TensorType::F32 | TensorType::F16 | TensorType::BF16 => {}
@@ -106,7 +106,7 @@ fn tame(tensor_type: TensorType, block: &mut [u8]) {
         TensorType::Q4_0 => put(0, DEVIATION / of_codes(16.0)),
         TensorType::Q5_0 => put(0, DEVIATION / of_codes(32.0)),
         TensorType::Q8_0 => put(0, DEVIATION / of_codes(256.0)),
-        // d · code + m, with m at the middle
+        // d · code + m, with m such that the mean is 0
         TensorType::Q4_1 => {
             put(0, DEVIATION / of_codes(16.0));
             put(2, -7.5 * DEVIATION / of_codes(16.0));
@@ -118,8 +118,8 @@ fn tame(tensor_type: TensorType, block: &mut [u8]) {
         // d · scale · code, signed
         TensorType::Q3_K => put(108, DEVIATION / (rms_i6 * of_codes(8.0))),
         TensorType::Q6_K => put(208, DEVIATION / (rms_i8 * of_codes(64.0))),
-        // d · scale · code - dmin · min, with every group's min equal to its scale and dmin so that
-        // the middle is 0
+        // d · scale · code - dmin · min, with each group's min equal to its scale, and dmin such
+        // that the mean is 0
         TensorType::Q2_K => {
             let d = DEVIATION / (rms_u4 * of_codes(4.0));
             put(80, d);

@@ -1,9 +1,9 @@
-//! Whose shape: the configuration files of known models.
+//! Model shapes: configuration files of known models.
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-/// A model whose sizes are copied.
+/// A known model shape.
 #[derive(Clone, Copy, ValueEnum)]
 pub(super) enum Shape {
     /// SmolLM2-360M with a context of 2,048 in place of its 8,192
@@ -20,13 +20,13 @@ pub(super) enum Shape {
     Qwen3,
     /// A Llama of two layers at odd sizes, for tests
     Tiny,
-    /// A Llama of two layers whose rows are whole blocks of every type, for tests
+    /// A Llama of two layers whose rows are a multiple of every block size, for tests
     #[value(name = "tiny-256")]
     Tiny256,
 }
 
 impl Shape {
-    /// As `config.json` of a Hugging Face folder.
+    /// Returns the contents of a Hugging Face `config.json`.
     pub(super) fn config(self) -> Value {
         let mut config = match self {
             Self::SmolLm2 => json!({

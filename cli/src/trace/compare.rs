@@ -1,4 +1,4 @@
-//! Two lists of activations, compared up to the first difference.
+//! Comparison of two lists of activations, up to the first difference.
 
 use super::{
     difference::{Difference, difference},
@@ -6,32 +6,29 @@ use super::{
 };
 use tiny_llm_formats::Tensor;
 
-/// How far a value may be from the expected one, as a part of the expected tensor's largest
-/// magnitude.
-///
-/// What one step of the comparison found.
+/// The result of comparing one activation.
 #[derive(Debug, PartialEq)]
 pub(super) enum Event {
-    /// An activation is within tolerance.
+    /// The activation is within tolerance.
     Agrees {
         name: String,
-        /// The largest distance, as a part of the expected tensor's largest magnitude.
+        /// Largest difference, relative to the expected tensor's largest magnitude.
         deviation: f32,
     },
-    /// The first that is not.
+    /// The first activation out of tolerance.
     Differs {
         name: String,
-        /// In words, several lines.
+        /// Description of the difference, several lines.
         words: String,
     },
-    /// All were compared.
+    /// All activations were compared.
     End,
 }
 
-/// The comparison, as far as it has come.
+/// The state of a comparison.
 pub(super) struct Comparison {
     expected: Vec<Recorded>,
-    /// The text of each token, where it is known.
+    /// The text of each token, if known.
     texts: Vec<String>,
     at: usize,
     differed: bool,
@@ -42,7 +39,8 @@ impl Comparison {
         Self { expected, texts, at: 0, differed: false }
     }
 
-    /// The next activation. Silent after the first difference: what follows is computed from it.
+    /// Compares the next activation. Returns `None` after the first difference, since everything
+    /// later depends on it.
     pub(super) fn next(&mut self, name: &str, found: &Tensor) -> Option<Event> {
         if self.differed {
             return None;
@@ -64,12 +62,12 @@ impl Comparison {
         Some(Event::Differs { name: name.to_owned(), words: difference.words(name, &self.texts) })
     }
 
-    /// The activation that should come next; `None` after a difference.
+    /// Returns the name of the next expected activation; `None` after a difference.
     pub(super) fn upcoming(&self) -> Option<&str> {
         self.expected.get(self.at).filter(|_| !self.differed).map(|expected| expected.name.as_str())
     }
 
-    /// The learner's model is through.
+    /// Ends the comparison, after the learner's model has finished.
     pub(super) fn end(&self) -> Event {
         match self.upcoming() {
             Some(missing) => Event::Differs {

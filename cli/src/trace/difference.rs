@@ -1,4 +1,4 @@
-//! How two tensors differ, in words.
+//! Description of the difference between two tensors.
 
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -6,20 +6,20 @@ use ndarray::Dimension;
 
 use super::list::Recorded;
 
-/// Both sides compute in f32, in other orders of summation. The rounding of a sum of n products is
-/// at most n · 2⁻²⁴ of the sum of their magnitudes and typically √n · 2⁻²⁴, 2e-6 for n = 1,024; it
-/// adds up over the layers, and a norm of nearly cancelling numbers enlarges it. Measured on the
-/// embedded model: right bodies of other shape (`tests/alternate`), all at once, deviate by 1.5e-6
-/// on 10 tokens and by 1.8e-5 on 400 (in `rope.sin`, where the rounding of an angle grows with the
-/// position); the mildest mistake that `cargo course verify` plants, bf16 without its last bit, by
-/// 5e-3.
+/// Both sides compute in f32 but sum in different orders. The rounding error of a sum of n products
+/// is at most n · 2⁻²⁴ of the sum of their magnitudes, and typically √n · 2⁻²⁴: 2e-6 for n = 1,024.
+/// Errors add up over the layers, and a norm of nearly cancelling numbers enlarges them. Measured
+/// on the embedded model: all correct alternative bodies (`tests/alternate`) together deviate by
+/// 1.5e-6 on 10 tokens and by 1.8e-5 on 400 (in `rope.sin`, where the rounding of an angle grows
+/// with the position). The mildest mistake that `cargo course verify` plants, bf16 without its last
+/// bit, deviates by 5e-3.
 const TOLERANCE: f32 = 1e-4;
 use tiny_llm_formats::Tensor;
 
-/// Why an activation is not the expected one.
+/// Why an activation differs from the expected one.
 #[derive(Debug)]
 pub(super) enum Difference {
-    /// Another one was expected; `None` is the end of a list.
+    /// Different names; `None` is the end of a list.
     List {
         found: Option<String>,
         expected: Option<String>,
@@ -31,28 +31,28 @@ pub(super) enum Difference {
     Values(Values),
 }
 
-/// Numbers that are out of tolerance.
+/// The numbers out of tolerance.
 #[derive(Debug)]
 pub(super) struct Values {
     shape: Vec<usize>,
-    /// The first in row-major order.
+    /// Index of the first one, in row-major order.
     first: Vec<usize>,
     found: f32,
     expected: f32,
     bound: f32,
     largest: f32,
-    /// How many.
+    /// Their number.
     wrong: usize,
-    /// How many of them are NaN or infinite where a number was expected.
+    /// Number of values that are NaN or infinite where a finite number was expected.
     not_numbers: usize,
-    /// The largest distance between numbers.
+    /// Largest absolute difference.
     furthest: f32,
-    /// Of each axis the indices at which there is one.
+    /// For each axis, the indices at which values differ.
     places: Vec<BTreeSet<usize>>,
 }
 
-/// The largest distance, as a part of the expected tensor's largest magnitude; or how the two
-/// differ.
+/// Returns the largest difference relative to the expected tensor's largest magnitude, or a
+/// description if the tensors differ.
 pub(super) fn difference(found: &Tensor, expected: &Recorded) -> Result<f32, Difference> {
     if found.shape() != expected.shape {
         return Err(Difference::Shape {
@@ -67,7 +67,7 @@ pub(super) fn difference(found: &Tensor, expected: &Recorded) -> Result<f32, Dif
     let mut values: Option<Values> = None;
     for ((index, &x), &y) in found.indexed_iter().zip(&expected.values) {
         let distance = (x - y).abs();
-        // Equal infinities have no distance, and neither have two NaNs.
+        // Equal infinities match, and so do two NaNs.
         if x == y || (x.is_nan() && y.is_nan()) {
             continue;
         }
@@ -97,7 +97,7 @@ pub(super) fn difference(found: &Tensor, expected: &Recorded) -> Result<f32, Dif
     }
     match values {
         Some(values) => Err(Difference::Values(Values { furthest, ..values })),
-        // An expected tensor of zeros must be met exactly, and was.
+        // Here a tensor of zeros matches exactly.
         None => Ok(if largest > 0.0 { furthest / largest } else { 0.0 }),
     }
 }
@@ -107,7 +107,7 @@ impl Difference {
         Self::List { found: found.map(str::to_owned), expected: expected.map(str::to_owned) }
     }
 
-    /// Several lines. `texts` are the tokens' texts, if they are known.
+    /// Describes the difference in several lines. `texts` are the tokens' texts, if known.
     pub(super) fn words(&self, name: &str, texts: &[String]) -> String {
         match self {
             Self::List { found, expected } => match (found, expected) {
@@ -174,7 +174,7 @@ impl Values {
     }
 }
 
-/// `layers.0.attention.q_rope` → `layer 0, attention.q_rope`.
+/// Formats `layers.0.attention.q_rope` as `layer 0, attention.q_rope`.
 fn place(name: &str) -> String {
     let Some(inside) = name.strip_prefix("layers.") else { return name.to_owned() };
     match inside.split_once('.') {
@@ -183,10 +183,10 @@ fn place(name: &str) -> String {
     }
 }
 
-/// The one axis that is not spoken of: there is one sequence.
+/// The axis that messages omit, since there is only one sequence.
 const BATCH: &str = "sequence";
 
-/// What the axes of an activation are.
+/// Returns the names of an activation's axes.
 fn axes(name: &str, count: usize) -> Vec<&'static str> {
     let named: &[&str] = match name {
         "causal_mask" => &["query", "key"],
@@ -200,7 +200,8 @@ fn axes(name: &str, count: usize) -> Vec<&'static str> {
     if named.len() == count { named.to_vec() } else { vec!["index"; count] }
 }
 
-/// `every position`, `positions 1 to 11 of 0 to 11`, `heads 1, 2 of 0 to 3`.
+/// Formats a set of indices as `every position`, `positions 1 to 11 of 0 to 11` or `heads 1, 2 of 0
+/// to 3`.
 fn among(axis: &str, places: &BTreeSet<usize>, size: usize) -> String {
     let (Some(&first), Some(&last)) = (places.first(), places.last()) else {
         return format!("no {axis}");

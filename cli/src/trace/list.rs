@@ -1,5 +1,5 @@
-//! A list of activations as a file: a safetensors file whose tensors, in the order of their bytes,
-//! are the activations in order.
+//! A file of activations: a safetensors file that stores the tensors in the order of the
+//! activations.
 
 use std::{fs, io::Write, path::Path};
 
@@ -14,7 +14,7 @@ use tiny_llm_formats::Tensor;
 pub(super) struct Recorded {
     pub(super) name: String,
     pub(super) shape: Vec<usize>,
-    /// In row-major order.
+    /// Values in row-major order.
     pub(super) values: Vec<f32>,
 }
 
@@ -28,7 +28,7 @@ impl Recorded {
     }
 }
 
-/// Writes all or nothing.
+/// Writes the whole list, or no file if it fails.
 pub(super) fn write(path: &Path, list: &[Recorded]) -> Result<()> {
     let entries: Vec<_> =
         list.iter().map(|r| Entry { name: r.name.clone(), shape: r.shape.clone() }).collect();
@@ -41,7 +41,7 @@ pub(super) fn write(path: &Path, list: &[Recorded]) -> Result<()> {
     })
 }
 
-/// Reads what [`write`] wrote.
+/// Reads a file written by [`write`].
 pub(super) fn read(path: &Path) -> Result<Vec<Recorded>> {
     let bytes = fs::read(path).with_context(|| format!("{}: cannot be read", path.display()))?;
     let malformed = |error| anyhow!("{}: not a list of activations: {error}", path.display());

@@ -1,6 +1,5 @@
-//! `trace`, which `cargo course trace` runs twice: once with the reference, to write down every
-//! activation, and once with the learner's code, to compare each with what was written, as it is
-//! computed.
+//! `trace`, which `cargo course trace` runs twice: first with the reference, to record every
+//! activation, then with the learner's code, to compare each activation as it is computed.
 
 mod compare;
 mod difference;
@@ -75,7 +74,7 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
 }
 
 impl Args {
-    /// The token ids, and the text of each where they come from a prompt.
+    /// Returns the token ids and, if they come from a prompt, their texts.
     fn tokens(&self) -> Result<(Vec<u32>, Vec<String>)> {
         let Some(prompt) = &self.prompt else { return Ok((self.tokens.clone(), Vec::new())) };
         let tokenizer = Tokenizer::from_folder(&self.model.path())
@@ -89,7 +88,7 @@ impl Args {
     }
 }
 
-/// Runs the learner's model. Whatever it does, the report has what came before.
+/// Runs the learner's model. Even if it panics, the report has all comparisons up to that point.
 fn compare(
     solution: &Solution,
     args: &Args,

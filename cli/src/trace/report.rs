@@ -1,5 +1,5 @@
-//! What the comparison found, one JSON object a line, for `cargo course trace`. Each line is
-//! written at once: a program that dies has said how far it came.
+//! The results of the comparison for `cargo course trace`, one JSON object per line. Each line is
+//! written at once, so a crash does not lose earlier ones.
 //!
 //! ```text
 //! {"loaded": true}
@@ -24,20 +24,20 @@ use crate::files::cannot_be_written;
 
 type TasksOf = fn(&str) -> &'static [&'static str];
 
-/// The file, open.
+/// An open report file.
 pub(super) struct Report {
     path: PathBuf,
     file: File,
 }
 
 impl Report {
-    /// Begins it anew.
+    /// Creates the file, replacing an old one.
     pub(super) fn create(path: &Path) -> Result<Self> {
         let file = File::create(path).map_err(|e| cannot_be_written(path, &e))?;
         Ok(Self { path: path.to_owned(), file })
     }
 
-    /// The model is loaded and accepts the tokens.
+    /// Reports that the model is loaded and accepts the tokens.
     pub(super) fn loaded(&mut self) -> Result<()> {
         self.line(&json!({ "loaded": true }))
     }
@@ -52,12 +52,12 @@ impl Report {
         })
     }
 
-    /// The learner's code refuses model or tokens.
+    /// Reports that the learner's code rejects the model or the tokens.
     pub(super) fn error(&mut self, text: &str) -> Result<()> {
         self.line(&json!({ "error": text }))
     }
 
-    /// The learner's code panicked; before the activation `during`, if that is known.
+    /// Reports a panic in the learner's code, and the activation being computed, if known.
     pub(super) fn panic(
         &mut self,
         text: &str,

@@ -38,7 +38,7 @@ pub(crate) fn borrow(root: &Path, curriculum: &Curriculum, words: &Words) -> Res
 /// `cargo course borrow --before DAY`: every open task of the days before that one.
 ///
 /// # Errors
-/// As [`borrow`], or if there is no day before.
+/// As for [`borrow`], or if this is the first day.
 pub(crate) fn borrow_before(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<()> {
     let asked = asked(root, curriculum, words)?;
     let first = asked.tasks().first().map(|(id, _)| id.feature.clone());
@@ -51,7 +51,7 @@ pub(crate) fn borrow_before(root: &Path, curriculum: &Curriculum, words: &Words)
     Ok(())
 }
 
-/// Borrows what is open of `tasks`, which are called `name`.
+/// Borrows the open functions of `tasks`; `name` is their name in messages.
 fn fill_in(
     root: &Path,
     curriculum: &Curriculum,

@@ -1,4 +1,4 @@
-//! What the machine itself has.
+//! Checks the machine itself.
 
 use std::{
     io::{IsTerminal, stdout},
@@ -31,7 +31,7 @@ fn room(root: &Path) -> Result<String, String> {
     }
 }
 
-/// What is free on the disk of a folder, in KiB; `None` where `df` doesn't say.
+/// Returns the free space on a folder's disk, in KiB; `None` if `df` doesn't report it.
 #[must_use]
 pub fn free_kib(root: &Path) -> Option<u64> {
     let df = run_quietly(Command::new("df").arg("-Pk").arg(root)).ok()?;
@@ -39,7 +39,7 @@ pub fn free_kib(root: &Path) -> Option<u64> {
     row.split_whitespace().nth(3)?.parse().ok()
 }
 
-/// All of it, used or not.
+/// Returns the machine's total memory.
 pub(super) fn memory() -> Part {
     // The compiler, two at a time, and the 360 M model of the benchmark in f32: 1.5 GB.
     let needed = 2 << 30;
@@ -124,7 +124,7 @@ fn vector_features() -> Vec<&'static str> {
     Vec::new()
 }
 
-/// What this program's output looks like.
+/// Describes the format of this program's output.
 pub(super) fn terminal() -> Part {
     let found = if !stdout().is_terminal() {
         "output is no terminal: plain text"

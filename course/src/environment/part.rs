@@ -1,4 +1,4 @@
-//! One thing that the course uses, and how it is found.
+//! One requirement of the course, and how to check it.
 
 use std::process::Command;
 
@@ -6,14 +6,14 @@ use anyhow::Result;
 
 use crate::process::run_quietly;
 
-/// One thing that the course uses.
+/// One requirement of the course.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// What it is.
+    /// Name.
     pub(super) name: &'static str,
     /// What was found, or what is missing and how to get it.
     pub(super) found: Result<String, String>,
-    /// Whether the course works without it, and what then does not.
+    /// What doesn't work without it, if the course as a whole does.
     pub(super) optional: Option<&'static str>,
 }
 
@@ -30,7 +30,7 @@ impl Part {
         Self { name, found, optional: Some(use_of) }
     }
 
-    /// The part as one line.
+    /// Formats the requirement as one line.
     pub(super) fn line(&self) -> String {
         match (&self.found, self.optional) {
             (Ok(found), _) => format!("  ok        {:<12} {found}", self.name),
@@ -44,7 +44,7 @@ impl Part {
     }
 }
 
-/// The first line that a program prints.
+/// Returns the first line that a program prints.
 ///
 /// # Errors
 /// If it cannot be started or fails.

@@ -43,7 +43,7 @@ pub(super) fn environment(root: &Path) -> Part {
 /// The environment that `cargo course verify` makes in `.venv`.
 #[derive(Debug)]
 pub struct Venv {
-    /// The folder.
+    /// The environment's folder.
     pub folder: PathBuf,
     /// Its interpreter.
     pub python: PathBuf,
@@ -69,7 +69,7 @@ pub fn extra(root: &Path, name: &str) -> Result<Vec<String>> {
 }
 
 impl Venv {
-    /// Where it is or would be, and what belongs into it.
+    /// Returns the environment's folder and its packages.
     ///
     /// # Errors
     /// If `pyproject.toml` cannot be read or pins nothing.
@@ -84,14 +84,14 @@ impl Venv {
         })
     }
 
-    /// Whether it was made, and for these packages.
+    /// Returns whether it exists and has these packages.
     pub fn is_current(&self) -> bool {
         self.python.is_file()
             && fs::read_to_string(&self.stamp).is_ok_and(|made| made == self.packages.join("\n"))
     }
 }
 
-/// A Python to make the environment with.
+/// Returns a Python to create the environment with.
 #[derive(Debug)]
 pub struct Python {
     /// `["python3"]`, `["py", "-3"]`.
@@ -104,7 +104,7 @@ impl Python {
         format!("{}.{}", self.version.0, self.version.1)
     }
 
-    /// A command that runs it.
+    /// Returns a command that runs it.
     pub fn command(&self) -> Command {
         let mut command = Command::new(self.program[0]);
         command.args(&self.program[1..]);
@@ -112,7 +112,7 @@ impl Python {
     }
 }
 
-/// The first Python that is new enough, or what is missing.
+/// Returns the first Python that is recent enough, or what is missing.
 pub fn python() -> Result<Python, String> {
     let mut too_old = None;
     for program in [vec!["python3"], vec!["python"], vec!["py", "-3"]] {

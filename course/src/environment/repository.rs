@@ -1,4 +1,4 @@
-//! What the repository holds, and what was built in it.
+//! Checks the repository and what has been built in it.
 
 use std::{fs, path::Path};
 
@@ -19,7 +19,7 @@ const MODELS: [&str; 8] = [
     "models/eval/stories.jsonl",
 ];
 
-/// The embedded models, whole.
+/// Checks that the embedded models are complete.
 pub(super) fn models(root: &Path) -> Part {
     let check = || -> Result<u64> {
         let mut total = 0;
@@ -43,7 +43,7 @@ pub(super) fn models(root: &Path) -> Part {
     )
 }
 
-/// How long the file is by its own header.
+/// Returns the length that the file should have according to its header.
 fn safetensors_length(path: &Path) -> Result<u64> {
     use std::io::Read;
     let mut file = fs::File::open(path)?;
@@ -59,7 +59,7 @@ fn safetensors_length(path: &Path) -> Result<u64> {
     Ok(8 + length + ends.max().unwrap_or(0))
 }
 
-/// Whether the book's builder is built, or at least its libraries are here.
+/// Checks whether the book builder is built, or at least whether its libraries are.
 pub(super) fn book_builder(root: &Path) -> Part {
     let program = process::target(root)
         .join("release")
@@ -88,7 +88,7 @@ pub(super) fn book_builder(root: &Path) -> Part {
     Part::optional("book builder", found, "`cargo course book` builds it the first time")
 }
 
-/// Whether `src/` still fits `reference/`.
+/// Checks whether `src/` still matches `reference/`.
 pub(super) fn stubs(root: &Path, curriculum: &Curriculum) -> Part {
     let files = match stubs::generated(root, curriculum) {
         Ok(files) => files,

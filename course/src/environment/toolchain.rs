@@ -1,4 +1,4 @@
-//! The programs that build.
+//! Checks the build tools.
 
 use std::{path::Path, process::Command};
 
@@ -96,7 +96,7 @@ pub(super) fn git() -> Part {
     Part::optional("git", found, "your history and the last step of `cargo course verify` use it")
 }
 
-/// Whether a build needs the network.
+/// Checks whether a build needs the network.
 pub(super) fn libraries(root: &Path) -> Part {
     let mut tree = process::cargo(root);
     tree.args([

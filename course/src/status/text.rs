@@ -1,4 +1,4 @@
-//! Where the learner stands, in words.
+//! The learner's progress as text.
 
 use std::time::SystemTime;
 
@@ -10,7 +10,7 @@ use crate::{
     standing::{Mark, Reason, Status, TaskStatus},
 };
 
-/// The list of weeks, days and tasks, in 80 columns.
+/// Lists weeks, days and tasks, in 80 columns.
 pub(crate) fn list(curriculum: &Curriculum, status: &Status, ink: Ink, now: SystemTime) -> String {
     let mut text = String::new();
     for week in &curriculum.weeks {
@@ -54,7 +54,7 @@ fn row(status: &TaskStatus, ink: Ink, now: SystemTime) -> String {
     row.trim_end().to_owned() + &ink.dim(&reason) + "\n"
 }
 
-/// The next step, with its file, chapter and command.
+/// Describes the next step, with its file, chapter and command.
 pub(crate) fn next(status: &Status) -> String {
     step(status.current())
 }
@@ -84,7 +84,7 @@ fn step(task: Option<&TaskStatus>) -> String {
     )
 }
 
-/// A task's goal, file, functions, chapter and commands.
+/// Describes a task: goal, file, functions, chapter and commands.
 pub(crate) fn brief(status: &TaskStatus) -> String {
     let TaskStatus { day, id, task, .. } = status;
     if let Mark::NotVerified(reason) = status.mark {
@@ -120,7 +120,7 @@ pub(crate) fn brief(status: &TaskStatus) -> String {
     )
 }
 
-/// A text in lines of at most 78 characters, indented by two.
+/// Wraps a text to 78 characters, indented by two.
 pub(crate) fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

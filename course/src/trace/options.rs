@@ -1,4 +1,4 @@
-//! What to run the two models on.
+//! The input for both models.
 
 use std::path::{Path, PathBuf};
 
@@ -18,12 +18,12 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// The text, if it is not tokens.
+    /// The text, unless the input is token ids.
     pub(super) fn prompt(&self) -> &str {
         self.prompt.as_deref().unwrap_or(PROMPT)
     }
 
-    /// What was run on what, for the closing line.
+    /// Describes the model and the input, for the closing line.
     pub(super) fn subject(&self, root: &Path, model: &Path) -> String {
         let model = model.strip_prefix(root).unwrap_or(model).display();
         match &self.tokens {

@@ -1,4 +1,4 @@
-//! The learner's run, read from its report, and told.
+//! Reads the report of the learner's run and describes the result.
 
 use std::fmt::Write;
 
@@ -15,11 +15,11 @@ use crate::{
 pub(super) struct Report {
     loaded: bool,
     ended: bool,
-    /// How many activations agree.
+    /// Number of activations that agree.
     agreed: usize,
-    /// The last that agrees.
+    /// The last activation that agrees.
     last: Option<String>,
-    /// The largest deviation of those, and where.
+    /// The largest deviation among them, and its activation.
     furthest: Option<(f64, String)>,
     difference: Option<(String, String, Vec<String>)>,
     panic: Option<(String, Option<String>, Vec<String>)>,
@@ -27,10 +27,10 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Reads what a run wrote, however far it came.
+    /// Reads the report of a run, however far it got.
     ///
     /// # Errors
-    /// If a line is not one of a report.
+    /// If a line is not part of a report.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut report = Self::default();
         for (i, line) in text.lines().enumerate() {
@@ -71,12 +71,12 @@ impl Report {
         Ok(())
     }
 
-    /// Whether all activations were compared and agree.
+    /// Returns whether all activations were compared and agree.
     pub(super) fn agrees(&self) -> bool {
         self.ended && self.difference.is_none()
     }
 
-    /// What a learner reads. `subject` is the model and its input.
+    /// Describes the result for the learner. `subject` is the model and its input.
     pub(super) fn text(&self, curriculum: &Curriculum, subject: &str) -> String {
         let mut text = format!("Your model and the reference: {subject}.\n");
         let before = match &self.last {
@@ -141,10 +141,10 @@ impl Report {
     }
 }
 
-/// The field by which a line is known.
+/// Returns the field that identifies a line's kind.
 const KINDS: [&str; 6] = ["agrees", "differs", "panic", "error", "loaded", "end"];
 
-/// The functions that a line names, the likeliest first.
+/// Returns the functions that a line names, most likely culprit first.
 fn tasks(line: &Value) -> Result<Vec<String>> {
     let text = |task: &Value| task.as_str().map(str::to_owned).context("a task is no text");
     json::list(line, "tasks")?.iter().map(text).collect()

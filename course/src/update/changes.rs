@@ -1,4 +1,4 @@
-//! What is new to the learner: the parts of the newer course's CHANGELOG.md that theirs has not.
+//! Finds the parts of the newer course's CHANGELOG.md that the learner's lacks.
 
 /// Relative to the repository.
 pub(super) const PATH: &str = "CHANGELOG.md";

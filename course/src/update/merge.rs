@@ -21,13 +21,13 @@ use crate::{
 /// file holds this character.
 const TODO: char = '\u{1}';
 
-/// How long the lines are that mark a conflict: no file has a line like it.
+/// Number of characters in a conflict marker. No file has a line like it.
 const MARK: usize = 60;
 
 /// Two versions that cannot both be kept.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Conflict {
-    /// One sentence, file first.
+    /// One sentence, beginning with the file.
     pub(crate) what: String,
     /// The learner's lines.
     pub(crate) yours: String,
@@ -35,10 +35,10 @@ pub(crate) struct Conflict {
     pub(crate) newer: String,
 }
 
-/// The learner's file as the newer course has it, with all that is theirs.
+/// The newer course's file with the learner's work.
 ///
 /// # Errors
-/// What stands against it. Nothing is written here.
+/// Returns the conflicts. Writes nothing.
 pub(crate) fn merge(present: &Generated, newer: &Template) -> Result<String, Vec<Conflict>> {
     let newer_stub = newer.stub();
     let Some(raw) = &present.raw else { return Ok(newer_stub) };
@@ -100,7 +100,7 @@ struct Texts {
 }
 
 impl Texts {
-    /// Whether the newer course changes what the learner's body was written for.
+    /// Returns whether the newer course changes the contract of the learner's body.
     fn changed_under(&self, path: &str, function: &str) -> Option<Conflict> {
         let conflict = |why: &str, yours: String, newer: String| {
             Some(Conflict {

@@ -60,7 +60,7 @@ const MAX_EXPERTS: u64 = 1 << 12;
 
 impl MixtureConfig {
     /// Whether a folder's `config.json` is that of a model with experts of a kind that is run. A
-    /// file that cannot be read is not; whoever reads it next says why.
+    /// file that cannot be read is not; the next reader says why.
     #[must_use]
     pub fn is_folder(folder: &Path) -> bool {
         let path = folder.join("config.json");

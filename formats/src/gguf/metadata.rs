@@ -1,4 +1,4 @@
-//! Key and value pairs of a GGUF file, and getters that say what is wrong.
+//! Key and value pairs of a GGUF file, with getters whose errors say what is wrong.
 
 use std::collections::BTreeMap;
 

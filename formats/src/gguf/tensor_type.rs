@@ -64,7 +64,7 @@ impl TensorType {
         read
     };
 
-    /// The number that stands for it in a file (`ggml_type`).
+    /// Returns the type's number in a file (`ggml_type`).
     #[must_use]
     pub const fn id(self) -> u32 {
         match self {
@@ -85,7 +85,7 @@ impl TensorType {
         }
     }
 
-    /// The type that this number stands for, if this engine runs it.
+    /// Returns the type with this number, if this engine supports it.
     #[must_use]
     pub fn from_id(id: u32) -> Option<Self> {
         Self::READ.into_iter().find(|tensor_type| tensor_type.id() == id)

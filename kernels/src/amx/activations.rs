@@ -9,7 +9,7 @@ use crate::int8::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
 pub(crate) struct Int8Tile {
     /// In each line four columns of every row: 16 lines are a tile of 64 columns, eight one of 32.
     pub(crate) values: [[i8; ROW]; SUPER_BLOCK / 4],
-    /// For each 32 columns what a value of 1 stands for.
+    /// The value that a code of 1 represents, for each 32 columns.
     pub(crate) scales: [[f32; SIDE]; SUPER_BLOCK / BLOCK],
     /// The sum of what each 32 values stand for, which minimums are multiplied with.
     pub(crate) totals: [[f32; SIDE]; SUPER_BLOCK / BLOCK],
@@ -32,7 +32,7 @@ impl Default for Int8Tile {
     }
 }
 
-/// What stands in the place of a row that is not there.
+/// Fills in for a missing row.
 static NOTHING: Int8SuperBlock =
     Int8SuperBlock { values: [0; SUPER_BLOCK], sums: [0; 16], scales: [0.0; 8] };
 

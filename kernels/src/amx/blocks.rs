@@ -1,6 +1,6 @@
 //! Formats whose blocks have 32 weights: a sum of 32 products leaves its tile before it is scaled.
 //!
-//! Scales are numbers of their own in each block of weights and in each block of activations, so no
+//! Scales are separate numbers in each block of weights and in each block of activations, so no
 //! two blocks have a sum in common: every one of them is a tile of 32 columns, half as deep as a
 //! tile can be, and its sums are stored. That takes the unit as long again as the products, and
 //! what follows, three operations for 16 sums, the vector unit nearly as long as both together.
@@ -115,7 +115,7 @@ fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, block: usize) {
 }
 
 /// The sums of a block, two panels times 16 rows of activations, in tiles `A` and `B`. Neighbours
-/// have tiles of their own, so that neither waits for the other.
+/// have their own tiles, so that neither waits for the other.
 #[inline(always)]
 fn multiply<const A: usize, const B: usize, const X: usize, U: Unit>(
     unit: &mut U,

@@ -106,7 +106,7 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
         match F::FOLD {
             Fold::Whole => store::<F>(&mut panel.codes, i, v, _mm512_mullo_epi16(codes, scales)),
             Fold::Minus => {
-                // Of a product of bytes the lower byte is the same whatever lies above.
+                // The lower byte of a product of bytes does not depend on the bits above.
                 let codes = _mm512_sub_epi8(_mm512_set1_epi8(4), codes);
                 let a = _mm512_and_si512(_mm512_mullo_epi16(codes, scales), even);
                 let b = _mm512_mullo_epi16(_mm512_and_si512(codes, odd), scales);
@@ -149,7 +149,7 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
     }
 }
 
-/// A format whose blocks come out in an order of their own.
+/// A format whose blocks come out in their own order.
 pub(super) trait Ordered: Folded {
     const ORDER: &'static Order;
     /// Where each lane of each vector goes in the tiles of its first row.

@@ -63,7 +63,7 @@ macro_rules! kernels {
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")]
         fn $name(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
             if !x.has_tiles {
-                // Integers that somebody else has made are not laid out for tiles.
+                // Integers from another kernel are not laid out for tiles.
                 // SAFETY: this rung's instructions are more than that one's.
                 return unsafe { avx512::kernel(weight.tensor_type, x.rows)(weight, x, tile) };
             }

@@ -4,7 +4,7 @@
 //! What goes in costs little: weights lie in tiles as they lie in a file, a row each, and
 //! activations are laid out once for all matrices (`activations`). What comes out costs a lot. A
 //! tile of sums takes as long to store as to make, and its numbers are then scaled one by one. So
-//! each family of formats has a plan of its own for how few sums leave (`blocks`,
+//! each family of formats has its own plan for how few sums leave (`blocks`,
 //! `super_blocks`).
 //!
 //! | file | what it holds |

@@ -68,7 +68,7 @@ impl Unit for Tiles {
     fn load<const T: usize>(&mut self, from: &[u8], stride: usize) {
         let (rows, row_bytes) = self.shapes.0[T];
         assert!((rows - 1) * stride + row_bytes <= from.len(), "rows of a tile");
-        // SAFETY: the tiles are configured; the rows lie within `from`, as was checked.
+        // SAFETY: the tiles are configured; the rows are within `from`, as was checked.
         unsafe {
             asm!(
                 "tileloadd tmm{}, [{} + {}]", const T, in(reg) from.as_ptr(), in(reg) stride,

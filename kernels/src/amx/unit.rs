@@ -51,7 +51,7 @@ pub(crate) trait Unit {
     /// Fills a tile with rows that begin `stride` bytes after one another.
     ///
     /// # Panics
-    /// If they do not lie within `from`.
+    /// If they are not within `from`.
     fn load<const T: usize>(&mut self, from: &[u8], stride: usize);
 
     /// Adds products: number `n` of row `m` of tile `C` grows by the sum of

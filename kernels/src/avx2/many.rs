@@ -63,7 +63,7 @@ pub(super) fn super_blocks<F: Format, const BYTES: usize>(
 /// Fills a panel with a super-block of 16 rows, each of as many blocks as the row still has, and
 /// multiplies it with all rows of activations, super-block by super-block.
 ///
-/// `fill` takes blocks out of their bytes, and asks for what lies so many bytes ahead, where the
+/// `fill` takes blocks out of their bytes, and asks for what is that many bytes ahead, where the
 /// next rows are; `add` adds products with four rows of activations to their sums.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]

@@ -1,5 +1,5 @@
 //! `Q4_K`: two codes in a byte, scales and minimums of 6 bits. The course has
-//! a product of its own for few rows of activations.
+//! its own product for few rows of activations.
 
 use std::arch::x86_64::*;
 

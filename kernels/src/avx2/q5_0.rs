@@ -1,4 +1,4 @@
-//! `Q5_0`: four bits of a code in half a byte, the fifth in a number of its own; 16 too high.
+//! `Q5_0`: four bits of a code in half a byte, the fifth in its own number; 16 too high.
 
 use std::arch::x86_64::*;
 

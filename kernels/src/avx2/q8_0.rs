@@ -1,4 +1,4 @@
-//! `Q8_0`: codes are signed bytes. The course has a product of its own for few rows.
+//! `Q8_0`: codes are signed bytes. The course has its own product for few rows.
 
 use std::arch::x86_64::*;
 

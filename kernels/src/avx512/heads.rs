@@ -1,6 +1,6 @@
-//! What stands before the codes of eight blocks of 18 to 24 bytes: scales, minimums, fifth bits.
+//! The heads of eight blocks of 18 to 24 bytes, before their codes: scales, minimums, fifth bits.
 //!
-//! A block begins at an even byte, and what is wanted of its head lies within two 32-bit numbers.
+//! A block begins at an even byte, and what is wanted of its head is within two 32-bit numbers.
 //! These are picked out of windows of 64 bytes, and words out of them: picking words out of windows
 //! directly takes a processor three times as long.
 

@@ -19,7 +19,7 @@ use crate::{
 const TOKENS: usize = 6;
 /// Rows of activations for which weights are unpacked once.
 const CHUNK: usize = 256;
-/// From so many on, the products of a panel last longer than memory takes to answer.
+/// From this many on, the products of a panel take longer than a read from memory.
 const SOON: usize = 64;
 
 /// A [`Kernel`](crate::Kernel): `fill` is given the bytes of 256 columns of each row, or of as many

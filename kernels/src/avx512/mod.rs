@@ -3,11 +3,11 @@
 //! 32-bit sums.
 //!
 //! For few rows of activations (`blocks`, `super_blocks`) memory is the limit: four rows of
-//! weights are read at once, each one a stream of its own. For many (`panel`) arithmetic is: 32
+//! weights are read at once, each one its own stream. For many (`panel`) arithmetic is: 32
 //! rows of weights are unpacked once, into the order in which `vpdpbusd` wants them, and multiplied
 //! with all rows of activations.
 //!
-//! Every format has a file of its own, which says how its integers and scales are taken out of a
+//! Every format has its own file, which says how its integers and scales are taken out of a
 //! block; the rest is common.
 
 #![allow(unsafe_code, reason = "vector instructions load and store through pointers")]

@@ -66,7 +66,7 @@ impl Order {
         order
     }
 
-    /// Which piece lies in this lane, counted over all vectors.
+    /// Returns the piece in this lane, counted over all vectors.
     pub(crate) const fn piece(&self, lane: usize) -> usize {
         self.columns[4 * lane] / 4
     }

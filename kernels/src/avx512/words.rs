@@ -18,7 +18,7 @@ struct Words {
 }
 
 impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
-    /// Whole heads and half the codes of so many blocks are in a window.
+    /// A window holds the heads and half the codes of this many blocks.
     const PER_WINDOW: usize = if 3 * BYTES + HEAD + 8 <= 64 { 4 } else { 3 };
     /// Where the third window starts, so that the same, 8 bytes further on, ends with the last
     /// block.

@@ -1,7 +1,7 @@
 //! Few rows of activations times blocks of 32 weights: memory is the limit, so each instruction
 //! counts that is spent on a weight.
 //!
-//! Eight rows of weights go side by side, each a stream of its own, and share the activations'
+//! Eight rows of weights go side by side, each its own stream, and share the activations'
 //! registers. In each row four blocks are multiplied at a time: their products are in four lanes
 //! each, three additions of neighbours bring them into one register, and only that is converted and
 //! scaled.

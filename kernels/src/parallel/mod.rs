@@ -144,7 +144,7 @@ impl Schedule for InOrder {
 }
 
 /// A number that threads share. The functions are those of [`AtomicUsize`]; a test that wants to
-/// know what happens between two of them brings a counter of its own.
+/// know what happens between two of them brings its own counter.
 pub trait Counter: Sync {
     /// The number, about to be used.
     fn number(&self) -> &AtomicUsize;

@@ -109,7 +109,7 @@ impl<T> Tile<'_, T> {
     /// If the row is not in the tile.
     pub fn row_mut(&mut self, row: usize) -> &mut [T] {
         assert!(self.rows.contains(&row), "row {row} is not in this tile");
-        // SAFETY: rows and columns lie within the slice that the tiles were made of, and nobody
+        // SAFETY: rows and columns are within the slice that the tiles were made of, and nobody
         // else has a tile with this part, see `Whole::tile`; `&mut self` keeps two parts of one
         // tile from being borrowed at once.
         unsafe {
@@ -145,7 +145,7 @@ impl<'a, T> Whole<'a, T> {
     /// No other tile `i` of this output is in use.
     pub(super) unsafe fn tile(&self, i: usize) -> Tile<'a, T> {
         assert!(i < self.cut.count(), "tile {i} of {}", self.cut.count());
-        // Different tiles of a cut have no part in common, and all lie within the whole.
+        // Different tiles of a cut have no part in common, and all are within the whole.
         let (rows, cols) = self.cut.tile(i);
         Tile { rows, cols, width: self.cut.width, base: self.base, lifetime: PhantomData }
     }

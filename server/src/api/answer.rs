@@ -1,4 +1,4 @@
-//! What an answer looks like, as it grows and once it is whole.
+//! The JSON of an answer, as a stream and as a whole.
 
 use std::{
     mem,
@@ -24,15 +24,15 @@ pub(crate) struct Head {
     id: String,
     created: u64,
     model: String,
-    /// Whether log-probabilities were asked for.
+    /// Whether the client wants log-probabilities.
     logprobs: bool,
     /// Whether an answer may call a tool.
     calls: bool,
     tokenizer: Arc<Tokenizer>,
 }
 
-/// One of a request's answers: what came of it and was not sent yet, which is all of it where it is
-/// not streamed.
+/// One of a request's answers: what has been received but not sent. Without streaming, that is
+/// everything.
 #[derive(Default)]
 struct Choice {
     /// Holds text back that may begin a stop text.
@@ -41,26 +41,26 @@ struct Choice {
     finder: Option<Finder>,
     text: String,
     calls: Vec<Call>,
-    /// How many calls there were, those that were sent included.
+    /// Number of calls so far, sent ones included.
     called: usize,
-    /// Letters that were sent.
+    /// Number of characters sent.
     letters: usize,
-    /// The tokens whose text was not sent.
+    /// Tokens whose text has not been sent.
     chosen: Vec<Chosen>,
     reason: Option<&'static str>,
 }
 
-/// What was not sent of a call.
+/// The unsent part of a call.
 struct Call {
-    /// The call's number in its answer.
+    /// Index of the call in its answer.
     index: usize,
-    /// The tool that is called, if the call begins here.
+    /// Name of the tool, if the call begins here.
     name: Option<String>,
-    /// More of its arguments.
+    /// More of the arguments.
     arguments: String,
 }
 
-/// A request's answers, as they come.
+/// A request's answers, as they arrive.
 pub(crate) struct Answers {
     pub(crate) head: Head,
     choices: Vec<Choice>,
@@ -69,7 +69,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Before anything has come.
+    /// Creates the answers before the first reply.
     pub(crate) fn new(
         request: &ApiRequest,
         ticket: u64,
@@ -80,7 +80,7 @@ impl Answers {
         let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let head = Head {
             kind: request.kind,
-            // Two servers' answers have different names, too.
+            // Answers of two servers have different ids, too.
             id: format!("{}-{:x}{ticket:08x}", request.kind.prefix(), created),
             created,
             model: model.to_owned(),
@@ -97,7 +97,7 @@ impl Answers {
         Self { head, choices, prompt_tokens, new_tokens: 0 }
     }
 
-    /// Takes a reply, and returns the number of its answer.
+    /// Handles a reply. Returns the index of its answer.
     pub(crate) fn receive(&mut self, reply: Reply) -> usize {
         let (i, text, reason) = match reply {
             Reply::Token { choice: i, text, chosen } => {
@@ -113,18 +113,18 @@ impl Answers {
         };
         let choice = &mut self.choices[i];
         choice.extend(text, reason.is_some());
-        // What was called is whole, however the answer ended.
+        // A call is always complete, however the answer ended.
         choice.reason = reason.map(|reason| if choice.called > 0 { "tool_calls" } else { reason });
         i
     }
 
-    /// Takes a reply, and returns what a client of a stream may see of its answer now.
+    /// Handles a reply. Returns what the client of a stream may see now.
     pub(crate) fn chunk(&mut self, reply: Reply) -> Option<Value> {
         let i = self.receive(reply);
         self.head.chunk(i, &mut self.choices[i])
     }
 
-    /// All answers, once they are whole.
+    /// Returns the complete response.
     pub(crate) fn whole(&self) -> Value {
         let choices = self.choices.iter().enumerate();
         let choices = choices.map(|(i, choice)| self.head.whole(i, choice)).collect();
@@ -133,17 +133,17 @@ impl Answers {
         object
     }
 
-    /// Whether nothing more comes.
+    /// Returns whether all answers are complete.
     pub(crate) fn are_whole(&self) -> bool {
         self.choices.iter().all(|choice| choice.reason.is_some())
     }
 
-    /// How many answers there are.
+    /// Returns the number of answers.
     pub(crate) fn len(&self) -> usize {
         self.choices.len()
     }
 
-    /// How many tokens there were.
+    /// Returns the token counts.
     pub(crate) fn usage(&self) -> Value {
         json!({
             "prompt_tokens": self.prompt_tokens,
@@ -154,7 +154,7 @@ impl Answers {
 }
 
 impl Choice {
-    /// Divides more text into text for the client and parts of calls.
+    /// Divides new text into text for the client and parts of calls.
     fn extend(&mut self, text: String, last: bool) {
         let Some(finder) = &mut self.finder else {
             self.text += &text;
@@ -182,13 +182,13 @@ impl Choice {
 }
 
 impl Head {
-    /// A call's name, so that what it brought can be told from others.
+    /// Returns the id of a call, to which its result refers.
     fn call_id(&self, choice: usize, index: usize) -> String {
         let own = self.id.split_once('-').map_or("", |(_, own)| own);
         format!("call_{own}{choice:02x}{index:02x}")
     }
 
-    /// The outermost object, with these choices.
+    /// Returns the outermost object, with these choices.
     pub(crate) fn object(&self, stream: bool, choices: Vec<Value>) -> Value {
         json!({
             "id": self.id,
@@ -199,7 +199,7 @@ impl Head {
         })
     }
 
-    /// What a streamed chat begins with, for each answer.
+    /// Returns the first chunk of a streamed chat for this answer.
     pub(crate) fn opening(&self, choice: usize) -> Option<Value> {
         let content = if self.calls { Value::Null } else { "".into() };
         let delta = json!({ "role": "assistant", "content": content });
@@ -208,7 +208,7 @@ impl Head {
         )
     }
 
-    /// What was not sent of an answer yet, as a chunk of a stream; `None` if there is nothing.
+    /// Returns the unsent part of an answer as a chunk; `None` if there is nothing to send.
     fn chunk(&self, index: usize, choice: &mut Choice) -> Option<Value> {
         let Choice { text, calls, chosen, reason, .. } = choice;
         if text.is_empty() && calls.is_empty() && reason.is_none() {
@@ -236,7 +236,7 @@ impl Head {
         })
     }
 
-    /// A whole answer.
+    /// Returns a complete answer.
     fn whole(&self, index: usize, choice: &Choice) -> Value {
         let Choice { text, calls, chosen, reason, .. } = choice;
         let logprobs = self.logprobs(chosen, 0);
@@ -267,7 +267,7 @@ impl Head {
         }
     }
 
-    /// What a chunk adds to a call.
+    /// Returns what a chunk adds to a call.
     fn call(&self, choice: usize, call: &Call) -> Value {
         let Call { index, name, arguments } = call;
         let mut value = json!({ "index": index, "function": { "arguments": arguments } });
@@ -290,7 +290,7 @@ impl Head {
 fn word(reason: FinishReason) -> &'static str {
     match reason {
         FinishReason::Length | FinishReason::ContextFull => "length",
-        // A request is cancelled when nobody waits for its answer, so nobody reads this.
+        // A request is only cancelled after its client has left, so nothing reads this.
         FinishReason::Stop | FinishReason::Interrupted => "stop",
         // Its client gets an error instead.
         FinishReason::NotFinite => "error",

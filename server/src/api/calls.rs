@@ -1,5 +1,5 @@
-//! Calls of tools in an answer's text, found as the text comes. The text keeps to its form, so that
-//! what begins like a call is one.
+//! Finds tool calls in an answer's text as it arrives. The text is constrained, so anything that
+//! begins like a call is one.
 
 use std::mem::take;
 
@@ -8,50 +8,52 @@ use tiny_llm_cli::Style;
 /// Part of an answer that may be a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Text for whoever asked.
+    /// Text for the client.
     Content(String),
-    /// A call of the tool with this name begins.
+    /// The start of a call of the tool with this name.
     Name(String),
     /// More of its arguments, which are JSON.
     Arguments(String),
 }
 
-/// Where a text stands.
+/// Position in the text.
 #[derive(Debug, Clone)]
 enum Place {
-    /// Before anything has come.
+    /// At the start.
     Begin,
-    /// In a text that may still begin a call.
+    /// In text after which a call may still begin.
     Text,
-    /// In a text that begins none any more.
+    /// In text after which no call can begin.
     Content,
-    /// In a call, before its arguments; or before one.
+    /// Before a call, or in a call before its arguments.
     Head,
-    /// In the arguments: how many brackets are open, and whether in a string, behind a backslash.
+    /// In the arguments: number of open brackets, whether inside a string, whether after a
+    /// backslash.
     Arguments { open: usize, string: bool, escape: bool },
-    /// Behind them.
+    /// After the arguments.
     Behind,
 }
 
-/// Follows one text.
+/// Tracks one text.
 #[derive(Debug, Clone)]
 pub(crate) struct Finder {
     style: Style,
-    /// Whether another call may follow a call.
+    /// Whether another call may follow.
     several: bool,
     place: Place,
-    /// What is not certain yet.
+    /// Text that cannot be assigned yet.
     held: String,
 }
 
 impl Finder {
-    /// Of a text that is a call, or, if `free`, may be one; and of several calls, if that may be.
+    /// Creates a finder for a text that is a call, or may be one if `free`; `several` allows more
+    /// calls.
     pub(crate) fn new(style: Style, free: bool, several: bool) -> Self {
         let place = if free { Place::Begin } else { Place::Head };
         Self { style, several, place, held: String::new() }
     }
 
-    /// Takes more text, and returns what is certain with it.
+    /// Adds text. Returns the parts that are now certain.
     pub(crate) fn push(&mut self, text: &str) -> Vec<Part> {
         let mut parts = Vec::new();
         self.held += text;
@@ -59,14 +61,14 @@ impl Finder {
         parts
     }
 
-    /// What was held back, when nothing more comes.
+    /// Returns the text still held back at the end.
     pub(crate) fn finish(&mut self) -> Vec<Part> {
         let held = take(&mut self.held);
         let text = matches!(self.place, Place::Begin | Place::Text | Place::Content);
         if text && !held.is_empty() { vec![Part::Content(held)] } else { Vec::new() }
     }
 
-    /// Goes on from one place to the next, if enough has come.
+    /// Advances by one state if there is enough text.
     fn step(&mut self, parts: &mut Vec<Part>) -> bool {
         let trigger = self.style.open.trim_end();
         match &mut self.place {
@@ -131,7 +133,7 @@ impl Finder {
                 parts.push(Part::Arguments(take(&mut self.held)));
                 let Some(rest) = rest else { return false };
                 self.held = rest;
-                // What stands between two calls is passed over as what stands before one.
+                // Anything between two calls is skipped, as before the first.
                 self.place = if self.several { Place::Head } else { Place::Behind };
             }
             Place::Behind => {

@@ -1,4 +1,4 @@
-//! The messages of a conversation.
+//! Reads the messages of a conversation.
 
 use serde_json::Value;
 use tiny_llm_cli::{Json, Style};
@@ -6,11 +6,11 @@ use tiny_llm_formats::chat::Message;
 
 use super::{error::ApiError, fields::Fields};
 
-/// Takes `messages`.
+/// Reads `messages`.
 ///
 /// # Errors
-/// If there are none, or one of them is not text by the system, the user or the assistant; the error
-/// names it by its place.
+/// If there are no messages, or one is not text by the system, the user or the assistant. The error
+/// gives its index.
 pub(super) fn messages(fields: &mut Fields, style: Style) -> Result<Vec<Message>, ApiError> {
     let all = match fields.take("messages") {
         Some(Value::Array(all)) if !all.is_empty() => all,
@@ -21,7 +21,7 @@ pub(super) fn messages(fields: &mut Fields, style: Style) -> Result<Vec<Message>
         Some(other) => return Err(fields.wrong("messages", &other, "an array")),
         None => return Err(ApiError::field("messages", "\"messages\" is missing")),
     };
-    // The names of calls so far, which answers of tools refer to.
+    // Ids of the calls so far, to which tool messages refer.
     let mut ids = Vec::new();
     all.into_iter().enumerate().map(|(i, value)| message(value, i, style, &mut ids)).collect()
 }
@@ -36,7 +36,7 @@ fn message(
     let role = fields.text("role")?;
     let role = match role.as_deref() {
         Some(role @ ("system" | "user" | "assistant" | "tool")) => role,
-        // What OpenAI calls it today.
+        // OpenAI's current name for it.
         Some("developer") => "system",
         Some("function") => {
             let why = "it is the old form of \"tool\"";
@@ -80,9 +80,9 @@ fn message(
             return Err(ApiError::unsupported(&fields.name(name), why));
         }
     }
-    // The openai package's own reading of the content, sent back with it.
+    // The openai package's parsed copy of the content, sent back to us.
     fields.take("parsed");
-    // An answer's own, sent back.
+    // A field of our own answers, sent back to us.
     match fields.take("annotations") {
         Some(Value::Array(all)) if all.is_empty() => {}
         Some(_) => {
@@ -95,7 +95,7 @@ fn message(
     Ok(Message::new(role, &(content + &calls.unwrap_or_default())))
 }
 
-/// What an answer has called, as the model wrote it.
+/// Reads the calls of an earlier answer and returns them as the model wrote them.
 fn calls(
     fields: &mut Fields,
     style: Style,
@@ -124,7 +124,7 @@ fn calls(
         if Json::parse(arguments.as_bytes()).is_err() {
             return Err(ApiError::field(&place, format!("{place:?}: expected JSON as a string")));
         }
-        // The openai package's own reading of the arguments, sent back with them.
+        // The openai package's parsed copy of the arguments, sent back to us.
         function.take("parsed_arguments");
         let name = Value::from(name);
         let Style { open, close } = style;
@@ -135,7 +135,7 @@ fn calls(
     Ok(Some(texts.join("\n")))
 }
 
-/// One part of a message's content.
+/// Reads one part of a message's content.
 fn text(value: Value, i: usize, part: usize) -> Result<String, ApiError> {
     let mut fields = Fields::of(value, &format!("messages[{i}].content[{part}]."))?;
     let kind = fields.text("type")?;

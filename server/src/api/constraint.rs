@@ -1,7 +1,7 @@
-//! What holds an answer to a form: a JSON object, a schema, calls of tools.
+//! Reads constraints on answers: a JSON object, a schema, tool calls.
 //!
-//! This is the one place where a form is read. It travels to the engine in
-//! [`tiny_llm_cli::Request`], and the engine refuses a budget in which no answer of that form fits.
+//! All forms are read here. [`tiny_llm_cli::Request`] takes them to the engine, which refuses a
+//! token limit too small for any answer of that form.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use tiny_llm_cli::{Form, Json, Refused, Shape, Style, Tool};
 
 use super::{calls::Finder, error::ApiError, fields::Fields, kind::Kind};
 
-/// Letters of a tool's or a schema's name, at most, as OpenAI has it.
+/// Maximum length of a tool's or a schema's name, as in OpenAI's API.
 const MAX_NAME: usize = 64;
 
-/// What an answer has to be.
+/// The constraint on an answer.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     pub(super) form: Option<Form>,
-    /// What may be called, each as the request has it.
+    /// Available tools, each as the request has it.
     pub(super) tools: Vec<Json>,
-    /// How a call is found in an answer's text.
+    /// Finds calls in an answer's text.
     pub(super) calls: Option<Finder>,
 }
 
-/// Takes `response_format`, `tools` and what belongs to them. The body is read once more where the
-/// order of keys matters: a schema's is the answer's.
+/// Reads `response_format`, `tools` and related fields. Parses the body again if there is a schema,
+/// since the order of its keys is the order in the answer.
 ///
 /// # Errors
-/// If they ask for what is not supported, or a schema is none.
+/// If they ask for something unsupported, or a schema is invalid.
 pub(super) fn read(
     fields: &mut Fields,
     kind: Kind,
@@ -75,7 +75,7 @@ fn schema(format: &mut Fields, ordered: &Json) -> Result<Form, ApiError> {
     )?;
     named(&mut fields)?;
     fields.text("description")?;
-    // Answers always keep to the schema, whether that is asked for or not.
+    // Answers always match the schema, whether `strict` or not.
     fields.flag("strict")?;
     let place = fields.name("schema");
     fields.take("schema").ok_or_else(|| missing(&place))?;
@@ -86,13 +86,13 @@ fn schema(format: &mut Fields, ordered: &Json) -> Result<Form, ApiError> {
     Ok(Form::Shape(Arc::new(shape)))
 }
 
-/// A schema that is none, or says what is not supported.
+/// Returns the error for an invalid or unsupported schema.
 fn of_schema(name: &str, refused: &Refused) -> ApiError {
     let error = ApiError::field(name, format!("{name:?}: {refused}"));
     error.with(StatusCode::BAD_REQUEST, "invalid_json_schema")
 }
 
-/// The name of a tool or a schema, as OpenAI has it.
+/// Reads the name of a tool or a schema.
 fn named(fields: &mut Fields) -> Result<String, ApiError> {
     let (found, place) = (fields.text("name")?, fields.name("name"));
     let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -103,7 +103,7 @@ fn named(fields: &mut Fields) -> Result<String, ApiError> {
     })
 }
 
-/// Which tools an answer may call, must call, or must not.
+/// Which tools an answer may or must call.
 enum Choice {
     Auto,
     None,
@@ -145,9 +145,9 @@ fn tools(
         _ => Vec::new(),
     };
     let refused = |refused: Refused| of_schema("tools", &refused);
-    // All are read, whichever may be called.
+    // All schemas are read, even of tools that may not be called.
     let auto = Shape::of_calls(&tools, style, true).map_err(refused)?;
-    // A function that is asked for by its name is called once.
+    // A function chosen by name is called once.
     let named = matches!(choice, Some(Choice::Named(_)));
     let several = parallel.unwrap_or(true) && !named;
     let (shape, free) = match choice.unwrap_or(Choice::Auto) {
@@ -209,7 +209,7 @@ fn tool(value: Value, i: usize, ordered: &Json) -> Result<Tool, ApiError> {
     let mut function = Fields::of(function, &fields.name("function."))?;
     let name = named(&mut function)?;
     let description = function.text("description")?;
-    // A call always keeps to its schema, whether that is asked for or not.
+    // A call always matches its schema, whether `strict` or not.
     function.flag("strict")?;
     let given = function.take("parameters").is_some();
     function.end()?;

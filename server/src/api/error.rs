@@ -1,4 +1,4 @@
-//! OpenAI's shape of an error.
+//! Errors in OpenAI's format.
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
@@ -14,10 +14,10 @@ pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     message: String,
     kind: &'static str,
-    /// The field that is wrong.
+    /// Name of the wrong field.
     param: Option<String>,
     code: Option<&'static str>,
-    /// Seconds.
+    /// Seconds until the client may retry.
     retry_after: Option<u32>,
 }
 
@@ -27,53 +27,53 @@ impl ApiError {
         Self { status, message, kind, param: None, code: None, retry_after: None }
     }
 
-    /// A request that is wrong whoever asks when.
+    /// Returns an error for an invalid request.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request_error", message)
     }
 
-    /// The same, because of one field.
+    /// Returns an error for an invalid field.
     pub(crate) fn field(name: &str, message: impl Into<String>) -> Self {
         Self { param: Some(name.to_owned()), ..Self::invalid(message) }
     }
 
-    /// A field that means something elsewhere, and nothing here.
+    /// Returns an error for a field that OpenAI supports and this server doesn't.
     pub(crate) fn unsupported(name: &str, why: &str) -> Self {
         let error = Self::field(name, format!("{name:?} is not supported: {why}"));
         Self { code: Some("unsupported_parameter"), ..error }
     }
 
-    /// A field that nobody knows.
+    /// Returns an error for an unknown field.
     pub(crate) fn unknown(name: &str) -> Self {
         let error = Self::field(name, format!("{name:?} is no parameter that this server knows"));
         Self { code: Some("unknown_parameter"), ..error }
     }
 
-    /// With a status and a code of its own.
+    /// Sets the status and the code.
     pub(crate) fn with(self, status: StatusCode, code: &'static str) -> Self {
         Self { status, code: Some(code), ..self }
     }
 
-    /// There is no place for more.
+    /// Returns an error for a full queue.
     pub(crate) fn full(message: impl Into<String>) -> Self {
         let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", message);
         Self { code: Some("queue_full"), retry_after: Some(1), ..error }
     }
 
-    /// The server is told to end.
+    /// Returns an error during shutdown.
     pub(crate) fn ending() -> Self {
         let message = "the server is shutting down";
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, "server_error", message);
         Self { code: Some("shutting_down"), retry_after: Some(5), ..error }
     }
 
-    /// The engine failed.
+    /// Returns an error for a failed engine.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         let error = Self::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", message);
         Self { code: Some("engine_failed"), ..error }
     }
 
-    /// Why an answer ended in the middle.
+    /// Returns an error for an answer cut off midway.
     pub(crate) fn of_cut(cut: Option<&Cut>) -> Self {
         match cut {
             Some(Cut::Refused(message)) => Self::invalid(message.clone()),
@@ -92,7 +92,7 @@ impl ApiError {
         }
     }
 
-    /// The body.
+    /// Returns the response body.
     pub(crate) fn json(&self) -> Value {
         let Self { message, kind, param, code, .. } = self;
         json!({ "error": { "message": message, "type": kind, "param": param, "code": code } })
@@ -115,7 +115,7 @@ impl IntoResponse for ApiError {
 }
 
 impl ApiError {
-    /// The key is missing or wrong.
+    /// Returns an error for a missing or wrong key.
     pub(crate) fn unauthorized() -> Self {
         let message = "expected the server's key, as `Authorization: Bearer KEY`";
         Self::new(StatusCode::UNAUTHORIZED, "authentication_error", message)

@@ -1,19 +1,20 @@
-//! The fields of a JSON object. Each is taken; one that is left at the end was asked for in vain, and
-//! is refused by its name.
+//! The fields of a JSON object. Each supported field is taken out. Any field left at the end is
+//! unknown and refused by name.
 
 use serde_json::{Map, Value};
 
 use super::error::ApiError;
 
-/// Fields that have not been taken. One that is null counts as absent, as clients send all they know.
+/// Fields not yet taken. A null field counts as absent, since some clients send every field they
+/// know.
 pub(crate) struct Fields {
     left: Map<String, Value>,
-    /// Before the names of fields in messages: `messages[3].`.
+    /// Prefix for field names in messages: `messages[3].`.
     place: String,
 }
 
 impl Fields {
-    /// Of an object that stands at this place.
+    /// Reads an object at this place.
     pub(crate) fn of(value: Value, place: &str) -> Result<Self, ApiError> {
         let Value::Object(mut left) = value else {
             let name = place.trim_end_matches('.');
@@ -28,22 +29,22 @@ impl Fields {
         Ok(Self { left, place: place.to_owned() })
     }
 
-    /// The field's full name.
+    /// Returns the field's full name.
     pub(crate) fn name(&self, name: &str) -> String {
         format!("{}{name}", self.place)
     }
 
-    /// Whether it is there.
+    /// Returns whether the field is present.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.left.contains_key(name)
     }
 
-    /// The field, if it is there.
+    /// Takes the field, if present.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         self.left.remove(name)
     }
 
-    /// What is wrong with a field.
+    /// Returns the error for a field with a wrong value.
     pub(crate) fn wrong(&self, name: &str, found: &Value, expected: &str) -> ApiError {
         let name = self.name(name);
         let message = format!("{name:?}: found {}, expected {expected}", kind(found));
@@ -66,7 +67,7 @@ impl Fields {
         }
     }
 
-    /// A number in a range.
+    /// Takes a number in a range.
     pub(crate) fn number(
         &mut self,
         name: &str,
@@ -80,7 +81,7 @@ impl Fields {
         }
     }
 
-    /// A whole number in a range.
+    /// Takes a whole number in a range.
     pub(crate) fn whole(
         &mut self,
         name: &str,
@@ -100,7 +101,7 @@ impl Fields {
         }
     }
 
-    /// Passes if nothing is left.
+    /// Returns an error if a field is left.
     pub(crate) fn end(self) -> Result<(), ApiError> {
         match self.left.keys().next() {
             None => Ok(()),
@@ -109,7 +110,7 @@ impl Fields {
     }
 }
 
-/// A value as a message names it: numbers as they are, what can be long by its kind.
+/// Describes a value for a message: numbers as they are, everything else by its kind.
 pub(crate) fn kind(value: &Value) -> String {
     match value {
         Value::String(_) => "a string".to_owned(),

@@ -1,22 +1,22 @@
-//! Text that a client may see already: what may still turn out to be the beginning of a stop text is
-//! held back, and what follows one never appears.
+//! Holds back text that may be the beginning of a stop text. Text from a stop text on is never
+//! sent.
 
 /// Text on its way to a client.
 #[derive(Debug, Default)]
 pub(crate) struct Holdback {
     stops: Vec<String>,
     held: String,
-    /// Whether a stop text has come.
+    /// Whether a stop text has occurred.
     stopped: bool,
 }
 
 impl Holdback {
-    /// That ends before any of these.
+    /// Creates a holdback for these stop texts.
     pub(crate) fn new(stops: Vec<String>) -> Self {
         Self { stops, ..Self::default() }
     }
 
-    /// Takes more text, and returns what is certain to be part of the answer.
+    /// Adds text. Returns what is certainly part of the answer.
     pub(crate) fn push(&mut self, text: &str) -> String {
         if self.stopped {
             return String::new();
@@ -42,7 +42,7 @@ impl Holdback {
         std::mem::replace(&mut self.held, rest)
     }
 
-    /// What was held back, when nothing more comes.
+    /// Returns the text still held back at the end.
     pub(crate) fn finish(&mut self) -> String {
         if self.stopped { String::new() } else { std::mem::take(&mut self.held) }
     }

@@ -1,6 +1,6 @@
-//! The two kinds of requests, and what differs between their answers.
+//! The two kinds of requests, and the differences between their answers.
 
-/// Which interface a request came by.
+/// The API that received a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `/v1/chat/completions`
@@ -10,7 +10,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What an answer's name begins with.
+    /// Returns the prefix of an answer's id.
     pub(crate) fn prefix(self) -> &'static str {
         match self {
             Self::Chat => "chatcmpl",
@@ -18,7 +18,7 @@ impl Kind {
         }
     }
 
-    /// What an answer, or a piece of one, says that it is.
+    /// Returns the `object` field of an answer or a chunk.
     pub(crate) fn object(self, stream: bool) -> &'static str {
         match (self, stream) {
             (Self::Chat, false) => "chat.completion",

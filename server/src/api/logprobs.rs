@@ -6,8 +6,8 @@ use tiny_llm_formats::text::Tokenizer;
 
 use super::kind::Kind;
 
-/// Those of an answer's tokens, or of a piece of it. `start` is how many letters of the answer come
-/// before the piece.
+/// Formats the log-probabilities of an answer or a chunk. `start` is the number of characters of
+/// the answer before the chunk.
 pub(super) fn logprobs(kind: Kind, all: &[Chosen], start: usize, tokenizer: &Tokenizer) -> Value {
     match kind {
         Kind::Chat => json!({
@@ -18,7 +18,7 @@ pub(super) fn logprobs(kind: Kind, all: &[Chosen], start: usize, tokenizer: &Tok
     }
 }
 
-/// A token with its bytes, since it may hold a part of a letter.
+/// Formats a token with its bytes, since a token may contain part of a character.
 fn one(token: u32, logprob: f32, tokenizer: &Tokenizer) -> Map<String, Value> {
     let bytes = tokenizer.token_bytes(token);
     let fields = json!({
@@ -47,7 +47,7 @@ fn of_texts(all: &[Chosen], start: usize, tokenizer: &Tokenizer) -> Value {
     }
     let top = |chosen: &Chosen| -> Value {
         let pairs = chosen.top.iter().map(|&(token, logprob)| (text(token), logprob.into()));
-        // The token itself is always there, as OpenAI has it.
+        // The token itself is always included, as in OpenAI's API.
         let own = [(text(chosen.token), chosen.logprob.into())];
         pairs.chain(own).collect::<Map<String, Value>>().into()
     };

@@ -1,4 +1,4 @@
-//! OpenAI's interface: what a request says, and what an answer looks like.
+//! OpenAI's API: requests and answers.
 
 pub(crate) mod answer;
 mod calls;

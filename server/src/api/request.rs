@@ -1,4 +1,4 @@
-//! Reads the body of a request. Every field is taken or refused.
+//! Reads the body of a request. Every field is used or refused.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -18,56 +18,56 @@ use super::{
     kind::Kind,
 };
 
-/// The most stop texts, as OpenAI has it.
+/// Maximum number of stop texts, as in OpenAI's API.
 const MAX_STOPS: usize = 4;
-/// Bytes of a stop text, at most: so much text may be held back.
+/// Maximum bytes of a stop text, since as much text may be held back.
 const MAX_STOP: usize = 256;
-/// Letters of a user's name, at most: it is shown.
+/// Maximum characters of a user's name, since the live view shows it.
 const MAX_USER: usize = 64;
 
-/// What a request may ask for at most.
+/// Limits of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// Answers.
+    /// Maximum number of answers.
     pub(crate) choices: usize,
-    /// How the model writes that it calls a tool.
+    /// The model's syntax of a tool call.
     pub(crate) style: Style,
 }
 
-/// What to start from.
+/// What to continue or answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Prompt {
     /// A text to continue.
     Text(String),
-    /// The same as tokens.
+    /// A text as tokens.
     Tokens(Vec<u32>),
     /// A conversation to answer in.
     Messages(Vec<Message>),
 }
 
-/// The body of a request, read.
+/// A parsed request.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiRequest {
     pub(crate) kind: Kind,
-    /// One at least; a conversation stands alone.
+    /// At least one prompt. A conversation is always the only one.
     pub(crate) prompts: Vec<Prompt>,
-    /// Answers to each.
+    /// Number of answers to each prompt.
     pub(crate) n: usize,
-    /// `None` is until the context is full.
+    /// Maximum new tokens; `None` until the context is full.
     pub(crate) max_tokens: Option<usize>,
     pub(crate) stop: Vec<String>,
-    /// What each answer has to be, if anything.
+    /// Constraint on each answer, if any.
     pub(crate) form: Option<Form>,
-    /// What may be called, each as the request has it.
+    /// Available tools, each as the request has it.
     pub(crate) tools: Vec<Json>,
-    /// How a call is found in an answer's text, if there may be one.
+    /// Finds calls in an answer's text, if calls are possible.
     pub(crate) calls: Option<Finder>,
     pub(crate) sampling: SamplerOptions,
-    /// The first answer's; each further one has the next.
+    /// Seed of the first answer. Each following answer adds one.
     pub(crate) seed: u64,
     pub(crate) extras: Extras,
     pub(crate) stream: bool,
-    /// A last piece of the stream says how many tokens there were.
+    /// Whether the last chunk of the stream has the token counts.
     pub(crate) include_usage: bool,
     pub(crate) user: Option<String>,
 }
@@ -76,14 +76,14 @@ impl ApiRequest {
     /// Reads a request's body.
     ///
     /// # Errors
-    /// If it is no JSON object, or a field is unknown, missing, not supported, or not what it must
-    /// be; the error names the field.
+    /// If it is not a JSON object, or a field is unknown, missing, unsupported or invalid. The
+    /// error names the field.
     pub(crate) fn read(kind: Kind, body: &[u8], bounds: Bounds) -> Result<Self, ApiError> {
         let value: Value = serde_json::from_slice(body)
             .map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")))?;
         let mut fields = Fields::of(value, "")?;
-        // One model is served, by any name: clients bring names of their own, and each answer says
-        // what the model is called.
+        // There is one model, and it accepts any name, since clients use their own. Each answer has
+        // the real name.
         if fields.text("model")?.is_none() {
             return Err(ApiError::field("model", "\"model\" is missing"));
         }
@@ -142,19 +142,19 @@ impl ApiRequest {
         Ok(request)
     }
 
-    /// How many answers it asks for.
+    /// Returns the number of answers requested.
     pub(crate) fn answers(&self) -> usize {
         self.prompts.len() * self.n
     }
 }
 
 fn sampling(fields: &mut Fields) -> Result<SamplerOptions, ApiError> {
-    // OpenAI has a limit of its own at the top.
+    // OpenAI's upper limit.
     let temperature = |x: f64| x <= 2.0 && Limit::TEMPERATURE.allows(x as f32);
     let temperature = fields.number("temperature", temperature, "a number from 0 to 2")?;
     let mut within =
         |limit: Limit| fields.number(limit.name, |x| limit.allows(x as f32), limit.expected);
-    // Three that OpenAI does not have, under the names that other servers give them.
+    // Three options that OpenAI doesn't have, named as in other servers.
     let (top_p, min_p) = (within(Limit::TOP_P)?, within(Limit::MIN_P)?);
     let repetition_penalty = within(Limit::REPETITION_PENALTY)?;
     let top_k = fields.whole("top_k", 0..=u64::from(u32::MAX))?.map(|k| k as usize);
@@ -168,7 +168,7 @@ fn sampling(fields: &mut Fields) -> Result<SamplerOptions, ApiError> {
     })
 }
 
-/// Without a seed in the request, every request draws something else.
+/// Reads the seed. Without one, each request gets a different seed.
 fn seed(fields: &mut Fields) -> Result<u64, ApiError> {
     let seed = fields.whole("seed", 0..=u64::MAX)?;
     Ok(seed.unwrap_or_else(|| RandomState::new().hash_one(0)))
@@ -193,7 +193,7 @@ fn max_tokens(fields: &mut Fields, kind: Kind) -> Result<Option<usize>, ApiError
         }
         (old, new) => old.or(new),
     };
-    // As OpenAI has it.
+    // As in OpenAI's API.
     let default = (kind == Kind::Completion).then_some(16);
     Ok(said.map(|n| usize::try_from(n).unwrap_or(usize::MAX)).or(default))
 }
@@ -219,7 +219,8 @@ fn stream_options(fields: &mut Fields, stream: bool) -> Result<bool, ApiError> {
     }
     let mut options = Fields::of(value, "stream_options.")?;
     let usage = options.flag("include_usage")?.unwrap_or(false);
-    // Pads pieces, so that their lengths tell a listener nothing; `false` asks for what is done.
+    // Padding hides the length of chunks from eavesdroppers. `false` asks for what this server
+    // does.
     if options.flag("include_obfuscation")? == Some(true) {
         let why = "pieces of a stream are not padded";
         return Err(ApiError::unsupported("stream_options.include_obfuscation", why));
@@ -228,7 +229,7 @@ fn stream_options(fields: &mut Fields, stream: bool) -> Result<bool, ApiError> {
     Ok(usage)
 }
 
-/// One text or several, none of them empty.
+/// Reads one stop text or several, none of them empty.
 fn stop(fields: &mut Fields) -> Result<Vec<String>, ApiError> {
     let texts = match fields.take("stop") {
         None => return Ok(Vec::new()),
@@ -262,7 +263,7 @@ fn user(fields: &mut Fields) -> Result<Option<String>, ApiError> {
     }
 }
 
-/// One prompt or several, each a text or tokens.
+/// Reads one prompt or several, each a text or tokens.
 pub(super) fn prompts(fields: &mut Fields) -> Result<Vec<Prompt>, ApiError> {
     let expected = "a string, an array of token ids, or an array of these";
     let Some(value) = fields.take("prompt") else {
@@ -294,7 +295,7 @@ pub(super) fn prompts(fields: &mut Fields) -> Result<Vec<Prompt>, ApiError> {
     }
 }
 
-/// What others support. A value that asks for what is done anyway is no request for anything.
+/// Refuses fields that only other servers support. A value that asks for the default is accepted.
 fn refuse(fields: &mut Fields) -> Result<(), ApiError> {
     let nothing = |name: &str, value: &Value| match name {
         "store" | "echo" => *value == false,

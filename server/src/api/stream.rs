@@ -1,4 +1,4 @@
-//! An answer on its way to its client: collected, or as server-sent events.
+//! Sends an answer to its client: as a whole, or as server-sent events.
 
 use std::{
     collections::VecDeque,
@@ -20,7 +20,7 @@ use tokio::sync::mpsc as channel;
 use super::{answer::Answers, error::ApiError};
 use crate::engine::{Command, Cut, Reply};
 
-/// A client that waits. When this is dropped, and the client with it, its answers end.
+/// A waiting client. Dropping this cancels its answers.
 pub(crate) struct Waiting {
     pub(crate) ticket: u64,
     pub(crate) commands: mpsc::Sender<Command>,
@@ -30,15 +30,15 @@ pub(crate) struct Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        // If the engine is gone, nothing is computed any more.
+        // Without an engine there is nothing to cancel.
         let _ = self.commands.send(Command::Cancel(self.ticket));
     }
 }
 
-/// All of it at once.
+/// Waits for the complete response.
 ///
 /// # Errors
-/// If it ended in the middle.
+/// If it is cut off midway.
 pub(crate) async fn whole(mut waiting: Waiting, mut answers: Answers) -> Result<Value, ApiError> {
     while let Some(reply) = waiting.replies.recv().await {
         answers.receive(reply);
@@ -49,7 +49,8 @@ pub(crate) async fn whole(mut waiting: Waiting, mut answers: Answers) -> Result<
     Ok(answers.whole())
 }
 
-/// As events, from the first reply on. If that never comes, the answer is an error as any other.
+/// Returns a stream of events once the first reply has arrived. Before that, failures are ordinary
+/// errors.
 ///
 /// # Errors
 /// If the engine refuses the request.
@@ -71,14 +72,14 @@ pub(crate) async fn events(
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-cache"),
-        // nginx would collect them.
+        // Otherwise nginx would buffer the events.
         (header::HeaderName::from_static("x-accel-buffering"), "no"),
     ];
     Ok((headers, Body::new(events)).into_response())
 }
 
-/// Server-sent events. They are made when the connection has room for them, and the engine's replies
-/// wait until then.
+/// Server-sent events. Each is created when the connection can take it. Until then, the engine's
+/// replies wait in the queue.
 struct Events {
     waiting: Waiting,
     answers: Answers,
@@ -102,7 +103,7 @@ impl Events {
         }
     }
 
-    /// Nothing more comes.
+    /// Ends the stream.
     fn end(&mut self) {
         self.ended = true;
         if !self.answers.are_whole() {

@@ -1,4 +1,4 @@
-//! Text to tokens and back, without a model.
+//! Converts text to tokens and back, without a model.
 
 use serde_json::{Value, json};
 
@@ -10,10 +10,10 @@ use super::{
 };
 use crate::app::App;
 
-/// `{"prompt": TEXT}` or `{"messages": […]}`: the tokens that the engine would see.
+/// Returns the tokens that the engine would see for `{"prompt": TEXT}` or `{"messages": […]}`.
 ///
 /// # Errors
-/// If the body is not that; or as the chat template says.
+/// If the body is anything else, or the chat template refuses the messages.
 pub(crate) fn tokenize(app: &App, body: &[u8]) -> Result<Value, ApiError> {
     let mut fields = read(body)?;
     let (prompt, field) = if fields.has("messages") {
@@ -29,10 +29,10 @@ pub(crate) fn tokenize(app: &App, body: &[u8]) -> Result<Value, ApiError> {
     Ok(json!({ "count": tokens.len(), "max_model_len": app.context, "tokens": tokens }))
 }
 
-/// `{"tokens": [ID, …]}`: their text.
+/// Returns the text for `{"tokens": [ID, …]}`.
 ///
 /// # Errors
-/// If the body is not that, or an id is not in the vocabulary.
+/// If the body is anything else, or an id is not in the vocabulary.
 pub(crate) fn detokenize(app: &App, body: &[u8]) -> Result<Value, ApiError> {
     let mut fields = read(body)?;
     let Some(Value::Array(ids)) = fields.take("tokens") else {
@@ -56,7 +56,7 @@ fn read(body: &[u8]) -> Result<Fields, ApiError> {
     let value = serde_json::from_slice(body)
         .map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")))?;
     let mut fields = Fields::of(value, "")?;
-    // As everywhere: the one model, by any name.
+    // As elsewhere: any name means the one model.
     fields.text("model")?;
     Ok(fields)
 }

@@ -32,7 +32,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 #[derive(Debug)]
 pub(super) struct Row<'a> {
     pub(super) entry: &'a Entry,
-    /// Tests that told the learner why.
+    /// Tests whose message names the mistake.
     pub(super) named: usize,
     /// How many tolerances its most revealing answer is away, where there is a tolerance.
     pub(super) distance: Option<f64>,

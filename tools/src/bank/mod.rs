@@ -62,7 +62,7 @@ pub(crate) struct Entry {
 /// What an entry proves.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
-    /// The task's tests must fail, and the learner must be told why.
+    /// The task's tests must fail, and their message must name the mistake.
     Wrong(Wrong),
     /// The day's tests must pass.
     Alternate,

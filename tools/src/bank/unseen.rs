@@ -52,7 +52,7 @@ fn try_all(bank: &Bank, entries: &[Entry], all: bool) -> Result<usize> {
     Ok(told.len())
 }
 
-/// What a learner with this mistake is told.
+/// The diagnosis that a learner with this mistake gets.
 struct Told {
     text: String,
     green: bool,

@@ -194,7 +194,7 @@ impl Workshop<'_> {
         self.compile(arguments, days.len(), end)
     }
 
-    /// What the compiler is told of every crate.
+    /// Options of the compiler for every crate.
     fn arguments(&self, name: &str, days: &[&Day]) -> Vec<OsString> {
         let features: BTreeSet<&String> = days
             .iter()

@@ -1,6 +1,6 @@
 //! One day's tests on one submission.
 //!
-//! Each task's tests run in a process of their own, so that one task's fault does not cost the
+//! Each task's tests run in their own process, so that one task's fault does not cost the
 //! others. A task whose tests pass is then asked for answers on fresh inputs ([`super::fresh`]).
 //! The tests say what is wrong; that a task is right, only those answers can say.
 

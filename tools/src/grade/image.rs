@@ -178,7 +178,7 @@ fn gather(
     let mut copies: BTreeMap<&str, PathBuf> = BTreeMap::new();
     for artifact in artifacts {
         let name = package(&artifact.package_id).map(|package| package.name.as_str());
-        // A package that nobody knows is none of the libraries.
+        // An unknown package is not one of the libraries.
         if name.is_none_or(|name| OURS.contains(&name)) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! A program within limits of time, memory and output, in a process group of its own that ends with
+//! A program within limits of time, memory and output, in its own process group that ends with
 //! it.
 
 use std::{
@@ -24,7 +24,7 @@ pub(super) const MEMORY_IS_LIMITED: bool = cfg!(target_os = "linux");
 /// The process groups that run now.
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// Ends what runs now, before this process ends itself: a process group of its own does not receive
+/// Ends what runs now, before this process ends itself: its own process group does not receive
 /// the terminal's interrupt.
 pub(super) fn end_running() {
     lock(&RUNNING).iter().for_each(|id| end_group(*id));

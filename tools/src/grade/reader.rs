@@ -1,4 +1,4 @@
-//! Reading a submission: a program of its own, which runs behind the wall and within limits, finds
+//! Reading a submission: its own program, which runs behind the wall and within limits, finds
 //! the Rust files of the weeks and prints them.
 //!
 //! It follows no link, and stops at its limits of files, bytes, depth and entries.

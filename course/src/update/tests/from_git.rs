@@ -32,7 +32,7 @@ fn a_newer_course_comes_from_git_without_a_touch_on_branch_or_index() {
     let learner = tempfile::tempdir().unwrap();
     let root = learner.path();
     git_in(root, &["clone", "-q", course.path().to_str().unwrap(), "."]);
-    // The learner commits work, and a file of their own, which the newer course must not take for
+    // The learner commits work, and their own file, which the newer course must not take for
     // one that it dropped.
     edit(root, PATH, "    todo!(\"week1-day1 task 1: one\")", "    1");
     write(root, "tests/added.rs", "// mine alone\n");

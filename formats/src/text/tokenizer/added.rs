@@ -2,7 +2,7 @@
 
 use super::vocabulary::{Kind, Vocabulary};
 
-/// The tokens that are looked for as they are spelled.
+/// Tokens that are searched for by their exact spelling.
 pub(super) struct AddedTokens {
     /// Longer ones first.
     ids: Vec<u32>,

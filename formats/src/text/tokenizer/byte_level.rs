@@ -19,9 +19,9 @@ pub(super) struct ByteLevel {
     nfc: bool,
     /// Whether capitals become small letters first.
     lowercase: bool,
-    /// Whether a word that is a token as it stands is not merged from its bytes.
+    /// Whether a word that is itself a token is used whole, without merging its bytes.
     whole_words: bool,
-    /// Whether such files put a token before a text if they do not say.
+    /// Default for whether such files add a token before a text.
     pub(super) adds_bos: bool,
     /// The token of each byte, or `NONE`.
     bytes: Vec<u32>,

@@ -13,7 +13,7 @@ pub(super) enum Pre {
     Gpt2,
     /// Every digit alone, and what is between them as GPT-2: SmolLM.
     SmolLm,
-    /// Up to so many digits together: three in Llama 3, one in Qwen2.
+    /// Maximum digits per piece: three in Llama 3, one in Qwen2.
     Llama3 { digits: usize },
     /// gpt-oss.
     O200k,

@@ -89,7 +89,7 @@ impl Vocabulary {
         self.ends.len()
     }
 
-    /// What a token stands for within a text. Panics if there is no such id.
+    /// Returns the bytes of a token within a text. Panics if there is no such id.
     pub(super) fn bytes_of(&self, id: u32) -> &[u8] {
         let id = id as usize;
         let start = if id == 0 { 0 } else { self.ends[id - 1] as usize };
@@ -101,7 +101,7 @@ impl Vocabulary {
         self.kinds[id as usize]
     }
 
-    /// The token that stands for these bytes.
+    /// Returns the token with these bytes.
     pub(super) fn id(&self, bytes: &[u8]) -> Option<u32> {
         self.index.find(self.index.hash(bytes), |id| self.bytes_of(id) == bytes)
     }
@@ -128,7 +128,7 @@ impl Vocabulary {
     }
 }
 
-/// The kind of each token; all are normal in a file that does not say.
+/// The kind of each token. All are normal if the file does not say.
 fn kinds(metadata: &Metadata, count: usize) -> Result<Vec<Kind>> {
     let Some(array) = metadata.array(TYPES)? else { return Ok(vec![Kind::Normal; count]) };
     let Array::I32(types) = array else {

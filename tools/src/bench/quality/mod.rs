@@ -91,7 +91,7 @@ struct Change {
 #[derive(Debug, Serialize)]
 struct Row {
     name: String,
-    /// What `quantize` was told.
+    /// The options of `quantize`.
     arguments: Vec<String>,
     /// Types of the matrices, with how many there are of each.
     types: String,

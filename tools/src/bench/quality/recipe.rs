@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What `quantize` is told, under a name.
+/// Named options of `quantize`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Recipe {
     pub(super) name: String,

@@ -1,4 +1,4 @@
-//! One streamed request over a connection of its own, with a clock beside it.
+//! One streamed request over its own connection, with a clock beside it.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

@@ -93,7 +93,7 @@ pub(super) struct Run {
     pub(super) arguments: Vec<String>,
     pub(super) prompt: usize,
     pub(super) new: usize,
-    /// The fastest of so many counts.
+    /// The number of runs, of which the fastest counts.
     pub(super) repeat: usize,
 }
 

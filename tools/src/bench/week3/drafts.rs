@@ -1,4 +1,4 @@
-//! What drafts are worth to a single reader: stories told on, and texts that repeat themselves.
+//! Measures drafts for a single reader: continued stories, and repetitive texts.
 
 use std::path::Path;
 

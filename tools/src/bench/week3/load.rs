@@ -49,7 +49,7 @@ pub(super) fn stories(root: &Path, file: &Path) -> Result<()> {
     write(file, &lines)
 }
 
-/// Beginnings of stories that are to be told on.
+/// Beginnings of stories to continue.
 pub(super) fn told(root: &Path, file: &Path) -> Result<()> {
     let stories = all_stories(root)?;
     let line = |story: &String| json!({ "prompt": part(story, 4), "max_tokens": 100 });

@@ -38,7 +38,7 @@ pub(super) struct Quantiles {
 }
 
 impl Served {
-    /// Tokens that one decoding step gives in a second, if so many requests decode together.
+    /// Returns the tokens per second of decode steps with this many requests.
     pub(super) fn decode_rate(&self, requests: usize) -> Option<f64> {
         Some(requests as f64 / self.gap_s.median?)
     }

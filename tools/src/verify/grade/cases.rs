@@ -116,7 +116,7 @@ impl Maker<'_> {
         Ok(cases)
     }
 
-    /// Helpers in a file of their own, a macro, names that are words elsewhere, comments with
+    /// Helpers in their own file, a macro, names that are words elsewhere, comments with
     /// words of code, lines as Windows ends them.
     fn odd(&self) -> Case {
         let mut case = self.all("odd", 3, |file| file.template.render(|_| true));

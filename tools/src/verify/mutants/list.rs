@@ -19,7 +19,7 @@ pub(super) struct Mutant {
     pub(super) body: String,
 }
 
-/// The mutants of a file that lie within its marked regions. `list` is what `--list --json` prints.
+/// The mutants of a file that are within its marked regions. `list` is what `--list --json` prints.
 ///
 /// # Errors
 /// If the list is not what this version of the tool prints.

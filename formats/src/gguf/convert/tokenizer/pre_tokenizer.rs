@@ -17,7 +17,7 @@ impl TokenizerFile {
         }
     }
 
-    /// Whether a word that is a token as it stands is not merged from its bytes.
+    /// Whether a word that is itself a token is used whole, without merging its bytes.
     pub(super) fn whole_words(&self) -> bool {
         self.json["model"]["ignore_merges"] == true
     }
@@ -91,7 +91,7 @@ impl TokenizerFile {
     }
 }
 
-/// Whether a `Split` has each match as a piece of its own. Every character is part of a match.
+/// Whether a `Split` has each match as its own piece. Every character is part of a match.
 fn cuts(split: &Json) -> bool {
     split["type"] == "Split"
         && match split["behavior"].as_str() {
