@@ -57,25 +57,41 @@ def is_object(data):
     return data.lstrip(b" \t\n\r").startswith(b"{") and is_json(data)
 
 
-def ends():
-    """Everything that may be missing behind a few open brackets, the shortest first; of the same length, the smallest bytes first."""
+def values():
+    """What may be missing of the last value, the shortest first; of the same length, the smallest bytes first."""
     second = b"\\uDC00"
     in_character = [first + b"\x80" * n for first in (b"\x80", b"\x90", b"\xa0") for n in range(3)]
     in_escape = [b'"', b"u0000", *(b"0" * n for n in range(1, 5)), *(second[n:] for n in range(5)), b"0" + second, b"00" + second]
     strings = [part + b'"' for part in (b"", *in_character, *in_escape)]
     words = [word[n:] for word in (b"true", b"false", b"null") for n in range(1, len(word))]
-    values = [b"", b"0", b"{}", b":0", b'"":0', *words, *strings, *(string + b":0" for string in strings)]
-    brackets = [bytes(closing) for n in range(5) for closing in itertools.product(b"]}", repeat=n)]
-    return sorted({value + closing for value in values for closing in brackets}, key=lambda end: (len(end), end))
+    missing = [b"", b"0", b"{}", b":0", b'"":0', *words, *strings, *(string + b":0" for string in strings)]
+    return sorted(set(missing), key=lambda value: (len(value), value))
 
 
-ENDS = ends()
+VALUES = values()
+
+
+def brackets(data):
+    """What closes the brackets that are open, outside strings."""
+    closers, in_string, escaped = b"", False, False
+    for byte in data:
+        if in_string:
+            in_string = escaped or byte != ord('"')
+            escaped = not escaped and byte == ord("\\")
+        elif byte == ord('"'):
+            in_string = True
+        elif byte in b"[{":
+            closers = (b"]" if byte == ord("[") else b"}") + closers
+        elif byte in b"]}":
+            closers = closers[1:]
+    return closers
 
 
 @functools.cache
 def closing(data, judge=is_json):
     """The shortest end that makes JSON of `data`; of several, the one with the smallest bytes. `None` if there is none."""
-    return next((end for end in ENDS if judge(data + end)), None)
+    closers = brackets(data)
+    return next((value + closers for value in VALUES if judge(data + value + closers)), None)
 
 
 def alive(data, judge=is_json, prefix=b""):
