@@ -58,8 +58,10 @@ impl Case {
             fs::write(path, text)?;
         }
         for (path, target) in &self.links {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap_or(folder))?;
             #[cfg(unix)]
-            std::os::unix::fs::symlink(target, folder.join(path))?;
+            std::os::unix::fs::symlink(target, path)?;
             #[cfg(not(unix))]
             let _ = (path, target);
         }
