@@ -19,6 +19,7 @@ fn a_killed_command_leaves_every_file_old_or_new() {
     course(&root, "");
     course(&newer, "/// A newer sentence.\n");
     rearrange(&newer);
+    stubs::write(&newer, &Curriculum::load(&newer).unwrap(), false).unwrap();
     stubs::write(&root, &Curriculum::load(&root).unwrap(), false).unwrap();
     let stubs = read(&root);
     // What the learner wrote: bodies, and a line beside each task.
