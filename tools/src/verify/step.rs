@@ -106,7 +106,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "build",
         "tests of all days, engine, server, bridge and book builder compile",
-        (Quick, All, 500),
+        (Quick, All, 380),
         &["copy"],
         &[Package("tiny-llm"), HARNESS, Package("tiny-llm-bridge"), Package("book-builder")],
         proofs::build,
@@ -114,7 +114,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "replay",
         "every task is red by its own message, then green",
-        (Quick, All, 75),
+        (Quick, All, 55),
         &["build"],
         &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, COURSE],
         proofs::replay,
@@ -122,7 +122,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "mistakes",
         "a sample of the known mistakes is caught and named",
-        (Quick, All, 60),
+        (Quick, All, 55),
         &["build"],
         &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, WRONG, ALTERNATE, COURSE],
         proofs::mistakes,
@@ -146,7 +146,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "fixtures",
         "the fixtures are what PyTorch gives today",
-        (Quick, One, 70),
+        (Quick, One, 55),
         &["python"],
         &[Path("python-ref/oracle"), Path("tests/fixtures"), Path("pyproject.toml")],
         python::oracle,
@@ -154,7 +154,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "bridge",
         "pytest on stubs and reference, with fresh inputs",
-        (Quick, One, 75),
+        (Quick, One, 65),
         &["python", "build"],
         &[Package("tiny-llm-bridge"), Path("python-ref/"), Path("pyproject.toml"), FIXTURES],
         python::bridge,
@@ -162,7 +162,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "gpu",
         "week 4, day 5: red, green, mistakes caught, on a graphics adapter",
-        (Quick, All, 220),
+        (Quick, All, 200),
         &["build"],
         &[
             Package("tiny-llm-gpu"),
@@ -183,7 +183,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "start",
         "environment, story, first task",
-        (Thorough, Alone, 90),
+        (Thorough, Alone, 60),
         &["copy"],
         &[Package("course"), Package("tiny-llm-reference")],
         engine::start,
@@ -191,7 +191,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "locks",
         "no command waits for a build that it does not need",
-        (Thorough, Alone, 30),
+        (Thorough, Alone, 10),
         &["copy"],
         &[Package("course"), Path("Cargo.toml"), Path(".cargo/")],
         waiting::locks,
@@ -199,7 +199,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "libraries",
         "no library is built twice",
-        (Thorough, One, 20),
+        (Thorough, One, 5),
         &["copy"],
         &[Path("Cargo.toml"), Path("Cargo.lock")],
         waiting::libraries,
@@ -208,7 +208,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "documentation",
         "rustdoc, without a warning",
-        (Thorough, All, 160),
+        (Thorough, All, 150),
         &["copy"],
         &[Package("tiny-llm"), HARNESS, Package("course-tools"), Package("book-builder")],
         rust::documentation,
@@ -216,7 +216,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "clippy",
         "Clippy, without a warning",
-        (Thorough, All, 130),
+        (Thorough, All, 180),
         &["copy"],
         &[Package("tiny-llm"), HARNESS, Package("course-tools"), Package("book-builder")],
         rust::clippy,
@@ -224,7 +224,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "units",
         "unit tests of every crate",
-        (Thorough, All, 400),
+        (Thorough, All, 300),
         &["copy"],
         &[Package("tiny-llm"), HARNESS, Package("course-tools"), Package("book-builder")],
         rust::unit_tests,
@@ -240,7 +240,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "days",
         "each day compiles with its own feature alone, without a warning",
-        (Thorough, All, 100),
+        (Thorough, All, 165),
         &["copy"],
         &[Package("tiny-llm"), HARNESS, COURSE],
         rust::days,
@@ -248,7 +248,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "matrix",
         "every mistake caught and named, every alternate accepted, held-out ones caught",
-        (Thorough, All, 700),
+        (Thorough, All, 900),
         &["build"],
         &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, WRONG, ALTERNATE, HELD_OUT, COURSE],
         proofs::matrix,
@@ -256,7 +256,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "arm",
         "64-bit Arm: NEON kernels, tasks and mistakes",
-        (Thorough, All, 200),
+        (Thorough, All, 500),
         &["copy"],
         &[Package("tiny-llm-kernels"), Path("reference/"), WRONG],
         arm::neon,
@@ -264,7 +264,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "chip",
         "the streamed model on a Cortex-M4, under QEMU",
-        (Thorough, One, 30),
+        (Thorough, One, 120),
         &["copy"],
         &[Path("reference/"), Path("models/tiny-llm")],
         chip::chip,
@@ -288,7 +288,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "cli",
         "the command line: bad input, missing tasks",
-        (Thorough, All, 100),
+        (Thorough, All, 70),
         &["copy"],
         &[Package("tiny-llm"), Path("tests/cli")],
         engine::command_line,
@@ -296,7 +296,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "trace",
         "`cargo course trace` names the task of a planted mistake",
-        (Thorough, All, 200),
+        (Thorough, All, 350),
         &["copy"],
         &[Package("tiny-llm"), Package("course"), WRONG],
         planted::trace,
@@ -312,7 +312,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "grade",
         "honest, broken and hostile submissions",
-        (Thorough, Little, 130),
+        (Thorough, Little, 200),
         &["copy"],
         &[Package("course-tools"), Path("tests/hostile"), Path("tests/fresh")],
         grade::grade,
@@ -320,7 +320,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "commands",
         "every command of the book does what the book says",
-        (Thorough, All, 260),
+        (Thorough, All, 450),
         &["copy", "trace"],
         &[Reads::All],
         book::commands,
@@ -328,7 +328,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "server",
         "clients, good and bad; curl and openai",
-        (Thorough, All, 60),
+        (Thorough, All, 40),
         &["copy", "python"],
         &[Package("tiny-llm-server"), Path("tests/serve"), Path("server/")],
         server::server,
@@ -336,7 +336,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "browser",
         "the book's pages and the server's",
-        (Thorough, Little, 90),
+        (Thorough, Little, 400),
         &["copy", "python"],
         &[Package("tiny-llm-web"), Path("book/"), Path("server/")],
         browser::browser,
@@ -344,7 +344,7 @@ pub(super) const STEPS: [Step; 45] = [
     step(
         "wheel",
         "the bridge as a wheel, with all that pytest asks of it",
-        (Thorough, All, 300),
+        (Thorough, All, 450),
         &["copy", "python"],
         &[Package("tiny-llm-bridge"), Path("python-ref/"), Path("pyproject.toml")],
         python::wheel,
