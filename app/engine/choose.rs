@@ -66,7 +66,6 @@ impl Chooser {
         if self.not_finite {
             return Err(explained(model));
         }
-        let complete = self.form.is_some_and(|form| form.is_over());
-        Ok(if complete { FinishReason::Stop } else { reason })
+        Ok(self.form.map_or(reason, |form| form.reason(reason)))
     }
 }

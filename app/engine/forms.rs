@@ -16,7 +16,7 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{Follow, Form, Shape, ShapeState, TokenPrices, TokenTree};
-use tiny_llm_formats::request::Request;
+use tiny_llm_formats::{FinishReason, request::Request};
 
 /// Maximum number of schemas and lists of tools whose computed prices are kept.
 const MOST_SHAPES: usize = 8;
@@ -199,8 +199,10 @@ impl FormedAnswer {
         self.constraint.accept(token)
     }
 
-    /// Returns whether the answer is complete.
-    pub(super) fn is_over(&self) -> bool {
-        self.constraint.is_over()
+    /// Returns why the answer ended; `reason` is what its engine says.
+    pub(super) fn reason(&self, reason: FinishReason) -> FinishReason {
+        let reason = if self.constraint.is_over() { FinishReason::Stop } else { reason };
+        let cut_short = reason == FinishReason::Stop && self.constraint.is_cut_short();
+        if cut_short { FinishReason::Length } else { reason }
     }
 }

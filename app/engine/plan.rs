@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, str::FromStr};
 use anyhow::{Result, anyhow};
 use tiny_llm::week2::{
     cache::CacheType,
-    kernels::{Rung, VARIABLE, vector},
+    kernels::{Rung, VARIABLE},
     parallel::Team,
     plan::{AttentionKind, Plan},
 };
@@ -25,7 +25,6 @@ pub(super) fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> 
         }
         None => None,
     };
-    vector::use_rung(rung.unwrap_or_else(Rung::best));
     let attention = options.attention.as_deref();
     let attention = attention.map(|name| option("--attention", name)).transpose()?;
     let mut plan = Plan {

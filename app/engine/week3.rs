@@ -334,6 +334,10 @@ impl<C: Paging> Batch for Week3<C> {
         self.engine.take_chosen()
     }
 
+    fn take_found(&mut self) -> Vec<(u64, usize)> {
+        self.engine.take_found()
+    }
+
     fn page_map(&self) -> Vec<PageUse> {
         let Some(pages) = self.engine.cache().pages() else { return Vec::new() };
         let pool = pages.pool();

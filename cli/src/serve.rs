@@ -34,6 +34,8 @@ pub struct Settings {
     pub host: String,
     /// Port. With 0, the system chooses one.
     pub port: u16,
+    /// Further names by which clients may reach the server.
+    pub allow_hosts: Vec<String>,
     /// Name of the model.
     pub name: String,
     /// Number of batch slots.
@@ -122,6 +124,9 @@ pub(super) struct Args {
     /// Port to listen on (0: chosen by the system)
     #[arg(long, value_name = "N", default_value = "8080")]
     port: u16,
+    /// Further name by which clients may reach the server (may be repeated)
+    #[arg(long = "allow-host", value_name = "NAME")]
+    allow_hosts: Vec<String>,
     /// Name of the model [default: the name of its file or folder]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -194,6 +199,7 @@ impl Args {
         Ok(Settings {
             host: self.host.clone(),
             port: self.port,
+            allow_hosts: self.allow_hosts.clone(),
             name: self.name.clone().unwrap_or(name),
             max_batch: self.max_batch,
             max_queue: self.max_queue,

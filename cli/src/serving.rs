@@ -140,6 +140,10 @@ pub trait Batch {
     /// order of their [`Event::Token`]s.
     fn take_chosen(&mut self) -> Vec<(u64, Chosen)>;
 
+    /// Returns the prompt tokens that were found in the cache, for each request that the last step
+    /// gave a batch slot.
+    fn take_found(&mut self) -> Vec<(u64, usize)>;
+
     /// Returns the use of each page, by page number; empty without pages.
     fn page_map(&self) -> Vec<PageUse>;
 

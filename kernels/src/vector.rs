@@ -5,7 +5,9 @@
 //! loops into vector instructions. That is worth having where the loop has no trick to it; products
 //! of quantized weights have, and are written by hand in the folders beside this file.
 //!
-//! The unit is that of the rung in use, which is the whole process's: [`use_rung`].
+//! The unit is the process's: the machine's best, or that of the rung which the environment names
+//! ([`VARIABLE`](crate::rung::VARIABLE)). It doesn't depend on an engine's plan, so that two engines
+//! of different rungs in one process don't change each other's bits.
 
 #![allow(
     unsafe_code,
@@ -48,8 +50,7 @@ impl Unit {
         }
     }
 
-    /// That of the rung in use: the one that was asked for, by [`use_rung`] or by the environment,
-    /// or else the best.
+    /// That of the process: the environment's, or else the best.
     #[inline]
     fn in_use() -> Self {
         match IN_USE.load(Ordering::Relaxed) {
@@ -71,10 +72,12 @@ impl Unit {
 /// needed.
 static IN_USE: AtomicU8 = AtomicU8::new(0);
 
-/// From now on, everything here runs on this rung, in all threads.
+/// For tests, which compare units: from now on, everything here runs on this rung, in all threads.
+/// An engine never calls it.
 ///
 /// # Panics
 /// If this machine cannot run it.
+#[doc(hidden)]
 pub fn use_rung(rung: Rung) {
     assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
     IN_USE.store(Unit::of(rung) as u8, Ordering::Relaxed);

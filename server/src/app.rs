@@ -45,6 +45,10 @@ pub(crate) struct App {
     /// Whether new requests are refused.
     pub(crate) ending: AtomicBool,
     commands: mpsc::Sender<Command>,
+    /// Permit to read a long body.
+    pub(crate) long_bodies: Arc<Semaphore>,
+    /// Bytes of the longest token.
+    longest_token: usize,
     /// One permit per running or waiting answer.
     places: Arc<Semaphore>,
     tickets: AtomicU64,
@@ -71,6 +75,8 @@ impl App {
             parts;
         let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let places = Arc::new(Semaphore::new(settings.max_batch + settings.max_queue));
+        let bytes = |token| tokenizer.token_bytes(token).len();
+        let longest_token = (0..vocabulary as u32).map(bytes).max().unwrap_or(0);
         Self {
             settings,
             tokenizer,
@@ -85,6 +91,8 @@ impl App {
             views: parts.views,
             ending: AtomicBool::new(false),
             commands: parts.commands,
+            long_bodies: Arc::new(Semaphore::new(1)),
+            longest_token,
             places,
             tickets: AtomicU64::new(1),
         }
@@ -124,19 +132,25 @@ impl App {
     /// # Errors
     /// If there are none or too many, or one is not in the vocabulary.
     fn tokens(&self, prompt: &Prompt, tools: &[Json], field: &str) -> Result<Vec<u32>, ApiError> {
+        let most = self.settings.max_prompt.unwrap_or(self.context).min(self.context);
+        let too_long = |found: usize, what: &str, most: usize| {
+            let message = format!("{field:?}: found {found} {what}, expected {most} at most");
+            let error = ApiError::field(field, message);
+            error.with(StatusCode::BAD_REQUEST, "context_length_exceeded")
+        };
+        // Text that cannot fit is not tokenized at all.
+        let (bytes, room) = (text_len(prompt, tools), most.saturating_mul(self.longest_token));
+        if bytes > room {
+            return Err(too_long(bytes, &format!("bytes for {most} tokens"), room));
+        }
         let tokens = self.encode(prompt, tools, field)?;
-        let (found, most) = (tokens.len(), self.settings.max_prompt.unwrap_or(self.context));
+        let found = tokens.len();
         if found == 0 {
             let message = format!("{field:?}: found no token to start from");
             return Err(ApiError::field(field, message));
         }
-        if found > most.min(self.context) {
-            let message = format!(
-                "{field:?}: found {found} tokens, expected {} at most",
-                most.min(self.context)
-            );
-            let error = ApiError::field(field, message);
-            return Err(error.with(StatusCode::BAD_REQUEST, "context_length_exceeded"));
+        if found > most {
+            return Err(too_long(found, "tokens", most));
         }
         let known = check_tokens((0..).zip(tokens.iter().copied()), self.vocabulary);
         known.map_err(|UnknownToken { token, vocabulary, .. }| {
@@ -202,5 +216,17 @@ impl App {
         self.tell(Command::Submit { client, requests, form, extras });
         let (name, tokenizer) = (&self.settings.name, Arc::clone(&self.tokenizer));
         Ok((waiting, Answers::new(wanted, ticket, prompt_tokens, name, tokenizer)))
+    }
+}
+
+/// Counts the bytes of a prompt that are tokenized.
+fn text_len(prompt: &Prompt, tools: &[Json]) -> usize {
+    match prompt {
+        Prompt::Text(text) => text.len(),
+        Prompt::Tokens(_) => 0,
+        Prompt::Messages(messages) => {
+            let messages = messages.iter().map(|message| message.content.len());
+            messages.chain(tools.iter().map(|tool| tool.to_string().len())).sum()
+        }
     }
 }

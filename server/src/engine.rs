@@ -57,7 +57,8 @@ pub(crate) enum Reply {
     /// A token, and the text that is now certain.
     Token { choice: usize, text: String, chosen: Option<Chosen> },
     /// The end, with the text held back until now.
-    Finished { choice: usize, text: String, reason: FinishReason },
+    /// `cached` prompt tokens were found in the cache.
+    Finished { choice: usize, text: String, reason: FinishReason, cached: usize },
 }
 
 /// Why an answer is cut off midway.
@@ -83,6 +84,9 @@ struct Open {
     /// Time of its last token, or of the request.
     last: Instant,
     first: bool,
+    /// Prompt tokens that were in the cache when it first got a batch slot. What is found after a
+    /// preemption is its own.
+    cached: Option<usize>,
 }
 
 type Texts = Box<dyn Fn() -> Vec<Vec<u8>> + Send>;
@@ -177,7 +181,10 @@ impl EngineLoop {
                 Ok(id) => {
                     self.metrics.tokens[0].fetch_add(prompt, Relaxed);
                     let text = (self.text)();
-                    self.open.insert(id, Open { ticket, choice, text, last: came, first: true });
+                    self.open.insert(
+                        id,
+                        Open { ticket, choice, text, last: came, first: true, cached: None },
+                    );
                     let client = self.clients.get_mut(&ticket).expect("it is there");
                     client.ids.push(id);
                 }
@@ -211,6 +218,11 @@ impl EngineLoop {
         let mut chosen: HashMap<u64, VecDeque<Chosen>> = HashMap::new();
         for (id, one) in self.batch.take_chosen() {
             chosen.entry(id).or_default().push_back(one);
+        }
+        for (id, found) in self.batch.take_found() {
+            if let Some(open) = self.open.get_mut(&id) {
+                open.cached.get_or_insert(found);
+            }
         }
         if counts.steps > before.steps {
             self.metrics.rows.note((counts.rows - before.rows) as f64);
@@ -247,12 +259,12 @@ impl EngineLoop {
             return self.cut(open.ticket, Some(Cut::NotFinite), Ended::NotFinite);
         }
         let text = open.text.finish();
-        let (ticket, choice) = (open.ticket, open.choice);
+        let (ticket, choice, cached) = (open.ticket, open.choice, open.cached.unwrap_or(0));
         self.metrics.over(Ended::Done);
         if let Some(client) = self.clients.get_mut(&ticket) {
             client.ids.retain(|&other| other != id);
         }
-        self.send(ticket, Reply::Finished { choice, text, reason });
+        self.send(ticket, Reply::Finished { choice, text, reason, cached });
         if self.clients.get(&ticket).is_some_and(|client| client.ids.is_empty()) {
             self.clients.remove(&ticket);
         }

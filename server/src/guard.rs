@@ -1,15 +1,21 @@
-//! Checks that apply to every request: the key and the origin.
+//! Checks that apply to every request: its header, the host, the key and the origin.
 
-use std::{hint::black_box, sync::Arc};
+use std::{net::IpAddr, sync::Arc};
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Authority},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 
+use subtle::ConstantTimeEq;
+use tiny_llm_cli::Settings;
+
 use crate::{api::error::ApiError, app::App};
+
+/// Maximum bytes of a request's header: its path, names and values.
+pub(crate) const MAX_HEADER: usize = 64 * 1024;
 
 /// Paths without a key: load balancers have none, and the page asks its user for it.
 const OPEN: [&str; 4] = ["/", "/page.css", "/page.js", "/health"];
@@ -19,7 +25,16 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     let preflight = request.method() == Method::OPTIONS
         && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     let cors = app.settings.cors.as_deref();
-    let mut response = if preflight && cors.is_some() {
+    let mut response = if head_len(&request) > MAX_HEADER {
+        ApiError::invalid(format!("the header is too long: expected {MAX_HEADER} bytes at most"))
+            .with(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "header_too_large")
+            .into_response()
+    } else if !is_for_us(&app.settings, &request) {
+        let message = "\"Host\": expected an address, localhost, or a name given as --allow-host";
+        ApiError::field("Host", message)
+            .with(StatusCode::FORBIDDEN, "host_not_allowed")
+            .into_response()
+    } else if preflight && cors.is_some() {
         StatusCode::NO_CONTENT.into_response()
     } else if !OPEN.contains(&request.uri().path())
         && !allowed(app.settings.api_key.as_deref(), request.headers())
@@ -43,6 +58,26 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     response
 }
 
+/// Counts the bytes of a header.
+fn head_len(request: &Request) -> usize {
+    let lines = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
+    request.uri().path_and_query().map_or(0, |path| path.as_str().len()) + lines.sum::<usize>()
+}
+
+/// Returns whether a request names this server. A browser sends the name in its address bar, so a
+/// page whose name was pointed at this machine (DNS rebinding) sends another one. An address cannot
+/// be pointed elsewhere.
+fn is_for_us(settings: &Settings, request: &Request) -> bool {
+    let own = |host: &str| {
+        let names = settings.allow_hosts.iter().chain([&settings.host]).map(String::as_str);
+        host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+            || names.chain(["localhost"]).any(|name| name.eq_ignore_ascii_case(host))
+    };
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    hosts.all(|host| Authority::try_from(host.as_bytes()).is_ok_and(|host| own(host.host())))
+        && request.uri().host().is_none_or(own)
+}
+
 /// Returns whether the request has the key, or no key is required.
 fn allowed(key: Option<&str>, headers: &HeaderMap) -> bool {
     let Some(key) = key else { return true };
@@ -50,20 +85,11 @@ fn allowed(key: Option<&str>, headers: &HeaderMap) -> bool {
     let (Some(said), None) = (said.next(), said.next()) else { return false };
     match said.as_bytes().split_at_checked(7) {
         Some((scheme, said)) if scheme.eq_ignore_ascii_case(b"bearer ") => {
-            same(key.as_bytes(), said)
+            // In constant time, so that the time does not reveal how many bytes match.
+            key.as_bytes().ct_eq(said).into()
         }
         _ => false,
     }
-}
-
-/// Compares two byte strings in constant time: it looks at every byte of `said`, so the time does
-/// not reveal how many match.
-fn same(key: &[u8], said: &[u8]) -> bool {
-    let mut different = usize::from(key.len() != said.len());
-    for (i, byte) in said.iter().enumerate() {
-        different |= usize::from(black_box(byte ^ key[i % key.len()]));
-    }
-    black_box(different) == 0
 }
 
 #[cfg(test)]

@@ -25,12 +25,10 @@ use tokio::{
     time::{Instant, interval, sleep, sleep_until},
 };
 
-use crate::{app::App, engine::Command, patient::Patient, routes::router};
+use crate::{app::App, engine::Command, guard::MAX_HEADER, patient::Patient, routes::router};
 
 /// How often to check for shutdown.
 const PERIOD: Duration = Duration::from_millis(50);
-/// Maximum bytes of a request's header.
-const MAX_HEADER: usize = 64 * 1024;
 /// Time for clients to read why their answers were cut off.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
@@ -110,6 +108,7 @@ async fn connection(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(settings.header_time)
+        // hyper may read as much again before it looks; the guard counts.
         .max_buf_size(MAX_HEADER)
         .serve_connection(stream, TowerToHyperService::new(router));
     let mut connection = pin!(connection);

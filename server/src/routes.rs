@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::Ordering::Relaxed};
 use axum::{
     Router,
     body::{Body, Bytes},
-    extract::{Path, Request, State},
+    extract::{Path, Request, State, rejection::PathRejection},
     http::{HeaderMap, HeaderValue, StatusCode, header},
     middleware,
     response::{IntoResponse, Response},
@@ -31,6 +31,9 @@ use crate::{
 /// The page may only load resources from this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Bytes from which a body is long: reading and tokenizing it takes milliseconds.
+const LONG: usize = 16 * 1024;
 
 type Shared = State<Arc<App>>;
 
@@ -72,9 +75,8 @@ async fn answer(kind: Kind, State(app): Shared, request: Request) -> Response {
 
 async fn answered(kind: Kind, app: Arc<App>, request: Request) -> Result<Response, ApiError> {
     let body = body(&app, request).await?;
-    // Tokenizing a long prompt takes time and must not delay other answers.
-    let submitted = blocking(move || {
-        let wanted = ApiRequest::read(kind, &body, app.bounds())?;
+    let submitted = blocking(app, body, move |app, body| {
+        let wanted = ApiRequest::read(kind, body, app.bounds())?;
         let (waiting, answers) = app.submit(&wanted)?;
         Ok((wanted, waiting, answers))
     });
@@ -94,18 +96,29 @@ async fn texts(
 ) -> Response {
     let result = async {
         let body = body(&app, request).await?;
-        blocking(move || of(&app, &body)).await
+        blocking(app, body, of).await
     };
     result.await.map_or_else(close_if_unread, |value| object(&value))
 }
 
-/// Runs `work` on a thread for slow work.
+/// Runs `work` on a thread for slow work: tokenizing a long prompt takes time and must not delay
+/// other answers. There are two such threads. Long bodies take turns on one of them, in the order
+/// in which they arrived, so that a short one never waits for a long one.
 ///
 /// # Errors
 /// The errors of `work`, or a panic in it, as from an unwritten task of the learner's.
 async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+    app: Arc<App>,
+    body: Bytes,
+    work: impl FnOnce(&App, &[u8]) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
+    let long = body.len() > LONG;
+    let turn = if long { Arc::clone(&app.long_bodies).acquire_owned().await.ok() } else { None };
+    let work = move || {
+        // The turn lasts until the work is done, even if the client leaves.
+        let _turn = turn;
+        work(&app, &body)
+    };
     task::spawn_blocking(work).await.unwrap_or_else(|error| {
         let said = error.try_into_panic().map(|panic| crate::said(&*panic)).unwrap_or_default();
         Err(ApiError::failed(said))
@@ -186,8 +199,12 @@ async fn models(State(app): Shared) -> Response {
     object(&json!({ "object": "list", "data": [described(&app)] }))
 }
 
-async fn model(State(app): Shared, Path(name): Path<String>) -> Result<Response, ApiError> {
-    if name != app.settings.name {
+async fn model(
+    State(app): Shared,
+    name: Result<Path<String>, PathRejection>,
+) -> Result<Response, ApiError> {
+    // A name that is not UTF-8 is no model's either.
+    if name.map_or(true, |Path(name)| name != app.settings.name) {
         let message = format!("the model served here is {:?}", app.settings.name);
         let error = ApiError::field("model", message);
         return Err(error.with(StatusCode::NOT_FOUND, "model_not_found"));

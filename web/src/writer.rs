@@ -13,7 +13,7 @@ use tiny_llm_reference::{
         cache::{CacheShape, CacheType, DenseCache},
         generate::Session,
         gguf::Gguf,
-        kernels::{Rung, vector},
+        kernels::Rung,
         load::load_gguf,
         parallel::Team,
         plan::{AttentionKind, Plan},
@@ -46,7 +46,6 @@ impl Writer {
             "" => Rung::best(),
             rung => rung.parse().map_err(anyhow::Error::msg)?,
         };
-        vector::use_rung(rung);
         let gguf = Gguf::parse(Bytes::from(file), name)?;
         let tokenizer = Tokenizer::from_gguf(&gguf.metadata)?;
         let model = load_gguf(&gguf, usize::MAX)?;

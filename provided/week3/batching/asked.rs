@@ -40,6 +40,12 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         std::mem::take(&mut self.chosen)
     }
 
+    /// How many positions of its tokens were in the cache already, for each request that was let in
+    /// by the last step.
+    pub fn take_found(&mut self) -> Vec<(RequestId, usize)> {
+        std::mem::take(&mut self.found)
+    }
+
     /// What answers the rows.
     #[must_use]
     pub fn pass(&self) -> &P {

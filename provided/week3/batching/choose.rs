@@ -3,6 +3,7 @@
 use tiny_llm_formats::FinishReason;
 
 use crate::week3::{
+    constraint::Constraint,
     engine::{Engine, Event},
     pass::Pass,
     request::{Phase, Sequence},
@@ -52,6 +53,10 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
                         self.chosen.push((sequence.id, chosen));
                     }
                     on_event(Event::Token { id: sequence.id, token });
+                }
+                let cut_short = sequence.constraint.as_ref().is_some_and(Constraint::is_cut_short);
+                if sequence.finished() == Some(FinishReason::Stop) && cut_short {
+                    sequence.phase = Phase::Finished(FinishReason::Length);
                 }
                 let goes_on = sequence.finished().is_none();
                 if !goes_on || drafts.get(accepted) != Some(&token) {

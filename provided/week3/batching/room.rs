@@ -18,6 +18,11 @@ pub trait EngineCache: KvCache {
         0
     }
 
+    /// Counts the pages in use that are neither this sequence's nor given up on demand.
+    fn pages_of_others(&self, _sequence: usize) -> usize {
+        0
+    }
+
     /// Says that the sequence's positions hold these tokens, so that others may find them.
     fn remember(&mut self, _sequence: usize, _tokens: &[u32]) {}
 }

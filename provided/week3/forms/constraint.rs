@@ -108,7 +108,7 @@ impl Constraint {
     #[must_use]
     pub fn new<G: Grammar>(rules: &Arc<Rules<G>>) -> Self {
         let rules = Arc::clone(rules);
-        Self(Box::new(Follower { state: rules.grammar.start(), rules }))
+        Self(Box::new(Follower { state: rules.grammar.start(), rules, cut_short: false }))
     }
 
     /// How many tokens make a whole of the answer so far; `None` if none do.
@@ -133,6 +133,13 @@ impl Constraint {
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.0.is_over()
+    }
+
+    /// Whether the answer would have been longer: the likeliest token that may follow was ruled out
+    /// at least once, because too few tokens were left to make a whole of what it begins.
+    #[must_use]
+    pub fn is_cut_short(&self) -> bool {
+        self.0.is_cut_short()
     }
 
     /// Whether `left` more tokens suffice, where at most that many may come.
@@ -193,6 +200,7 @@ trait Follow: Send {
     fn closing_text(&self) -> Vec<u8>;
     fn is_complete(&self) -> bool;
     fn is_over(&self) -> bool;
+    fn is_cut_short(&self) -> bool;
     fn mask(&mut self, logits: &mut [f32], left: usize, stop: &[u32]);
     fn accept(&mut self, token: u32);
     fn cloned(&self) -> Box<dyn Follow>;
@@ -207,6 +215,7 @@ impl Clone for Box<dyn Follow> {
 struct Follower<G: Grammar> {
     rules: Arc<Rules<G>>,
     state: G::State,
+    cut_short: bool,
 }
 
 impl<G: Grammar> Follow for Follower<G> {
@@ -227,12 +236,22 @@ impl<G: Grammar> Follow for Follower<G> {
         self.rules.grammar.is_over(&self.state)
     }
 
+    fn is_cut_short(&self) -> bool {
+        self.cut_short
+    }
+
     fn mask(&mut self, logits: &mut [f32], left: usize, stop: &[u32]) {
+        let complete = self.is_complete();
         let Rules { grammar, vocabulary, prices } = &*self.rules;
         // Whoever panicked while it had the prices has left none half written.
         let mut prices = prices.lock().unwrap_or_else(PoisonError::into_inner);
         let prices = prices.of(grammar, vocabulary.trie(), &self.state);
-        mask(logits, &prices, left, stop, self.is_complete());
+        let too_long = |price: u16| price != NEVER && usize::from(price) >= left;
+        let lost = logits.iter().zip(&*prices).filter(|(_, price)| too_long(**price));
+        let lost = lost.map(|(&x, _)| x).fold(f32::NEG_INFINITY, f32::max);
+        mask(logits, &prices, left, stop, complete);
+        // Most steps are far from the end, and lose nothing.
+        self.cut_short |= lost > f32::NEG_INFINITY && logits.iter().all(|&x| x < lost);
     }
 
     fn accept(&mut self, token: u32) {
@@ -243,6 +262,7 @@ impl<G: Grammar> Follow for Follower<G> {
     }
 
     fn cloned(&self) -> Box<dyn Follow> {
-        Box::new(Self { rules: Arc::clone(&self.rules), state: self.state.clone() })
+        let Self { rules, state, cut_short } = self;
+        Box::new(Self { rules: Arc::clone(rules), state: state.clone(), cut_short: *cut_short })
     }
 }

@@ -27,6 +27,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             let found = self.cache.attach_prefix(slot, &sequence.tokens);
             sequence.num_computed = found;
             self.attached += found as u64;
+            self.found.push((sequence.id, found));
             any |= found > 0;
         }
         any

@@ -65,6 +65,10 @@ pub(crate) struct Answers {
     pub(crate) head: Head,
     choices: Vec<Choice>,
     prompt_tokens: usize,
+    /// Prompt tokens that were not computed again.
+    cached_tokens: usize,
+    /// Number of answers to each prompt.
+    n: usize,
     new_tokens: usize,
 }
 
@@ -94,7 +98,8 @@ impl Answers {
             ..Choice::default()
         };
         let choices = (0..request.answers()).map(|_| choice()).collect();
-        Self { head, choices, prompt_tokens, new_tokens: 0 }
+        let n = request.n;
+        Self { head, choices, prompt_tokens, cached_tokens: 0, n, new_tokens: 0 }
     }
 
     /// Handles a reply. Returns the index of its answer.
@@ -106,7 +111,9 @@ impl Answers {
                 choice.chosen.extend(chosen);
                 (i, choice.holdback.push(&text), None)
             }
-            Reply::Finished { choice: i, text, reason } => {
+            Reply::Finished { choice: i, text, reason, cached } => {
+                // A prompt counts once, however many answers it has.
+                self.cached_tokens += if i % self.n == 0 { cached } else { 0 };
                 let holdback = &mut self.choices[i].holdback;
                 (i, holdback.push(&text) + &holdback.finish(), Some(word(reason)))
             }
@@ -147,6 +154,7 @@ impl Answers {
     pub(crate) fn usage(&self) -> Value {
         json!({
             "prompt_tokens": self.prompt_tokens,
+            "prompt_tokens_details": { "cached_tokens": self.cached_tokens },
             "completion_tokens": self.new_tokens,
             "total_tokens": self.prompt_tokens + self.new_tokens,
         })

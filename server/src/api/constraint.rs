@@ -41,15 +41,13 @@ pub(super) fn read(
             return Err(ApiError::unsupported(name, why));
         }
     }
-    let ordered =
-        || Json::parse(body).map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")));
-    let wanted = tools(fields, kind, &ordered, style)?;
+    let wanted = tools(fields, kind, body, style)?;
     let Some(format) = fields.take("response_format") else { return Ok(wanted) };
     let mut inner = Fields::of(format, "response_format.")?;
     let form = match inner.text("type")?.as_deref() {
         Some("text") => None,
         Some("json_object") => Some(Form::Json),
-        Some("json_schema") => Some(schema(&mut inner, &ordered()?)?),
+        Some("json_schema") => Some(schema(&mut inner, &ordered(body)?)?),
         _ => {
             let why = "answers are of the type text, json_object or json_schema";
             return Err(ApiError::unsupported("response_format", why));
@@ -64,6 +62,11 @@ pub(super) fn read(
         return Err(ApiError::unsupported("response_format", why));
     }
     Ok(Wanted { form: form.or(wanted.form), ..wanted })
+}
+
+/// Parses the body with the order of its keys.
+fn ordered(body: &[u8]) -> Result<Json, ApiError> {
+    Json::parse(body).map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")))
 }
 
 fn schema(format: &mut Fields, ordered: &Json) -> Result<Form, ApiError> {
@@ -111,10 +114,14 @@ enum Choice {
     Named(String),
 }
 
-fn tools(
+/// Reads `tools`, `tool_choice` and `parallel_tool_calls`.
+///
+/// # Errors
+/// If a tool is invalid, or the choice names none of them.
+pub(super) fn tools(
     fields: &mut Fields,
     kind: Kind,
-    ordered: &dyn Fn() -> Result<Json, ApiError>,
+    body: &[u8],
     style: Style,
 ) -> Result<Wanted, ApiError> {
     let listed = fields.take("tools");
@@ -135,7 +142,7 @@ fn tools(
         };
         return Err(ApiError::field(name, format!("{name:?} needs \"tools\"")));
     }
-    let ordered = ordered()?;
+    let ordered = ordered(body)?;
     let mut tools = Vec::new();
     for (i, value) in listed.into_iter().enumerate() {
         tools.push(tool(value, i, &ordered)?);

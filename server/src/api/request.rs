@@ -170,8 +170,10 @@ fn sampling(fields: &mut Fields) -> Result<SamplerOptions, ApiError> {
 
 /// Reads the seed. Without one, each request gets a different seed.
 fn seed(fields: &mut Fields) -> Result<u64, ApiError> {
-    let seed = fields.whole("seed", 0..=u64::MAX)?;
-    Ok(seed.unwrap_or_else(|| RandomState::new().hash_one(0)))
+    let Some(value) = fields.take("seed") else { return Ok(RandomState::new().hash_one(0)) };
+    // A negative one counts as its 64 bits.
+    let seed = value.as_u64().or_else(|| value.as_i64().map(i64::cast_unsigned));
+    seed.ok_or_else(|| fields.wrong("seed", &value, "a whole number of 64 bits"))
 }
 
 fn penalty(fields: &mut Fields, name: &str) -> Result<f32, ApiError> {

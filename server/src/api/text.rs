@@ -3,20 +3,24 @@
 use serde_json::{Value, json};
 
 use super::{
-    chat,
+    chat, constraint,
     error::ApiError,
     fields::Fields,
+    kind::Kind,
     request::{Prompt, prompts},
 };
 use crate::app::App;
 
-/// Returns the tokens that the engine would see for `{"prompt": TEXT}` or `{"messages": […]}`.
+/// Returns the tokens that the engine would see for `{"prompt": TEXT}` or for
+/// `{"messages": […]}`, with `tools` if there are any.
 ///
 /// # Errors
 /// If the body is anything else, or the chat template refuses the messages.
 pub(crate) fn tokenize(app: &App, body: &[u8]) -> Result<Value, ApiError> {
     let mut fields = read(body)?;
+    let mut tools = Vec::new();
     let (prompt, field) = if fields.has("messages") {
+        tools = constraint::tools(&mut fields, Kind::Chat, body, app.style)?.tools;
         (Prompt::Messages(chat::messages(&mut fields, app.style)?), "messages")
     } else {
         match &prompts(&mut fields)?[..] {
@@ -25,7 +29,7 @@ pub(crate) fn tokenize(app: &App, body: &[u8]) -> Result<Value, ApiError> {
         }
     };
     fields.end()?;
-    let tokens = app.encode(&prompt, &[], field)?;
+    let tokens = app.encode(&prompt, &tools, field)?;
     Ok(json!({ "count": tokens.len(), "max_model_len": app.context, "tokens": tokens }))
 }
 

@@ -129,7 +129,7 @@ impl Connection {
 /// The bytes of a request.
 pub(crate) fn post(path: &str, body: &str, headers: &str) -> String {
     format!(
-        "POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
         body.len()
     )
 }
@@ -143,7 +143,7 @@ pub(crate) fn ask(address: SocketAddr, path: &str, body: &Json) -> Answer {
 
 pub(crate) fn get(address: SocketAddr, path: &str) -> Answer {
     let mut connection = Connection::open(address);
-    connection.send(format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").as_bytes());
+    connection.send(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes());
     connection.answer()
 }
 

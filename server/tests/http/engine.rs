@@ -95,6 +95,7 @@ struct Fake {
     letters: Vec<u32>,
     runs: VecDeque<Run>,
     chosen: Vec<(u64, Chosen)>,
+    found: Vec<(u64, usize)>,
     next: u64,
     steps: u64,
     rows: u64,
@@ -171,6 +172,10 @@ impl Batch for Fake {
         let mut free = (0..ROWS).filter(|slot| !taken.contains(slot));
         for run in self.runs.iter_mut().filter(|run| run.slot.is_none()) {
             run.slot = free.next();
+            // As if all but the last token had been there.
+            if run.slot.is_some() {
+                self.found.push((run.id, run.submitted.request.prompt.len() - 1));
+            }
         }
         for i in 0..self.runs.len() {
             if self.runs[i].slot.is_none() {
@@ -229,6 +234,10 @@ impl Batch for Fake {
 
     fn take_chosen(&mut self) -> Vec<(u64, Chosen)> {
         std::mem::take(&mut self.chosen)
+    }
+
+    fn take_found(&mut self) -> Vec<(u64, usize)> {
+        std::mem::take(&mut self.found)
     }
 
     /// A page for each row.
@@ -292,6 +301,7 @@ pub(crate) fn settings() -> Settings {
     Settings {
         host: "127.0.0.1".to_owned(),
         port: 0,
+        allow_hosts: vec!["letters.example".to_owned()],
         name: "letters".to_owned(),
         max_batch: ROWS,
         max_queue: QUEUE,
@@ -345,6 +355,7 @@ pub(crate) fn opened(knobs: &Arc<Knobs>) -> Opened {
             letters,
             runs: VecDeque::new(),
             chosen: Vec::new(),
+            found: Vec::new(),
             next: 10,
             steps: 0,
             rows: 0,

@@ -121,7 +121,7 @@ fn nonsense_hurts_nobody() {
         b"POST /v1/completions HTTP/9.9\r\n\r\n",
         b"POST /v1/completions HTTP/1.1\r\ncontent-length: -1\r\n\r\n",
         b"POST /v1/completions HTTP/1.1\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nabcdef",
-        b"POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+        b"POST /v1/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
           transfer-encoding: chunked\r\n\r\nzz\r\n",
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ] {
@@ -187,7 +187,7 @@ fn nothing_stays_behind_after_a_crowd() {
                 // One that begins and talks nonsense.
                 _ => {
                     let mut client = Connection::open(server.address);
-                    client.send(b"POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-le");
+                    client.send(b"POST /v1/completions HTTP/1.1\r\nhost: localhost\r\ncontent-le");
                     let _ = client.stream.get_mut().write_all(&[0xff; 100]);
                 }
             });
@@ -204,7 +204,7 @@ fn told_to_end_it_ends_what_runs_and_takes_nothing_new() {
     let body = r#"{"model":"m","prompt":"a","max_tokens":200,"stream":true}"#;
     let mut runs = begun(&server, body);
     let mut idle = Connection::open(server.address);
-    idle.send(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n");
+    idle.send(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n");
     assert_eq!(idle.answer().status, 200);
     server.knobs.stop.store(true, SeqCst);
     let answer = runs.answer();
@@ -238,7 +238,7 @@ fn what_does_not_end_in_time_is_cut_and_told() {
 fn a_view_that_is_open_does_not_keep_it_from_ending() {
     let mut server = start(&settings());
     let mut watcher = Connection::open(server.address);
-    watcher.send(b"GET /live HTTP/1.1\r\nhost: x\r\n\r\n");
+    watcher.send(b"GET /live HTTP/1.1\r\nhost: localhost\r\n\r\n");
     assert_eq!(watcher.head().status, 200);
     server.end().expect("it ends well");
 }

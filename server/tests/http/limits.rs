@@ -23,7 +23,7 @@ fn a_body_has_a_limit_however_it_comes() {
     // In chunks, nobody says beforehand how long it is.
     let mut connection = Connection::open(server.address);
     connection.send(
-        b"POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+        b"POST /v1/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
           transfer-encoding: chunked\r\n\r\n",
     );
     for _ in 0..5 {
@@ -37,7 +37,8 @@ fn a_body_has_a_limit_however_it_comes() {
 fn a_header_has_a_limit() {
     let server = start(&settings());
     let mut connection = Connection::open(server.address);
-    let head = format!("GET /health HTTP/1.1\r\nhost: x\r\nlong: {}\r\n\r\n", "a".repeat(140_000));
+    let head =
+        format!("GET /health HTTP/1.1\r\nhost: localhost\r\nlong: {}\r\n\r\n", "a".repeat(140_000));
     // It may close before it has taken all of it.
     let _ = connection.stream.get_mut().write_all(head.as_bytes());
     assert_eq!(connection.head().status, 431);
@@ -92,7 +93,7 @@ fn who_begins_and_does_not_go_on_is_let_go() {
     let mut half = Connection::open(server.address);
     half.send(b"POST /v1/completions HT");
     let mut idle = Connection::open(server.address);
-    idle.send(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n");
+    idle.send(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n");
     assert_eq!(idle.answer().status, 200);
     let mut endless = Connection::open(server.address);
     let head = post("/v1/completions", "", "").replace("content-length: 0", "content-length: 999");
@@ -109,12 +110,12 @@ fn more_connections_wait_outside() {
     let mut inside: Vec<Connection> = Vec::new();
     for _ in 0..2 {
         let mut connection = Connection::open(server.address);
-        connection.send(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n");
+        connection.send(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n");
         assert_eq!(connection.answer().status, 200);
         inside.push(connection);
     }
     let mut outside = Connection::open(server.address);
-    outside.send(b"GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n");
+    outside.send(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n");
     inside.pop();
     let metrics = outside.answer().body;
     assert!(metrics.contains("\ntiny_llm_connections 2\n"), "{metrics}");

@@ -59,7 +59,7 @@ fn the_view_shows_who_is_in_which_row() {
     client.post("/v1/completions", body);
     server.until("it runs", |seen| seen.rows == 2);
     let mut watcher = Connection::open(server.address);
-    watcher.send(b"GET /live HTTP/1.1\r\nhost: x\r\n\r\n");
+    watcher.send(b"GET /live HTTP/1.1\r\nhost: localhost\r\n\r\n");
     assert_eq!(watcher.head().header("content-type"), Some("text/event-stream"));
     let first = view(&mut watcher);
     assert_eq!(first["rows"].as_array().expect("rows").len(), 2);

@@ -87,6 +87,8 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) counts: Counts,
     /// Positions that were in the cache already when a request was admitted.
     pub(crate) attached: u64,
+    /// The same of each request that was admitted in the last step.
+    pub(crate) found: Vec<(RequestId, usize)>,
     /// What the scheduler sees of `running`.
     pub(crate) loads: Vec<Load>,
     /// How many rows each of `running` has in the step.
@@ -140,6 +142,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             next_id: 0,
             counts: Counts::default(),
             attached: 0,
+            found: Vec::with_capacity(shape.sequences),
             loads: Vec::with_capacity(shape.sequences),
             shares: Vec::with_capacity(shape.sequences),
             records: options.records.then(Vec::new),
@@ -165,6 +168,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// became of each; does nothing if there is nothing to do.
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
         self.chosen.clear();
+        self.found.clear();
         self.record_ends();
         self.retire(on_event);
         self.admit();
@@ -215,6 +219,11 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
                 continue;
             }
             let (id, before) = (sequence.id, self.running.len());
+            let lost = self.cache.pages_of_others(slot);
+            assert!(
+                before > 1 || lost == 0,
+                "request {id}: there is no room for it, though it runs alone: {lost} pages belong to sequences that do not run"
+            );
             assert!(before > 1, "request {id}: there is no room for it in an empty cache");
             // Whoever has just been let in loses nothing.
             let lost = self.running.last().is_some_and(|youngest| youngest.num_computed > 0);

@@ -119,6 +119,10 @@ impl EngineCache for PagedCache {
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         todo!("week3-day3 task 2: PagedCache::reserve")
     }
+
+    fn pages_of_others(&self, sequence: usize) -> usize {
+        self.pool.num_pages() - self.pool.num_free() - self.tables[sequence].len()
+    }
 }
 
 impl PagedCache {

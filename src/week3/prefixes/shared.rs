@@ -50,6 +50,10 @@ impl EngineCache for SharedCache {
         todo!("week3-day5 task 3: SharedCache::reserve")
     }
 
+    fn pages_of_others(&self, sequence: usize) -> usize {
+        self.pages.pages_of_others(sequence) - self.index.num_unowned(self.pages.pool())
+    }
+
     /// Gives the empty sequence every page of `tokens`' beginning that the index has, without a copy.
     /// Returns how many positions those are; never all.
     fn attach_prefix(&mut self, sequence: usize, tokens: &[u32]) -> usize {

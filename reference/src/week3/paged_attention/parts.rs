@@ -263,6 +263,10 @@ impl<C: Pages + EngineCache> EngineCache for InParts<C> {
         self.cache.attach_prefix(sequence, tokens)
     }
 
+    fn pages_of_others(&self, sequence: usize) -> usize {
+        self.cache.pages_of_others(sequence)
+    }
+
     fn remember(&mut self, sequence: usize, tokens: &[u32]) {
         self.cache.remember(sequence, tokens);
     }

@@ -158,6 +158,10 @@ impl EngineCache for PagedCache {
         true
         // END SOLUTION
     }
+
+    fn pages_of_others(&self, sequence: usize) -> usize {
+        self.pool.num_pages() - self.pool.num_free() - self.tables[sequence].len()
+    }
 }
 
 impl PagedCache {
