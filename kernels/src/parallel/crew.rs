@@ -60,7 +60,7 @@ const QUIT: u64 = 1 << 50;
 const MOST: u64 = INSIDE - 1;
 
 fn count(gate: u64, unit: u64) -> u64 {
-    gate / unit & MOST
+    (gate / unit) & MOST
 }
 
 /// The gate without room.
