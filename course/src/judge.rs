@@ -83,7 +83,7 @@ pub(crate) fn run(root: &Path, day: &Day, task: Option<usize>, ink: Ink) -> Resu
         }
     });
     line.clear();
-    Ok(Judged::of(finished?))
+    Judged::settled(root, day, task, finished?)
 }
 
 /// The command that builds and runs the tests of one task, or of a whole day. A task for another
@@ -112,12 +112,35 @@ pub(crate) fn command(root: &Path, day: &Day, task: Option<usize>) -> Result<Com
 }
 
 impl Judged {
-    /// Reads what [`command`] left.
+    /// Reads what [`command`] left. If the test program was stopped and nobody says by which test,
+    /// it runs again with one thread, which says so.
+    ///
+    /// # Errors
+    /// If cargo cannot be started.
+    pub(crate) fn settled(
+        root: &Path,
+        day: &Day,
+        task: Option<usize>,
+        finished: Finished,
+    ) -> Result<Self> {
+        let first = Self::of(finished);
+        if !first.report.closing.is_empty()
+            || first.report.stopped_by.is_some()
+            || first.verdict != Verdict::Failed
+        {
+            return Ok(first);
+        }
+        let mut command = command(root, day, task)?;
+        command.arg("--test-threads=1");
+        let again = Self::of(process::run_quietly(&mut command)?);
+        Ok(Self { duration: first.duration + again.duration, ..again })
+    }
+
     pub(crate) fn of(finished: Finished) -> Self {
         let Finished { status, text, output, duration } = finished;
         let mut report = Report::parse(&output);
         if report.closing.is_empty() {
-            report.add_overflow(&text);
+            report.add_stopped(&text);
         }
         // A test program that is stopped from outside, as by an overflowing stack, has begun
         // without a closing line.

@@ -41,7 +41,8 @@ impl Report {
                 line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... "))
             {
                 let name = own_name(name.trim_end_matches(" - should panic")).to_owned();
-                if verdict.starts_with("ignored") {
+                // Without a verdict it had begun when the program stopped.
+                if verdict.starts_with("ignored") || verdict.is_empty() {
                     continue;
                 }
                 if report.passed.insert(name.clone(), verdict == "ok").is_some() {
@@ -52,22 +53,40 @@ impl Report {
         report
     }
 
-    /// Adds the test whose stack overflowed, which stops the whole test program. The system says so
-    /// on standard error, where `errors` comes from.
-    pub fn add_overflow(&mut self, errors: &str) {
-        const DIAGNOSIS: &str = "the stack overflowed\n  diagnosis A function calls itself without \
-                                 end, or too often.\n";
+    /// Adds the test that stopped the whole test program: the one that the system names on standard
+    /// error when a stack overflows, or the one that had begun in a run with one thread. `text` is
+    /// standard output and error.
+    pub fn add_stopped(&mut self, text: &str) {
         let overflowed = |line: &str| {
             let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
-            let name = own_name(name);
-            let task = task_of_test(name)?;
-            rest.contains("has overflowed its stack").then(|| (name.to_owned(), task))
+            rest.contains("has overflowed its stack").then(|| own_name(name).to_owned())
         };
-        if let Some((name, task)) = errors.lines().find_map(overflowed) {
-            self.stopped_by = Some(task);
-            self.output.insert(name.clone(), DIAGNOSIS.to_owned());
-            self.passed.insert(name, false);
-        }
+        let overflow = text.lines().find_map(overflowed);
+        let begun = |line: &str| {
+            let name = line.strip_prefix("test ")?.strip_suffix(" ... ")?;
+            Some(own_name(name).to_owned())
+        };
+        let named = overflow.clone().filter(|name| task_of_test(name).is_some());
+        let Some(name) = named.or_else(|| text.lines().find_map(begun)) else {
+            return;
+        };
+        self.stopped_by = task_of_test(&name);
+        let words = if overflow.is_some() {
+            "the stack overflowed\n  diagnosis A function calls itself without end, or too often.\n"
+                .to_owned()
+        } else {
+            // Cargo's line: `process didn't exit successfully: `PROGRAM` (signal: 6, SIGABRT: …)`.
+            let ends = |line: &str| {
+                let end = line.trim().strip_prefix("process didn't exit successfully: ")?;
+                Some(end.rsplit_once("` (")?.1.strip_suffix(')')?.to_owned())
+            };
+            let how = text.lines().find_map(ends).unwrap_or_else(|| "without a word".to_owned());
+            let aborts = ["memory allocation of ", "panic in a "];
+            let why = text.lines().find(|line| aborts.iter().any(|start| line.starts_with(start)));
+            format!("the test program stopped here ({how})\n{}\n", why.unwrap_or_default())
+        };
+        self.output.insert(name.clone(), words);
+        self.passed.insert(name, false);
     }
 
     /// Why tests could not check what they are for, if they say so: this machine lacks something.
@@ -159,6 +178,19 @@ test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
         let modules = Report::parse(&TEXT.replace("task_2_scales", "task_2::task_2_scales"));
         assert_eq!(modules.passed, report.passed, "a test's name is the same in any file");
         assert_eq!(modules.first_panic("task_2_scales"), report.first_panic("task_2_scales"));
+        let mut stopped = Report::parse("running 2 tests\ntest x::task_3_a ... \n");
+        stopped.add_stopped(
+            "test x::task_3_a ... \nmemory allocation of 9 bytes failed\nCaused by:\n  process \
+             didn't exit successfully: `/a (b)/c task_3_` (signal: 6, SIGABRT: abort)\n",
+        );
+        assert_eq!((stopped.stopped_by, stopped.passed["task_3_a"]), (Some(3), false));
+        assert_eq!(
+            stopped.output("task_3_a"),
+            Some(
+                "the test program stopped here (signal: 6, SIGABRT: abort)\n\
+                 memory allocation of 9 bytes failed\n"
+            )
+        );
         let ignored = Report::parse("test a ... ok\ntest b ... ignored, for 64-bit Arm\n");
         assert_eq!(ignored.passed.len(), 1, "what did not run has neither passed nor failed");
     }

@@ -416,6 +416,23 @@ read  book/src/week1/day1.md
     }
 
     #[test]
+    fn a_test_that_aborts_is_its_tasks_failure() {
+        let text = "running 2 tests\ntest parts::task_1_zeta ... ok\ntest parts::task_2_two ... \n\
+                    error: test failed, to rerun pass `--test week1_day1`\n\nCaused by:\n  \
+                    process didn't exit successfully: `/x` (signal: 6, SIGABRT: process abort \
+                    signal)\n";
+        let expected = "\
+failed: week1-day1 task 2, Two (the test program stopped, 0.8 s)
+
+two
+the test program stopped here (signal: 6, SIGABRT: process abort signal)
+
+read  book/src/week1/day1.md
+";
+        assert_eq!(told(None, text), expected);
+    }
+
+    #[test]
     fn a_stopped_test_program_shows_its_last_words() {
         let text = "running 2 tests\n\nmemory allocation of 9 bytes failed\n";
         assert_eq!(

@@ -113,7 +113,7 @@ fn decode(rung: Rung, team: &Team, tensor_type: TensorType, rows: usize, cols: u
     let x = input(rung, team, 1, cols);
     let x = x.with_int8(SUPER_BLOCK);
     let mut out = vec![0.0; rows];
-    let _pass = team.enter();
+    team.enter();
     let (mut products, mut reads) = (Vec::new(), Vec::new());
     for round in 0..4 {
         // One is read, the next multiplied, so that both meet the same disturbances.
@@ -151,7 +151,7 @@ fn prefill(
     let x = input(rung, team, tokens, cols);
     let x = x.with_int8(SUPER_BLOCK);
     let mut out = vec![0.0; tokens * rows];
-    let _pass = team.enter();
+    team.enter();
     let mut times: Vec<Duration> = (0..8192 / tokens.max(64))
         .map(|_| time(|| matmul(rung, team, &matrix, x, &mut out)))
         .collect();
@@ -212,7 +212,7 @@ fn peak(team: &Team) -> f64 {
         });
         black_box(sums);
     };
-    let _pass = team.enter();
+    team.enter();
     let best = (0..200).map(|_| time(run)).min().expect("some runs");
     (TURNS * 16 * 64 * 2 * team.threads()) as f64 / best.as_secs_f64()
 }

@@ -214,7 +214,8 @@ impl Stage for Desk<'_> {
         let Some(running) = self.run.take_if(|running| running.number == run) else {
             return Ok(None);
         };
-        let judged = Judged::of(finished.context("the tests cannot be run")?);
+        let finished = finished.context("the tests cannot be run")?;
+        let judged = Judged::settled(self.root, running.day, running.task, finished)?;
         let trial = Trial::new(self.root, running.day, running.task, judged);
         trial.remember(self.root, &running.fingerprints);
         let passed = trial

@@ -1,18 +1,25 @@
 //! Threads that wait for a job, and how they are given one.
 //!
-//! Waking a sleeping thread costs more than a small matrix, so workers spin while a pass is on, and a
-//! moment longer; then they sleep until the next. A job is a closure on the caller's stack:
-//! [`Turn::run`] lends it out and returns when every worker has given it back.
+//! A job is a closure on the caller's stack. [`Turn::run`] lends it to the workers that come in
+//! while there is work, and returns when the last of them has left. It never waits for a worker that
+//! hasn't come in: the system may have given that worker's core to another program, and the caller
+//! does the whole job itself if it must. So the only wait is for a tile that a worker has begun.
+//!
+//! One number, the gate, says everything that threads must agree on: how many workers may still come
+//! in, how many are in, and how many sleep. A thread that finds no tile left closes the gate. A worker
+//! that comes later finds it closed and doesn't look at the job, which may be gone.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::{PoisonError, TryLockError},
+    sync::TryLockError,
+    time::Instant,
 };
 
 use super::{
+    pace::Pace,
     sync::{
-        Arc, AtomicBool, AtomicUsize, Condvar, JoinHandle, LINGER, Mutex, MutexGuard, Ordering,
-        UnsafeCell, relax, spawn, wait_until,
+        Arc, AtomicU64, JoinHandle, LINGER, Mutex, MutexGuard, Ordering, PATIENCE, Thread,
+        UnsafeCell, current, park, relax, spawn,
     },
     tile::Claims,
 };
@@ -21,64 +28,69 @@ use super::{
 pub(super) struct Crew {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
-    /// Whoever holds this gives the workers their jobs: one caller at a time.
-    turn: Mutex<Claims>,
+    /// The thread that holds this gives the workers their jobs: one caller at a time.
+    turn: Mutex<(Claims, Pace)>,
 }
 
-/// What is run, as workers see it. The lifetime is the caller's, see [`Turn::run`].
-type Job = &'static (dyn Fn() + Sync);
+/// What is run, as workers see it, and the thread to wake at the end. The lifetime is the caller's,
+/// see [`Turn::run`].
+type Job = (&'static (dyn Fn() + Sync), Thread);
 
 struct Shared {
-    /// Counts jobs; a worker that sees a new number takes the job.
-    epoch: AtomicUsize,
-    /// Valid from the moment when `epoch` changes until `working` is 0 again.
+    /// Three counts of 16 bits, [`ROOM`], [`INSIDE`] and [`ASLEEP`], and three flags.
+    gate: AtomicU64,
+    /// Written while nobody is inside, read by those who are.
     job: UnsafeCell<Option<Job>>,
-    /// Workers that have not finished the job.
-    working: AtomicUsize,
-    panicked: AtomicBool,
-    /// How many passes are on: while there are any, workers spin.
-    passes: AtomicUsize,
-    quit: AtomicBool,
-    sleep: Mutex<()>,
-    wake: Condvar,
 }
 
-// SAFETY: `job` is written by the thread that holds the crew's `turn`, while no worker runs
-// (`working` is 0), published by the release of `epoch` and read after an acquire of it.
+/// One more worker may come in.
+const ROOM: u64 = 1;
+/// One worker is inside.
+const INSIDE: u64 = 1 << 16;
+/// One worker sleeps.
+const ASLEEP: u64 = 1 << 32;
+/// The caller sleeps until nobody is inside.
+const WAITING: u64 = 1 << 48;
+/// A worker's part of the job panicked.
+const PANICKED: u64 = 1 << 49;
+/// The workers are to end.
+const QUIT: u64 = 1 << 50;
+
+/// The largest of the counts.
+const MOST: u64 = INSIDE - 1;
+
+fn count(gate: u64, unit: u64) -> u64 {
+    (gate / unit) & MOST
+}
+
+/// The gate without room.
+fn closed(gate: u64) -> u64 {
+    gate & !(MOST * ROOM)
+}
+
+// SAFETY: `job` is written by the thread that holds the crew's `turn`, while nobody is inside,
+// published by the release that makes room, and read by workers that came in by an acquire.
 unsafe impl Sync for Shared {}
 // SAFETY: what `job` refers to is `Sync`, so it may be called from any thread.
 unsafe impl Send for Shared {}
 
-/// The workers are awake until this is dropped.
-pub struct Pass<'a> {
-    shared: &'a Shared,
-}
-
 /// The right to give the workers a job, which one thread has at a time.
 pub(super) struct Turn<'a> {
     crew: &'a Crew,
-    claims: MutexGuard<'a, Claims>,
+    state: MutexGuard<'a, (Claims, Pace)>,
 }
 
 impl Crew {
-    /// So many workers.
+    /// Starts `workers` threads, 65,535 at most.
     pub(super) fn new(workers: usize) -> Self {
-        let shared = Arc::new(Shared {
-            epoch: AtomicUsize::new(0),
-            job: UnsafeCell::new(None),
-            working: AtomicUsize::new(0),
-            panicked: AtomicBool::new(false),
-            passes: AtomicUsize::new(0),
-            quit: AtomicBool::new(false),
-            sleep: Mutex::new(()),
-            wake: Condvar::new(),
-        });
+        let workers = workers.min(MOST as usize);
+        let shared = Arc::new(Shared { gate: AtomicU64::new(0), job: UnsafeCell::new(None) });
         let worker = |_| {
             let shared = Arc::clone(&shared);
             spawn(move || shared.work())
         };
-        let workers = (0..workers).map(worker).collect();
-        Self { shared, workers, turn: Mutex::new(Claims::default()) }
+        let handles = (0..workers).map(worker).collect();
+        Self { shared, workers: handles, turn: Mutex::new((Claims::default(), Pace::new(workers))) }
     }
 
     /// Number of workers.
@@ -86,117 +98,138 @@ impl Crew {
         self.workers.len()
     }
 
-    /// Wakes the workers until the returned guard is dropped.
-    pub(super) fn enter(&self) -> Pass<'_> {
-        let shared = &*self.shared;
-        if shared.passes.fetch_add(1, Ordering::AcqRel) == 0 && !self.workers.is_empty() {
-            // Whoever saw no pass holds this lock until it sleeps, and so is not missed.
-            let _guard = shared.sleep.lock().unwrap_or_else(PoisonError::into_inner);
-            shared.wake.notify_all();
+    /// Wakes the workers that sleep, so that they are there for the next job.
+    pub(super) fn enter(&self) {
+        if let Some(mut turn) = self.turn() {
+            self.wake(self.shared.gate.load(Ordering::Relaxed), turn.state.1.wanted());
         }
-        Pass { shared }
     }
 
-    /// The workers, if they are free: they are not while another thread's job is on, nor within a
-    /// job.
+    /// Wakes `wanted` workers, unless as many are awake.
+    fn wake(&self, gate: u64, wanted: usize) {
+        if count(gate, ASLEEP) as usize + wanted > self.len() {
+            self.workers[..wanted].iter().for_each(|worker| worker.thread().unpark());
+        }
+    }
+
+    /// The workers, if they are free and any are wanted. They aren't free while another thread's job
+    /// is on, nor within a job.
     pub(super) fn turn(&self) -> Option<Turn<'_>> {
-        let claims = match self.turn.try_lock() {
-            Ok(claims) => claims,
+        let mut state = match self.turn.try_lock() {
+            Ok(state) => state,
             // A job that panicked has ended all the same.
             Err(TryLockError::Poisoned(error)) => error.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        Some(Turn { crew: self, claims })
+        (state.1.wanted() > 0).then_some(Turn { crew: self, state })
     }
 }
 
 impl Turn<'_> {
-    /// Runs `job` once on every thread, this one included, with nothing claimed of `n` tiles.
-    /// Afterwards the claims say what was.
+    /// Runs `job` on this thread and on workers that come in time, with nothing claimed of `n` tiles.
+    /// Afterwards the claims say what was. `job` returns when there is no tile left to claim.
     pub(super) fn run(&mut self, n: usize, job: impl Fn(&Claims) + Sync) -> &Claims {
-        self.claims.clear(n);
-        let (claims, shared) = (&*self.claims, &*self.crew.shared);
+        let (claims, pace) = &mut *self.state;
+        claims.clear(n);
+        let (claims, shared) = (&*claims, &*self.crew.shared);
         let job = || job(claims);
         let job: &(dyn Fn() + Sync) = &job;
-        let pass = self.crew.enter();
-        // SAFETY: the lifetime is longer than the truth, but the reference is used only until
-        // `working` is 0, and this function neither returns nor unwinds before.
-        let forever: Job = unsafe { std::mem::transmute::<&(dyn Fn() + Sync), Job>(job) };
-        // SAFETY: this thread alone has the turn, and `working` is 0, as whoever had it before has
-        // waited for that; so no worker looks at the job.
-        shared.job.with_mut(|place| unsafe { *place = Some(forever) });
-        shared.working.store(self.crew.len(), Ordering::Relaxed);
-        shared.epoch.fetch_add(1, Ordering::Release);
+        // SAFETY: the lifetime is longer than the truth, but workers use the reference only while
+        // they are inside. This function neither returns nor unwinds before the gate is closed and
+        // nobody is inside.
+        let forever =
+            unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(job) };
+        // SAFETY: this thread alone has the turn, and nobody is inside: the thread that had it before
+        // waited for that with the gate closed.
+        shared.job.with_mut(|place| unsafe { *place = Some((forever, current())) });
+        let helpers = pace.wanted().min(n - 1);
+        let begun = Instant::now();
+        self.crew.wake(shared.gate.fetch_add(helpers as u64 * ROOM, Ordering::AcqRel), helpers);
         let mine = catch_unwind(AssertUnwindSafe(job));
-        wait_until(|| shared.working.load(Ordering::Acquire) == 0);
-        drop(pass);
-        let theirs = shared.panicked.swap(false, Ordering::Relaxed);
+        shared.gate.fetch_and(closed(u64::MAX), Ordering::Relaxed);
+        if let Some(slept) = shared.wait() {
+            pace.has_slept(slept.duration_since(begun), slept.elapsed());
+        }
+        let theirs = shared.gate.fetch_and(!(WAITING | PANICKED), Ordering::Relaxed) & PANICKED;
         if let Err(panic) = mine {
             resume_unwind(panic);
         }
-        assert!(!theirs, "a thread of the team panicked");
-        &self.claims
+        assert!(theirs == 0, "a thread of the team panicked");
+        claims
     }
 }
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        self.shared.quit.store(true, Ordering::Release);
-        drop(self.enter());
+        self.shared.gate.fetch_or(QUIT, Ordering::Release);
         for worker in self.workers.drain(..) {
+            worker.thread().unpark();
             // A worker does not panic outside a job, and a job's panic was passed on.
             let _ = worker.join();
         }
     }
 }
 
-impl Drop for Pass<'_> {
-    fn drop(&mut self) {
-        self.shared.passes.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
 impl Shared {
     fn work(&self) {
-        let mut seen = 0;
+        let mut looks = 0;
         loop {
-            let (mut spins, mut looks) = (0, 0);
-            loop {
-                if self.quit.load(Ordering::Acquire) {
-                    return;
-                }
-                if self.epoch.load(Ordering::Acquire) != seen {
-                    break;
-                }
-                if self.passes.load(Ordering::Acquire) > 0 {
-                    relax(&mut spins);
-                    looks = 0;
-                } else if looks < LINGER {
-                    relax(&mut spins);
-                    looks += 1;
-                } else {
-                    self.sleep(seen);
+            let gate = self.gate.load(Ordering::Acquire);
+            if gate & QUIT != 0 {
+                return;
+            }
+            if count(gate, ROOM) > 0 {
+                if self.exchange(gate, gate - ROOM + INSIDE) {
+                    self.take_part();
                     looks = 0;
                 }
+            } else if looks < LINGER {
+                relax(&mut looks);
+            } else if self.exchange(gate, gate + ASLEEP) {
+                // A caller that has made room since then has seen that this thread sleeps.
+                park();
+                self.gate.fetch_sub(ASLEEP, Ordering::Relaxed);
+                looks = 0;
             }
-            seen += 1;
-            // SAFETY: `epoch` has changed, so the job is there and stays until this worker has
-            // counted itself out.
-            let job = self.job.with(|place| unsafe { *place }).expect("a job comes with its epoch");
-            if catch_unwind(AssertUnwindSafe(job)).is_err() {
-                self.panicked.store(true, Ordering::Relaxed);
-            }
-            self.working.fetch_sub(1, Ordering::Release);
         }
     }
 
-    fn sleep(&self, seen: usize) {
-        let mut guard = self.sleep.lock().unwrap_or_else(PoisonError::into_inner);
-        while self.passes.load(Ordering::Acquire) == 0
-            && !self.quit.load(Ordering::Acquire)
-            && self.epoch.load(Ordering::Acquire) == seen
-        {
-            guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
+    /// Does the part of a worker that is inside, and leaves.
+    fn take_part(&self) {
+        // SAFETY: the job was there when this worker came in, and stays until it has left.
+        let job = self.job.with(|place| unsafe { (*place).as_ref() });
+        let (job, caller) = job.expect("a job comes before there is room");
+        let panicked = if catch_unwind(AssertUnwindSafe(job)).is_err() { PANICKED } else { 0 };
+        loop {
+            let gate = self.gate.load(Ordering::Relaxed);
+            let last = count(gate, INSIDE) == 1;
+            // Once this worker has left, the job may be gone.
+            let caller = (last && gate & WAITING != 0).then(|| caller.clone());
+            if self.exchange(gate, (closed(gate) - INSIDE) | panicked) {
+                caller.inspect(Thread::unpark);
+                return;
+            }
         }
+    }
+
+    /// Waits until nobody is inside. If that took more than a moment, this thread slept: since when.
+    fn wait(&self) -> Option<Instant> {
+        let (mut looks, mut slept) = (0, None);
+        loop {
+            let gate = self.gate.load(Ordering::Acquire);
+            if count(gate, INSIDE) == 0 {
+                return slept;
+            }
+            if looks < PATIENCE {
+                relax(&mut looks);
+            } else if gate & WAITING != 0 || self.exchange(gate, gate | WAITING) {
+                slept.get_or_insert_with(Instant::now);
+                park();
+            }
+        }
+    }
+
+    fn exchange(&self, gate: u64, next: u64) -> bool {
+        self.gate.compare_exchange(gate, next, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 }

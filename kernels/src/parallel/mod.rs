@@ -11,25 +11,23 @@
 )]
 
 mod crew;
+mod pace;
 mod sync;
 mod tile;
 
 use std::{marker::PhantomData, ops::Range};
 
+pub use self::tile::{Cut, Tile};
 use self::{
     crew::Crew,
     sync::{AtomicUsize, Ordering},
     tile::Whole,
 };
-pub use self::{
-    crew::Pass,
-    tile::{Cut, Tile},
-};
 
 /// Threads that work on one thing at a time; the calling thread is one of them.
 ///
 /// Several threads may call one team, and its own threads too, within the work that they do:
-/// whoever finds it busy does its work alone.
+/// a thread that finds it busy does its work alone.
 pub struct Team<S = InOrder> {
     crew: Crew,
     schedule: PhantomData<fn() -> S>,
@@ -48,11 +46,10 @@ impl<S> Team<S> {
         self.crew.len() + 1
     }
 
-    /// Wakes the workers until the returned guard is dropped: once per forward pass, since waking a
-    /// thread costs more than a small matrix. Without it [`Team::parallel_tiles`] works too, and
-    /// wakes them itself.
-    pub fn enter(&self) -> Pass<'_> {
-        self.crew.enter()
+    /// Wakes the workers, at the beginning of a forward pass: waking a thread takes as long as a
+    /// small matrix. Without it [`Team::parallel_tiles`] works too, and wakes them itself.
+    pub fn enter(&self) {
+        self.crew.enter();
     }
 }
 

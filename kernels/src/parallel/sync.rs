@@ -5,18 +5,18 @@
 pub(super) use loom::{
     cell::UnsafeCell,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
-    thread::{JoinHandle, spawn, yield_now},
+    thread::{JoinHandle, Thread, current, park, spawn},
 };
 #[cfg(not(loom))]
 pub(super) use std::{
     sync::{
-        Arc, Condvar, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
-    thread::{JoinHandle, spawn, yield_now},
+    thread::{JoinHandle, Thread, current, park, spawn},
 };
 
 /// The standard library's cell with the two functions that `loom` checks.
@@ -40,33 +40,26 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// How often a waiting thread looks before it offers its core to another: some tens of
-/// microseconds.
+/// How often a thread looks for a change before it sleeps, without an offer of its core to another.
 #[cfg(not(loom))]
 const SPINS: u32 = if cfg!(miri) { 1 } else { 1 << 10 };
 
-/// How often a thread looks for the next pass before it sleeps, some hundreds of microseconds:
-/// passes that follow each other, as steps mostly do, need not wake it, and a smaller model may draft
-/// in between.
-pub(super) const LINGER: u32 = if cfg!(any(loom, miri)) { 0 } else { 1 << 14 };
+/// How often a caller looks whether the last worker is done: some tens of microseconds. A worker
+/// that takes longer has a long tile, or has lost its core.
+pub(super) const PATIENCE: u32 = if cfg!(any(loom, miri)) { 0 } else { 1 << 11 };
 
-/// Waits by looking.
-pub(super) fn wait_until(done: impl Fn() -> bool) {
-    let mut spins = 0;
-    while !done() {
-        relax(&mut spins);
-    }
-}
+/// How often a worker looks for the next job: some hundreds of microseconds. Steps that follow each
+/// other, as they mostly do, need not wake it, and a smaller model may draft in between.
+pub(super) const LINGER: u32 = if cfg!(any(loom, miri)) { 0 } else { 1 << 13 };
 
-/// A moment's rest for a thread that has looked `spins` times.
+/// A moment's rest for a thread that has looked `looks` times. Now and then it offers its core to
+/// another thread: the one that it waits for may have none.
 #[cfg(not(loom))]
-pub(super) fn relax(spins: &mut u32) {
-    *spins = spins.wrapping_add(1);
-    if spins.is_multiple_of(SPINS) { yield_now() } else { std::hint::spin_loop() }
+pub(super) fn relax(looks: &mut u32) {
+    *looks += 1;
+    if looks.is_multiple_of(SPINS) { std::thread::yield_now() } else { std::hint::spin_loop() }
 }
 
-/// Looking again is no use until another thread has taken a step.
+/// Nobody looks twice.
 #[cfg(loom)]
-pub(super) fn relax(_spins: &mut u32) {
-    yield_now();
-}
+pub(super) fn relax(_: &mut u32) {}

@@ -153,7 +153,7 @@ impl Source {
         let head = head(&metadata, &table, DEFAULT_ALIGNMENT);
         let total = self.tensors.iter().map(|tensor| tensor.matrix.rows * tensor.matrix.cols).sum();
         let mut done = 0;
-        let _pass = team.enter();
+        team.enter();
         write_file(path, &head, &table, DEFAULT_ALIGNMENT, |i, out| {
             let (tensor, tensor_type) = (&self.tensors[i], types[i]);
             let cols = tensor.matrix.cols;

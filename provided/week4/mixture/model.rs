@@ -144,7 +144,7 @@ impl MixtureModel {
     ) -> &'w [f32] {
         let c = &self.config.base;
         let (n, e) = (rows.len(), c.hidden_size);
-        let _pass = plan.team.enter();
+        plan.team.enter();
         work.seen.chosen.clear();
         work.seen.weights.clear();
         (work.seen.expert_bytes, work.seen.shared_bytes) = (0, 0);

@@ -36,7 +36,7 @@ impl PlannedExecutor {
         if self.arena.len() < memory.peak / 4 {
             self.arena.resize(memory.peak / 4, 0.0);
         }
-        let _pass = step.plan.team.enter();
+        step.plan.team.enter();
         for &id in order {
             let op = &graph.node(id).op;
             if !op.is_leaf() && !op.is_view() {

@@ -131,7 +131,7 @@ impl Backend for Cpu {
     fn compute(&mut self, work: &Work<'_>, step: &mut AnyStep<'_>) -> Result<(), Failed> {
         self.products.forget();
         let team = &step.plan.team;
-        let _pass = team.enter();
+        team.enter();
         for &id in work.nodes {
             self.node(work, id, step).map_err(|fault| Failed::at(id, fault))?;
         }

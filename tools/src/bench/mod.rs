@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use clap::Subcommand;
 
+mod busy;
 mod quality;
 mod serve;
 mod week1;
@@ -24,6 +25,8 @@ pub(crate) enum Week {
     Week3(Box<week3::Options>),
     /// The server beside llama-server: the same file, the same clients
     Serve(Box<serve::Options>),
+    /// Decoding with one thread and with several, beside other programs that keep cores busy
+    Busy(busy::Options),
     /// What each format of `quantize` costs in quality: size, error of the weights, perplexity,
     /// exact answers
     Quality(quality::Options),
@@ -39,6 +42,7 @@ pub(crate) fn run(root: &Path, week: &Week) -> Result<()> {
         Week::Week2(options) => week2::bench(root, options),
         Week::Week3(options) => week3::bench(root, options),
         Week::Serve(options) => serve::bench(root, options),
+        Week::Busy(options) => busy::bench(root, options),
         Week::Quality(options) => quality::bench(root, options),
     }
 }

@@ -108,7 +108,7 @@ impl Model {
         // SOLUTION week2-day1 task 3
         let c = &self.config;
         let (n, e) = (rows.len(), c.hidden_size);
-        let _pass = plan.team.enter();
+        plan.team.enter();
         work.x.resize(n * e, 0.0);
         plan.team.parallel_rows(&mut work.x, e, 1, |t, x| {
             decode_row(&self.embedding, rows[t].token as usize, x);

@@ -12,7 +12,7 @@
 use std::{ops::Range, sync::atomic::Ordering};
 
 use tiny_llm_kernels::parallel::{self, Cut, Schedule};
-pub use tiny_llm_kernels::parallel::{Counter, Pass, Tile};
+pub use tiny_llm_kernels::parallel::{Counter, Tile};
 
 /// Threads that share their work out by [`take_tiles`].
 pub type Team = parallel::Team<ByGrid>;

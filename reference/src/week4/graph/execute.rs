@@ -41,7 +41,7 @@ impl Executor {
         self.products.forget();
         let nodes = graph.len().max(self.buffers.len());
         self.buffers.resize_with(nodes, Vec::new);
-        let _pass = step.plan.team.enter();
+        step.plan.team.enter();
         for &id in order {
             let node = graph.node(id);
             if node.op.is_leaf() || node.op.is_view() {

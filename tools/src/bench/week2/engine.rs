@@ -19,11 +19,11 @@ use crate::{
 
 /// What a program says of one run; fields that it does not know are left out.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Measured {
+pub(in crate::bench) struct Measured {
     pub(super) prompt_tokens: usize,
     pub(super) new_tokens: usize,
     pub(super) prefill_tokens_per_second: f64,
-    pub(super) decode_tokens_per_second: Option<f64>,
+    pub(in crate::bench) decode_tokens_per_second: Option<f64>,
     /// Bytes of weights that one decoded token reads.
     pub(super) weight_bytes_per_token: Option<f64>,
     /// Operations with weights that one token needs: a multiplication and an addition for each
@@ -87,18 +87,18 @@ impl Measured {
 
 /// One run of a program.
 #[derive(Debug, Clone)]
-pub(super) struct Run {
-    pub(super) model: PathBuf,
+pub(in crate::bench) struct Run {
+    pub(in crate::bench) model: PathBuf,
     /// Options that the program is given beside the sizes.
-    pub(super) arguments: Vec<String>,
-    pub(super) prompt: usize,
-    pub(super) new: usize,
+    pub(in crate::bench) arguments: Vec<String>,
+    pub(in crate::bench) prompt: usize,
+    pub(in crate::bench) new: usize,
     /// The number of runs, of which the fastest counts.
-    pub(super) repeat: usize,
+    pub(in crate::bench) repeat: usize,
 }
 
 impl Run {
-    pub(super) fn new(model: &Path, arguments: Vec<String>) -> Self {
+    pub(in crate::bench) fn new(model: &Path, arguments: Vec<String>) -> Self {
         Self { model: model.to_owned(), arguments, prompt: 32, new: 9, repeat: 1 }
     }
 
@@ -165,7 +165,7 @@ impl Engine {
     }
 
     /// Measures once.
-    pub(super) fn measure(&self, run: &Run) -> Result<Measured> {
+    pub(in crate::bench) fn measure(&self, run: &Run) -> Result<Measured> {
         let mut command = Command::new(&self.program);
         command
             .args(["bench", "--json", "--week=2", "--model"])
@@ -262,7 +262,7 @@ impl Peer {
         Ok(Some((prefill, decode, measured)))
     }
 
-    pub(super) fn measure(&self, run: &Run) -> Result<Measured> {
+    pub(in crate::bench) fn measure(&self, run: &Run) -> Result<Measured> {
         let mut command = Command::new(&self.command[0]);
         command.args(&self.command[1..]).arg(&run.model).args(run.sizes()).args(&run.arguments);
         measured(&mut command)

@@ -87,7 +87,7 @@ fn matmul(
         Matrix::new(bytes.len(), input.cols, tensor_type, rows.into()).map_err(value_error)?;
     compute(move || {
         let team = Team::new(threads.0);
-        let _pass = team.enter();
+        team.enter();
         let per_scale = tensor_type.block_len().max(BLOCK);
         let input = if rung.wants_int8() {
             rust::quantize(rung, &team, &mut input, per_scale)
