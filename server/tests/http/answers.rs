@@ -46,7 +46,8 @@ fn a_chat_is_answered_in_openai_s_shape() {
     let requests = server.knobs.seen().requests.clone();
     let tokens = requests[0].request.prompt.len();
     let usage = json!({
-        "prompt_tokens": tokens, "completion_tokens": 10, "total_tokens": tokens + 10,
+        "prompt_tokens": tokens, "prompt_tokens_details": {"cached_tokens": tokens - 1},
+        "completion_tokens": 10, "total_tokens": tokens + 10,
     });
     assert_eq!(json["usage"], usage);
     for (i, request) in requests.iter().enumerate() {
@@ -62,6 +63,29 @@ fn a_chat_is_answered_in_openai_s_shape() {
         ask(server.address, "/detokenize", &json!({"tokens": requests[0].request.prompt}));
     let text = "system:be brief\nuser:ab\nassistant:c\nuser:d\n";
     assert_eq!(written.json()["prompt"], text, "the template got other messages");
+}
+
+#[test]
+fn a_negative_seed_counts_as_its_bits() {
+    let server = start(&settings());
+    let body = json!({"model": "m", "prompt": "a", "max_tokens": 1, "seed": -1});
+    assert_eq!(ask(server.address, "/v1/completions", &body).status, 200);
+    assert_eq!(server.knobs.seen().requests[0].request.seed, u64::MAX);
+}
+
+#[test]
+fn tools_count_among_the_tokens_of_a_chat() {
+    let server = start(&settings());
+    let mut body = json!({"messages": [{"role": "user", "content": "a"}]});
+    let count = |body: &Value| ask(server.address, "/tokenize", body).json()["count"].as_u64();
+    let without = count(&body).expect("a number of tokens");
+    body["tools"] = json!([{"type": "function", "function": {"name": "look"}}]);
+    let with = count(&body).expect("a number of tokens");
+    body["model"] = json!("m");
+    body["max_tokens"] = json!(1);
+    let usage = ask(server.address, "/v1/chat/completions", &body).json()["usage"].clone();
+    assert!(with > without, "{with} tokens with a tool, {without} without");
+    assert_eq!(usage["prompt_tokens"], with);
 }
 
 #[test]
@@ -156,7 +180,10 @@ fn what_is_served_says_what_it_is() {
     assert_eq!(models["data"][0]["id"], "letters");
     assert_eq!(models["data"][0]["object"], "model");
     assert_eq!(get(server.address, "/v1/models/letters").json(), models["data"][0]);
-    get(server.address, "/v1/models/gpt").is_error(404, Some("model"), Some("model_not_found"));
+    for name in ["gpt", "%ff"] {
+        let answer = get(server.address, &format!("/v1/models/{name}"));
+        answer.is_error(404, Some("model"), Some("model_not_found"));
+    }
     assert_eq!(get(server.address, "/health").json(), json!({"status": "ok"}));
     get(server.address, "/v1/engines").is_error(404, None, Some("not_found"));
     get(server.address, "/v1/completions").is_error(405, None, Some("method_not_allowed"));

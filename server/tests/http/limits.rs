@@ -38,11 +38,38 @@ fn a_header_has_a_limit() {
     let server = start(&settings());
     let mut connection = Connection::open(server.address);
     let head =
-        format!("GET /health HTTP/1.1\r\nhost: localhost\r\nlong: {}\r\n\r\n", "a".repeat(140_000));
+        format!("GET /health HTTP/1.1\r\nhost: localhost\r\nlong: {}\r\n\r\n", "a".repeat(70_000));
     // It may close before it has taken all of it.
     let _ = connection.stream.get_mut().write_all(head.as_bytes());
     assert_eq!(connection.head().status, 431);
     assert_eq!(get(server.address, "/health").status, 200);
+}
+
+#[test]
+fn a_text_that_cannot_fit_is_not_tokenized() {
+    let server = start(&Settings { max_body: 1 << 20, max_prompt: Some(50), ..settings() });
+    let body = json!({"model": "m", "prompt": "a".repeat(100_000), "max_tokens": 1});
+    let answer = ask(server.address, "/v1/completions", &body);
+    answer.is_error(400, Some("prompt"), Some("context_length_exceeded"));
+    let message = &answer.json()["error"]["message"];
+    let words = "found 100000 bytes for 50 tokens, expected ";
+    assert!(message.as_str().is_some_and(|text| text.contains(words)), "{message}");
+}
+
+#[test]
+fn a_host_is_this_server_or_is_allowed() {
+    let server = start(&settings());
+    let status = |host: &str| {
+        let mut connection = Connection::open(server.address);
+        connection.send(format!("GET /health HTTP/1.1\r\nhost: {host}\r\n\r\n").as_bytes());
+        connection.answer()
+    };
+    for host in ["localhost", "LOCALHOST:1", "127.0.0.1:80", "[::1]:9", "letters.example"] {
+        assert_eq!(status(host).status, 200, "{host}");
+    }
+    for host in ["attacker.example", "localhost.attacker.example", "letters.example.org", "a b"] {
+        status(host).is_error(403, Some("Host"), Some("host_not_allowed"));
+    }
 }
 
 #[test]

@@ -219,10 +219,11 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
                 continue;
             }
             let (id, before) = (sequence.id, self.running.len());
-            let lost = self.cache.pages_of_others(slot);
+            let stray = self.cache.pages_of_others(slot);
             assert!(
-                before > 1 || lost == 0,
-                "request {id}: there is no room for it, though it runs alone: {lost} pages belong to sequences that do not run"
+                before > 1 || stray == 0,
+                "request {id}: there is no room for it, though it runs alone: {stray} pages belong to \
+                 sequences that do not run"
             );
             assert!(before > 1, "request {id}: there is no room for it in an empty cache");
             // Whoever has just been let in loses nothing.
