@@ -56,12 +56,37 @@ const READ: [&str; 17] = [
 
 /// A day that there is, from the year 1 to 9999.
 const DATE: &str = concat!(
-    "^(?:(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})-",
+    "(?:(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})-",
     "(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|",
     "02-(?:0[1-9]|1[0-9]|2[0-8]))|",
-    "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)-02-29)$"
+    "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)-02-29)"
 );
-const UUID: &str = "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
+/// RFC 3339, without leap seconds.
+const TIME: &str = concat!(
+    "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:[.][0-9]{1,9})?",
+    "(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+);
+const UUID: &str = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+/// RFC 5322 without quotes and comments.
+const EMAIL: &str = concat!(
+    "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:[.][A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@",
+    "[A-Za-z0-9]+(?:-+[A-Za-z0-9]+)*(?:[.][A-Za-z0-9]+(?:-+[A-Za-z0-9]+)*)*"
+);
+const BYTE: &str = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
+
+/// Returns the pattern of a format; `None` if it is not supported.
+fn format_pattern(name: &str) -> Option<String> {
+    let pattern = match name {
+        "date" => DATE.to_owned(),
+        "time" => TIME.to_owned(),
+        "date-time" => format!("{DATE}T{TIME}"),
+        "uuid" => UUID.to_owned(),
+        "email" => EMAIL.to_owned(),
+        "ipv4" => format!("{BYTE}(?:[.]{BYTE}){{3}}"),
+        _ => return None,
+    };
+    Some(format!("^{pattern}$"))
+}
 
 /// A document, and what stands before the pointers into it in messages.
 #[derive(Clone, Copy)]
@@ -335,11 +360,10 @@ impl<'a> One<'_, 'a> {
         let (name, pattern) = match (self.get("pattern"), self.get("format")) {
             (None, None) if most.is_some_and(|most| most < least) => return Ok(Node::Never),
             (None, None) => return Ok(Node::Text { least, most }),
-            (Some(Json::Text(pattern)), None) => ("pattern", pattern.as_str()),
-            (None, Some(Json::Text(name))) => match name.as_str() {
-                "date" => ("format", DATE),
-                "uuid" => ("format", UUID),
-                _ => return self.refuse("/format", format!("{name:?} is not supported")),
+            (Some(Json::Text(pattern)), None) => ("pattern", pattern.clone()),
+            (None, Some(Json::Text(name))) => match format_pattern(name) {
+                Some(pattern) => ("format", pattern),
+                None => return self.refuse("/format", format!("{name:?} is not supported")),
             },
             (Some(_), Some(_)) => {
                 return self.refuse("/format", "\"format\" beside \"pattern\" is not supported");
@@ -347,7 +371,7 @@ impl<'a> One<'_, 'a> {
             (Some(other), _) => return self.wrong("pattern", other, "a string"),
             (_, Some(other)) => return self.wrong("format", other, "a string"),
         };
-        let pattern = match Pattern::parse(pattern) {
+        let pattern = match Pattern::parse(&pattern) {
             Ok(pattern) => pattern,
             Err(problem) => return self.refuse(&format!("/{name}"), problem),
         };

@@ -74,7 +74,7 @@ fn each_line_of_a_batch_has_its_own_form() {
     let text = |answer: &Json| answer["text"].as_str().map(str::to_owned).expect("a text");
     let plain = answers(&[]);
     object(&text(&plain[0]));
-    assert_eq!(plain[0]["finish_reason"], "stop");
+    assert_eq!(plain[0]["finish_reason"], "length", "the budget closed it");
     assert_eq!(text(&plain[1]), text(&plain[2]), "text is what comes without a form");
     for (i, words) in [
         (3, &["budget of 1", "takes 2"][..]),
