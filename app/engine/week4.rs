@@ -36,9 +36,7 @@ pub(crate) fn divided(request: &GraphRequest<'_>) -> Result<Divided> {
     let arenas = arenas.clone();
     let name = |&id: &NodeId| {
         let node = schedule.graph.node(id);
-        let source = &schedule.graph.node(node.sources[0]).op;
-        let name = format!("{}{}", node.name, source.name());
-        (name, 4 * node.layout.elements())
+        (schedule.graph.label(node.sources[0]), 4 * node.layout.elements())
     };
     let splits = schedule.splits.iter().map(|split| SplitSeen {
         backend: split.backend,

@@ -34,7 +34,7 @@ pub struct Sequence {
     pub num_computed: usize,
     /// Where it stands.
     pub phase: Phase,
-    /// Its place in the cache, from admission until it is done.
+    /// Its batch slot: set by `admit`, and freed by the engine when it retires the request.
     pub slot: Option<usize>,
     /// Its sampler, with its generator.
     pub sampler: Sampler,
@@ -105,7 +105,7 @@ impl Sequence {
     /// can be chosen now: whether all tokens so far have been computed.
     ///
     /// # Panics
-    /// If it has no place in the cache, or fewer tokens than that are left to be computed.
+    /// If it is neither prefilling nor decoding, or fewer tokens than that are left to be computed.
     pub fn computed(&mut self, rows: usize) -> bool {
         todo!("week3-day1 task 1: Sequence::computed")
     }

@@ -31,7 +31,8 @@ pub struct Schedule {
     pub graph: Graph,
     /// The splits, one after the other.
     pub splits: Vec<Split>,
-    /// The results of the graph that was split, as they are now.
+    /// The results of the graph that was split, as nodes of the new graph. A result that is a view
+    /// stays in the backend of the node whose bytes it views, without a copy.
     pub results: Vec<NodeId>,
     /// `[nodes of the graph]`, the backend that has or reads its bytes. Leaves alone have none:
     /// every backend that reads them has a copy. A view of a leaf belongs to the backend that it

@@ -35,7 +35,8 @@ pub struct Products {
 
 impl Executor {
     /// Computes the nodes of the order, all of them anew: what an earlier pass has left in the
-    /// buffers is written over.
+    /// buffers is written over. Doesn't call `cache.advance`, which the caller does once for each row
+    /// after the pass.
     pub fn run<C: KvCache>(&mut self, graph: &Graph, order: &[NodeId], step: &mut Step<'_, C>) {
         todo!("week4-day2 task 3: Executor::run")
     }

@@ -31,7 +31,8 @@ impl NodeId {
 /// What one node is.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// `layer 0: q`, or empty.
+    /// The prefix that was set when the node was made, `layer 0: `, and the name that
+    /// [`Graph::named`] gave it, if any. May be empty.
     pub name: String,
     /// What it computes, if it computes anything.
     pub op: Op,
@@ -196,12 +197,18 @@ impl Graph {
         self.push(Op::Contiguous, &[x], layout)
     }
 
-    /// A node in an error: its number, its name, type and sizes.
+    /// Describes a node in an error: its number, label, type and sizes.
     #[must_use]
     pub fn told(&self, id: NodeId) -> String {
-        let node = self.node(id);
-        let name = if node.name.is_empty() { node.op.name() } else { &node.name };
-        format!("node {} ({name}, {})", id.0, node.layout)
+        format!("node {} ({}, {})", id.0, self.label(id), self.node(id).layout)
+    }
+
+    /// Returns a node's name; without one from [`Graph::named`], the prefix and the operation.
+    #[must_use]
+    pub fn label(&self, id: NodeId) -> String {
+        let Node { name, op, .. } = self.node(id);
+        let is_named = !name.is_empty() && !name.ends_with(' ');
+        if is_named { name.clone() } else { format!("{name}{}", op.name()) }
     }
 }
 

@@ -25,17 +25,17 @@ use super::{
 };
 use crate::week2::{cache::DenseCache, model::Model, plan::Plan, rows::Row};
 
-/// What an engine keeps to.
+/// Options of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineOptions {
     /// Longest sequence, prompt and answer together; at most what model and cache have room for.
     pub context: usize,
     /// At most this many rows a step, 2 or more; without a budget, every request gets all its rows.
     pub budget: Option<usize>,
-    /// While somebody decodes, a step has no more rows than it can compute in this many times the
-    /// time of a step of those that do, and in [`BUSY`] times that of a full house, as far as
-    /// measurements tell; though always [`FEWEST`] rows, or as many as cost no more in proportion.
-    /// So other people's long prompts hardly make a reader wait longer for a token.
+    /// Days 2 and 6. Limits how much a long prompt may delay the requests that decode: a step that
+    /// mixes both takes at most this many times as long as a step of the decoding requests alone,
+    /// and at most [`BUSY`] times as long as a step in which every slot decodes. A step may always
+    /// have [`FEWEST`] rows.
     pub gap: Option<usize>,
     /// Whether to keep a record of every request, for [`Engine::take_records`].
     pub records: bool,
@@ -49,12 +49,11 @@ impl Default for EngineOptions {
     }
 }
 
-/// Fewer rows than this are no use to those who wait for the step: with few rows, a step's time is
-/// that of reading the weights.
+/// Minimum rows of a step with a `gap`. With fewer, a step is no faster: it takes the time to read
+/// the weights.
 pub const FEWEST: usize = 8;
 
-/// A step that takes this many times as long as one in which everybody decodes is as long as a step
-/// gets while somebody does: in a full house nobody's gap is stretched further.
+/// Maximum time of a step with a `gap`, in steps in which every slot decodes.
 pub const BUSY: usize = 2;
 
 /// What the engine has done so far.
@@ -263,7 +262,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 
     /// Reports every request that is done, whether it was running or waiting, and lets it go: its
-    /// place in the cache is then empty and free.
+    /// batch slot is then empty and free. Allocates nothing, as every step: `retain` keeps a list in
+    /// place, where `partition` makes two new ones.
     fn retire(&mut self, on_event: &mut dyn FnMut(Event)) {
         // SOLUTION week3-day1 task 4
         for sequence in self.running.iter().chain(&self.waiting) {

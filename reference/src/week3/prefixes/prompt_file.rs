@@ -129,8 +129,16 @@ pub struct Prompt<'a> {
 /// Checks a file from its first byte to its last.
 ///
 /// # Errors
-/// What was found and what was expected, in this order: the magic, the version, the cache type, the
-/// fingerprint, the sizes, the length of the file, the checksum.
+/// One line with what was found and what was expected. The checks come in the order of the file, and
+/// each message has these words:
+/// - `keys and values`, if the file does not begin with the magic;
+/// - `version`;
+/// - `cache type` and the number, if it is neither 0 nor 1; the names `f32` and `f16`, if it is not the
+///   key's;
+/// - `fingerprint`, both as 16 hexadecimal digits (`{:016x}`);
+/// - `layers`, `heads`, and the numbers in a head;
+/// - `bytes`, and for how many tokens: `6 tokens`;
+/// - `checksum`.
 pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
     // SOLUTION week3-day5 task 4
     ensure!(bytes.starts_with(&MAGIC), "found no prompt's keys and values, expected {MAGIC:?}");
