@@ -87,7 +87,7 @@ fn a_model_is_drawn() {
     let picture = fs::read_to_string(svg).expect("a file");
     let arrows = said.stdout.matches(" -> ").count();
     assert!(said.stdout.starts_with("digraph") && arrows > 100, "{arrows} arrows");
-    assert_eq!(picture.matches("<line ").count(), arrows);
+    assert_eq!(picture.matches("<path ").count(), arrows);
     assert!(said.stderr.contains(" mul_mat"), "{}", said.stderr);
 }
 

@@ -82,7 +82,7 @@ fn task_5_the_picture_beside_it() {
         let picture = svg(&g, &order);
         let text = assert_accepts("dot", || dot(&g, &order));
         let boxes = (picture.matches("<rect x=").count(), text.matches("label=").count());
-        let lines = (picture.matches("<line ").count(), text.matches(" -> ").count());
+        let lines = (picture.matches("<path ").count(), text.matches(" -> ").count());
         assert_answer("boxes of the picture, nodes of the text", &boxes, &(7, 7));
         assert_answer("lines of the picture, arrows of the text", &lines, &(8, 8));
     });

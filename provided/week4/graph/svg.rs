@@ -1,56 +1,59 @@
-//! Day 2. A graph as a picture: every node below all that it reads.
+//! Day 2. A graph as a picture: every node below all that it reads, and the residual stream in a
+//! column of its own, on the left.
 
 use std::fmt::Write as _;
 
 use crate::week4::graph::{Graph, NodeId};
 
-/// What a node takes.
+/// Width and height of a node.
 const BOX: (usize, usize) = (150, 40);
-/// From one to the next.
-const PITCH: (usize, usize) = (170, 66);
+/// Distance from one node to the next, across and down. Lines run in the gaps.
+const PITCH: (usize, usize) = (184, 72);
+const STREAM: &str = "#d98200";
 
-/// The nodes of an order as SVG. Leaves stand just above the first node that reads them.
+/// Draws the nodes of an order as SVG. A leaf stands just above the first node that reads it.
 #[must_use]
 pub fn svg(graph: &Graph, order: &[NodeId]) -> String {
-    let places = places(graph, order);
-    let at = |id: NodeId| places[id.index()];
-    let across = order.iter().map(|&id| at(id).0 + 1).max().unwrap_or(1);
-    let down = order.iter().map(|&id| at(id).1 + 1).max().unwrap_or(1);
-    let (width, height) = (across * PITCH.0 + 20, down * PITCH.1 + 20);
+    let stream = residual_stream(graph, order);
+    let places = places(graph, order, &stream);
+    let corner = |id: NodeId| {
+        let (column, line) = places[id.index()];
+        (column * PITCH.0 + 30, line * PITCH.1 + 20)
+    };
+    let extent = |of: fn(&(usize, usize)) -> usize| {
+        order.iter().map(|id| of(&places[id.index()]) + 1).max().unwrap_or(1)
+    };
+    let (width, height) = (extent(|at| at.0) * PITCH.0 + 20, extent(|at| at.1) * PITCH.1 + 20);
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
          width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"10\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
     );
-    let corner = |id| (at(id).0 * PITCH.0 + 20, at(id).1 * PITCH.1 + 20);
     let mut line = |line: String| writeln!(text, "{line}").expect("a text takes every line");
-    for &id in order {
-        for &source in &graph.node(id).sources {
-            let ((x1, y1), (x2, y2)) = (corner(source), corner(id));
-            line(format!(
-                "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{y2}\" stroke=\"#888\"/>",
-                x1 + BOX.0 / 2,
-                y1 + BOX.1,
-                x2 + BOX.0 / 2,
-            ));
-        }
+    for (&id, &source) in
+        order.iter().flat_map(|id| graph.node(*id).sources.iter().map(move |s| (id, s)))
+    {
+        let along = stream.contains(&id) && stream.contains(&source);
+        let (color, thick) = if along { (STREAM, 4) } else { ("#888", 1) };
+        let route = route(corner(source), corner(id), along, source.index() % 5);
+        line(format!(
+            "<path d=\"{route}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{thick}\"/>"
+        ));
     }
     for &id in order {
         let (node, (x, y)) = (graph.node(id), corner(id));
-        let fill = if node.op.is_leaf() {
-            "#f6c8c0"
-        } else if node.op.is_view() {
-            "#fff"
-        } else {
-            "#dbe7f5"
+        let fill = match &node.op {
+            _ if stream.contains(&id) => "#ffe3b3",
+            op if op.is_leaf() => "#f6c8c0",
+            op if op.is_view() => "#fff",
+            _ => "#dbe7f5",
         };
-        let sizes = node.layout.to_string();
         line(format!(
             "<rect x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" rx=\"4\" fill=\"{fill}\" \
              stroke=\"#555\"/>",
             BOX.0, BOX.1
         ));
-        for (down, words) in [(16, node.op.name()), (31, &*sizes)] {
+        for (down, words) in [(16, graph.label(id)), (31, node.layout.to_string())] {
             line(format!(
                 "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" fill=\"#111\">{words}</text>",
                 x + BOX.0 / 2,
@@ -61,8 +64,35 @@ pub fn svg(graph: &Graph, order: &[NodeId]) -> String {
     text + "</svg>\n"
 }
 
-/// Column and line of each node.
-fn places(graph: &Graph, order: &[NodeId]) -> Vec<(usize, usize)> {
+/// Returns the residual stream: what `embed` gives, and each sum to which it is added.
+fn residual_stream(graph: &Graph, order: &[NodeId]) -> Vec<NodeId> {
+    let mut stream: Vec<NodeId> = Vec::new();
+    for &id in order {
+        let node = graph.node(id);
+        let goes_on = match stream.last() {
+            None => node.op.name() == "embed",
+            Some(last) => node.op.name() == "add" && node.sources.contains(last),
+        };
+        if goes_on {
+            stream.push(id);
+        }
+    }
+    stream
+}
+
+/// Returns a path from below one node to above another that crosses no node. Unless it is straight,
+/// it runs in the gaps between lines and columns; `lane` keeps neighbouring paths apart.
+fn route(from: (usize, usize), to: (usize, usize), straight: bool, lane: usize) -> String {
+    let (x1, y1, x2, y2) = (from.0 + BOX.0 / 2, from.1 + BOX.1, to.0 + BOX.0 / 2, to.1);
+    if straight || to.1 == from.1 + PITCH.1 {
+        return format!("M{x1} {y1} L{x2} {y2}");
+    }
+    let (gap, below, above) = (to.0 - 8 - 3 * lane, y1 + 6 + 4 * lane, y2 - 6 - 4 * lane);
+    format!("M{x1} {y1} V{below} H{gap} V{above} H{x2} V{y2}")
+}
+
+/// Returns column and line of each node. The first column is the residual stream's.
+fn places(graph: &Graph, order: &[NodeId], stream: &[NodeId]) -> Vec<(usize, usize)> {
     let mut lines = vec![0; graph.len()];
     for &id in order {
         let sources = graph.node(id).sources.iter();
@@ -80,12 +110,13 @@ fn places(graph: &Graph, order: &[NodeId]) -> Vec<(usize, usize)> {
             }
         }
     }
-    let mut used = vec![0; lines.iter().max().map_or(0, |line| line + 1)];
+    let mut used = vec![1; lines.iter().max().map_or(0, |line| line + 1)];
     let mut places = vec![(0, 0); graph.len()];
     for &id in order {
         let line = lines[id.index()];
-        places[id.index()] = (used[line], line);
-        used[line] += 1;
+        let in_stream = stream.contains(&id);
+        places[id.index()] = (if in_stream { 0 } else { used[line] }, line);
+        used[line] += usize::from(!in_stream);
     }
     places
 }
