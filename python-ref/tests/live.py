@@ -11,9 +11,10 @@ DRAWS = 8
 
 
 class Draw:
-    """Random sizes and float32 tensors, all from one seed."""
+    """Random sizes and float32 tensors, all from one seed. `number` counts a test's draws from 1."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, number):
+        self.number = number
         self.random = random.Random(seed)
         self._generator = torch.Generator().manual_seed(self.random.getrandbits(60))
 

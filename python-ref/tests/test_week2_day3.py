@@ -51,41 +51,36 @@ def check_quantize(week2, r, name):
     assert not wrong.any(), f"{wrong.sum()} of {wrong.size} bytes differ, first byte {wrong.argmax()}: found {found[wrong][0]}, expected {expected[wrong][0]}"
 
 
-def test_week2_day3_task_1_q8_0(week2, draws):
-    for r in draws:
-        check_dequantize(week2, r, TASKS[1])
-        check_quantize(week2, r, TASKS[1])
+def test_week2_day3_task_1_q8_0(week2, r):
+    check_dequantize(week2, r, TASKS[1])
+    check_quantize(week2, r, TASKS[1])
 
 
-def test_week2_day3_task_2_q4_0(week2, draws):
-    for r in draws:
-        check_dequantize(week2, r, TASKS[2])
-        check_quantize(week2, r, TASKS[2])
+def test_week2_day3_task_2_q4_0(week2, r):
+    check_dequantize(week2, r, TASKS[2])
+    check_quantize(week2, r, TASKS[2])
 
 
-def test_week2_day3_task_3_q5_0(week2, draws):
-    for r in draws:
-        check_dequantize(week2, r, TASKS[3])
-        check_quantize(week2, r, TASKS[3])
+def test_week2_day3_task_3_q5_0(week2, r):
+    check_dequantize(week2, r, TASKS[3])
+    check_quantize(week2, r, TASKS[3])
 
 
-def test_week2_day3_task_4_errors(week2, draws):
-    for r in draws:
-        n = r.size(1, 400)
-        x, y = r.normal(n, std=2.0), r.normal(n)
-        rms = oracle.rms(x.double() - y.double())
-        close(week2.blocks.rms_error(x, y), rms, oracle.one_rounding())
-        close(week2.blocks.relative_error(x, y), rms / oracle.rms(x), oracle.one_rounding())
-        name = r.choice(*oracle.ROUND_TRIP)
-        x = r.normal(32 * r.size(1, 12))
-        back = oracle.decode(oracle.encode(x[None], name), name)[0]
-        close(week2.blocks.round_trip_error(name, x), oracle.rms(x.double() - back.double()) / oracle.rms(x), oracle.one_rounding())
+def test_week2_day3_task_4_errors(week2, r):
+    n = r.size(1, 400)
+    x, y = r.normal(n, std=2.0), r.normal(n)
+    rms = oracle.rms(x.double() - y.double())
+    close(week2.blocks.rms_error(x, y), rms, oracle.one_rounding())
+    close(week2.blocks.relative_error(x, y), rms / oracle.rms(x), oracle.one_rounding())
+    name = r.choice(*oracle.ROUND_TRIP)
+    x = r.normal(32 * r.size(1, 12))
+    back = oracle.decode(oracle.encode(x[None], name), name)[0]
+    close(week2.blocks.round_trip_error(name, x), oracle.rms(x.double() - back.double()) / oracle.rms(x), oracle.one_rounding())
 
 
-def test_week2_day3_provided_formats(week2, draws):
-    for r in draws:
-        for name in PROVIDED:
-            check_dequantize(week2, r, name)
-            check_quantize(week2, r, name)
-        for name in ("Q2_K", "Q3_K"):
-            check_dequantize(week2, r, name)
+def test_week2_day3_provided_formats(week2, r):
+    for name in PROVIDED:
+        check_dequantize(week2, r, name)
+        check_quantize(week2, r, name)
+    for name in ("Q2_K", "Q3_K"):
+        check_dequantize(week2, r, name)

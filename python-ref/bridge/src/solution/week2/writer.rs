@@ -11,9 +11,9 @@ use crate::prelude::*;
 exports! { fn write_file; }
 
 /// A value as Python has it: whole numbers are 64 bits wide.
-struct Given(Value);
+struct MetadataValue(Value);
 
-impl FromPyObject<'_, '_> for Given {
+impl FromPyObject<'_, '_> for MetadataValue {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
@@ -54,7 +54,7 @@ const ALIGNMENT: &str = "general.alignment";
 #[pyfunction]
 fn write_file(
     path: PathBuf,
-    metadata: Vec<(String, Given)>,
+    metadata: Vec<(String, MetadataValue)>,
     tensors: Vec<Stored>,
     alignment: Count,
 ) -> PyResult<()> {
