@@ -102,10 +102,7 @@ impl DenseCache {
         below("layer", layer, layers, "the layers of the cache")?;
         below("sequence", sequence, sequences, "the sequences of the cache")?;
         below("position", position, capacity, "the capacity of the cache")?;
-        let mut shapes = Shapes::default();
-        shapes.set("H", kv_heads, "the cache");
-        shapes.set("D", head_dim, "the cache");
-        fit!(shapes, keys = "H D", values = "H D");
+        fit!("the cache": H = kv_heads, D = head_dim; keys = "H D", values = "H D");
         let (keys, values) = (keys.to_vec(), values.to_vec());
         self.cache.call(move |cache| cache.write(layer, sequence, position, &keys, &values))
     }

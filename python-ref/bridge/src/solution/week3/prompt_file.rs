@@ -25,9 +25,8 @@ fn encode(
     cache_type: CacheType,
 ) -> PyResult<Vec<u8>> {
     let tokens = tokens.to_vec();
-    let mut shapes = Shapes::default();
-    shapes.set("n", tokens.len(), "tokens");
-    fit!(shapes, keys = "layers H n D", values = "layers H n D");
+    let shapes = fit!("tokens": n = tokens.len();
+        keys = "layers H n D", values = "layers H n D");
     every("keys", &keys.0, "numbers of at most 65504 in size", |x| x.abs() <= 65504.0)?;
     every("values", &values.0, "numbers of at most 65504 in size", |x| x.abs() <= 65504.0)?;
     let shape = CacheShape {

@@ -19,8 +19,7 @@ exports! { fn route, group, indexed_matmul, attend, visible, pages_out; }
 /// "renormalized" or "top_k".
 #[pyfunction]
 fn route(logits: Floats, k: Count, order: &str) -> PyResult<(Vec<Vec<usize>>, Floats)> {
-    let (k, mut shapes) = (k.0, Shapes::default());
-    shapes.fit("logits", "T n", &logits)?;
+    let (k, shapes) = (k.0, fit!(logits = "T n"));
     at_most("logits", &logits, 1e30)?;
     at_least_one("k", k)?;
     let n = shapes.size("n");
