@@ -1,6 +1,6 @@
 """Writes and checks the fixtures in `tests/fixtures`: committed inputs and expected outputs.
 
-A day's module exposes `cases(out)`, where `out` is a `Fixtures`, and calls `out.case(...)` for each case.
+Every function of a day's module that takes `out` alone, a `Fixtures`, is called, and calls `out.case(...)` for each case.
 The file's format is described in `harness/src/fixtures.rs`, which reads it.
 
 Expected outputs are computed in float64 from inputs that are exact in float32. Inputs come from Python's own

@@ -1,7 +1,7 @@
 """Week 1, day 2: RoPE in its two forms.
 
 The functions are plain PyTorch in the dtype of their inputs; names and argument order are those of the Rust side,
-with the two tables as separate arguments. `cases` below them writes the fixtures.
+with the two tables as separate arguments. Below them, each function that takes `out` writes cases.
 """
 
 import math
@@ -58,14 +58,6 @@ def _rows(x, cos, sin, offset):
     if offset + length > cos.shape[-2]:
         raise IndexError(f"the tables end at position {cos.shape[-2]}, before {offset + length}")
     return cos[..., offset : offset + length, :], sin[..., offset : offset + length, :]
-
-
-def cases(out):
-    _frequencies(out)
-    _tables(out)
-    _forms(out)
-    _positions(out)
-    _permutation(out)
 
 
 def _frequencies(out):

@@ -1,7 +1,7 @@
 """Week 1, day 3: grouped-query attention, the causal mask, the attention layer.
 
 The functions are plain PyTorch in the dtype of their inputs; names and argument order are those of the Rust side.
-`cases` below them writes the fixtures.
+Below them, each function that takes `out` writes cases.
 """
 
 import math
@@ -53,12 +53,6 @@ def max_norm(weight):
     Like RMSNorm it is not linear and does not commute with RoPE; unlike it, it gives nothing of day 4 away.
     """
     return lambda x: x / x.abs().amax(-1, keepdim=True) * weight
-
-
-def cases(out):
-    _grouped(out)
-    _mask(out)
-    _layer(out)
 
 
 def _indexed(heads):

@@ -1,7 +1,7 @@
 """Week 1, day 4: RMSNorm, SiLU, the SwiGLU MLP.
 
 The functions are plain PyTorch in the dtype of their inputs; names and argument order are those of the Rust side.
-`cases` below them writes the fixtures.
+Below them, each function that takes `out` writes cases.
 """
 
 import torch
@@ -24,12 +24,6 @@ def silu(x):
 def swiglu(x, gate_proj, up_proj, down_proj):
     """`x [..., E]`, `gate_proj, up_proj [I, E]`, `down_proj [E, I]` → `[..., E]`"""
     return linear(silu(linear(x, gate_proj)) * linear(x, up_proj), down_proj)
-
-
-def cases(out):
-    _rms_norm(out)
-    _silu(out)
-    _swiglu(out)
 
 
 def _rms_norm(out):

@@ -60,13 +60,6 @@ def greedy(model, single, prompt, max_new_tokens, stop):
     return [t for t in new if t not in stop], new[-1] in stop, (best[:, 0] - best[:, 1]).min().item(), noise
 
 
-def cases(out):
-    next_token_cases(out)
-    embedded_cases(out)
-    stream_cases(out)
-    template_cases(out)
-
-
 def next_token_cases(out):
     r = out.random(6001)
     weights = random_weights(r, CONFIG)

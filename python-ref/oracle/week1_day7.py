@@ -117,19 +117,6 @@ def log_of(probabilities):
     return (torch.tensor(probabilities, dtype=torch.float64).log() * 4096).round().div(4096).float()
 
 
-def cases(out):
-    temperature_cases(out)
-    top_k_cases(out)
-    top_p_cases(out)
-    min_p_cases(out)
-    penalty_cases(out)
-    generator_cases(out)
-    draw_cases(out)
-    step_cases(out)
-    order_cases(out)
-    distribution_cases(out)
-
-
 def temperature_cases(out):
     r = out.random(7001)
     logits = r.normal(12, std=3.0)

@@ -11,7 +11,9 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, DynamicCache
 
 from oracle.fixtures import exact, rounding
-from oracle.week1_day5 import CONFIGS, decoder, draw_model, inverse_frequencies, rms_norm, rotate, rotate_interleaved, roundings, swiglu, tables, walk
+from oracle.week1_day2 import rope_half_split, rope_interleaved
+from oracle.week1_day4 import rms_norm
+from oracle.week1_day5 import CONFIGS, decoder, draw_model, inverse_frequencies, roundings, swiglu, tables, walk
 
 
 def task_1(out):
@@ -133,7 +135,7 @@ def cached(json, weights, tokens, chunks, mistake=None):
     embedding = weights["model.embed_tokens.weight"]
     scaling = rope if rope.get("rope_type") == "llama3" else None
     cos, sin = tables(inverse_frequencies(d, rope.get("rope_theta", json.get("rope_theta")), scaling), len(tokens), embedding.dtype)
-    turn = rotate_interleaved if mistake == "interleaved" else rotate
+    turn = rope_interleaved if mistake == "interleaved" else rope_half_split
     caches = [None] * json["num_hidden_layers"]
     logits, start = [], 0
     for chunk in chunks:
@@ -248,9 +250,3 @@ def task_3(out):
             same={"with a cache": with_cache},
             wrong={mistake: wrong(mistake) for mistake in mistakes},
         )
-
-
-def cases(out):
-    task_1(out)
-    task_2(out)
-    task_3(out)

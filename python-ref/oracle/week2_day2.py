@@ -282,10 +282,3 @@ def roofline(out):
             "bytes-per-row": {"seconds": torch.maximum(reading * rows, computing)},
         },
     )
-
-
-def cases(out):
-    headers(out)
-    values(out)
-    tables(out)
-    roofline(out)

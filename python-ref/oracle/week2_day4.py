@@ -562,14 +562,3 @@ def writing_files(out):
             tolerance={name: exact() for name in ("head", "offsets", "sizes")},
             scalars={"alignment": alignment, "fields": fields, "tensors": [[name, list(shape), kind] for name, shape, kind in TENSORS]},
         )
-
-
-def cases(out):
-    reading_q4_k(out)
-    reading_q6_k(out)
-    writing_q6_k(out)
-    fitting(out)
-    searching(out)
-    writing_q4_k(out)
-    converting(out)
-    writing_files(out)

@@ -84,8 +84,3 @@ def task_2(out):
     values, scales = torch.full((256,), 127.0), torch.full((8,), 0.3125)
     values[:96] = -127
     _case(out, 2, "extremes", "Q4_K", r, "codes of 15, scales and minimums of 63, activations of 127", rows, values, scales, lambda w: {"min-missing": mistaken(rows, "Q4_K", "min-missing")})
-
-
-def cases(out):
-    task_1(out)
-    task_2(out)

@@ -64,8 +64,3 @@ def task_5(out):
     values, scales = torch.full((256,), -127.0), torch.full((8,), 0.25)
     values[160:] = 127
     _case(out, 5, "extremes", "Q4_K", r, "codes of 15, scales and minimums of 63, activations of 127", rows, values, scales, lambda w: {"min-missing": mistaken(rows, "Q4_K", "min-missing")})
-
-
-def cases(out):
-    task_4(out)
-    task_5(out)

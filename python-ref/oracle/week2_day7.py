@@ -160,9 +160,3 @@ def task_3(out):
         r = Random(seed)
         visible = [end if isinstance(end, tuple) else (0, end) for end in ends]
         _attention_case(out, f"task_3_attend_block/{name}", r, why, r.normal(n, 8, std=0.75), r.normal(size, 8), r.normal(size, 8), visible, half, wrong, runs)
-
-
-def cases(out):
-    task_1(out)
-    task_2(out)
-    task_3(out)

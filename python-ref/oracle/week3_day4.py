@@ -178,9 +178,3 @@ def task_3(out):
             tolerance={"state": relative_rounding(40), "sums": rounding(40, sums)},
             nan="−∞ − (−∞) is NaN: a part in which nothing was visible changes nothing." if name.startswith("nothing") else None,
         )
-
-
-def cases(out):
-    task_1(out)
-    task_2(out)
-    task_3(out)

@@ -60,14 +60,6 @@ def verify(p, q, drafts, seed):
     return len(drafts), draw_weighted(p[-1], next(numbers))
 
 
-def cases(out):
-    distribution_cases(out)
-    residual_cases(out)
-    verify_cases(out)
-    text_cases(out)
-    length_cases(out)
-
-
 def distribution_cases(out):
     r = out.random(3601)
     logits = r.normal(12, std=1.5)

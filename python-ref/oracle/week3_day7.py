@@ -173,13 +173,6 @@ def mutated(r, texts, count):
         yield (text[:at] + byte + text[at:], text[:at] + text[at + 1 :], text[:at] + byte + text[at + 1 :])[pick(3)]
 
 
-def cases(out):
-    text_cases(out)
-    json_cases(out)
-    trie_cases(out)
-    whole_cases(out)
-
-
 def text_cases(out):
     def string(data):
         closed = next((n for n in range(1, len(data) + 1) if is_json(b'"' + data[:n])), None)

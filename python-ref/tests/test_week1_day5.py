@@ -10,6 +10,7 @@ import torch
 from live import close
 from oracle.fixtures import Tolerance, exact
 from oracle.week1_day1 import linear_rounding
+from oracle.week1_day3 import causal_mask
 from test_week1_day1 import random_mask
 from transformers import AutoConfig, AutoModelForCausalLM
 from transformers.utils import logging
@@ -98,7 +99,7 @@ def test_week1_day5_task_2_transformer_block(week1, r, family):
     e, d, h_q, eps = config["hidden_size"], config["head_dim"], config["num_attention_heads"], config["rms_norm_eps"]
     w = oracle.draw(r, oracle.layer_shapes(config))
     b, l = r.size(1, 3), r.size(1, 9)
-    x, mask = r.normal(b, l, e), r.choice(oracle.causal(l), random_mask(r, b, 1, l, l))
+    x, mask = r.normal(b, l, e), r.choice(causal_mask(l, l), random_mask(r, b, 1, l, l))
     cos, sin = oracle.tables(oracle.inverse_frequencies(d, 100.0), l + r.size(0, 2), torch.float32)
 
     norm, linear = week1.norm.RmsNorm, week1.gqa.Linear
