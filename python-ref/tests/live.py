@@ -2,8 +2,10 @@
 
 import math
 import random
+import re
 
 import numpy as np
+import pytest
 import torch
 
 DRAWS = 8
@@ -48,6 +50,16 @@ class Draw:
 
     def integers(self, *shape, high):
         return torch.randint(high, shape, generator=self._generator)
+
+
+def refuses(call, argument, found, expected):
+    """The call is a `ValueError` that names the argument, what was found and what was expected."""
+    with pytest.raises(ValueError) as caught:
+        call()
+    text = str(caught.value)
+    assert re.match(rf"{re.escape(argument)}: (.*: )?found ", text), text
+    problem, _, wanted = text.partition(", expected ")
+    assert found in problem and expected in wanted, text
 
 
 def close(found, expected, tolerance):

@@ -100,28 +100,31 @@ def test_week3_day1_task_4_rows(week3, r):
         at += n
 
 
-def test_week3_day1_task_4_company_changes_nothing(week2, week3, r):
-    """Requests come at random steps, and each gets what PyTorch computes for it alone."""
+def company(week2, week3, r, longest, budget=None):
+    """Requests come at random steps, and each gets what PyTorch computes for it alone. Returns the engine, and how many positions that took."""
     ours, config, weights = model(week2, r, r.choice("llama", "qwen2", "qwen3"))
     exact = {name: weight.double() for name, weight in weights.items()}
-    engine = week3.engine.Engine(ours, r.size(1, 4), 32)
+    engine = week3.engine.Engine(ours, r.size(1, 4), 32, budget=budget)
     wanted, told, rows = {}, {}, 0
     for _ in range(r.size(2, 6)):
-        prompt = r.integers(r.size(1, 8), high=config["vocab_size"]).tolist()
-        answer = alone(config, exact, prompt, r.size(1, 5))
-        if not answer:
-            continue
-        wanted[engine.submit(week3.request.Request(prompt, len(answer)))] = answer
-        rows += len(prompt) + len(answer) - 1
+        prompt = r.integers(r.size(1, longest), high=config["vocab_size"]).tolist()
+        if answer := alone(config, exact, prompt, r.size(1, 5)):
+            wanted[engine.submit(week3.request.Request(prompt, len(answer)))] = answer
+            rows += len(prompt) + len(answer) - 1
         for _ in range(r.size(0, 3)):
             collect(engine, told)
     while not engine.is_idle():
         collect(engine, told)
     assert told == wanted
-    assert engine.counts()[1] == rows, "each position is computed once"
+    return engine, rows
 
 
 def collect(engine, told):
     for id, token, _ in engine.step():
         if token is not None:
             told.setdefault(id, []).append(token)
+
+
+def test_week3_day1_task_4_company_changes_nothing(week2, week3, r):
+    engine, rows = company(week2, week3, r, 8)
+    assert engine.counts()[1] == rows, "each position is computed once"

@@ -2,8 +2,7 @@
 
 import math
 
-from test_week2_day1 import model
-from test_week3_day1 import alone, collect
+from test_week3_day1 import company
 
 
 def draw_loads(r):
@@ -49,21 +48,8 @@ def test_week3_day2_task_2_turns(week3, r):
 
 
 def test_week3_day2_task_2_a_budget_changes_no_answer(week2, week3, r):
-    """Requests come at random steps, under a random budget, and each gets what PyTorch computes for it alone."""
-    ours, config, weights = model(week2, r, r.choice("llama", "qwen2", "qwen3"))
-    exact = {name: weight.double() for name, weight in weights.items()}
     budget = r.size(2, 9)
-    engine = week3.engine.Engine(ours, r.size(1, 4), 32, budget=budget)
-    wanted, told = {}, {}
-    for _ in range(r.size(2, 5)):
-        prompt = r.integers(r.size(1, 14), high=config["vocab_size"]).tolist()
-        if answer := alone(config, exact, prompt, r.size(1, 5)):
-            wanted[engine.submit(week3.request.Request(prompt, len(answer)))] = answer
-        for _ in range(r.size(0, 3)):
-            collect(engine, told)
-    while not engine.is_idle():
-        collect(engine, told)
-    assert told == wanted
+    engine, _ = company(week2, week3, r, 14, budget)
     assert engine.counts()[2] <= budget
 
 
