@@ -192,7 +192,8 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Builds the tests of some days in the copy `tree`.
+    /// Builds the tests of some days in the copy `tree`. Its features are not those of verification's
+    /// own program, which stays as it is; the crates below are shared.
     ///
     /// # Errors
     /// If something does not compile; the compiler's text names an entry's file in a comment beside
@@ -203,9 +204,14 @@ impl Program {
         days: &[&Day],
         emulation: Option<Emulation>,
     ) -> Result<Self> {
-        let features: Vec<&str> = days.iter().map(|day| day.feature.as_str()).collect();
-        let features = format!("reference,fresh,{}", features.join(","));
-        let arguments = ["--test", PROGRAM, "--features", &features];
+        let features: String =
+            days.iter().map(|day| format!(",tiny-llm/{}", day.feature)).collect();
+        let features = format!("tiny-llm/reference,tiny-llm/fresh{features}");
+        let mut arguments = vec!["--test", PROGRAM, "--features", &features];
+        if days.iter().any(|day| day.apart.is_some()) {
+            // The features of wgpu's libraries are then those of the unit tests, and it is built once.
+            arguments.extend(["--package", "tiny-llm", "--package", "tiny-llm-reference"]);
+        }
         let mut programs = build(root, tree, emulation.as_ref(), &arguments)?;
         let path = programs.remove(PROGRAM).context("cargo built no test program")?;
         Self::open(tree, path, emulation)

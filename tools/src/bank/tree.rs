@@ -36,7 +36,7 @@ impl Bank {
         entries: &[Entry],
         emulation: Option<Emulation>,
     ) -> Result<Self> {
-        let tree = root.join("target/verify/bank");
+        let tree = root.join("target/verify/proof");
         proof::write(root, curriculum, &tree, &super::variants(curriculum, entries)?)?;
         let with_entries =
             |day: &&Day| entries.iter().any(|entry| entry.task.feature == day.feature);

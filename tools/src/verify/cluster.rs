@@ -21,7 +21,7 @@ pub(super) fn cluster(v: &Verification) -> Result<Outcome> {
     }
     // What the figures are held against.
     succeeds(&mut v.cargo("build --release --bin tiny-llm --features cli,reference"))?;
-    v.build_bridge(&["--features", "serve"])?;
+    v.build_bridge(&["--release", "--features", "serve"])?;
     let mut pytest = v.python("").map_err(|_| anyhow::anyhow!("there was one above"))?;
     pytest.env("TINY_LLM", v.root.join("target/verify/build/release/tiny-llm"));
     let finished = succeeds(pytest.args(["-m", "pytest", "cluster/tests"]))?;

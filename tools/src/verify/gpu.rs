@@ -15,10 +15,9 @@ pub(super) fn gpu(v: &Verification) -> Result<Outcome> {
         return Ok(Outcome::NotVerified(reason));
     }
     let days: Vec<_> = v.curriculum.days().filter(|day| day.apart.is_some()).collect();
-    let tree = v.root.join("target/verify/gpu");
     let bodies = Bodies::of(&v.root, &v.curriculum, &days)?;
-    bodies.write(&v.root, &v.curriculum, &tree)?;
-    let program = Program::build(&v.root, &tree, &days, None)?;
+    bodies.write(&v.root, &v.curriculum, &v.proof)?;
+    let program = Program::build(&v.root, &v.proof, &days, None)?;
     let (stages, lacking) = replay::stages(v, &program, &days, None)?;
     if let Some(reason) = lacking {
         return Ok(Outcome::NotVerified(reason));

@@ -112,10 +112,9 @@ pub(super) fn mistakes(v: &Verification) -> Result<Outcome> {
 /// The whole bank, its recorded answers, and all held-out mistakes.
 pub(super) fn matrix(v: &Verification) -> Result<Outcome> {
     let days = days(v);
-    let tree = v.root.join("target/verify/bank");
     let bodies = Bodies::of(&v.root, &v.curriculum, &days)?;
-    bodies.write(&v.root, &v.curriculum, &tree)?;
-    let program = Program::build(&v.root, &tree, &days, None)?;
+    bodies.write(&v.root, &v.curriculum, &v.proof)?;
+    let program = Program::build(&v.root, &v.proof, &days, None)?;
     bodies.try_all(&v.root, &v.curriculum, &program).map(Outcome::Passed)
 }
 

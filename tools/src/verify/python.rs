@@ -66,7 +66,7 @@ impl Verification {
         }
         let python = || self.python("").map_err(|_| anyhow!("there is no Python"));
         let mut maturin = python()?;
-        maturin.args(["-m", "maturin", "build", "--release", "--out"]).arg(&wheels).args(options);
+        maturin.args(["-m", "maturin", "build", "--out"]).arg(&wheels).args(options);
         succeeds(&mut maturin)?;
         let wheel = fs::read_dir(&wheels)?
             .flatten()
@@ -122,14 +122,16 @@ pub(super) fn bridge(v: &Verification) -> Result<Outcome> {
     pytest(v, &v.proof, &days.join(" or "), false)
 }
 
-/// The bridge as users build it, a wheel, with all features; Clippy on its crates; and pytest.
+/// The bridge as a wheel with all features; Clippy on its crates; and pytest. The largest size
+/// builds the wheel as users do, in release.
 pub(super) fn wheel(v: &Verification) -> Result<Outcome> {
     if let Err(outcome) = v.python("") {
         return Ok(outcome);
     }
     let packages = BRIDGE.map(|name| format!("--package {name}")).join(" ");
     v.cargo_succeeds(&format!("clippy {packages} --all-targets -- -D warnings"))?;
-    v.build_bridge(&["--features", "gpu"])?;
+    let release: &[&str] = if v.options.full { &["--release"] } else { &[] };
+    v.build_bridge(&[release, &["--features", "gpu"]].concat())?;
     pytest(v, &v.tree, "", true)
 }
 
