@@ -29,7 +29,7 @@ mod prelude {
     pub(crate) use tiny_llm_formats::{Tensor, tensor::tensor};
 
     pub(crate) use crate::{
-        background::{Kept, call, converse},
+        background::{Kept, attempt, call, converse},
         choice::choice,
         convert::*,
         exports::exports,

@@ -188,18 +188,14 @@ pub(crate) fn at_least_one(argument: &str, n: usize) -> PyResult<()> {
 /// Refuses a number of parts into which something cannot be cut evenly.
 pub(crate) fn divides(argument: &str, parts: usize, whole: usize, what: &str) -> PyResult<()> {
     at_least_one(argument, parts)?;
-    if whole.is_multiple_of(parts) {
-        return Ok(());
-    }
-    Err(wrong(argument, parts, format_args!("a divisor of {whole}, {what}")))
+    refuse_if!(!whole.is_multiple_of(parts); argument, parts; "a divisor of {whole}, {what}");
+    Ok(())
 }
 
 /// Refuses an index that is out of range.
 pub(crate) fn below(argument: &str, index: usize, end: usize, what: &str) -> PyResult<()> {
-    if index < end {
-        return Ok(());
-    }
-    Err(wrong(argument, index, format_args!("less than {end}, {what}")))
+    refuse_if!(index >= end; argument, index; "less than {end}, {what}");
+    Ok(())
 }
 
 /// Refuses a token that is not in the vocabulary.

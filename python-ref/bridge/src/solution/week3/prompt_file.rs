@@ -71,7 +71,7 @@ fn decode(
     let (layers, kv_heads, head_dim) = (layers.0, kv_heads.0, head_dim.0);
     let shape = CacheShape { layers, sequences: 1, kv_heads, capacity: 1, head_dim };
     check(shape, cache_type)?;
-    let decoded = call(move || {
+    attempt(move || {
         let key = rust::PromptKey::new(fingerprint.0, cache_type.into(), shape);
         let prompt = rust::decode(&file.0, key)?;
         let n = prompt.tokens.len();
@@ -85,7 +85,6 @@ fn decode(
             values.extend(numbers(run.values));
         }
         let shape = [layers, kv_heads, n, head_dim];
-        anyhow::Ok((prompt.tokens, Floats(tensor(&shape, keys)), Floats(tensor(&shape, values))))
-    })?;
-    decoded.map_err(value_error)
+        Ok((prompt.tokens, Floats(tensor(&shape, keys)), Floats(tensor(&shape, values))))
+    })
 }
