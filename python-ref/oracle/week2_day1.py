@@ -10,7 +10,7 @@ import math
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, DynamicCache
 
-from oracle.fixtures import exact, rounding
+from oracle.fixtures import rounding
 from oracle.week1_day2 import rope_half_split, rope_interleaved
 from oracle.week1_day4 import rms_norm
 from oracle.week1_day5 import CONFIGS, decoder, draw_model, inverse_frequencies, roundings, swiglu, tables, walk
@@ -30,7 +30,6 @@ def task_1(out):
             "keys_f16": keys.transpose(2, 3).half().float(),
             "values_f16": values.transpose(2, 3).half().float(),
         },
-        tolerance={name: exact() for name in ("keys_f32", "values_f32", "keys_f16", "values_f16")},
     )
     halves = [1 + 2**-11, 1 + 3 * 2**-11, -(2 + 2**-10), 1 / 3, -2 / 3]
     for name, why, x in (
@@ -44,7 +43,6 @@ def task_1(out):
             why=why,
             inputs={"x": x},
             outputs={"rounded": x.half().float()},
-            tolerance={"rounded": exact()},
         )
 
 

@@ -46,7 +46,6 @@ def whole_models(out, task, families, prompts, lengths, new):
             f"task_{task}_engine/{family}",
             why=f"a whole {family}, and {prompts} prompts of {', '.join(map(str, lengths))} tokens, each continued alone by {new}",
             inputs=weights,
-            tolerance={},
             scalars={"config": json, "prompts": drawn, "greedy": answers},
         )
 
