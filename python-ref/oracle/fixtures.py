@@ -108,7 +108,7 @@ class Fixtures:
     def case(self, name, *, why, inputs=None, outputs=None, seed=None, tolerance=None, scalars=None, wrong=None, same=None, similar=None, nan=None, step=0.0):
         """Adds the case `name` (`task_2_attention/wide`).
 
-        seed       what `Random` was seeded with, if not by `random`; failure messages print it
+        seed       what `Random` was seeded with, if not by `random`; 0 if nothing was drawn; failure messages print it
         why        what this input reveals, in one sentence
         inputs     name → float32 or int64 tensor
         outputs    name → tensor, or a function of `**inputs` that returns such a dictionary or one tensor (then named
@@ -159,7 +159,7 @@ class Fixtures:
             self.tensors[f"{name}/{part}"] = value.contiguous()
         self.steps |= {f"{name}/{part}": step for part in inputs}
         self.about[name] = {
-            "seed": self.seed if seed is None else seed,
+            "seed": seed if seed is not None else self.seed if inputs else 0,
             "why": why,
             "scalars": scalars or {},
             "tolerance": {o: t.value for o, t in tolerance.items()},

@@ -67,7 +67,6 @@ def _frequencies(out):
         halves = torch.arange(head_dim // 2, dtype=torch.float64)
         out.case(
             f"task_1_inverse_frequencies/{head_dim}",
-            seed=0,
             why=f"head size {head_dim}, base {base:.0f}",
             outputs=lambda: inverse_frequencies(head_dim, base),
             scalars={"head_dim": head_dim, "base": base},

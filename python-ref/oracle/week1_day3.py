@@ -229,7 +229,6 @@ def _mask(out):
             del wrong["causal-top-left"]  # a square has one diagonal
         out.case(
             f"task_2_causal_mask/{length}x{keys}",
-            seed=0,
             why=f"{length} queries, the last of {keys} positions",
             outputs=lambda: causal_mask(length, keys),
             scalars={"length": length, "keys": keys},

@@ -173,14 +173,13 @@ def stream_cases(out):
             certain.append(data[: n - held_back].decode("utf-8", "replace"))
             assert certain[n].startswith(certain[n - 1] if n else ""), f"{name}: what was certain after {n - 1} bytes is no longer"
         examples.append({"name": name, "bytes": list(data), "text": data.decode("utf-8", "replace"), "certain": certain})
-    out.case("task_3_stream/bytes", seed=0, why="texts of all lengths of character, and bytes that are no text", scalars={"examples": examples})
+    out.case("task_3_stream/bytes", why="texts of all lengths of character, and bytes that are no text", scalars={"examples": examples})
     tokenizer = AutoTokenizer.from_pretrained(EMBEDDED)
     text = "Lily said: “Grüße, 日本!” 👋🏽 e\u0301 👨‍👩‍👧 – end."
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     assert any("\ufffd" in tokenizer.decode([i]) for i in ids), "every character is one token: the text hides the mistake"
     out.case(
         "task_3_stream/tokens",
-        seed=0,
         why="tokens of the embedded model's vocabulary, many of which are parts of a character",
         outputs={"ids": torch.tensor(ids)},
         scalars={"text": text},
@@ -208,7 +207,6 @@ def template_cases(out):
         chats.append({"messages": messages, "text": texts[0], "prompt": texts[1]})
     out.case(
         "task_4_chat/messages",
-        seed=0,
         why="one message and several, all roles, several lines, nothing at all; with and without the beginning of an answer",
         scalars={"chats": chats},
     )
@@ -216,4 +214,4 @@ def template_cases(out):
     text, marks = chats[2]["prompt"], [tokenizer.convert_tokens_to_ids(t) for t in ("<|im_start|>", "<|im_end|>")]
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     assert [ids.count(m) for m in marks] == [4, 3]
-    out.case("task_4_chat/tokens", seed=0, why="each mark of the template is one token", outputs={"ids": torch.tensor(ids)}, scalars={"chat": 2, "marks": marks})
+    out.case("task_4_chat/tokens", why="each mark of the template is one token", outputs={"ids": torch.tensor(ids)}, scalars={"chat": 2, "marks": marks})

@@ -331,7 +331,6 @@ def model_errors(out):
         errors.append(rms((whole - back).flatten()) / rms(whole.flatten()))
     out.case(
         "task_4_model/down_proj",
-        seed=0,
         why="a whole matrix of the embedded model",
         outputs={"errors": torch.stack(errors)},
         # Of 196,608 weights 70 lie so near the middle between two integers that x / d and x · (1 / d) take them apart.

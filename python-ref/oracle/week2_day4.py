@@ -444,7 +444,6 @@ def converting(out):
         whole = permuted(rows, 1)
         out.case(
             f"task_5_permute/{n_heads}_heads",
-            seed=0,
             why=f"{rows} rows of {n_heads} heads",
             outputs={"interleaved": torch.from_numpy(order).float(), "half_split": torch.from_numpy(back).float()},
             scalars={"rows": rows, "n_heads": n_heads},
@@ -457,7 +456,6 @@ def converting(out):
         grid[i, MORE_BITS[n]] = 1
     out.case(
         "task_5_mix/more_bits",
-        seed=0,
         why="models of 5, 9, 16, 22 and 32 layers; 1 where llama.cpp spends more bits",
         outputs={"layers": grid},
         scalars={"n_layers": layers},
@@ -546,7 +544,6 @@ def writing_files(out):
         assert any((offset + size) % alignment == 0 for offset, size in table[:-1]) and (len(head) == fields[-1][0]) == (alignment == 8)
         out.case(
             f"task_6_write/{case}",
-            seed=0,
             why=f"a file with a value of each type and seven tensors, aligned to {alignment}, as the gguf package writes it",
             outputs={
                 "head": torch.tensor(list(head)).float(),

@@ -200,7 +200,6 @@ def length_cases(out):
     expected = [[float(rate), k, float(sum(rate**i for i in range(k + 1)))] for rate in rates for k in [0, 1, 2, 5, 8]]
     out.case(
         "task_3_length/table",
-        seed=0,
         why="rates from 0 to 1, costs from almost nothing to a whole pass",
         scalars={"best": table, "expected": expected},
     )
@@ -215,7 +214,6 @@ def length_cases(out):
         lives.append(life(Fraction(rate_row), Fraction(rate_draft), most, passes))
     out.case(
         "task_3_length/lives",
-        seed=0,
         why="what is drafted pass by pass, where drafts are kept and where they are not",
         scalars={"lives": lives},
     )
