@@ -112,9 +112,6 @@ impl<T: Send + 'static> Kept<T> {
     }
 
     /// Runs a solution's code on the value.
-    ///
-    /// # Errors
-    /// As [`call`].
     pub(crate) fn call<R: Send + 'static>(
         &self,
         work: impl FnOnce(&mut T) -> R + Send + 'static,
@@ -124,9 +121,6 @@ impl<T: Send + 'static> Kept<T> {
     }
 
     /// As [`attempt`], on the value.
-    ///
-    /// # Errors
-    /// As [`attempt`].
     pub(crate) fn attempt<R: Send + 'static>(
         &self,
         work: impl FnOnce(&mut T) -> anyhow::Result<R> + Send + 'static,
@@ -135,9 +129,6 @@ impl<T: Send + 'static> Kept<T> {
     }
 
     /// As [`converse`], on the value.
-    ///
-    /// # Errors
-    /// As [`converse`].
     pub(crate) fn converse<Q: Send + 'static, A: Send + 'static, R: Send + 'static>(
         &self,
         work: impl FnOnce(&mut T, &mut dyn FnMut(Q) -> A) -> R + Send + 'static,

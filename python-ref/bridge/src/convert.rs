@@ -51,9 +51,6 @@ impl<'py> IntoPyObject<'py> for Floats {
 }
 
 /// Runs a solution's code; what it returns goes to Python whatever its axes are.
-///
-/// # Errors
-/// As [`call`].
 pub(crate) fn compute(work: impl FnOnce() -> Tensor + Send + 'static) -> PyResult<Floats> {
     call(work).map(Floats)
 }

@@ -157,9 +157,6 @@ pub(crate) fn chosen(choose: &Bound<'_, PyAny>, logits: &[f32], tokens: Vec<u32>
 
 impl Model {
     /// Whether a pass over these tokens can be computed: `rows` sequences of them.
-    ///
-    /// # Errors
-    /// A `ValueError` that names `tokens`, or a `MemoryError`.
     pub(super) fn check(&self, rows: usize, tokens: &[u32]) -> PyResult<()> {
         let config = &self.0.config;
         vocabulary("tokens", tokens, config.vocab_size)?;

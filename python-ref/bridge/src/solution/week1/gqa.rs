@@ -145,9 +145,6 @@ impl GroupedQueryAttention {
     }
 
     /// Holds the input of a layer against it.
-    ///
-    /// # Errors
-    /// A `ValueError` that names the argument, or a `MemoryError`.
     pub(super) fn check(&self, x: &Floats, mask: Option<&Floats>) -> PyResult<()> {
         let mut shapes = fit!("q_proj": E = self.width(); x = "B L E");
         shapes.set("H_q", self.n_heads, "n_heads");

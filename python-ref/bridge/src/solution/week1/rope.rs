@@ -80,9 +80,6 @@ impl RopeTables {
 }
 
 /// Holds a head against the tables that turn it; `argument` is whose head it is.
-///
-/// # Errors
-/// A `ValueError` that names `argument` or `tables`.
 pub(super) fn check_rope(argument: &str, head_dim: usize, tables: &RopeTables) -> PyResult<()> {
     even(argument, head_dim)?;
     let found = 2 * tables.0.cos.shape()[1];

@@ -35,9 +35,6 @@ pub(crate) fn numbers(cells: rust::Cells<'_>) -> Vec<f32> {
 }
 
 /// Refuses a cache that there is no room for, keys and values together.
-///
-/// # Errors
-/// A `ValueError` that names the argument that is 0, or a `MemoryError`.
 pub(crate) fn check(shape: rust::CacheShape, cache_type: CacheType) -> PyResult<()> {
     let rust::CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
     let named = [

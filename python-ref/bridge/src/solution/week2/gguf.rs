@@ -72,9 +72,6 @@ impl Gguf {
 const MAX_ALIGNMENT: usize = 1 << 20;
 
 /// An alignment that a file can be written with.
-///
-/// # Errors
-/// A `ValueError` that names `alignment`.
 pub(super) fn checked_alignment(alignment: Count) -> PyResult<usize> {
     let alignment = power_of_two(alignment)?;
     refuse_if!(alignment > MAX_ALIGNMENT; "alignment", alignment; "at most {MAX_ALIGNMENT}");

@@ -24,9 +24,6 @@ pub(super) fn arrays(super_blocks: &[Int8SuperBlock]) -> SuperBlocks {
 }
 
 /// How many activations may share a scale.
-///
-/// # Errors
-/// A `ValueError` that names `per_scale`.
 pub(super) fn checked_per_scale(per_scale: Count) -> PyResult<usize> {
     refuse_if!(![BLOCK, SUPER_BLOCK].contains(&per_scale.0); "per_scale", per_scale.0;
         "{BLOCK} or {SUPER_BLOCK}");
@@ -34,9 +31,6 @@ pub(super) fn checked_per_scale(per_scale: Count) -> PyResult<usize> {
 }
 
 /// Refuses activations of which integers could not say what they were.
-///
-/// # Errors
-/// A `ValueError` that names `x`.
 pub(super) fn finite(x: &Floats) -> PyResult<()> {
     every("x", &x.0, "finite numbers", f32::is_finite)
 }
