@@ -6,7 +6,7 @@
 //! failed. Durations are reported and never asserted: a promise about time that this machine misses
 //! by more than machines differ is shown as *missed*, which is no failure.
 
-use std::{path::Path, process::ExitCode, time::Instant};
+use std::{fs, path::Path, process::ExitCode, time::Instant};
 
 use anyhow::{Result, bail, ensure};
 
@@ -153,24 +153,34 @@ fn with_needs(steps: Vec<&'static Step>) -> Vec<&'static Step> {
 /// # Errors
 /// If the disk has too little room for what the steps build and install.
 fn room(v: &Verification) -> Result<()> {
-    let built = v.root.join("target/verify/build").is_dir();
-    let builds = match (v.options.size(), built) {
-        (Size::Quick, true) => 1,
-        (Size::Quick, false) => 4,
-        (_, true) => 6,
-        (_, false) => 14,
-    };
-    let packages = if v.interpreter().is_ok() || v.options.no_python { 0 } else { 2 };
-    let needed: u64 = builds + packages;
+    // What each size leaves in the build folder, in GiB; half a GiB at least is rebuilt.
+    let total = if v.options.size() == Size::Quick { 3.5 } else { 14.0 };
+    let builds = (total - used(&v.root.join("target/verify")) as f64 / GIB).max(0.5);
+    let packages = if v.interpreter().is_ok() || v.options.no_python { 0.0 } else { 2.0 };
+    let needed = builds + packages;
     match free_kib(&v.root) {
-        Some(free) if free >> 20 < needed => bail!(
-            "verification needs {needed} GiB on the disk of {}, of which {:.1} are free: {builds} \
-             for what it builds, {packages} for Python's packages",
+        Some(free) if (free as f64) * 1024.0 < needed * GIB => bail!(
+            "verification needs {needed:.1} GiB on the disk of {}, of which {:.1} are free: \
+             {builds:.1} for what it builds, {packages:.1} for Python's packages",
             v.root.display(),
-            free as f64 / f64::from(1 << 20)
+            free as f64 * 1024.0 / GIB
         ),
         _ => Ok(()),
     }
+}
+
+const GIB: f64 = (1 << 30) as f64;
+
+/// The bytes of all files below a folder that can be read.
+fn used(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(about) if about.is_dir() => used(&entry.path()),
+            Ok(about) => about.len(),
+            Err(_) => 0,
+        })
+        .sum()
 }
 
 #[cfg(test)]
