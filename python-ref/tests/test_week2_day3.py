@@ -5,11 +5,9 @@ import oracle.week2_day3 as oracle
 import torch
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 from live import close
+from test_week2_day5 import HALVES
 
-TASKS = {1: "Q8_0", 2: "Q4_0", 3: "Q5_0"}
 PROVIDED = ("Q4_1", "Q5_1", "F16", "BF16")
-SCALES = {"Q8_0": [0], "Q4_0": [0], "Q5_0": [0], "Q4_1": [0, 2], "Q5_1": [0, 2], "Q2_K": [80, 82], "Q3_K": [108]}
-"""Where the half-precision numbers of a block begin."""
 
 
 def random_row(r, name, blocks, finite):
@@ -17,7 +15,7 @@ def random_row(r, name, blocks, finite):
     size = GGML_QUANT_SIZES[GGMLQuantizationType[name]][1]
     row = r.integers(blocks, size, high=256)
     if finite:
-        for at in SCALES.get(name, []):
+        for at in HALVES.get(name, []):
             row[:, at + 1] = row[:, at + 1] % 0x7C + r.integers(blocks, high=2) * 128
     return row.reshape(1, -1)
 
@@ -51,19 +49,21 @@ def check_quantize(week2, r, name):
     assert not wrong.any(), f"{wrong.sum()} of {wrong.size} bytes differ, first byte {wrong.argmax()}: found {found[wrong][0]}, expected {expected[wrong][0]}"
 
 
+def check(week2, r, name):
+    check_dequantize(week2, r, name)
+    check_quantize(week2, r, name)
+
+
 def test_week2_day3_task_1_q8_0(week2, r):
-    check_dequantize(week2, r, TASKS[1])
-    check_quantize(week2, r, TASKS[1])
+    check(week2, r, "Q8_0")
 
 
 def test_week2_day3_task_2_q4_0(week2, r):
-    check_dequantize(week2, r, TASKS[2])
-    check_quantize(week2, r, TASKS[2])
+    check(week2, r, "Q4_0")
 
 
 def test_week2_day3_task_3_q5_0(week2, r):
-    check_dequantize(week2, r, TASKS[3])
-    check_quantize(week2, r, TASKS[3])
+    check(week2, r, "Q5_0")
 
 
 def test_week2_day3_task_4_errors(week2, r):
@@ -80,7 +80,6 @@ def test_week2_day3_task_4_errors(week2, r):
 
 def test_week2_day3_provided_formats(week2, r):
     for name in PROVIDED:
-        check_dequantize(week2, r, name)
-        check_quantize(week2, r, name)
+        check(week2, r, name)
     for name in ("Q2_K", "Q3_K"):
         check_dequantize(week2, r, name)

@@ -5,21 +5,10 @@ import oracle.week2_day4 as oracle
 import pytest
 import torch
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, GGUFReader
-from test_week2_day3 import same_bits
-
-SCALES = {"Q2_K": [80, 82], "Q3_K": [108], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208]}
-"""Where the half-precision numbers of a block begin."""
+from test_week2_day3 import check_dequantize
 
 LOSSES = {"Q2_K": 0.35, "Q3_K": 0.2, "Q4_K": 0.09, "Q5_K": 0.045, "Q6_K": 0.023}
 """More than a block of gaussian weights loses, as a part of their root mean square."""
-
-
-def check_dequantize(week2, r, name):
-    blocks = r.size(1, 12)
-    row = r.integers(blocks, GGML_QUANT_SIZES[GGMLQuantizationType[name]][1], high=256)
-    for at in SCALES[name]:
-        row[:, at + 1] = row[:, at + 1] % 0x7C + r.integers(blocks, high=2) * 128
-    same_bits(week2.blocks.dequantize_row(name, bytes(row.ravel().tolist())), oracle.decode(row, name))
 
 
 def check_quantize(week2, r, name):
