@@ -17,8 +17,6 @@ from safetensors.torch import load_file
 
 from oracle.fixtures import FOLDER, Random, Tolerance
 
-BYTES = {"Q4_K": 144, "Q6_K": 210}
-
 
 def ints(values):
     return torch.from_numpy(np.ascontiguousarray(values).astype(np.int64))

@@ -13,7 +13,6 @@ from gguf.quants import dequantize, quantize
 
 from oracle.fixtures import Random, random_walk, rounding
 
-THREADS = 64
 GROUPS = 65_535
 BEHIND = 70
 """More numbers than a workgroup has threads."""
