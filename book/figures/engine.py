@@ -91,7 +91,6 @@ def story():
         if index == len(words) - 1:
             axes.add_patch(Rectangle((column - 0.2, -line - 0.25), len(bare_word) + 0.4, 1.0, fill=False, edgecolor=BLUE, linewidth=1.4))
         column += len(bare_word)
-    axes.set_xlim(-0.3, columns + 0.3)
-    axes.set_ylim(-len(lines) + 0.4, 0.9)
+    axes.set(xlim=(-0.3, columns + 0.3), ylim=(-len(lines) + 0.4, 0.9))
     bare(axes)
     return fig

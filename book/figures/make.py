@@ -47,10 +47,7 @@ def softmax_stable():
         axes.axvspan(lost.min(), lost.max(), color=RED, alpha=0.13, linewidth=0)
         axes.text(lost.mean(), 0.42, "NaN", color=RED, ha="center", fontsize=11)
     axes.annotate("few bits are left of e$^x$:\nthe answer drifts", (-101.5, 0.62), (-66, 0.37), arrowprops={"arrowstyle": "->", "color": INK}, ha="center")
-    axes.set_xlim(-125, 125)
-    axes.set_ylim(0.25, 1.0)
-    axes.set_xlabel("c")
-    axes.set_ylabel("probability of the last entry")
+    axes.set(xlim=(-125, 125), ylim=(0.25, 1.0), xlabel="c", ylabel="probability of the last entry")
     axes.set_title("softmax([c, c + 1, c + 2]) in f32: the right answer is 0.665 for every c", loc="left")
     axes.legend(loc="upper center")
     return fig
@@ -77,8 +74,7 @@ def split_heads():
         axes[0].text(-0.25, 2.85 - r, f"position {r}", ha="right", va="center")
     axes[0].text(2, 3.55, "head 0", ha="center", color=BLUE)
     axes[0].text(6, 3.55, "head 1", ha="center", color=ORANGE)
-    axes[0].set_title("[L=2, H·D=8]")
-    axes[0].set_xlim(-2.6, 8)
+    axes[0].set(title="[L=2, H·D=8]", xlim=(-2.6, 8))
     for ax, heads, title, good in ((axes[1], right, "reshape, then swap axes", True), (axes[2], wrong, "reshape to [H, L, D] at once", False)):
         cells(ax, heads[0], 3.4)
         cells(ax, heads[1], 0.9)
@@ -87,8 +83,7 @@ def split_heads():
         ax.set_title(title, color=GREEN if good else RED)
         ax.set_xlim(-1.7, 4.7)
     for ax in axes:
-        ax.set_ylim(-0.3, 4.6)
-        ax.set_aspect("equal")
+        ax.set(ylim=(-0.3, 4.6), aspect="equal")
         bare(ax)
     return fig
 
@@ -114,10 +109,7 @@ def rope_pairs():
             ax.add_patch(FancyArrowPatch((a + 0.46, 1.0), (b + 0.46, 1.0), arrowstyle="-", connectionstyle=f"arc3,rad={bend}", color=colours[i], linewidth=2))
             middle, height = ((a + b) / 2 + 0.46, 1.5) if b - a == 1 else (a + 0.46, -0.3)
             ax.text(middle, height, f"pair {i}", ha="center", va="center", color=colours[i], fontsize=8)
-        ax.set_title(title)
-        ax.set_xlim(-0.1, 8.1)
-        ax.set_ylim(-0.6, 2.2)
-        ax.set_aspect("equal")
+        ax.set(title=title, xlim=(-0.1, 8.1), ylim=(-0.6, 2.2), aspect="equal")
         bare(ax)
     return fig
 
@@ -145,9 +137,7 @@ def rope_frequencies():
         right.text(31.3, wavelength[-1], f"base {base:,.0f}", color=colour, va="center")
     right.axhline(512, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
     right.text(31, 410, "tiny-story: 512", color=GREY, fontsize=9, ha="right", va="top")
-    right.set_yscale("log")
-    right.set_xlim(0, 31)
-    right.set_xlabel("pair i")
+    right.set(yscale="log", xlim=(0, 31), xlabel="pair i")
     right.set_title("positions for one full turn, 2π / θᵢ", loc="left")
     fig.subplots_adjust(wspace=0.42)
     return fig
@@ -175,13 +165,10 @@ def rope_relative():
         for j in range(n):
             colour = BLUE if scores[i, j] > 0 else ORANGE
             left.add_patch(Rectangle((j, n - 1 - i), 1, 1, facecolor=mix(colour, abs(scores[i, j]) / top), edgecolor="none"))
-    left.set_xlim(0, n)
-    left.set_ylim(0, n)
-    left.set_aspect("equal")
+    left.set(xlim=(0, n), ylim=(0, n), aspect="equal")
     left.set_xticks([0.5, 12.5], ["0", "12"])
     left.set_yticks([n - 0.5, n - 12.5], ["0", "12"])
-    left.set_xlabel("position of the key")
-    left.set_ylabel("position of the query")
+    left.set(xlabel="position of the key", ylabel="position of the query")
     left.set_title("score of one q and one k", loc="left")
     for i, colour, width in ((0, BLUE, 1.2), (12, GREEN, 5), (23, ORANGE, 1.2)):
         right.plot(i - np.arange(n), scores[i], ".-", color=colour, linewidth=width, markersize=5, alpha=0.5 if width > 2 else 1, label=f"query at {i}")
@@ -213,8 +200,7 @@ def gqa_groups():
             ax.add_patch(FancyBboxPatch((1.05 + 2.4 * kv, 0), 1.1, 0.5, boxstyle="round,pad=0.05", facecolor=mix([BLUE, ORANGE][kv], 0.45), edgecolor="none"))
             ax.text(1.6 + 2.4 * kv, 0.23, f"k$_{kv}$, v$_{kv}$", ha="center", va="center", fontsize=12)
         ax.set_title(title, color=GREEN if good else RED)
-        ax.set_xlim(-0.2, 6)
-        ax.set_ylim(-0.2, 2.2)
+        ax.set(xlim=(-0.2, 6), ylim=(-0.2, 2.2))
         bare(ax)
     return fig
 
@@ -238,9 +224,7 @@ def causal_mask():
             ax.text(j + 0.47, 5.2, str(j), ha="center", va="center", fontsize=9)
         ax.text(2.5, 5.75, "key j", ha="center", va="center", fontsize=9)
         ax.set_title(title, color=INK if good else RED)
-        ax.set_xlim(-2.9, 5)
-        ax.set_ylim(0, 6)
-        ax.set_aspect("equal")
+        ax.set(xlim=(-2.9, 5), ylim=(0, 6), aspect="equal")
         bare(ax)
     fig.subplots_adjust(wspace=0.08)
     return fig
@@ -279,9 +263,7 @@ def silu():
         }
     for label, (colour, found) in ways.items():
         right.plot(x32, np.abs(found - exact) / np.abs(exact) + 2e-9, color=colour, label=label, linewidth=1.2)
-    right.set_yscale("log")
-    right.set_ylim(1e-9, 20)
-    right.set_xlabel("x")
+    right.set(yscale="log", ylim=(1e-9, 20), xlabel="x")
     right.set_title("relative error in f32", loc="left")
     right.legend(loc="center", bbox_to_anchor=(0.46, 0.62), fontsize=9)
     left.set_xlabel("x")
@@ -398,8 +380,7 @@ def attention_weights():
             colour = ORANGE if j == query else BLUE if j == told else GREY if j > query else INK
             axes.text(j + 0.47, floor, word, rotation=90, ha="center", va="top", fontsize=8.5, color=colour)
         axes.set_title(title, loc="left", color=ORANGE)
-        axes.set_xlim(-3.5, keys)
-        axes.set_ylim(floor - 6, layers * heads + 0.2)
+        axes.set(xlim=(-3.5, keys), ylim=(floor - 6, layers * heads + 0.2))
         bare(axes)
     fig.subplots_adjust(hspace=0.12)
     return fig
@@ -492,8 +473,7 @@ def roofline():
     fig, axes = plt.subplots(1, 2, figsize=(9.2, 3.4))
     ticks = [1, 4, 16, 64, 256]
     for ax in axes:
-        ax.set_xscale("log")
-        ax.set_yscale("log")
+        ax.set(xscale="log", yscale="log")
         ax.minorticks_off()
         ax.set_xticks(ticks, [str(n) for n in ticks])
         ax.set_xlabel("rows of the pass")
@@ -551,10 +531,7 @@ def block_of_q4_0():
     axes.axhline(d * 8, color=GREY, linewidth=0.9, alpha=0.55, linestyle=(0, (2, 4)))
     axes.text(32.1, d * 8, "16: four bits end at 15", va="center", fontsize=8, color=GREY)
     axes.text(32.1, d * -8 * 1.1, "integer", fontsize=8, color=ORANGE)
-    axes.set_ylim(d * 8.8, d * -8.8)
-    axes.set_xlim(-0.8, 31.8)
-    axes.set_xticks([0, 15, 16, 31])
-    axes.set_xlabel("weight of the block")
+    axes.set(ylim=(d * 8.8, d * -8.8), xlim=(-0.8, 31.8), xticks=[0, 15, 16, 31], xlabel="weight of the block")
     axes.set_title(f"d = {d:.4f}", loc="left")
     axes.legend(loc="upper left", ncols=2, bbox_to_anchor=(0.18, 1.13), borderaxespad=0)
     return fig
@@ -603,8 +580,7 @@ def pages():
             axes.add_patch(Rectangle((x + position * cell, y), cell * 0.86, 0.8, facecolor=mix(colour, 0.55) if colour else "none", edgecolor=GREY, linewidth=0.4))
         axes.text(x + width + 0.15, y + 0.4, {0: "free", 1: "1 owner", 2: "2 owners"}[len(names)], va="center", fontsize=8.5, color=INK if names else GREY)
     axes.text(0, 2.2, f"violet: the prompt's {prompt} positions.\nA's first new token was to be\nwritten into page 1, which B\nhad too; so it was copied\nto page 2 before that.", fontsize=8.5, va="top", color=PURPLE)
-    axes.set_xlim(-0.2, 19.2)
-    axes.set_ylim(-0.6, 10.2)
+    axes.set(xlim=(-0.2, 19.2), ylim=(-0.6, 10.2))
     return fig
 
 
@@ -637,8 +613,7 @@ def prefixes():
         axes.text(x + 0.6, y + 0.36, text, va="center", fontsize=9, color=INK if owners else GREY)
         axes.text(x + 4.35, y + 0.36, f"{len(owners)} owner{'' if len(owners) == 1 else 's'}" if owners else "", va="center", fontsize=8.5)
     axes.text(0, 0.15, "computed by the new request: page 5 alone", fontsize=9, color=ORANGE)
-    axes.set_xlim(-0.2, 12.6)
-    axes.set_ylim(0, 6.1)
+    axes.set(xlim=(-0.2, 12.6), ylim=(0, 6.1))
     return fig
 
 

@@ -50,8 +50,7 @@ def figure(name):
 
 def bare(axes):
     """No frame and no ticks."""
-    axes.set_xticks([])
-    axes.set_yticks([])
+    axes.set(xticks=[], yticks=[])
     for spine in axes.spines.values():
         spine.set_visible(False)
 

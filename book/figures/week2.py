@@ -28,8 +28,7 @@ def cache_growth():
                 axes.add_patch(Rectangle((position, -step), 0.88, 0.88, facecolor=mix(BLUE, 0.85 if computed else 0.0), edgecolor=BLUE if computed else GREY, linewidth=0.8))
             axes.text(-0.5, 0.44 - step, f"token {step + 1}" if not cached else str(step + 1), ha="right", va="center", fontsize=9)
         axes.set_title(f"{'a cache' if cached else 'no cache'}: {total} positions", loc="left")
-        axes.set_xlim(-0.3, prompt + new - 0.9)
-        axes.set_ylim(1 - new - 0.2, 1)
+        axes.set(xlim=(-0.3, prompt + new - 0.9), ylim=(1 - new - 0.2, 1))
         bare(axes)
     fig.subplots_adjust(wspace=0.12)
     return fig
@@ -55,8 +54,7 @@ def super_block_of_q4_k():
         axes.text(-0.4, 0.44 - line, str(16 * line), ha="right", va="center", fontsize=8, color=GREY)
     axes.text(-0.4, 1.35, "byte", ha="right", va="center", fontsize=8, color=GREY)
     axes.set_title("weight = d · scale · code − dmin · minimum", loc="left", fontsize=10)
-    axes.set_xlim(-1.6, 16)
-    axes.set_ylim(-(size // 16) + 0.9, 1.6)
+    axes.set(xlim=(-1.6, 16), ylim=(-(size // 16) + 0.9, 1.6))
     bare(axes)
     return fig
 
@@ -77,9 +75,7 @@ def bytes_of_a_weight():
         axes.text(x, -0.62, text, ha="center", va="center", fontsize=9, color=colour)
     axes.set_yticks([-y for y in range(len(rows))], [name for name, _ in rows])
     axes.tick_params(axis="y", length=0)
-    axes.set_xlim(0, 10)
-    axes.set_ylim(-2.5, 0.5)
-    axes.set_xlabel("bytes for each weight")
+    axes.set(xlim=(0, 10), ylim=(-2.5, 0.5), xlabel="bytes for each weight")
     axes.spines["left"].set_visible(False)
     return fig
 
@@ -99,8 +95,7 @@ def lanes():
             cell(axes, j * width, y, width, 0.9, colour, 0.35, f"{value}".replace("-", "−"))
         axes.text(-0.2, y + 0.45, name, ha="right", va="center", fontsize=9)
         axes.text(8.2, y + 0.45, f"… {bits}", ha="left", va="center", fontsize=9, color=GREY)
-    axes.set_xlim(-3.3, 10.4)
-    axes.set_ylim(-4.5, 1.1)
+    axes.set(xlim=(-3.3, 10.4), ylim=(-4.5, 1.1))
     bare(axes)
     return fig
 
@@ -122,8 +117,5 @@ def softmax_in_pieces():
         factor = "" if i == 0 else ("\nbefore: · e$^{-2}$" if scores[i] == seen.max() else "\nbefore: · 1")
         axes.text(i, bottom + 0.05, f"{bottom:.3f}", ha="center", va="bottom")
         axes.text(i, -0.09, f"score {scores[i]}{factor}", ha="center", va="top", fontsize=9)
-    axes.set_ylim(0, 1.75)
-    axes.set_xlim(-0.5, len(scores) - 0.5)
-    axes.set_xticks([])
-    axes.set_ylabel("total")
+    axes.set(ylim=(0, 1.75), xlim=(-0.5, len(scores) - 0.5), xticks=[], ylabel="total")
     return fig

@@ -1,120 +1,147 @@
-//! Writes the type stubs of the Python module beside it: those in `stubs/`, with the docstrings of
-//! the Rust code, once for each solution. They are not kept in the repository.
+//! Writes the type stubs of the Python module beside it, once for each solution, from the functions,
+//! classes and enumerations in `src/`. They are not kept in the repository.
 
 use std::{
-    collections::HashMap,
     fs,
     io::{Result, Write as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
+
+use syn::{File, Item, Type, UseTree};
+
+mod stubs;
+
+use stubs::{Choice, Stub, is};
+
+/// What a module that uses one of these words imports; `_types` is in the package `tiny_llm`.
+const IMPORTS: [(&str, &str); 8] = [
+    ("enum.", "import enum\n"),
+    ("abc.", "from collections import abc\n"),
+    ("PathLike[", "from os import PathLike\n"),
+    ("NoReturn", "from typing import NoReturn\n"),
+    ("@final", "from typing import final\n"),
+    ("Array", "from {root}_types import Array\n"),
+    ("Ids", "from {root}_types import Ids\n"),
+    ("Numbers", "from {root}_types import Numbers\n"),
+];
+
+/// What `tiny_llm/__init__.py` adds to both solutions.
+const LOADER: &str = r#"from .._llm import Llm
+from .week1.model import Model
+
+def load(folder: str | PathLike[str]) -> Llm[Model]:
+    """Loads a Hugging Face folder. A tokenizer is not needed for what works on tokens."""
+"#;
 
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=src");
-    println!("cargo::rerun-if-changed=stubs");
     let package = Path::new("python/tiny_llm");
-    write(Path::new("stubs/kit.pyi"), "src/kit.rs", &package.join("kit.pyi"))?;
+    let kit = Module::read("src/kit.rs", &["kit"])?;
+    write(&kit, &Stub::of(&kit, &[]), &package.join("kit.pyi"))?;
+    let mut modules = vec![kit];
+    let mut packages = vec![(Module::read("src/solution/engine.rs", &[])?, LOADER.to_owned())];
+    for week in ["week1", "week2", "week3", "week4"] {
+        packages[0].1 += &format!("from . import {week} as {week}\n");
+        let mut list = Vec::new();
+        for file in fs::read_dir(Path::new("src/solution").join(week))? {
+            let file = file?.path();
+            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            if name != "mod" {
+                modules.push(Module::read(&file, &[week, &name])?);
+                list.push(format!("from . import {name} as {name}\n"));
+            }
+        }
+        let path = format!("src/solution/{week}/mod.rs");
+        packages.push((Module::read(path, &[week])?, list.concat()));
+    }
     for solution in ["student", "reference"] {
         let folder = package.join(solution);
-        let init = Path::new("stubs/__init__.pyi");
-        write(init, "src/solution/engine.rs", &folder.join("__init__.pyi"))?;
-        for week in ["week1", "week2", "week3", "week4"] {
-            for stub in fs::read_dir(Path::new("stubs").join(week))? {
-                let stub = stub?.path();
-                let name = stub.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                let rust = if name == "__init__" { "mod" } else { &name };
-                let rust = format!("src/solution/{week}/{rust}.rs");
-                write(&stub, &rust, &folder.join(week).join(format!("{name}.pyi")))?;
-            }
+        for (module, head) in &packages {
+            let text = Stub::of(module, &modules) + head;
+            write(module, &text, &folder.join(module.path.join("/")).join("__init__.pyi"))?;
+        }
+        for module in &modules[1..] {
+            let to = folder.join(module.path.join("/")).with_extension("pyi");
+            write(module, &Stub::of(module, &modules), &to)?;
         }
     }
     Ok(())
 }
 
-/// Writes a stub with the docstrings of a Rust file.
-fn write(stub: &Path, rust: &str, to: &Path) -> Result<()> {
+/// Writes the stub of a module, with what it imports.
+fn write(module: &Module, stub: &str, to: &Path) -> Result<()> {
     // A stub that somebody deleted is written again.
     println!("cargo::rerun-if-changed={}", to.display());
-    let text = documented(&fs::read_to_string(stub)?, &docstrings(&fs::read_to_string(rust)?));
     fs::create_dir_all(to.parent().unwrap_or(to))?;
     let mut file = fs::File::create(to)?;
-    file.write_all(text.as_bytes())?;
+    let root = module.root();
+    for (_, import) in IMPORTS.iter().filter(|(word, _)| stub.contains(word)) {
+        file.write_all(import.replace("{root}", root).as_bytes())?;
+    }
+    file.write_all(stub.as_bytes())?;
     // Not newer than its source, or cargo would run this program again at the next build.
-    file.set_modified(fs::metadata(stub)?.modified()?)
+    file.set_modified(fs::metadata(&module.source)?.modified()?)
 }
 
-/// Doc comments by the name of what they document: `softmax`, `Linear`, `Linear.forward`.
-fn docstrings(rust: &str) -> HashMap<String, Vec<&str>> {
-    let (mut found, mut class, mut lines) = (HashMap::new(), "", Vec::new());
-    for line in rust.lines() {
-        let code = line.trim_start();
-        if let Some(text) = code.strip_prefix("///") {
-            lines.push(text.strip_prefix(' ').unwrap_or(text));
-            continue;
-        }
-        if code.is_empty() {
-            lines.clear();
-        }
-        if line == "}" {
-            class = "";
-        }
-        let code = ["pub(crate) ", "pub(super) ", "pub "]
-            .iter()
-            .find_map(|visibility| code.strip_prefix(visibility))
-            .unwrap_or(code);
-        let mut words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
-        let (first, second) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-        let name = match first {
-            "impl" => {
-                class = second;
-                continue;
-            }
-            "struct" | "fn" => second,
-            // A field, or an enumeration of the macro `choice`.
-            _ if code[first.len()..].starts_with(':') || code.ends_with('{') => first,
-            _ => continue,
-        };
-        if !lines.is_empty() {
-            let member = !class.is_empty() && first != "struct";
-            let path = if member { format!("{class}.{name}") } else { name.to_owned() };
-            found.insert(path, std::mem::take(&mut lines));
-        }
-        if first == "struct" && code.ends_with('{') {
-            class = name;
+/// A file of `src/`, and where it is below its solution, or below `tiny_llm`: `["week1", "norm"]`.
+pub(crate) struct Module {
+    pub(crate) path: Vec<String>,
+    pub(crate) source: PathBuf,
+    pub(crate) file: File,
+}
+
+impl Module {
+    fn read(source: impl Into<PathBuf>, path: &[&str]) -> Result<Self> {
+        let source = source.into();
+        let file = syn::parse_file(&fs::read_to_string(&source)?);
+        let file = file.unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        Ok(Self { path: path.iter().map(ToString::to_string).collect(), source, file })
+    }
+
+    /// The package `tiny_llm`, as this module imports it.
+    pub(crate) fn root(&self) -> &'static str {
+        match self.path.len() {
+            1 if self.path[0] == "kit" => ".",
+            2 => "...",
+            _ => "..",
         }
     }
-    found
-}
 
-/// A stub with docstrings in place of `...`.
-fn documented(stub: &str, docstrings: &HashMap<String, Vec<&str>>) -> String {
-    let (mut text, mut class, mut path) = (String::new(), "", String::new());
-    for line in stub.lines() {
-        let code = line.trim_start();
-        let indent = line.len() - code.len();
-        let declared = |keyword| code.strip_prefix(keyword)?.split(['(', ':']).next();
-        let head = if let Some(name) = declared("class ") {
-            (class, path) = (name, name.to_owned());
-            Some(line)
-        } else {
-            if let Some(name) = declared("def ") {
-                path = if indent == 0 { name.to_owned() } else { format!("{class}.{name}") };
-            }
-            line.strip_suffix(" ...").filter(|head| head.ends_with(':'))
-        };
-        match (head, docstrings.get(&path)) {
-            (Some(head), Some(lines)) if !path.contains("__") => {
-                let pad = " ".repeat(indent + 4);
-                text += &format!("{head}\n{pad}\"\"\"{}", lines[0]);
-                for line in &lines[1..] {
-                    text += format!("\n{pad}{line}").trim_end_matches(' ');
+    pub(crate) fn has_class(&self, name: &str) -> bool {
+        self.file.items.iter().any(|item| match item {
+            Item::Struct(item) => item.ident == name && is(&item.attrs, "pyclass"),
+            _ => Choice::of(item).is_some_and(|choice| choice.name == name),
+        })
+    }
+
+    pub(crate) fn alias(&self, name: &str) -> Option<&Type> {
+        self.file.items.iter().find_map(|item| match item {
+            Item::Type(item) if item.ident == name => Some(&*item.ty),
+            _ => None,
+        })
+    }
+
+    /// The path of the module from which `use` takes a name.
+    pub(crate) fn origin(&self, name: &str) -> Option<Vec<String>> {
+        fn find(tree: &UseTree, name: &str, path: &mut Vec<String>) -> bool {
+            match tree {
+                UseTree::Path(part) => {
+                    path.push(part.ident.to_string());
+                    find(&part.tree, name, path) || path.pop().is_none()
                 }
-                // The marks that end several lines have one of their own.
-                text += &if lines.len() > 1 { format!("\n{pad}") } else { String::new() };
-                text += "\"\"\"\n";
+                UseTree::Group(group) => group.items.iter().any(|tree| find(tree, name, path)),
+                UseTree::Name(found) => found.ident == name,
+                _ => false,
             }
-            _ => text += line,
         }
-        text.push('\n');
+        let mut path = Vec::new();
+        let uses = self.file.items.iter().filter_map(|item| match item {
+            Item::Use(item) => Some(&item.tree),
+            _ => None,
+        });
+        uses.map(|tree| find(tree, name, &mut path)).find(|found| *found)?;
+        let up = path.iter().take_while(|part| *part == "super").count();
+        let above = self.path.len().checked_sub(up)?;
+        Some(self.path[..above].iter().chain(&path[up..]).cloned().collect())
     }
-    text
 }

@@ -1,6 +1,6 @@
 """Writes and checks the fixtures in `tests/fixtures`: committed inputs and expected outputs.
 
-A day's module exposes `cases(out)`, where `out` is a `Fixtures`, and calls `out.case(...)` for each case.
+Every function of a day's module that takes `out` alone, a `Fixtures`, is called, and calls `out.case(...)` for each case.
 The file's format is described in `harness/src/fixtures.rs`, which reads it.
 
 Expected outputs are computed in float64 from inputs that are exact in float32. Inputs come from Python's own
@@ -108,13 +108,13 @@ class Fixtures:
     def case(self, name, *, why, inputs=None, outputs=None, seed=None, tolerance=None, scalars=None, wrong=None, same=None, similar=None, nan=None, step=0.0):
         """Adds the case `name` (`task_2_attention/wide`).
 
-        seed       what `Random` was seeded with, if not by `random`; failure messages print it
+        seed       what `Random` was seeded with, if not by `random`; 0 if nothing was drawn; failure messages print it
         why        what this input reveals, in one sentence
         inputs     name → float32 or int64 tensor
         outputs    name → tensor, or a function of `**inputs` that returns such a dictionary or one tensor (then named
                    `output`). A function is called in float64 for the expected values, and again in float32 to
                    check that the tolerance is not too narrow.
-        tolerance  output → `rounding(...)`, `relative_rounding(...)` or `exact()`; integer outputs need none
+        tolerance  output → `rounding(...)` or `relative_rounding(...)`; any other output must be exact
         scalars    numbers, strings and lists for the test to read
         wrong      id → a function like `outputs` with that mistake, or what such a function would return: it must be
                    `SEPARATION` tolerances away in at least one output. Not stored, apart from its id.
@@ -126,13 +126,14 @@ class Fixtures:
         similar    as `same`, for libraries that round to float32 inside: they must agree within the tolerance
         """
         assert name not in self.about, f"{self.name}: two cases are named {name}"
-        inputs, outputs, tolerance = inputs or {}, outputs or {}, tolerance or {}
+        inputs, outputs, tolerance = inputs or {}, outputs or {}, dict(tolerance or {})
         wrong, same, similar = wrong or {}, same or {}, similar or {}
         where = f"{self.name}: {name}"
         golden = _call(outputs, inputs, torch.float64)
         for output, value in golden.items():
             assert output not in inputs, f"{where}: {output} is an input and an output"
-            assert value.dtype == torch.int64 or output in tolerance, f"{where}: no tolerance for {output}"
+            if value.dtype != torch.int64:
+                tolerance.setdefault(output, exact())
 
         if callable(outputs):
             similar = {"float32": outputs, **similar}
@@ -158,7 +159,7 @@ class Fixtures:
             self.tensors[f"{name}/{part}"] = value.contiguous()
         self.steps |= {f"{name}/{part}": step for part in inputs}
         self.about[name] = {
-            "seed": self.seed if seed is None else seed,
+            "seed": seed if seed is not None else self.seed if inputs else 0,
             "why": why,
             "scalars": scalars or {},
             "tolerance": {o: t.value for o, t in tolerance.items()},

@@ -60,13 +60,6 @@ def greedy(model, single, prompt, max_new_tokens, stop):
     return [t for t in new if t not in stop], new[-1] in stop, (best[:, 0] - best[:, 1]).min().item(), noise
 
 
-def cases(out):
-    next_token_cases(out)
-    embedded_cases(out)
-    stream_cases(out)
-    template_cases(out)
-
-
 def next_token_cases(out):
     r = out.random(6001)
     weights = random_weights(r, CONFIG)
@@ -180,14 +173,13 @@ def stream_cases(out):
             certain.append(data[: n - held_back].decode("utf-8", "replace"))
             assert certain[n].startswith(certain[n - 1] if n else ""), f"{name}: what was certain after {n - 1} bytes is no longer"
         examples.append({"name": name, "bytes": list(data), "text": data.decode("utf-8", "replace"), "certain": certain})
-    out.case("task_3_stream/bytes", seed=0, why="texts of all lengths of character, and bytes that are no text", scalars={"examples": examples})
+    out.case("task_3_stream/bytes", why="texts of all lengths of character, and bytes that are no text", scalars={"examples": examples})
     tokenizer = AutoTokenizer.from_pretrained(EMBEDDED)
     text = "Lily said: “Grüße, 日本!” 👋🏽 e\u0301 👨‍👩‍👧 – end."
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     assert any("\ufffd" in tokenizer.decode([i]) for i in ids), "every character is one token: the text hides the mistake"
     out.case(
         "task_3_stream/tokens",
-        seed=0,
         why="tokens of the embedded model's vocabulary, many of which are parts of a character",
         outputs={"ids": torch.tensor(ids)},
         scalars={"text": text},
@@ -215,7 +207,6 @@ def template_cases(out):
         chats.append({"messages": messages, "text": texts[0], "prompt": texts[1]})
     out.case(
         "task_4_chat/messages",
-        seed=0,
         why="one message and several, all roles, several lines, nothing at all; with and without the beginning of an answer",
         scalars={"chats": chats},
     )
@@ -223,4 +214,4 @@ def template_cases(out):
     text, marks = chats[2]["prompt"], [tokenizer.convert_tokens_to_ids(t) for t in ("<|im_start|>", "<|im_end|>")]
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     assert [ids.count(m) for m in marks] == [4, 3]
-    out.case("task_4_chat/tokens", seed=0, why="each mark of the template is one token", outputs={"ids": torch.tensor(ids)}, scalars={"chat": 2, "marks": marks})
+    out.case("task_4_chat/tokens", why="each mark of the template is one token", outputs={"ids": torch.tensor(ids)}, scalars={"chat": 2, "marks": marks})

@@ -10,8 +10,10 @@ import math
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, DynamicCache
 
-from oracle.fixtures import exact, rounding
-from oracle.week1_day5 import CONFIGS, decoder, draw_model, inverse_frequencies, rms_norm, rotate, rotate_interleaved, roundings, swiglu, tables, walk
+from oracle.fixtures import rounding
+from oracle.week1_day2 import rope_half_split, rope_interleaved
+from oracle.week1_day4 import rms_norm
+from oracle.week1_day5 import CONFIGS, decoder, draw_model, inverse_frequencies, roundings, swiglu, tables, walk
 
 
 def task_1(out):
@@ -28,7 +30,6 @@ def task_1(out):
             "keys_f16": keys.transpose(2, 3).half().float(),
             "values_f16": values.transpose(2, 3).half().float(),
         },
-        tolerance={name: exact() for name in ("keys_f32", "values_f32", "keys_f16", "values_f16")},
     )
     halves = [1 + 2**-11, 1 + 3 * 2**-11, -(2 + 2**-10), 1 / 3, -2 / 3]
     for name, why, x in (
@@ -42,7 +43,6 @@ def task_1(out):
             why=why,
             inputs={"x": x},
             outputs={"rounded": x.half().float()},
-            tolerance={"rounded": exact()},
         )
 
 
@@ -133,7 +133,7 @@ def cached(json, weights, tokens, chunks, mistake=None):
     embedding = weights["model.embed_tokens.weight"]
     scaling = rope if rope.get("rope_type") == "llama3" else None
     cos, sin = tables(inverse_frequencies(d, rope.get("rope_theta", json.get("rope_theta")), scaling), len(tokens), embedding.dtype)
-    turn = rotate_interleaved if mistake == "interleaved" else rotate
+    turn = rope_interleaved if mistake == "interleaved" else rope_half_split
     caches = [None] * json["num_hidden_layers"]
     logits, start = [], 0
     for chunk in chunks:
@@ -248,9 +248,3 @@ def task_3(out):
             same={"with a cache": with_cache},
             wrong={mistake: wrong(mistake) for mistake in mistakes},
         )
-
-
-def cases(out):
-    task_1(out)
-    task_2(out)
-    task_3(out)

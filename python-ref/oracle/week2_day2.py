@@ -119,12 +119,11 @@ def values(out):
     single = [{"type": int(NAMES[n]), "bytes": alone(NAMES[n], None, v[0]).hex(), "is": f"{n}({debug(v[0])})"} for n, v in VALUES.items()]
     out.case(
         "task_2_values/each_type",
-        seed=0,
         why="one value of each type, with digits that do not survive a shorter type or the other sign",
         scalars={"values": single},
     )
     arrays = [{"bytes": alone(T.ARRAY, NAMES[n], v).hex(), "is": f"{n}({debug(v)})"} for n, v in VALUES.items()]
-    out.case("task_2_arrays/each_type", seed=0, why="arrays of every type, of several lengths", scalars={"values": arrays})
+    out.case("task_2_arrays/each_type", why="arrays of every type, of several lengths", scalars={"values": arrays})
 
     entries = [
         ("general.name", T.STRING, None, "Größe 😀"),
@@ -142,7 +141,6 @@ def values(out):
     lines, _, _ = read(data)
     out.case(
         "task_2_metadata/as_a_converter_writes_it",
-        seed=0,
         why="several entries, one after the other: each must end where it ends",
         scalars={"file": data.hex(), "entries": lines, "count": len(lines)},
     )
@@ -161,7 +159,7 @@ def headers(out):
     # One tensor; the writer's own entry, general.architecture, and one or two more.
     found = {"version 3": [3, 1, 3], "version 2": [2, 1, 2]}
     files = [{"name": n, "bytes": data.hex(), "is": found.get(n)} for n, data in files.items()]
-    out.case("task_1_header/versions", seed=0, why="two versions that are read, three files that are not", scalars={"files": files})
+    out.case("task_1_header/versions", why="two versions that are read, three files that are not", scalars={"files": files})
 
 
 def tables(out):
@@ -178,7 +176,6 @@ def tables(out):
         found.append({"bytes": data[entry:end].hex(), "is": info})
     out.case(
         "task_3_entries/every_type_and_shape",
-        seed=0,
         why="a matrix of three rows of two blocks in every type, and tensors of one to four axes; each is the second of its file, at offset 32",
         scalars={"entries": found},
     )
@@ -191,7 +188,6 @@ def tables(out):
         lines, found, start = read(data)
         out.case(
             f"task_3_file/{name}",
-            seed=0,
             why="four tensors whose sizes are no multiples of the alignment, behind a table that does not end at one either",
             scalars={"file": data.hex(), "entries": lines, "tensors": found, "data_start": start},
         )
@@ -250,7 +246,7 @@ def roofline(out):
         table = [row for row in table if not row[0].startswith("blk.") or row[0].split(".")[1] in ("0",)]
         layers = 1 + max(int(n.split(".")[1]) for n, _, _ in tensors if n.startswith("blk."))
         works.append({"model": name, "layers": layers, "tensors": table, "is": work})
-    out.case("task_4_work/models", seed=0, why="tied and untied, one type and several", scalars={"models": works})
+    out.case("task_4_work/models", why="tied and untied, one type and several", scalars={"models": works})
 
     numbers = torch.tensor(
         [
@@ -270,7 +266,6 @@ def roofline(out):
     assert (reading < computing).any() and (reading > computing).any()
     out.case(
         "task_4_machine/both_sides",
-        seed=0,
         why="passes that wait for memory and passes that wait for arithmetic",
         outputs={name: value.float() for name, value in outputs.items()},
         tolerance={name: relative_rounding(4) for name in outputs},
@@ -282,10 +277,3 @@ def roofline(out):
             "bytes-per-row": {"seconds": torch.maximum(reading * rows, computing)},
         },
     )
-
-
-def cases(out):
-    headers(out)
-    values(out)
-    tables(out)
-    roofline(out)

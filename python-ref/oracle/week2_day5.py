@@ -284,10 +284,3 @@ def matrices(out):
         tolerance={"products": rounding(random_walk(20) + 8, (x.abs() @ weights.abs().T).max())},
         wrong={"the-first-row-for-all": {"products": outputs[:1].expand_as(outputs)}},
     )
-
-
-def cases(out):
-    fused(out)
-    quantizing(out)
-    integer(out)
-    matrices(out)

@@ -40,52 +40,61 @@ def saturated(rows, values, scales):
     return {"products": (pairs * d * scale).sum(-1)}
 
 
-def task_1(out):
-    r = Random(2601)
-    rows = random_rows(r, "Q8_0", 3, 928)
-    values, scales = activations(r, 928, 32)
-    _case(out, 1, "rows", "Q8_0", r, "three rows of 29 blocks: the last super-block of activations meets five blocks", rows, values, scales,
-          lambda w: {m: mistaken(rows, "Q8_0", m) for m in ("q8-as-u8", "scale-of-the-first-block")} | {"tail dropped": torch.cat((w[:, :768], w[:, 768:] * 0), 1)})
-    r = out.random(2602)
+def q8_0(out, task, seed, cols, cut, why, extremes):
+    """Rows, large numbers and a single block; `cut`: weights before the tail. `extremes` has the reason, codes, values, scales and the mistake."""
+    r = Random(seed)
+    rows = random_rows(r, "Q8_0", 3, cols)
+    values, scales = activations(r, cols, 32)
+    _case(out, task, "rows", "Q8_0", r, why, rows, values, scales,
+          lambda w: {m: mistaken(rows, "Q8_0", m) for m in ("q8-as-u8", "scale-of-the-first-block")} | {"tail dropped": torch.cat((w[:, :cut], w[:, cut:] * 0), 1)})
+    r = out.random(seed + 1)
     rows = random_rows(r, "Q8_0", 2, 256)
-    codes = rows.reshape(2, -1, 34)
-    codes[:, :, 2:] = torch.where(r.integers(2, 8, 32, high=4) > 0, 0x7F, 0x81)
-    # Each scale another one, so that one scale for all and a scale in the square differ.
-    values, scales = torch.full((256,), 127.0), 0.3125 * (1 + torch.arange(8) / 8)
-    values[1::7] = -127
-    cols = stands_for(values, scales, 256)
+    why, codes, values, scales, name, mistake, nan = extremes
+    rows.reshape(2, -1, 34)[:, :, 2:] = torch.where(r.integers(2, 8, 32, high=4) > 0, *codes)
+    x = stands_for(values, scales, 256)
     weights = decode(rows, "Q8_0")
     out.case(
-        "task_1_q8_0/extremes",
-        nan=NAN,
-        why="codes and activations of 127: two products of 255 · 127 do not fit into 16 bits",
+        f"task_{task}_q8_0/extremes",
+        nan=nan,
+        why=why,
         inputs={"rows": rows, "values": values, "scales": scales},
-        outputs={"products": weights @ cols},
-        tolerance={"products": bound(weights, rows, "Q8_0", cols)},
-        wrong={"maddubs-saturation": saturated(rows, values, scales)},
+        outputs={"products": weights @ x},
+        tolerance={"products": bound(weights, rows, "Q8_0", x)},
+        wrong={name: mistake(rows, values, scales)},
     )
-    r = Random(2603)
-    rows = random_rows(r, "Q8_0", 1, 32)
+    r = Random(seed + 2)
+    block = random_rows(r, "Q8_0", 1, 32)
     values, scales = activations(r, 32, 32)
-    _case(out, 1, "one_block", "Q8_0", r, "a single block", rows, values, scales, lambda w: {"q8-as-u8": mistaken(rows, "Q8_0", "q8-as-u8")})
+    _case(out, task, "one_block", "Q8_0", r, "a single block", block, values, scales, lambda w: {"q8-as-u8": mistaken(block, "Q8_0", "q8-as-u8")})
 
 
-def task_2(out):
-    for seed, case, why, n, cols, wrong in (
-        (2611, "rows", "three rows of three super-blocks, all scales and minimums different", 3, 768, ("min-missing", "superblock-partial")),
-        (2612, "one_block", "a single super-block", 1, 256, ("superblock-partial",)),
+def q4_k(out, task, seed, values, scales):
+    """Rows, a single super-block, and large numbers with these activations."""
+    for case, why, n, cols, wrong in (
+        ("rows", "three rows of three super-blocks, all scales and minimums different", 3, 768, ("min-missing", "superblock-partial")),
+        ("one_block", "a single super-block", 1, 256, ("superblock-partial",)),
     ):
         r = Random(seed)
         rows = random_rows(r, "Q4_K", n, cols)
-        values, scales = activations(r, cols, 256)
-        _case(out, 2, case, "Q4_K", r, why, rows, values, scales, lambda w, rows=rows, wrong=wrong: {m: mistaken(rows, "Q4_K", m) for m in wrong})
-    r = Random(2613)
+        drawn = activations(r, cols, 256)
+        _case(out, task, case, "Q4_K", r, why, rows, *drawn, lambda w, rows=rows, wrong=wrong: {m: mistaken(rows, "Q4_K", m) for m in wrong})
+        seed += 1
+    r = Random(seed)
     rows = random_rows(r, "Q4_K", 2, 256, byte=0xFF)
-    values, scales = torch.full((256,), 127.0), torch.full((8,), 0.3125)
+    why = "codes of 15, scales and minimums of 63, activations of 127"
+    _case(out, task, "extremes", "Q4_K", r, why, rows, values, scales, lambda w: {"min-missing": mistaken(rows, "Q4_K", "min-missing")})
+
+
+def task_1(out):
+    # Each scale another one, so that one scale for all and a scale in the square differ.
+    values, scales = torch.full((256,), 127.0), 0.3125 * (1 + torch.arange(8) / 8)
+    values[1::7] = -127
+    why = "codes and activations of 127: two products of 255 · 127 do not fit into 16 bits"
+    extremes = why, (0x7F, 0x81), values, scales, "maddubs-saturation", saturated, NAN
+    q8_0(out, 1, 2601, 928, 768, "three rows of 29 blocks: the last super-block of activations meets five blocks", extremes)
+
+
+def task_2(out):
+    values = torch.full((256,), 127.0)
     values[:96] = -127
-    _case(out, 2, "extremes", "Q4_K", r, "codes of 15, scales and minimums of 63, activations of 127", rows, values, scales, lambda w: {"min-missing": mistaken(rows, "Q4_K", "min-missing")})
-
-
-def cases(out):
-    task_1(out)
-    task_2(out)
+    q4_k(out, 2, 2611, values, torch.full((8,), 0.3125))

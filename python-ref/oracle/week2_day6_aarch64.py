@@ -5,9 +5,7 @@ A file of its own, because its wrong answers can only be made by such a processo
 
 import torch
 
-from oracle.fixtures import Random
-from oracle.week2_day5 import activations, bound, decode, mistaken, random_rows, stands_for
-from oracle.week2_day6 import _case
+from oracle.week2_day6 import q4_k, q8_0
 
 
 def wrapped(rows, values, scales):
@@ -23,49 +21,14 @@ def wrapped(rows, values, scales):
 
 
 def task_4(out):
-    r = Random(2621)
-    rows = random_rows(r, "Q8_0", 3, 736)
-    values, scales = activations(r, 736, 32)
-    _case(out, 4, "rows", "Q8_0", r, "three rows of 23 blocks: the last super-block of activations meets seven blocks", rows, values, scales,
-          lambda w: {m: mistaken(rows, "Q8_0", m) for m in ("q8-as-u8", "scale-of-the-first-block")} | {"tail dropped": torch.cat((w[:, :512], w[:, 512:] * 0), 1)})
-    r = out.random(2622)
-    rows = random_rows(r, "Q8_0", 2, 256)
-    codes = rows.reshape(2, -1, 34)
-    codes[:, :, 2:] = torch.where(r.integers(2, 8, 32, high=4) > 0, 0x80, 0x7F)
     values, scales = torch.full((256,), -127.0), torch.full((8,), 0.25)
     values[2::9] = 127
-    cols = stands_for(values, scales, 256)
-    weights = decode(rows, "Q8_0")
-    out.case(
-        "task_4_q8_0/extremes",
-        why="codes of -128 and 127, activations of -127 and 127: two products fit into 16 bits, three do not",
-        inputs={"rows": rows, "values": values, "scales": scales},
-        outputs={"products": weights @ cols},
-        tolerance={"products": bound(weights, rows, "Q8_0", cols)},
-        wrong={"four products in 16 bits": wrapped(rows, values, scales)},
-    )
-    r = Random(2623)
-    rows = random_rows(r, "Q8_0", 1, 32)
-    values, scales = activations(r, 32, 32)
-    _case(out, 4, "one_block", "Q8_0", r, "a single block", rows, values, scales, lambda w: {"q8-as-u8": mistaken(rows, "Q8_0", "q8-as-u8")})
+    why = "codes of -128 and 127, activations of -127 and 127: two products fit into 16 bits, three do not"
+    extremes = why, (0x80, 0x7F), values, scales, "four products in 16 bits", wrapped, None
+    q8_0(out, 4, 2621, 736, 512, "three rows of 23 blocks: the last super-block of activations meets seven blocks", extremes)
 
 
 def task_5(out):
-    for seed, case, why, n, cols, wrong in (
-        (2631, "rows", "three rows of three super-blocks, all scales and minimums different", 3, 768, ("min-missing", "superblock-partial")),
-        (2632, "one_block", "a single super-block", 1, 256, ("superblock-partial",)),
-    ):
-        r = Random(seed)
-        rows = random_rows(r, "Q4_K", n, cols)
-        values, scales = activations(r, cols, 256)
-        _case(out, 5, case, "Q4_K", r, why, rows, values, scales, lambda w, rows=rows, wrong=wrong: {m: mistaken(rows, "Q4_K", m) for m in wrong})
-    r = Random(2633)
-    rows = random_rows(r, "Q4_K", 2, 256, byte=0xFF)
-    values, scales = torch.full((256,), -127.0), torch.full((8,), 0.25)
+    values = torch.full((256,), -127.0)
     values[160:] = 127
-    _case(out, 5, "extremes", "Q4_K", r, "codes of 15, scales and minimums of 63, activations of 127", rows, values, scales, lambda w: {"min-missing": mistaken(rows, "Q4_K", "min-missing")})
-
-
-def cases(out):
-    task_4(out)
-    task_5(out)
+    q4_k(out, 5, 2631, values, torch.full((8,), 0.25))

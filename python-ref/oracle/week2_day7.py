@@ -73,6 +73,12 @@ def attention(q, keys, values, visible, scale):
     return F.scaled_dot_product_attention(q[None], keys[None], values[None], attn_mask=mask[None], scale=scale)[0]
 
 
+def roundings(q, keys, scale):
+    """A score is a sum of D products; its error makes a weight wrong by as much, relatively; then a weighted mean of S values."""
+    scores = (q.abs() @ keys.abs().T * scale).max().item()
+    return math.ceil(random_walk(q.shape[-1]) * max(scores, 1.0)) + random_walk(len(keys)) + 8
+
+
 def online(q, keys, values, visible, scale, mistake=None, tile=TILE):
     """The same, a tile at a time, with mistakes to be made."""
     outputs = []
@@ -104,9 +110,6 @@ def _attention_case(out, name, r, why, q, keys, values, visible, half, wrong, ru
         keys, values = keys.half().float(), values.half().float()
     scale = 1 / math.sqrt(q.shape[1])
     size = len(keys)
-    # A score is a sum of D products; its error makes a weight wrong by as much, relatively; then a weighted mean of S values.
-    scores = (q.abs() @ keys.abs().T * scale).max().item()
-    roundings = math.ceil(random_walk(q.shape[1]) * max(scores, 1.0)) + random_walk(size) + 8
     out.case(
         name,
         seed=r.seed,
@@ -115,7 +118,7 @@ def _attention_case(out, name, r, why, q, keys, values, visible, half, wrong, ru
         outputs=lambda q, keys, values: attention(q, keys, values, visible, scale),
         scalars={"visible": visible, "half": half, "runs": runs or [size], "scale": scale},
         nan=sharp if name.endswith("/sharp") else None,
-        tolerance={"output": rounding(roundings, values)},
+        tolerance={"output": rounding(roundings(q, keys, scale), values)},
         same={"online": lambda q, keys, values: online(q, keys, values, visible, scale)},
         wrong={m: (lambda q, keys, values, m=m: online(q, keys, values, visible, scale, m)) for m in wrong},
     )
@@ -160,9 +163,3 @@ def task_3(out):
         r = Random(seed)
         visible = [end if isinstance(end, tuple) else (0, end) for end in ends]
         _attention_case(out, f"task_3_attend_block/{name}", r, why, r.normal(n, 8, std=0.75), r.normal(size, 8), r.normal(size, 8), visible, half, wrong, runs)
-
-
-def cases(out):
-    task_1(out)
-    task_2(out)
-    task_3(out)

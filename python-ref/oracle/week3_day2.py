@@ -4,23 +4,8 @@ However a prompt is cut, and whoever else is in a step, a request gets what it g
 scheduler itself is arithmetic of whole numbers, which the tests hold against its definition.
 """
 
-from oracle.week1_day5 import CONFIGS, draw_model
-from oracle.week3_day1 import prompts_and_answers
-
-LENGTHS = (19, 1, 7, 30, 3)
-NEW = 8
+from oracle.week3_day1 import whole_models
 
 
-def cases(out):
-    for seed, family in ((3201, "llama"), (3202, "qwen2")):
-        r = out.random(seed)
-        json = CONFIGS[family]
-        weights = draw_model(r, json)
-        prompts, answers = prompts_and_answers(r, json, weights, LENGTHS, NEW)
-        out.case(
-            f"task_2_engine/{family}",
-            why=f"a whole {family}, and five prompts of {', '.join(map(str, LENGTHS))} tokens, each continued alone by {NEW}",
-            inputs=weights,
-            tolerance={},
-            scalars={"config": json, "prompts": prompts, "greedy": answers},
-        )
+def task_2(out):
+    whole_models(out, 2, ((3201, "llama"), (3202, "qwen2")), "five", (19, 1, 7, 30, 3), 8)

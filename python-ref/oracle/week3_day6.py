@@ -60,14 +60,6 @@ def verify(p, q, drafts, seed):
     return len(drafts), draw_weighted(p[-1], next(numbers))
 
 
-def cases(out):
-    distribution_cases(out)
-    residual_cases(out)
-    verify_cases(out)
-    text_cases(out)
-    length_cases(out)
-
-
 def distribution_cases(out):
     r = out.random(3601)
     logits = r.normal(12, std=1.5)
@@ -208,7 +200,6 @@ def length_cases(out):
     expected = [[float(rate), k, float(sum(rate**i for i in range(k + 1)))] for rate in rates for k in [0, 1, 2, 5, 8]]
     out.case(
         "task_3_length/table",
-        seed=0,
         why="rates from 0 to 1, costs from almost nothing to a whole pass",
         scalars={"best": table, "expected": expected},
     )
@@ -223,7 +214,6 @@ def length_cases(out):
         lives.append(life(Fraction(rate_row), Fraction(rate_draft), most, passes))
     out.case(
         "task_3_length/lives",
-        seed=0,
         why="what is drafted pass by pass, where drafts are kept and where they are not",
         scalars={"lives": lives},
     )

@@ -9,7 +9,7 @@ import torch
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 from gguf.quants import dequantize, quantize
 
-from oracle.fixtures import Random, exact, random_walk, rounding
+from oracle.fixtures import Random, random_walk, rounding
 
 AXES = 4
 
@@ -113,7 +113,7 @@ def cases(out):
         middle = [n // 2 for n in found["ne"]]
         at = {str(i): sum(a * b for a, b in zip(i, found["nb"], strict=True)) for i in (last, middle)}
         out.case(
-            f"task_1_packed/{name}", seed=0, why=why, tolerance={},
+            f"task_1_packed/{name}", why=why, tolerance={},
             scalars={"shape": list(shape), "type": "F32", "bytes": x.numel() * 4, "at": [[last, at[str(last)]], [middle, at[str(middle)]]], **found},
         )  # fmt: skip
     for kind, shape in (("Q4_0", (3, 64)), ("Q8_0", (2, 5, 96)), ("Q4_K", (4, 512)), ("Q6_K", (2, 2, 3, 256)), ("F16", (4, 2)), ("BF16", (3, 5))):
@@ -125,7 +125,7 @@ def cases(out):
         inside = [found["ne"][0] // 2 + block // 3, *[n // 2 for n in found["ne"][1:]]]
         at = [[i, sum(a * b for a, b in zip([i[0] // block, *i[1:]], found["nb"], strict=True))] for i in (last, inside)]
         out.case(
-            f"task_1_packed/{kind.lower()}", seed=0, why=f"{kind}, whose blocks of {block} elements have {size} bytes", tolerance={},
+            f"task_1_packed/{kind.lower()}", why=f"{kind}, whose blocks of {block} elements have {size} bytes", tolerance={},
             scalars={"shape": list(shape), "type": kind, "bytes": blocks.numel() * size, "at": at, **found},
         )  # fmt: skip
     for task, scripts in (("task_2_views", VIEWS), ("task_3_reshape", RESHAPES)):
@@ -134,7 +134,6 @@ def cases(out):
             view, layouts = seen(four(x), steps)
             out.case(
                 f"{task}/{name}", seed=4100 + i, why=why, inputs={"x": x}, outputs={"elements": view.contiguous().reshape(-1)},
-                tolerance={"elements": exact()},
                 scalars={"steps": steps_as_json(steps), "layouts": layouts, "contiguous": view.is_contiguous()},
             )  # fmt: skip
     for i, (name, left, left_steps, right, right_steps, why) in enumerate(PRODUCTS):

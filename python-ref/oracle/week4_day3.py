@@ -130,10 +130,10 @@ def chain(g):
     return [x]
 
 
-def residual(g):
+def residual(g, times=3):
     """What is added last is read first: it lives all the time."""
     x = g.add(g.values(4, 16), g.values(4, 16))
-    for _ in range(3):
+    for _ in range(times):
         h = g.mul_mat(g.values(48, 16), x)
         x = g.add(x, g.mul_mat(g.values(16, 48), h))
     return [x]

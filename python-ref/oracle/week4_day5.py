@@ -13,7 +13,6 @@ from gguf.quants import dequantize, quantize
 
 from oracle.fixtures import Random, random_walk, rounding
 
-THREADS = 64
 GROUPS = 65_535
 BEHIND = 70
 """More numbers than a workgroup has threads."""
@@ -102,7 +101,7 @@ def product(x, decoded):
 def cases(out):
     for i, (n, per_group) in enumerate(DISPATCHES):
         out.case(
-            f"task_1_dispatch/{i:02}_{n}_by_{per_group}", seed=0, why="workgroups for so many items", tolerance={},
+            f"task_1_dispatch/{i:02}_{n}_by_{per_group}", why="workgroups for so many items", tolerance={},
             scalars={"n": n, "per_group": per_group, "groups": dispatch(n, per_group)},
         )  # fmt: skip
     for i, (n, why) in enumerate(SIZES):

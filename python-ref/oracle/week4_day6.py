@@ -119,7 +119,7 @@ def cases(out):
         members = torch.argsort(ids, stable=True).tolist()
         starts = [0, *torch.bincount(ids, minlength=n).cumsum(0).tolist()]
         out.case(
-            f"task_2_group/{name}", seed=0, why=why, tolerance={},
+            f"task_2_group/{name}", why=why, tolerance={},
             scalars={"chosen": chosen, "experts": n, "starts": starts, "members": members},
         )  # fmt: skip
     for i, (name, tokens, k, n, rows, cols, per_token, kind, why) in enumerate((
@@ -182,12 +182,12 @@ def cases(out):
     for window, length in WINDOWS:
         starts, ends = seen(window, length)
         out.case(
-            f"task_4_visible/{'all' if window is None else window}_of_{length}", seed=0, why="what each row sees, by transformers' mask",
+            f"task_4_visible/{'all' if window is None else window}_of_{length}", why="what each row sees, by transformers' mask",
             tolerance={}, scalars={"window": window or 0, "starts": starts, "ends": ends},
         )  # fmt: skip
     for window, page, steps in PAGES:
         out.case(
-            f"task_4_pages/{'all' if window is None else window}_in_pages_of_{page}", seed=0, why="pages that nobody sees again, found in the mask",
+            f"task_4_pages/{'all' if window is None else window}_in_pages_of_{page}", why="pages that nobody sees again, found in the mask",
             tolerance={}, scalars={"window": window or 0, "page": page, "out": pages_out(window, page, steps)},
         )  # fmt: skip
     x = Random(4790).integers(4 * 17, high=256)

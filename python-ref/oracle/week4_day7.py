@@ -153,6 +153,7 @@ def cases(out):
     ]
     out.case(
         "task_1_dot/numbers",
+        seed=r.seed,
         why="none, one, few and many numbers, and sums that 32 bits do not hold",
         scalars={"rows": [[w, x, sum(a * b for a, b in zip(w, x))] for w, x in dots]},
     )

@@ -10,7 +10,7 @@ norms and multiplies by a weight: those are two, as in llama.cpp. Needs the extr
 import argparse
 import re
 import subprocess
-from ctypes import CDLL, POINTER, Structure, c_bool, c_char, c_char_p, c_float, c_int, c_int32, c_int64, c_size_t, c_void_p
+from ctypes import CDLL, POINTER, Structure, c_bool, c_char, c_float, c_int, c_int32, c_int64, c_size_t, c_void_p
 from importlib.util import find_spec
 from pathlib import Path
 

@@ -128,36 +128,48 @@ def compare(name, found, expected, texts, prompts):
     return rms
 
 
-def measure(args, tensor_type, stories, folder):
-    """Whether the engine is as near to llama.cpp as that is to itself."""
-    path = folder / f"{tensor_type}.gguf"
-    run([args.engine, "quantize", ROOT / "models/tiny-story", path, "--type", tensor_type])
-    print(tensor_type)
+def distances(args, path, prompts_of, folder):
+    """How far llama.cpp's other settings are from its defaults at most, and how far the engine is; `prompts_of` a `Llama` are continued."""
     expected, self_rms = None, 0.0
     for name, settings in SETTINGS.items():
         llama = Llama(path, **settings)
         if expected is None:
-            prompts = [llama.encode(story)[: 6 + i % 15] for i, story in enumerate(stories)]
+            prompts = prompts_of(llama)
             texts = [llama.write(prompt, args.new_tokens) for prompt in prompts]
             expected = [llama.logits(tokens) for tokens in texts]
         else:
             self_rms = max(self_rms, compare(name, [llama.logits(tokens) for tokens in texts], expected, texts, prompts))
         llama.free()
     found = [engine_logits(args.engine, path, tokens, folder) for tokens in texts]
-    return compare("this engine", found, expected, texts, prompts) <= FARTHEST * self_rms
+    return self_rms, compare("this engine", found, expected, texts, prompts)
+
+
+def measure(args, tensor_type, stories, folder):
+    """Whether the engine is as near to llama.cpp as that is to itself."""
+    path = folder / f"{tensor_type}.gguf"
+    run([args.engine, "quantize", ROOT / "models/tiny-story", path, "--type", tensor_type])
+    print(tensor_type)
+    prompts_of = lambda llama: [llama.encode(story)[: 6 + i % 15] for i, story in enumerate(stories)]
+    self_rms, rms = distances(args, path, prompts_of, folder)
+    return rms <= FARTHEST * self_rms
+
+
+def arguments(parser, texts):
+    """Those of both programs, and llama.cpp made ready."""
+    parser.add_argument("--engine", type=Path, default=ROOT / "target/release/tiny-llm", help="a build of the command line")
+    parser.add_argument("--texts", type=int, default=texts)
+    parser.add_argument("-n", "--new-tokens", type=int, default=60)
+    args = parser.parse_args()
+    ll.llama_log_set(silent, c_void_p(0))
+    ll.llama_backend_init()
+    return args
 
 
 def main():
     parser = argparse.ArgumentParser(description="Does the engine write what llama.cpp writes?")
     parser.add_argument("--type", action="append", choices=TYPES, help="may be repeated [default: all]")
-    parser.add_argument("--engine", type=Path, default=ROOT / "target/release/tiny-llm", help="a build of the command line")
-    parser.add_argument("--texts", type=int, default=24)
-    parser.add_argument("-n", "--new-tokens", type=int, default=60)
     parser.add_argument("--check", action="store_true", help="fail where the engine is farther off than llama.cpp's own settings")
-    args = parser.parse_args()
-
-    ll.llama_log_set(silent, c_void_p(0))
-    ll.llama_backend_init()
+    args = arguments(parser, texts=24)
     lines = (ROOT / "models/eval/stories.jsonl").read_text().splitlines()
     stories = [json.loads(line)["text"] for line in lines[: 4 * args.texts : 4]]
     with tempfile.TemporaryDirectory() as folder:

@@ -7,17 +7,14 @@ up the permission to use that unit's registers before llama.cpp asks for it, so 
 """
 
 import argparse
-import ctypes
 import json
 import statistics
 import sys
 import time
 from importlib.metadata import version
-from pathlib import Path
 
 import llama_cpp as ll
-from llama_cpp_amx import refuse_amx
-from llama_cpp_bench import ALL, BATCH, loaded, silent
+from llama_cpp_bench import ALL, BATCH, arguments, loaded, number
 
 
 class Sequences:
@@ -69,19 +66,8 @@ class Sequences:
 
 def main():
     parser = argparse.ArgumentParser(description="How fast llama.cpp decodes several sequences at once.")
-    number = lambda text: max(1, int(text))
-    parser.add_argument("model", type=Path)
-    parser.add_argument("-j", "--threads", type=number, default=1)
-    parser.add_argument("--prompt-tokens", type=number, default=128)
-    parser.add_argument("-n", "--new-tokens", type=number, default=64)
     parser.add_argument("--sequences", type=lambda text: [number(n) for n in text.split(",")], default=[1, 4, 8, 16])
-    parser.add_argument("--without-amx", action="store_true")
-    args = parser.parse_args()
-
-    if args.without_amx:
-        refuse_amx()
-    ll.llama_log_set(silent, ctypes.c_void_p(0))
-    ll.llama_backend_init()
+    args = arguments(parser, prompt_tokens=128, new_tokens=64)
     best = {}
     for settings in ALL:
         with loaded(args.model, settings) as model:

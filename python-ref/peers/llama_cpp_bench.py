@@ -155,23 +155,31 @@ def chosen(name):
     raise argparse.ArgumentTypeError(f"found {name!r}, expected best, default or one of {', '.join(map(str, ALL))}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Speed and memory of llama.cpp on a GGUF file.")
-    number = lambda text: max(1, int(text))
+def number(text):
+    return max(1, int(text))
+
+
+def arguments(parser, prompt_tokens, new_tokens):
+    """Those of both programs, and llama.cpp made ready."""
     parser.add_argument("model", type=Path)
     parser.add_argument("-j", "--threads", type=number, default=1)
-    parser.add_argument("--prompt-tokens", type=number, default=512)
-    parser.add_argument("-n", "--new-tokens", type=number, default=128)
-    parser.add_argument("-c", "--context", type=number, help="positions of the cache [default: as many as are used]")
-    parser.add_argument("--repeat", type=number, default=1, help="measure so many times and report the fastest")
-    parser.add_argument("--settings", type=chosen, default="default", help=f"best, default, or one of {', '.join(map(str, ALL))}")
+    parser.add_argument("--prompt-tokens", type=number, default=prompt_tokens)
+    parser.add_argument("-n", "--new-tokens", type=number, default=new_tokens)
     parser.add_argument("--without-amx", action="store_true", help="give AMX up, as `llama_cpp_batched.py` does")
     args = parser.parse_args()
-
     if args.without_amx:
         refuse_amx()
     ll.llama_log_set(silent, c_void_p(0))
     ll.llama_backend_init()
+    return args
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Speed and memory of llama.cpp on a GGUF file.")
+    parser.add_argument("-c", "--context", type=number, help="positions of the cache [default: as many as are used]")
+    parser.add_argument("--repeat", type=number, default=1, help="measure so many times and report the fastest")
+    parser.add_argument("--settings", type=chosen, default="default", help=f"best, default, or one of {', '.join(map(str, ALL))}")
+    args = arguments(parser, prompt_tokens=512, new_tokens=128)
     tried = [measure(args, settings) for settings in args.settings]
     best = lambda field: max(tried, key=lambda result: result[field] or 0)
     prefill, decode = best("prefill_tokens_per_second"), best("decode_tokens_per_second")

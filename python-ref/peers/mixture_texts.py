@@ -10,44 +10,25 @@ Needs the extra `peers` of pyproject.toml. The line of this engine is to be read
 import argparse
 import random
 import tempfile
-from ctypes import c_void_p
 from pathlib import Path
 
 import llama_cpp as ll
-from greedy_texts import ROOT, SETTINGS, Llama, compare, engine_logits
-from llama_cpp_bench import silent
+from greedy_texts import arguments, distances
 
 
-def measure(args, path, folder):
-    print(path.name)
-    bits, expected = random.Random(6), None
-    for name, settings in SETTINGS.items():
-        llama = Llama(path, **settings)
-        if expected is None:
-            vocabulary = ll.llama_vocab_n_tokens(llama.vocab)
-            prompts = [[bits.randrange(min(vocabulary, 26)) for _ in range(3 + i % 12)] for i in range(args.texts)]
-            texts = [llama.write(prompt, args.new_tokens) for prompt in prompts]
-            expected = [llama.logits(tokens) for tokens in texts]
-        else:
-            compare(name, [llama.logits(tokens) for tokens in texts], expected, texts, prompts)
-        llama.free()
-    found = [engine_logits(args.engine, path, tokens, folder) for tokens in texts]
-    compare("this engine", found, expected, texts, prompts)
+def random_prompts(llama, count):
+    bits, vocabulary = random.Random(6), ll.llama_vocab_n_tokens(llama.vocab)
+    return [[bits.randrange(min(vocabulary, 26)) for _ in range(3 + i % 12)] for i in range(count)]
 
 
 def main():
     parser = argparse.ArgumentParser(description="Do models with experts write what llama.cpp writes?")
     parser.add_argument("model", nargs="+", type=Path)
-    parser.add_argument("--engine", type=Path, default=ROOT / "target/release/tiny-llm", help="a build of the command line")
-    parser.add_argument("--texts", type=int, default=12)
-    parser.add_argument("-n", "--new-tokens", type=int, default=60)
-    args = parser.parse_args()
-
-    ll.llama_log_set(silent, c_void_p(0))
-    ll.llama_backend_init()
+    args = arguments(parser, texts=12)
     with tempfile.TemporaryDirectory() as folder:
         for path in args.model:
-            measure(args, path, Path(folder))
+            print(path.name)
+            distances(args, path, lambda llama: random_prompts(llama, args.texts), Path(folder))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Which solution is tested, and with which seed."""
 
+import inspect
 import random
 
 import pytest
@@ -36,36 +37,28 @@ def solution(request):
     return getattr(tiny_llm, request.config.option.solution)
 
 
-@pytest.fixture
-def week1(solution):
-    return solution.week1
+def week(name):
+    return pytest.fixture(lambda solution: getattr(solution, name), name=name)
+
+
+week1, week2, week3, week4 = map(week, ("week1", "week2", "week3", "week4"))
 
 
 @pytest.fixture
-def week2(solution):
-    return solution.week2
+def r():
+    """A source of fresh shapes and inputs, another one for each draw: a test that takes it runs `DRAWS` times."""
 
 
-@pytest.fixture
-def week3(solution):
-    return solution.week3
-
-
-@pytest.fixture
-def week4(solution):
-    return solution.week4
-
-
-@pytest.fixture
-def draws(request):
-    """Sources of fresh shapes and inputs; a test runs once for each."""
-
-    def each():
-        for number in range(1, DRAWS + 1):
-            request.node.draw = number
-            yield Draw(f"{request.config.option.seed} {request.node.originalname} {number}")
-
-    return each()
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    names = inspect.signature(pyfuncitem.obj).parameters
+    if "r" not in names:
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in names}
+    for number in range(1, DRAWS + 1):
+        pyfuncitem.draw = number
+        pyfuncitem.obj(**arguments | {"r": Draw(f"{pyfuncitem.config.option.seed} {pyfuncitem.originalname} {number}", number)})
+    return True
 
 
 @pytest.hookimpl(wrapper=True)

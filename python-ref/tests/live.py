@@ -2,8 +2,10 @@
 
 import math
 import random
+import re
 
 import numpy as np
+import pytest
 import torch
 
 DRAWS = 8
@@ -11,9 +13,10 @@ DRAWS = 8
 
 
 class Draw:
-    """Random sizes and float32 tensors, all from one seed."""
+    """Random sizes and float32 tensors, all from one seed. `number` counts a test's draws from 1."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, number):
+        self.number = number
         self.random = random.Random(seed)
         self._generator = torch.Generator().manual_seed(self.random.getrandbits(60))
 
@@ -47,6 +50,16 @@ class Draw:
 
     def integers(self, *shape, high):
         return torch.randint(high, shape, generator=self._generator)
+
+
+def refuses(call, argument, found, expected):
+    """The call is a `ValueError` that names the argument, what was found and what was expected."""
+    with pytest.raises(ValueError) as caught:
+        call()
+    text = str(caught.value)
+    assert re.match(rf"{re.escape(argument)}: (.*: )?found ", text), text
+    problem, _, wanted = text.partition(", expected ")
+    assert found in problem and expected in wanted, text
 
 
 def close(found, expected, tolerance):

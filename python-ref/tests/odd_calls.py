@@ -18,13 +18,23 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from itertools import product
 from pathlib import Path
 
+# So that this file runs as a program.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import numpy as np
+import oracle.week1_day1 as day1
+import oracle.week1_day2 as day2
+import oracle.week1_day3 as day3
+import oracle.week1_day4 as day4
+import oracle.week1_day5 as day5
+import oracle.week1_day7 as day7
 import tiny_llm
 import torch
-from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, GGUFReader, quants
+from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, quants
+from oracle.fixtures import Random
+from oracle.week2_day4 import permuted
 
 REFUSALS = (ValueError, TypeError, MemoryError)
 
@@ -207,12 +217,16 @@ def whole(n, low=0, high=1 << 27):
     return int(n)
 
 
+def positive(n):
+    return whole(n, 1)
+
+
 def real(x):
     """As f32, which is what a solution gets."""
     with np.errstate(all="ignore"):
         x = np.float32(finite(x))
     need(np.isfinite(x))
-    return PRECISION(x)
+    return float(x)
 
 
 def finite(x):
@@ -225,181 +239,153 @@ def finite(x):
     return x
 
 
-def softmax(x):
-    top = x.max(-1, keepdims=True, initial=-np.inf)
-    top = np.where(np.isneginf(top), 0, top)
-    weights = np.exp(x - top)
-    total = weights.sum(-1, keepdims=True)
-    return np.divide(weights, total, out=np.zeros_like(weights), where=total != 0)
+def takes(*kinds):
+    """Makes an oracle for odd arguments of a function of tensors. An argument's kind is a function that reads it, or the letters of
+    an array as the bridge documents them: "?" before them if it may be left out, "~" if it broadcasts to what they stand for. A pair
+    of a letter and a function is a size."""
+
+    def oracle_of(function):
+        def oracle(*arguments):
+            sizes, read = {"...": ()}, []
+            for kind, argument in zip(kinds, arguments, strict=True):
+                if isinstance(kind, tuple):
+                    sizes[kind[0]] = kind[1](argument)
+                    read.append(sizes[kind[0]])
+                elif callable(kind):
+                    read.append(kind(argument))
+                elif argument is None and "?" in kind:
+                    read.append(None)
+                else:
+                    read.append(lettered(argument, kind, sizes))
+            found = function(*read)
+            return found.numpy() if torch.is_tensor(found) else found
+
+        return oracle
+
+    return oracle_of
 
 
-def o_softmax(x):
-    x = array(x)
-    need(x.shape[-1] > 0)
-    return softmax(x)
+def lettered(x, kind, sizes):
+    """An array whose axes are these letters. A letter gets its size, and it is not 0, from the first array that has it."""
+    x, letters = array(x), kind.strip("?~").split()
+    if "~" in kind:
+        broadcast(x.shape, shape := [n for letter in letters for n in ([sizes[letter]] if letter != "..." else sizes["..."])], shape)
+        return torch.from_numpy(x)
+    named = [letter for letter in letters if letter != "..."]
+    lead = x.ndim - len(named)
+    need(lead >= 0 if "..." in letters else lead == 0)
+    for letter, size in zip(named, x.shape[lead:]):
+        need(size > 0 and sizes.setdefault(letter, size) == size)
+    if "..." in letters:
+        sizes["..."] = broadcast(x.shape[:lead], sizes["..."])
+    return torch.from_numpy(x)
 
 
-def o_linear(x, weight, bias):
-    x, weight = array(x), array(weight, 2)
-    need(x.ndim >= 2 and x.shape[-1] == weight.shape[1] and 0 not in x.shape[-2:] + weight.shape)
-    y = x @ weight.T
-    if bias is not None:
-        bias = array(bias, 1)
-        need(len(bias) == len(weight))
-        y = y + bias
-    return y
-
-
-def o_attention(q, k, v, scale, mask):
-    q, k, v = array(q), array(k), array(v)
-    need(min(q.ndim, k.ndim, v.ndim) >= 2 and 0 not in q.shape[-2:] + k.shape[-2:] + v.shape[-2:])
-    need(q.shape[-1] == k.shape[-1] == v.shape[-1] and k.shape[-2] == v.shape[-2])
+def broadcast(shape, other, expected=None):
     try:
-        np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
-        scores = q @ np.swapaxes(k, -1, -2)
-        scale = 1 / math.sqrt(q.shape[-1]) if scale is None else real(scale)
-        scores = scores * PRECISION(scale)
-        shape = np.broadcast_shapes(scores.shape[:-2], v.shape[:-2]) + scores.shape[-2:]
-        if mask is not None:
-            mask = array(mask)
-            need(np.broadcast_shapes(shape, mask.shape) == shape)
-            scores = scores + mask
-        return softmax(scores) @ v
+        both = np.broadcast_shapes(tuple(shape), tuple(other))
     except ValueError:
         raise NoAnswer from None
+    need(expected is None or both == tuple(expected))
+    return both
 
 
-def split(x, heads):
-    need(x.ndim == 3 and heads > 0 and x.shape[2] % heads == 0 and 0 not in x.shape)
-    return x.reshape(*x.shape[:2], heads, -1).swapaxes(1, 2)
+def optional(kind):
+    return lambda x: None if x is None else kind(x)
 
 
-def merge(x):
-    need(x.ndim == 4 and 0 not in x.shape)
-    return x.swapaxes(1, 2).reshape(x.shape[0], x.shape[2], -1)
+def as_given(x):
+    return x
 
 
+def ids(axes):
+    return lambda x: torch.from_numpy(array(x, axes, int))
+
+
+def softmax(x):
+    return day1.softmax(torch.from_numpy(x)).numpy()
+
+
+@takes("B L W", positive)
+def o_split(x, heads):
+    need(x.shape[2] % heads == 0)
+    return day1.split_heads(x, heads)
+
+
+@takes(("H", positive), "W E", "W E", "W E", "E W", "B L E", "B S E", "B S E", "?~B H L S")
 def o_mha(n_heads, q_proj, k_proj, v_proj, o_proj, query, key, value, mask):
-    n_heads = whole(n_heads, 1)
-    q_proj, k_proj, v_proj, o_proj = (array(x, 2) for x in (q_proj, k_proj, v_proj, o_proj))
-    need(q_proj.shape == k_proj.shape == v_proj.shape == o_proj.T.shape and 0 not in q_proj.shape)
-    query, key, value = (array(x, 3) for x in (query, key, value))
-    need(key.shape == value.shape and len(query) == len(key) and query.shape[2] == key.shape[2] == q_proj.shape[1])
-    need(0 not in query.shape + key.shape)
-    q, k, v = split(query @ q_proj.T, n_heads), split(key @ k_proj.T, n_heads), split(value @ v_proj.T, n_heads)
-    return merge(o_attention(q, k, v, None, mask)) @ o_proj.T
+    need(len(q_proj) % n_heads == 0)
+    weights = {"q_proj": q_proj, "k_proj": k_proj, "v_proj": v_proj, "o_proj": o_proj}
+    return day1.multi_head_attention(query, key, value, mask, n_heads=n_heads, **weights)
 
 
+@takes(lambda n: whole(n, 2, 1 << 24), real)
 def o_frequencies(head_dim, base):
-    head_dim, base = whole(head_dim, 2, 1 << 24), float(real(base))
-    need(head_dim % 2 == 0 and 0 < base < math.inf)
-    return base ** (-2 * np.arange(head_dim // 2) / head_dim)
+    need(head_dim % 2 == 0 and base > 0)
+    return day2.inverse_frequencies(head_dim, base)
 
 
-def tables_of(cos, sin):
-    cos, sin = array(cos, 2), array(sin, 2)
-    need(cos.shape == sin.shape and 0 not in cos.shape)
-    return cos, sin
-
-
-def turn(x, cos, sin, interleaved):
-    half = x.shape[-1] // 2
-    a, b = (x[..., ::2], x[..., 1::2]) if interleaved else (x[..., :half], x[..., half:])
-    first, second = a * cos - b * sin, a * sin + b * cos
-    return np.stack([first, second], -1).reshape(x.shape) if interleaved else np.concatenate([first, second], -1)
-
-
-def o_rope(interleaved):
+def o_rope(form):
+    @takes("... L D", "P D/2", "P D/2", whole)
     def rope(x, cos, sin, offset):
-        x, (cos, sin), offset = array(x), tables_of(cos, sin), whole(offset)
-        need(x.ndim >= 2 and 0 not in x.shape[-2:] and x.shape[-1] == 2 * cos.shape[1])
-        need(offset + x.shape[-2] <= len(cos))
-        at = slice(offset, offset + x.shape[-2])
-        return turn(x, cos[at], sin[at], interleaved)
+        need(x.shape[-1] == 2 * cos.shape[1] and offset + x.shape[-2] <= len(cos))
+        return getattr(day2, f"rope_{form}")(x, cos, sin, offset)
 
     return rope
 
 
+@takes("B H L D", "P D/2", "P D/2", ids(2), as_given)
 def o_rope_at(x, cos, sin, positions, form):
-    x, (cos, sin), positions = array(x, 4), tables_of(cos, sin), array(positions, 2, int)
-    need(isinstance(form, W1.rope.RopeForm) and 0 not in x.shape and x.shape[-1] == 2 * cos.shape[1])
+    need(isinstance(form, W1.rope.RopeForm) and x.shape[-1] == 2 * cos.shape[1])
     need(positions.shape == (x.shape[0], x.shape[2]) and (positions < len(cos)).all())
-    return turn(x, cos[positions][:, None], sin[positions][:, None], form.name == "Interleaved")
+    return day2.rope_at_positions(x, cos, sin, positions, form.value.replace("-", "_"))
 
 
+@takes("D/2", lambda n: whole(n, 0, 1 << 22))
 def o_tables(frequencies, n):
-    frequencies, n = array(frequencies, 1), whole(n, 0, 1 << 22)
-    need(len(frequencies) > 0)
-    angles = np.arange(n, dtype=np.float32)[:, None] * frequencies.astype(np.float32)
-    return np.cos(angles, dtype=np.float32), np.sin(angles, dtype=np.float32)
+    return [table.numpy() for table in day2.rope_tables(frequencies.float(), n)]
 
 
+@takes("R E", positive)
 def o_reorder(weight, heads):
-    weight, heads = array(weight, 2), whole(heads, 1)
-    need(0 not in weight.shape and len(weight) % (2 * heads) == 0)
-    return weight.reshape(heads, 2, -1, weight.shape[1]).swapaxes(1, 2).reshape(weight.shape)
+    need(len(weight) % (2 * heads) == 0)
+    return day2.half_split_to_interleaved(weight, heads)
 
 
+@takes("B H_q L D", "B H S D", "B H S D", optional(real), "?~B H_q L S")
 def o_gqa(q, k, v, scale, mask):
-    q, k, v = array(q, 4), array(k, 4), array(v, 4)
-    need(0 not in q.shape + k.shape and k.shape == v.shape and len(q) == len(k) and q.shape[1] % k.shape[1] == 0)
-    group = q.shape[1] // k.shape[1]
-    if mask is not None:
-        need(array(mask).ndim <= 4)
-    return o_attention(q, k.repeat(group, 1), v.repeat(group, 1), scale, mask)
+    need(q.shape[1] % k.shape[1] == 0)
+    return day3.grouped_query_attention(q, k, v, scale, mask)
 
 
+@takes(whole, whole)
 def o_causal(length, keys):
-    length, keys = whole(length), whole(keys)
     need(length <= keys and length * keys < 1 << 27)
-    return np.where(np.arange(keys) <= keys - length + np.arange(length)[:, None], 0, -np.inf)
+    return day3.causal_mask(length, keys)
 
 
+GQA_LAYER = ["Q E", "K E", "K E", "E Q", "?Q", "P D/2", "P D/2", "?D", real, "B L E", "?~B H_q L L"]
+
+
+@takes(("H_q", positive), ("H", positive), *GQA_LAYER)
 def o_gqa_layer(n_heads, n_kv_heads, q, k, v, o, bias, cos, sin, q_norm, eps, x, mask):
-    n_heads, n_kv_heads, eps = whole(n_heads, 1), whole(n_kv_heads, 1), float(real(eps))
-    q, k, v, o, (cos, sin), x = *(array(w, 2) for w in (q, k, v, o)), tables_of(cos, sin), array(x, 3)
-    need(0 not in q.shape + x.shape and len(q) % n_heads == 0 and n_heads % n_kv_heads == 0)
     d = len(q) // n_heads
-    need(k.shape == v.shape == (n_kv_heads * d, q.shape[1]) and o.shape == q.T.shape and x.shape[2] == q.shape[1])
-    need(2 * cos.shape[1] == d and x.shape[1] <= len(cos))
-    heads = split(o_linear(x, q, bias), n_heads)
-    if q_norm is not None:
-        q_norm = array(q_norm, 1)
-        need(len(q_norm) == d)
-        wide = heads.astype(np.float64)
-        heads = (wide / np.sqrt((wide**2).mean(-1, keepdims=True) + eps)).astype(PRECISION) * q_norm
-    length = slice(x.shape[1])
-    turned = [turn(t, cos[length], sin[length], False) for t in (heads, split(x @ k.T, n_kv_heads))]
-    return merge(o_gqa(*turned, split(x @ v.T, n_kv_heads), None, mask)) @ o.T
+    need(len(q) == n_heads * d and n_heads % n_kv_heads == 0 and len(k) == n_kv_heads * d)
+    need(2 * cos.shape[1] == d and x.shape[1] <= len(cos) and (q_norm is None or len(q_norm) == d))
+    norm = lambda heads: day4.rms_norm(heads.double(), 1.0, eps).to(x.dtype) * q_norm
+    return day3.grouped_query_attention_layer(
+        x, mask, n_heads=n_heads, n_kv_heads=n_kv_heads, q_proj=q, k_proj=k, v_proj=v, o_proj=o, q_bias=bias, cos=cos, sin=sin,
+        q_norm=None if q_norm is None else norm,
+    )  # fmt: skip
 
 
-def o_norm(weight, eps, x):
-    weight, x, eps = array(weight, 1), array(x), real(eps)
-    need(len(weight) > 0 and x.shape[-1] == len(weight))
-    return x / np.sqrt((x**2).mean(-1, keepdims=True) + eps) * weight
-
-
-def o_silu(x):
-    return (lambda x: x / (1 + np.exp(-x)))(array(x))
-
-
-def o_swiglu(gate, up, down, x):
-    gate, up, down, x = array(gate, 2), array(up, 2), array(down, 2), array(x)
-    need(gate.shape == up.shape == down.T.shape and 0 not in gate.shape + x.shape[-2:] and x.ndim >= 2 and x.shape[-1] == gate.shape[1])
-    return (o_silu(x @ gate.T) * (x @ up.T)) @ down.T
-
-
+@takes("V E", ids(2))
 def o_embedding(weight, tokens):
-    weight, tokens = array(weight, 2), array(tokens, 2, int)
-    need(0 not in weight.shape and (tokens < len(weight)).all())
+    need((tokens < len(weight)).all())
     return weight[tokens]
 
 
-def o_as_output(weight, x):
-    return o_linear(x, weight, None)
-
-
-def logits_of(x, infinite=True):
+def logits_of(x):
     x = array(x, 1)
     need(len(x) > 0 and not np.isnan(x).any() and not np.isposinf(x).any())
     return x
@@ -471,18 +457,8 @@ def o_draw(logits, uniform):
     return int((softmax(logits).cumsum() > uniform).argmax())
 
 
-def splitmix(seed):
-    state, numbers = seed, []
-    for _ in range(3):
-        state = (state + 0x9E3779B97F4A7C15) % 2**64
-        z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) % 2**64
-        numbers.append(z ^ (z >> 31))
-    return numbers
-
-
 def o_rng(seed):
-    return splitmix(whole(seed, 0, 1 << 64))
+    return day7.splitmix64(whole(seed, 0, 1 << 64), 3)
 
 
 def o_stream(data):
@@ -510,11 +486,10 @@ def o_generate(prompt, new, context, stop):
     return made
 
 
+@takes("G D", "S D", "S D", as_given, real)
 def o_two_pass(q, keys, values, lengths, scale):
-    q, keys, values = array(q, 2), array(keys, 2), array(values, 2)
-    lengths = [whole(n, 1) for n in lengths] if isinstance(lengths, (list, tuple)) else need(False)
-    need(sum(lengths) == len(keys))
-    return o_attention(q, keys, values, real(scale), None)
+    need(isinstance(lengths, (list, tuple)) and sum(map(positive, lengths)) == len(keys))
+    return day1.scaled_dot_product_attention(q, keys, values, scale)
 
 
 def cache_round(x, cache_type):
@@ -524,26 +499,24 @@ def cache_round(x, cache_type):
 
 def pairs_of(runs, cache_type, d):
     need(isinstance(runs, (list, tuple)) and runs and isinstance(cache_type, CT))
-    keys, values = [], []
+    pairs = []
     for run in runs:
         need(isinstance(run, tuple) and len(run) == 2)
         k, v = array(run[0], 2), array(run[1], 2)
         need(k.shape == v.shape and k.shape[1] == d and len(k) > 0)
-        keys.append(cache_round(k, cache_type))
-        values.append(cache_round(v, cache_type))
-    return np.concatenate(keys), np.concatenate(values)
+        pairs.append([torch.from_numpy(cache_round(x, cache_type)) for x in (k, v)])
+    return map(torch.cat, zip(*pairs))
 
 
+@takes("G D", as_given, real, as_given)
 def o_streaming(q, runs, scale, cache_type):
-    q = array(q, 2)
-    need(0 not in q.shape and q.shape[0] <= 16 and q.shape[1] <= 256)
-    keys, values = pairs_of(runs, cache_type, q.shape[1])
-    return o_attention(q, keys, values, real(scale), None)
+    need(q.shape[0] <= 16 and q.shape[1] <= 256)
+    return day1.scaled_dot_product_attention(q, *pairs_of(runs, cache_type, q.shape[1]), scale)
 
 
+@takes("G D", as_given, as_given, real, as_given, as_given)
 def o_block(q, visible, runs, scale, cache_type, start):
-    q = array(q, 2)
-    need(0 not in q.shape and q.shape[0] <= 128 and q.shape[1] <= 256)
+    need(q.shape[0] <= 128 and q.shape[1] <= 256)
     keys, values = pairs_of(runs, cache_type, q.shape[1])
     need(isinstance(visible, (list, tuple)) and len(visible) == len(q))
     start, rows = whole(start, 0, 1 << 63), []
@@ -551,8 +524,8 @@ def o_block(q, visible, runs, scale, cache_type, start):
         need(isinstance(seen, tuple) and len(seen) == 2)
         first, end = (whole(n, start, start + len(keys) + 1) - start for n in seen)
         need(first < end)
-        rows.append(o_attention(row[None], keys[first:end], values[first:end], real(scale), None)[0])
-    return np.stack(rows)
+        rows.append(day1.scaled_dot_product_attention(row[None], keys[first:end], values[first:end], scale)[0])
+    return torch.stack(rows)
 
 
 def o_absorb(scores):
@@ -613,15 +586,15 @@ def c_quantize(found, expected, name, x):
     assert worst <= LOSSES[name.upper()] * largest + 1e-6 * (largest < 1), f"{worst} of {largest} lost"
 
 
+@takes("n", "n")
 def o_rms(x, y):
-    x, y = array(x, 1), array(y, 1)
-    need(x.shape == y.shape and len(x) > 0)
-    return float(np.sqrt(((x.astype(np.float64) - y) ** 2).mean()))
+    return float(((x.double() - y) ** 2).mean().sqrt())
 
 
+@takes("n", "n")
 def o_relative(x, y):
-    error, size = o_rms(x, y), float(np.sqrt((array(x, 1).astype(np.float64) ** 2).mean()))
-    return 0.0 if error == 0 else np.float64(error) / size
+    error = ((x.double() - y) ** 2).mean().sqrt()
+    return float(error / (x.double() ** 2).mean().sqrt()) if error else 0.0
 
 
 def o_activations(x, per_scale):
@@ -700,7 +673,7 @@ def o_machine(bandwidth, operations, work, rows):
 def o_permute(rows, heads):
     rows, heads = whole(rows, 1, 1 << 24), whole(heads, 1)
     need(rows % (2 * heads) == 0)
-    return np.arange(rows).reshape(heads, 2, -1).swapaxes(1, 2).reshape(-1)
+    return permuted(rows, heads)
 
 
 def o_more_bits(layer, layers):
@@ -815,36 +788,16 @@ CONFIG = dict(
 )  # fmt: skip
 
 
-def model_weights():
-    r = np.random.default_rng(7)
-    shapes = {"model.embed_tokens.weight": (11, 8), "model.norm.weight": (8,)}
-    for i in range(2):
-        part = {"self_attn.q_proj": (8, 8), "self_attn.k_proj": (4, 8), "self_attn.v_proj": (4, 8), "self_attn.o_proj": (8, 8)}
-        part |= {"mlp.gate_proj": (12, 8), "mlp.up_proj": (12, 8), "mlp.down_proj": (8, 12)}
-        part |= {"input_layernorm": (8,), "post_attention_layernorm": (8,)}
-        shapes |= {f"model.layers.{i}.{name}.weight": shape for name, shape in part.items()}
-    return {name: r.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
-
-
-WEIGHTS = model_weights()
+WEIGHTS = day5.draw_model(Random(7), CONFIG)
 KIT = tiny_llm.kit.ModelConfig.from_json(json.dumps(CONFIG))
 MODEL1, MODEL2 = W1.model.Model.build(KIT, WEIGHTS), W2.model.Model.build(KIT, WEIGHTS)
 
 
 def decoder(tokens):
-    """Logits `[L, V]` of one sequence, by the parts above."""
-    w = {name: weight.astype(PRECISION) for name, weight in WEIGHTS.items()}
-    angles = np.arange(20)[:, None] * o_frequencies(4, 100.0)
-    x = w["model.embed_tokens.weight"][tokens][None]
-    mask = o_causal(len(tokens), len(tokens))
-    for i in range(2):
-        name = lambda part: w[f"model.layers.{i}.{part}.weight"]
-        q, k, v, o = (name(f"self_attn.{n}_proj") for n in "qkvo")
-        normed = o_norm(name("input_layernorm"), 1e-5, x)
-        x = x + o_gqa_layer(2, 1, q, k, v, o, None, np.cos(angles), np.sin(angles), None, 1e-5, normed, mask)
-        normed = o_norm(name("post_attention_layernorm"), 1e-5, x)
-        x = x + o_swiglu(name("mlp.gate_proj"), name("mlp.up_proj"), name("mlp.down_proj"), normed)
-    return (o_norm(w["model.norm.weight"], 1e-5, x) @ w["model.embed_tokens.weight"].T)[0]
+    """Logits `[L, V]` of one sequence."""
+    dtype = torch.float64 if PRECISION is np.float64 else torch.float32
+    weights = {name: weight.to(dtype) for name, weight in WEIGHTS.items()}
+    return day5.decoder(CONFIG, weights, torch.as_tensor(tokens)[None])[0].numpy()
 
 
 def checked_tokens(tokens, axes):
@@ -924,6 +877,7 @@ def bindings(r):
     a, b, c, d = (n() for _ in range(4))
     h, g, e = n(1, 3), n(1, 3), 2 * n(1, 3)
     maybe = lambda x: r.choice(None, x)
+    attention = takes("... L D", "... S D", "... S D", optional(real), "?~... L S")(day1.scaled_dot_product_attention)
     cos, sin = f(6 + a, e // 2), f(6 + a, e // 2)
     name = r.choice(*TYPES)
     length, size = GGML_QUANT_SIZES[GGMLQuantizationType[name]]
@@ -944,11 +898,11 @@ def bindings(r):
     mha = [f(h * d, c) for _ in range(3)] + [f(c, h * d)]
     gqa = [f(h * g * e, c), f(h * e, c), f(h * e, c), f(c, h * g * e)]
     x = f(b, a, c)
-    yield "softmax", W1.attention.softmax, o_softmax, [f(a, b, c)], None
-    yield "linear", W1.attention.linear, o_linear, [f(a, b, c), f(d, c), maybe(f(d))], None
-    yield "attention", W1.attention.scaled_dot_product_attention, o_attention, [f(2, a, d), f(2, b, d), f(2, b, d), maybe(0.3), maybe(f(a, b))], None
-    yield "split_heads", W1.attention.split_heads, lambda x, h: split(array(x, 3), whole(h, 1)), [f(a, b, h * c), h], None
-    yield "merge_heads", W1.attention.merge_heads, lambda x: merge(array(x, 4)), [f(a, b, c, d)], None
+    yield "softmax", W1.attention.softmax, takes("... n")(day1.softmax), [f(a, b, c)], None
+    yield "linear", W1.attention.linear, takes("... L in", "out in", "?out")(day1.linear), [f(a, b, c), f(d, c), maybe(f(d))], None
+    yield "attention", W1.attention.scaled_dot_product_attention, attention, [f(2, a, d), f(2, b, d), f(2, b, d), maybe(0.3), maybe(f(a, b))], None
+    yield "split_heads", W1.attention.split_heads, o_split, [f(a, b, h * c), h], None
+    yield "merge_heads", W1.attention.merge_heads, takes("B H L D")(day1.merge_heads), [f(a, b, c, d)], None
     mha_call = lambda n, q, k, v, o, *x: W1.attention.MultiHeadAttention(n, q, k, v, o).forward(*x)
     yield "MultiHeadAttention", mha_call, o_mha, [h, *mha, x, f(b, d, c), f(b, d, c), maybe(f(a, d))], None
     yield "inverse_frequencies", W1.rope.inverse_frequencies, o_frequencies, [e, 100.0], None
@@ -956,18 +910,18 @@ def bindings(r):
     yield "RopeTables", tables, o_tables, [np.abs(f(a)), b], None
     for form in ("interleaved", "half_split"):
         call = lambda x, cos, sin, at, form=form: getattr(W1.rope, f"rope_{form}")(x, W1.rope.RopeTables.from_arrays(cos, sin), at)
-        yield f"rope_{form}", call, o_rope(form == "interleaved"), [f(b, a, e), cos, sin, n(0, 6)], None
+        yield f"rope_{form}", call, o_rope(form), [f(b, a, e), cos, sin, n(0, 6)], None
     call = lambda x, cos, sin, at, form: W1.rope.rope_at_positions(x, W1.rope.RopeTables.from_arrays(cos, sin), at, form)
     yield "rope_at_positions", call, o_rope_at, [f(b, h, a, e), cos, sin, r.ids(6, b, a), r.choice(*W1.rope.RopeForm)], None
     yield "half_split_to_interleaved", W1.rope.half_split_to_interleaved, o_reorder, [f(h * e, c), h], None
     yield "grouped_query_attention", W1.gqa.grouped_query_attention, o_gqa, [f(b, h * g, a, e), f(b, h, c, e), f(b, h, c, e), maybe(0.3), maybe(f(a, c))], None
     yield "causal_mask", W1.gqa.causal_mask, o_causal, [a, a + b], None
     yield "GroupedQueryAttention", layer, o_gqa_layer, [h * g, h, *gqa, maybe(f(h * g * e)), cos, sin, maybe(f(e)), 1e-5, x, maybe(f(a, a))], None
-    yield "RmsNorm", lambda w, eps, x: W1.norm.RmsNorm(w, eps).forward(x), o_norm, [f(c), 1e-5, x], None
-    yield "silu", W1.mlp.silu, o_silu, [x], None
-    yield "SwiGlu", lambda *w: W1.mlp.SwiGlu(*w[:3]).forward(w[3]), o_swiglu, [f(d, c), f(d, c), f(c, d), x], None
+    yield "RmsNorm", lambda w, eps, x: W1.norm.RmsNorm(w, eps).forward(x), takes("E", real, "... E")(lambda w, eps, x: day4.rms_norm(x, w, eps)), [f(c), 1e-5, x], None
+    yield "silu", W1.mlp.silu, takes("...")(day4.silu), [x], None
+    yield "SwiGlu", lambda *w: W1.mlp.SwiGlu(*w[:3]).forward(w[3]), takes("I E", "I E", "E I", "... L E")(lambda *w: day4.swiglu(w[3], *w[:3])), [f(d, c), f(d, c), f(c, d), x], None
     yield "Embedding", lambda w, t: W1.model.Embedding(w).forward(t), o_embedding, [f(a + 1, c), r.ids(a + 1, b, d)], None
-    yield "Embedding.as_output", lambda w, x: W1.model.Embedding(w).as_output(x), o_as_output, [f(d, c), x], None
+    yield "Embedding.as_output", lambda w, x: W1.model.Embedding(w).as_output(x), takes("V E", "... L E")(lambda w, x: day1.linear(x, w)), [f(d, c), x], None
     yield "argmax", W1.generate.argmax, o_argmax, [logits], None
     yield "apply_temperature", W1.sampling.apply_temperature, o_temperature, [logits, 0.5], None
     yield "top_k", W1.sampling.top_k, o_top_k, [logits, n()], None
@@ -981,7 +935,7 @@ def bindings(r):
     yield "to_f32", W1.weights.to_f32, o_to_f32, [bytes(a * b * (4 if kind == "F32" else 2)), kind, [a, b]], None
     yield "generate", week1_generate, o_generate, [r.ids(7, n()), n(), 20, {6}], None
     yield "Model", MODEL1.forward, o_model1, [r.ids(11, b, a)], None
-    yield "Model.build", build1, lambda config, weights, tokens: need(config is KIT and weights == dict(WEIGHTS) or False) or o_model1(tokens), [KIT, 3, tokens[None]], None
+    yield "Model.build", build1, lambda *_: need(False), [KIT, 3, tokens[None]], None
     yield "next_token_logits", lambda t: W1.generate.next_token_logits(MODEL1, t), o_next, [tokens], None
     yield "attend_two_pass", W2.attention.attend_two_pass, o_two_pass, [f(g, e), keys, f(b, e), lengths, 0.5], None
     yield "attend_streaming", W2.streaming.attend_streaming, o_streaming, [f(g, e), runs, 0.5, r.choice(*CT)], None

@@ -3,7 +3,6 @@
     python python-ref/tests/odd_calls_week3.py --seed 1 --calls 1000
 """
 
-import json
 import math
 import re
 import sys
@@ -13,6 +12,9 @@ import numpy as np
 import odd_calls
 import tiny_llm
 from odd_calls import CT, MODEL2, W1, alike, array, decoder, finite, need, real, softmax, whole
+from oracle.week3_day5 import chain, hash_page
+from oracle.week3_day7 import fewest_pieces, is_json
+from test_week3_day2 import decoding_rows, prompts, turns
 
 W3 = tiny_llm.reference.week3
 MOST = 1 << 64
@@ -146,23 +148,15 @@ def checked(loads):
 
 def o_decoding(budget, reserved, loads):
     budget = whole(budget, 2, MOST)
-    reserved, loads = whole(reserved, 1, budget), loads_of(loads)
-    prompts = sum(left for left, decoding, _ in loads if not decoding)
-    return min(sum(load[1] for load in loads), budget - min(prompts, reserved))
+    return decoding_rows(loads_of(loads), budget, whole(reserved, 1, budget))
 
 
 def o_prompts(loads, rows):
-    loads, rows, out = loads_of(loads), whole(rows, 0, MOST), []
-    for left, decoding, _ in loads:
-        out.append(0 if decoding else min(left, rows))
-        rows -= out[-1]
-    return out
+    return prompts(loads_of(loads), whole(rows, 0, MOST))
 
 
 def o_turns(loads, rows):
-    loads, rows = loads_of(loads), whole(rows, 0, MOST)
-    order = sorted((i for i, load in enumerate(loads) if load[1]), key=lambda i: (-loads[i][2], i))
-    return [int(i in order[:rows]) for i in range(len(loads))]
+    return turns(loads_of(loads), whole(rows, 0, MOST))
 
 
 def o_shares(budget, reserved, loads):
@@ -259,20 +253,8 @@ def c_paged(found, expected, *arguments):
             assert alike(found, expected), f"{found}\n{expected}"
 
 
-def fnv(before, tokens):
-    name = 0xCBF29CE484222325
-    for byte in before.to_bytes(8, "little") + b"".join(n.to_bytes(4, "little") for n in tokens):
-        name = (name ^ byte) * 0x100000001B3 % MOST
-    return name
-
-
 def o_chain(before, tokens, page_len):
-    before, tokens, page_len = whole(before, 0, MOST), ids(tokens), whole(page_len, 1, MOST)
-    out = []
-    for i in range(len(tokens) // page_len):
-        before = fnv(before, tokens[i * page_len : (i + 1) * page_len])
-        out.append(before)
-    return out
+    return chain(whole(before, 0, MOST), ids(tokens), whole(page_len, 1, MOST))
 
 
 def index(pages, page_len, collide, tokens, wanted):
@@ -285,10 +267,9 @@ def o_index(pages, page_len, collide, tokens, wanted):
     n = len(tokens) // page_len
     if n > pages:
         return None, [], (0, pages)
-    names = [name & 3 if collide else name for name in []]
-    kept, name = 0, 1
+    names, kept, name = [], 0, 1
     for i in range(n):
-        name = fnv(name, tokens[i * page_len : (i + 1) * page_len])
+        name = hash_page(name, tokens[i * page_len : (i + 1) * page_len])
         name = name & 3 if collide else name
         if name in names:
             break
@@ -493,13 +474,6 @@ def o_speculate(prompt, new, drafts, seed):
     return [spoken(prompt, new)]
 
 
-def is_json(text):
-    try:
-        return not math.isnan(hash(json.dumps(json.loads(text.decode("utf-8"), parse_constant=lambda _: 1 / 0)).encode()))
-    except (ValueError, ZeroDivisionError, UnicodeDecodeError, RecursionError):
-        return False
-
-
 def o_follow(text):
     return octets(text)
 
@@ -534,12 +508,7 @@ def c_closing(found, text, *_):
 
 
 def o_fewest(vocabulary, text):
-    vocabulary, text = texts(vocabulary), octets(text)
-    fewest = [0] + [None] * len(text)
-    for end in range(1, len(text) + 1):
-        ways = [fewest[end - len(t)] for t in vocabulary if t and text[:end].endswith(t) and fewest[end - len(t)] is not None]
-        fewest[end] = min(ways) + 1 if ways else None
-    return fewest[-1]
+    return fewest_pieces(texts(vocabulary), octets(text))
 
 
 def o_tokens(vocabulary, text):
@@ -594,7 +563,7 @@ def bindings(r):
     yield "quantile", W3.timeline.quantile, o_quantile, [[n(0, 99) for _ in range(n(1, 9))], 0.5], exact
     yield "BlockPool", lent, o_lent, [n(3, 12), [0, 2], 1], exact
     yield "PagedCache", paged, o_paged, pages, c_paged
-    yield "hash_page", W3.prefix_hash.hash_page, lambda x, t: fnv(whole(x, 0, MOST), ids(t)), [n(0, 99), tokens], exact
+    yield "hash_page", W3.prefix_hash.hash_page, lambda x, t: hash_page(whole(x, 0, MOST), ids(t)), [n(0, 99), tokens], exact
     yield "chain", W3.prefix_hash.chain, o_chain, [n(0, 99), more, n()], exact
     yield "PrefixIndex", index, o_index, [9, n(2, 4), r.choice(True, False), more, more], exact
     yield "in_part", W3.parts.in_part, o_in_part, [n(0, 90), n(91, 200), n(0, 3), 64], exact

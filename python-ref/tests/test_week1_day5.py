@@ -10,6 +10,7 @@ import torch
 from live import close
 from oracle.fixtures import Tolerance, exact
 from oracle.week1_day1 import linear_rounding
+from oracle.week1_day3 import causal_mask
 from test_week1_day1 import random_mask
 from transformers import AutoConfig, AutoModelForCausalLM
 from transformers.utils import logging
@@ -80,90 +81,84 @@ def logits_of(config, weights, tokens):
     return logits, walk(oracle.roundings(config), logits, oracle.decoder(config, weights, tokens))
 
 
-def test_week1_day5_task_1_embedding(week1, draws):
-    for r in draws:
-        weight = r.normal(*r.different(2, 2, 12))
-        tokens = r.integers(r.size(1, 3), r.size(1, 6), high=len(weight))
-        close(week1.model.Embedding(weight).forward(tokens), weight[tokens], exact())
+def test_week1_day5_task_1_embedding(week1, r):
+    weight = r.normal(*r.different(2, 2, 12))
+    tokens = r.integers(r.size(1, 3), r.size(1, 6), high=len(weight))
+    close(week1.model.Embedding(weight).forward(tokens), weight[tokens], exact())
 
 
-def test_week1_day5_task_1_as_output(week1, draws):
-    for r in draws:
-        weight = r.normal(*r.different(2, 2, 12))
-        x = r.normal(*r.shape(1, 2), weight.shape[1])
-        close(week1.model.Embedding(weight).as_output(x), x.double() @ weight.double().T, linear_rounding(x, weight))
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_week1_day5_task_2_transformer_block(week1, draws, family):
-    for r in draws:
-        config = random_config(r, family)
-        e, d, h_q, eps = config["hidden_size"], config["head_dim"], config["num_attention_heads"], config["rms_norm_eps"]
-        w = oracle.draw(r, oracle.layer_shapes(config))
-        b, l = r.size(1, 3), r.size(1, 9)
-        x, mask = r.normal(b, l, e), r.choice(oracle.causal(l), random_mask(r, b, 1, l, l))
-        cos, sin = oracle.tables(oracle.inverse_frequencies(d, 100.0), l + r.size(0, 2), torch.float32)
-
-        norm, linear = week1.norm.RmsNorm, week1.gqa.Linear
-        projections = (linear(w[f"self_attn.{n}_proj.weight"], w.get(f"self_attn.{n}_proj.bias")) for n in "qkvo")
-        norms = {n: w.get(f"self_attn.{n}.weight") for n in ("q_norm", "k_norm")}
-        block = week1.model.TransformerBlock(
-            norm(w["input_layernorm.weight"], eps),
-            week1.gqa.GroupedQueryAttention(
-                h_q, config["num_key_value_heads"], *projections, week1.rope.RopeTables.from_arrays(cos, sin), **norms, norm_eps=eps
-            ),
-            norm(w["post_attention_layernorm.weight"], eps),
-            week1.mlp.SwiGlu(*(w[f"mlp.{n}_proj.weight"] for n in ("gate", "up", "down"))),
-        )
-        found = block.forward(x, mask)
-
-        c = {"n_heads": h_q, "n_kv_heads": config["num_key_value_heads"], "head_dim": d, "eps": eps}
-        wide = {n: v.double() for n, v in w.items()}
-        visible = mask.isfinite().any(-1, keepdim=True)  # the oracle has no answer where no key may be seen
-        mask = torch.where(visible, mask, 0.0)
-        expected = oracle.block(x.double(), wide, c, cos.double(), sin.double(), mask.double())
-        single = oracle.block(x, w, c, cos, sin, mask)
-        seen = visible.expand(b, 1, l, 1)[:, 0].expand_as(expected)
-        close(found[seen.numpy()], expected[seen], walk(oracle.roundings(config, layers=1), expected, single))
-
-
-def test_week1_day5_task_3_decoder_without_layers(week1, draws):
-    for r in draws:
-        model, config, weights = without_layers(week1, r)
-        tokens = random_tokens(r, config)
-        close(model.forward(tokens), *logits_of(config, weights, tokens))
+def test_week1_day5_task_1_as_output(week1, r):
+    weight = r.normal(*r.different(2, 2, 12))
+    x = r.normal(*r.shape(1, 2), weight.shape[1])
+    close(week1.model.Embedding(weight).as_output(x), x.double() @ weight.double().T, linear_rounding(x, weight))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_week1_day5_task_3_decoder(week1, draws, family):
+def test_week1_day5_task_2_transformer_block(week1, r, family):
+    config = random_config(r, family)
+    e, d, h_q, eps = config["hidden_size"], config["head_dim"], config["num_attention_heads"], config["rms_norm_eps"]
+    w = oracle.draw(r, oracle.layer_shapes(config))
+    b, l = r.size(1, 3), r.size(1, 9)
+    x, mask = r.normal(b, l, e), r.choice(causal_mask(l, l), random_mask(r, b, 1, l, l))
+    cos, sin = oracle.tables(oracle.inverse_frequencies(d, 100.0), l + r.size(0, 2), torch.float32)
+
+    norm, linear = week1.norm.RmsNorm, week1.gqa.Linear
+    projections = (linear(w[f"self_attn.{n}_proj.weight"], w.get(f"self_attn.{n}_proj.bias")) for n in "qkvo")
+    norms = {n: w.get(f"self_attn.{n}.weight") for n in ("q_norm", "k_norm")}
+    block = week1.model.TransformerBlock(
+        norm(w["input_layernorm.weight"], eps),
+        week1.gqa.GroupedQueryAttention(
+            h_q, config["num_key_value_heads"], *projections, week1.rope.RopeTables.from_arrays(cos, sin), **norms, norm_eps=eps
+        ),
+        norm(w["post_attention_layernorm.weight"], eps),
+        week1.mlp.SwiGlu(*(w[f"mlp.{n}_proj.weight"] for n in ("gate", "up", "down"))),
+    )
+    found = block.forward(x, mask)
+
+    c = {"n_heads": h_q, "n_kv_heads": config["num_key_value_heads"], "head_dim": d, "eps": eps}
+    wide = {n: v.double() for n, v in w.items()}
+    visible = mask.isfinite().any(-1, keepdim=True)  # the oracle has no answer where no key may be seen
+    mask = torch.where(visible, mask, 0.0)
+    expected = oracle.block(x.double(), wide, c, cos.double(), sin.double(), mask.double())
+    single = oracle.block(x, w, c, cos, sin, mask)
+    seen = visible.expand(b, 1, l, 1)[:, 0].expand_as(expected)
+    close(found[seen.numpy()], expected[seen], walk(oracle.roundings(config, layers=1), expected, single))
+
+
+def test_week1_day5_task_3_decoder_without_layers(week1, r):
+    model, config, weights = without_layers(week1, r)
+    tokens = random_tokens(r, config)
+    close(model.forward(tokens), *logits_of(config, weights, tokens))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_week1_day5_task_3_decoder(week1, r, family):
     """Every named activation, in order, so that the first difference is named."""
-    for r in draws:
-        without_layers(week1, r)[0].forward([[0]])
-        config = random_config(r, family)
-        weights, tokens = oracle.draw_model(r, config), random_tokens(r, config)
-        expected, single = {}, {}
-        oracle.decoder(config, {n: w.double() for n, w in weights.items()}, tokens, seen=expected.__setitem__)
-        oracle.decoder(config, weights, tokens, seen=single.__setitem__)
-        found = week1.model.Model.build(kit_config(config), weights).activations(tokens)
-        for name, value in found.items():
-            layers = int(name.split(".")[1]) + 1 if name.startswith("layers.") else None
-            try:
-                close(value, expected[name], walk(oracle.roundings(config, layers=layers), expected[name], single[name]))
-            except AssertionError as error:
-                raise AssertionError(f"{name}: {error}") from None
+    without_layers(week1, r)[0].forward([[0]])
+    config = random_config(r, family)
+    weights, tokens = oracle.draw_model(r, config), random_tokens(r, config)
+    expected, single = {}, {}
+    oracle.decoder(config, {n: w.double() for n, w in weights.items()}, tokens, seen=expected.__setitem__)
+    oracle.decoder(config, weights, tokens, seen=single.__setitem__)
+    found = week1.model.Model.build(kit_config(config), weights).activations(tokens)
+    for name, value in found.items():
+        layers = int(name.split(".")[1]) + 1 if name.startswith("layers.") else None
+        try:
+            close(value, expected[name], walk(oracle.roundings(config, layers=layers), expected[name], single[name]))
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}") from None
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=["F32", "F16", "BF16"])
-def test_week1_day5_task_4_to_f32(week1, draws, dtype):
-    for r in draws:
-        shape = r.shape(1, 3)
-        integer = torch.int32 if dtype == torch.float32 else torch.int16
-        bits = torch.iinfo(integer)
-        values = torch.tensor([r.random.randint(bits.min, bits.max) for _ in range(math.prod(shape))], dtype=integer).view(dtype).reshape(shape)
-        name = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"}[dtype]
-        found = torch.tensor(week1.weights.to_f32(values.view(integer).numpy().tobytes(), name, shape))
-        assert torch.equal(found.isnan(), values.isnan())
-        close(found.nan_to_num(nan=7.0), values.float().nan_to_num(nan=7.0), exact())
+def test_week1_day5_task_4_to_f32(week1, r, dtype):
+    shape = r.shape(1, 3)
+    integer = torch.int32 if dtype == torch.float32 else torch.int16
+    bits = torch.iinfo(integer)
+    values = torch.tensor([r.random.randint(bits.min, bits.max) for _ in range(math.prod(shape))], dtype=integer).view(dtype).reshape(shape)
+    name = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"}[dtype]
+    found = torch.tensor(week1.weights.to_f32(values.view(integer).numpy().tobytes(), name, shape))
+    assert torch.equal(found.isnan(), values.isnan())
+    close(found.nan_to_num(nan=7.0), values.float().nan_to_num(nan=7.0), exact())
 
 
 def save_random_model(r, family, folder):
@@ -191,14 +186,14 @@ def write_older_form(path):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_week1_day5_task_4_load(solution, draws, family, tmp_path):
+def test_week1_day5_task_4_load(solution, r, family, tmp_path):
     """Whole folders that transformers wrote: one file or several, three types, both forms of `config.json`."""
-    for number, r in enumerate(draws):
-        model, config = save_random_model(r, family, tmp_path / str(number))
-        tokens = random_tokens(r, config)
-        found = solution.load(tmp_path / str(number)).logits(tokens)
-        with torch.no_grad():
-            single = model(tokens).logits
-            expected = model.double()(tokens).logits
-        # transformers computes its norms in float32 whatever the type, so its own error is of the same kind.
-        close(found, expected, walk(2 * oracle.roundings(config), expected, single))
+    folder = tmp_path / str(r.number)
+    model, config = save_random_model(r, family, folder)
+    tokens = random_tokens(r, config)
+    found = solution.load(folder).logits(tokens)
+    with torch.no_grad():
+        single = model(tokens).logits
+        expected = model.double()(tokens).logits
+    # transformers computes its norms in float32 whatever the type, so its own error is of the same kind.
+    close(found, expected, walk(2 * oracle.roundings(config), expected, single))

@@ -43,58 +43,51 @@ def random_tensors(r):
         yield f"blk.{i}." + r.choice("a", "gewicht.é", "x" * 40), shape, tensor_type, data
 
 
-@pytest.fixture
-def files(draws, tmp_path):
-    """Random files, as they were described and as the package reads them."""
-
-    def each():
-        for i, r in enumerate(draws):
-            metadata, tensors = list(random_metadata(r)), list(random_tensors(r))
-            path = tmp_path / f"{i}.gguf"
-            # Most ends of tables are aligned to 8 and not to more, or to less than 64.
-            alignment = (8, 64, None, 256)[i % 4]
-            path.write_bytes(written([entry for entry, _ in metadata], tensors, alignment))
-            yield path, metadata, tensors, GGUFReader(path)
-
-    return each()
+def a_file(r, folder):
+    """A random file, as it was described and as the package reads it."""
+    metadata, tensors = list(random_metadata(r)), list(random_tensors(r))
+    path = folder / f"{r.number}.gguf"
+    # Most ends of tables are aligned to 8 and not to more, or to less than 64.
+    alignment = (8, 64, None, 256)[r.number % 4]
+    path.write_bytes(written([entry for entry, _ in metadata], tensors, alignment))
+    return path, metadata, tensors, GGUFReader(path)
 
 
-def test_week2_day2_task_1_and_2_metadata(week2, files):
-    for path, metadata, _, reader in files:
-        found = dict(week2.gguf.Gguf.open(path).metadata())
-        assert found.keys() == {key for key in reader.fields if not key.startswith("GGUF.")}
-        for (key, _, _, value), name in metadata:
-            assert found[key] == (name, value), key
-            assert found[key][1] == reader.fields[key].contents(), key
+def test_week2_day2_task_1_and_2_metadata(week2, r, tmp_path):
+    path, metadata, _, reader = a_file(r, tmp_path)
+    found = dict(week2.gguf.Gguf.open(path).metadata())
+    assert found.keys() == {key for key in reader.fields if not key.startswith("GGUF.")}
+    for (key, _, _, value), name in metadata:
+        assert found[key] == (name, value), key
+        assert found[key][1] == reader.fields[key].contents(), key
 
 
-def test_week2_day2_task_3_tensors(week2, files):
-    for path, _, tensors, reader in files:
-        gguf = week2.gguf.Gguf.open(path)
-        theirs = [
-            (t.name, [int(n) for n in reversed(t.shape)], t.tensor_type.name, int(t.data_offset), int(t.data_offset + t.n_bytes)) for t in reader.tensors
-        ]
-        assert gguf.tensors() == theirs
-        for name, _, _, data in tensors:
-            assert gguf.bytes_of(name) == data, name
+def test_week2_day2_task_3_tensors(week2, r, tmp_path):
+    path, _, tensors, reader = a_file(r, tmp_path)
+    gguf = week2.gguf.Gguf.open(path)
+    theirs = [
+        (t.name, [int(n) for n in reversed(t.shape)], t.tensor_type.name, int(t.data_offset), int(t.data_offset + t.n_bytes)) for t in reader.tensors
+    ]
+    assert gguf.tensors() == theirs
+    for name, _, _, data in tensors:
+        assert gguf.bytes_of(name) == data, name
 
 
-def test_week2_day2_task_3_a_file_cut_off_anywhere(week2, files):
-    for path, _, _, reader in files:
-        data = path.read_bytes()
-        end = max(int(t.data_offset + t.n_bytes) for t in reader.tensors)
-        for length in (end - 1, end * 9 // 10, end // 2, end // 10, 0):
-            cut = path.with_name(f"{path.stem} of {length}.gguf")
-            cut.write_bytes(data[:length])
-            with pytest.raises(ValueError, match=cut.name):
-                week2.gguf.Gguf.open(cut)
+def test_week2_day2_task_3_a_file_cut_off_anywhere(week2, r, tmp_path):
+    path, _, _, reader = a_file(r, tmp_path)
+    data = path.read_bytes()
+    end = max(int(t.data_offset + t.n_bytes) for t in reader.tensors)
+    for length in (end - 1, end * 9 // 10, end // 2, end // 10, 0):
+        cut = path.with_name(f"{path.stem} of {length}.gguf")
+        cut.write_bytes(data[:length])
+        with pytest.raises(ValueError, match=cut.name):
+            week2.gguf.Gguf.open(cut)
 
 
-def test_week2_day2_task_3_data_start(week2, draws):
-    for r in draws:
-        position, alignment = r.size(1, 10**6), 2 ** r.size(0, 12)
-        start = week2.gguf.data_start(position, alignment)
-        assert start % alignment == 0 and position <= start < position + alignment
+def test_week2_day2_task_3_data_start(week2, r):
+    position, alignment = r.size(1, 10**6), 2 ** r.size(0, 12)
+    start = week2.gguf.data_start(position, alignment)
+    assert start % alignment == 0 and position <= start < position + alignment
 
 
 def random_model(r):
@@ -119,20 +112,18 @@ def random_model(r):
     return [(name, list(shape), tensor_type.name) for name, shape, tensor_type in tensors], (size, multiply_adds)
 
 
-def test_week2_day2_task_4_work(week2, draws):
-    for r in draws:
-        tensors, expected = random_model(r)
-        assert week2.roofline.work(tensors) == expected
+def test_week2_day2_task_4_work(week2, r):
+    tensors, expected = random_model(r)
+    assert week2.roofline.work(tensors) == expected
 
 
-def test_week2_day2_task_4_machine(week2, draws):
-    for r in draws:
-        bandwidth, operations = 10.0 ** r.random.uniform(9, 12), 10.0 ** r.random.uniform(10, 14)
-        work, rows = (r.size(1, 10**10), r.size(1, 10**10)), r.size(1, 2000)
-        machine = week2.roofline.Machine(bandwidth, operations)
-        reading, computing = work[0] / bandwidth, 2 * work[1] / operations
-        seconds = max(reading, rows * computing)
-        # A few roundings in f64.
-        np.testing.assert_allclose(machine.seconds(work, rows), seconds, rtol=1e-14)
-        np.testing.assert_allclose(machine.tokens_per_second(work, rows), rows / seconds, rtol=1e-14)
-        np.testing.assert_allclose(machine.balanced_rows(work), reading / computing, rtol=1e-14)
+def test_week2_day2_task_4_machine(week2, r):
+    bandwidth, operations = 10.0 ** r.random.uniform(9, 12), 10.0 ** r.random.uniform(10, 14)
+    work, rows = (r.size(1, 10**10), r.size(1, 10**10)), r.size(1, 2000)
+    machine = week2.roofline.Machine(bandwidth, operations)
+    reading, computing = work[0] / bandwidth, 2 * work[1] / operations
+    seconds = max(reading, rows * computing)
+    # A few roundings in f64.
+    np.testing.assert_allclose(machine.seconds(work, rows), seconds, rtol=1e-14)
+    np.testing.assert_allclose(machine.tokens_per_second(work, rows), rows / seconds, rtol=1e-14)
+    np.testing.assert_allclose(machine.balanced_rows(work), reading / computing, rtol=1e-14)

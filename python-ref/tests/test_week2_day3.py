@@ -5,11 +5,9 @@ import oracle.week2_day3 as oracle
 import torch
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 from live import close
+from test_week2_day5 import HALVES
 
-TASKS = {1: "Q8_0", 2: "Q4_0", 3: "Q5_0"}
 PROVIDED = ("Q4_1", "Q5_1", "F16", "BF16")
-SCALES = {"Q8_0": [0], "Q4_0": [0], "Q5_0": [0], "Q4_1": [0, 2], "Q5_1": [0, 2], "Q2_K": [80, 82], "Q3_K": [108]}
-"""Where the half-precision numbers of a block begin."""
 
 
 def random_row(r, name, blocks, finite):
@@ -17,7 +15,7 @@ def random_row(r, name, blocks, finite):
     size = GGML_QUANT_SIZES[GGMLQuantizationType[name]][1]
     row = r.integers(blocks, size, high=256)
     if finite:
-        for at in SCALES.get(name, []):
+        for at in HALVES.get(name, []):
             row[:, at + 1] = row[:, at + 1] % 0x7C + r.integers(blocks, high=2) * 128
     return row.reshape(1, -1)
 
@@ -51,41 +49,37 @@ def check_quantize(week2, r, name):
     assert not wrong.any(), f"{wrong.sum()} of {wrong.size} bytes differ, first byte {wrong.argmax()}: found {found[wrong][0]}, expected {expected[wrong][0]}"
 
 
-def test_week2_day3_task_1_q8_0(week2, draws):
-    for r in draws:
-        check_dequantize(week2, r, TASKS[1])
-        check_quantize(week2, r, TASKS[1])
+def check(week2, r, name):
+    check_dequantize(week2, r, name)
+    check_quantize(week2, r, name)
 
 
-def test_week2_day3_task_2_q4_0(week2, draws):
-    for r in draws:
-        check_dequantize(week2, r, TASKS[2])
-        check_quantize(week2, r, TASKS[2])
+def test_week2_day3_task_1_q8_0(week2, r):
+    check(week2, r, "Q8_0")
 
 
-def test_week2_day3_task_3_q5_0(week2, draws):
-    for r in draws:
-        check_dequantize(week2, r, TASKS[3])
-        check_quantize(week2, r, TASKS[3])
+def test_week2_day3_task_2_q4_0(week2, r):
+    check(week2, r, "Q4_0")
 
 
-def test_week2_day3_task_4_errors(week2, draws):
-    for r in draws:
-        n = r.size(1, 400)
-        x, y = r.normal(n, std=2.0), r.normal(n)
-        rms = oracle.rms(x.double() - y.double())
-        close(week2.blocks.rms_error(x, y), rms, oracle.one_rounding())
-        close(week2.blocks.relative_error(x, y), rms / oracle.rms(x), oracle.one_rounding())
-        name = r.choice(*oracle.ROUND_TRIP)
-        x = r.normal(32 * r.size(1, 12))
-        back = oracle.decode(oracle.encode(x[None], name), name)[0]
-        close(week2.blocks.round_trip_error(name, x), oracle.rms(x.double() - back.double()) / oracle.rms(x), oracle.one_rounding())
+def test_week2_day3_task_3_q5_0(week2, r):
+    check(week2, r, "Q5_0")
 
 
-def test_week2_day3_provided_formats(week2, draws):
-    for r in draws:
-        for name in PROVIDED:
-            check_dequantize(week2, r, name)
-            check_quantize(week2, r, name)
-        for name in ("Q2_K", "Q3_K"):
-            check_dequantize(week2, r, name)
+def test_week2_day3_task_4_errors(week2, r):
+    n = r.size(1, 400)
+    x, y = r.normal(n, std=2.0), r.normal(n)
+    rms = oracle.rms(x.double() - y.double())
+    close(week2.blocks.rms_error(x, y), rms, oracle.one_rounding())
+    close(week2.blocks.relative_error(x, y), rms / oracle.rms(x), oracle.one_rounding())
+    name = r.choice(*oracle.ROUND_TRIP)
+    x = r.normal(32 * r.size(1, 12))
+    back = oracle.decode(oracle.encode(x[None], name), name)[0]
+    close(week2.blocks.round_trip_error(name, x), oracle.rms(x.double() - back.double()) / oracle.rms(x), oracle.one_rounding())
+
+
+def test_week2_day3_provided_formats(week2, r):
+    for name in PROVIDED:
+        check(week2, r, name)
+    for name in ("Q2_K", "Q3_K"):
+        check_dequantize(week2, r, name)

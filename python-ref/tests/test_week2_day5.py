@@ -80,42 +80,35 @@ def check_quantize(quantize, r):
 
 
 @pytest.mark.parametrize("name", BLOCK)
-def test_week2_day5_task_1_fused(week2, draws, name):
-    for r in draws:
-        check_matmul(week2, r, "fused", name, r.size(1, 3))
+def test_week2_day5_task_1_fused(week2, r, name):
+    check_matmul(week2, r, "fused", name, r.size(1, 3))
 
 
-def test_week2_day5_task_2_activations_as_integers(week2, draws):
-    for r in draws:
-        check_quantize(week2.input.quantize_activations, r)
-
-
-@pytest.mark.parametrize("name", BLOCK)
-def test_week2_day5_task_3_one_row_of_activations(week2, draws, name):
-    for r in draws:
-        check_matmul(week2, r, "integer", name, 1)
+def test_week2_day5_task_2_activations_as_integers(week2, r):
+    check_quantize(week2.input.quantize_activations, r)
 
 
 @pytest.mark.parametrize("name", BLOCK)
-def test_week2_day5_task_4_many_rows_of_activations(week2, draws, name):
-    for r in draws:
-        check_matmul(week2, r, "integer", name, r.size(2, 9))
+def test_week2_day5_task_3_one_row_of_activations(week2, r, name):
+    check_matmul(week2, r, "integer", name, 1)
 
 
-def test_week2_day6_every_rung_quantizes(week2, draws):
-    for r in draws:
-        for rung in week2.kernels.rungs():
-            check_quantize(lambda x, per_scale: week2.kernels.quantize(rung, x[None], per_scale), r)
+@pytest.mark.parametrize("name", BLOCK)
+def test_week2_day5_task_4_many_rows_of_activations(week2, r, name):
+    check_matmul(week2, r, "integer", name, r.size(2, 9))
+
+
+def test_week2_day6_every_rung_quantizes(week2, r):
+    for rung in week2.kernels.rungs():
+        check_quantize(lambda x, per_scale: week2.kernels.quantize(rung, x[None], per_scale), r)
 
 
 @pytest.mark.parametrize("name", HALVES)
-def test_week2_day6_task_1_and_2_every_rung(week2, draws, name):
+def test_week2_day6_task_1_and_2_every_rung(week2, r, name):
     """One row, a few, and as many as a prompt has; at rungs without a kernel for the format, that of the rung below."""
-    for r in draws:
-        for rung in week2.kernels.rungs():
-            check_matmul(week2, r, rung, name, r.choice(1, r.size(2, 5), r.size(6, 40)))
+    for rung in week2.kernels.rungs():
+        check_matmul(week2, r, rung, name, r.choice(1, r.size(2, 5), r.size(6, 40)))
 
 
-def test_week2_day6_task_3_threads(week2, draws):
-    for r in draws:
-        check_matmul(week2, r, week2.kernels.rungs()[-1], r.choice(*BLOCK), r.choice(1, r.size(2, 40)), threads=r.size(2, 4))
+def test_week2_day6_task_3_threads(week2, r):
+    check_matmul(week2, r, week2.kernels.rungs()[-1], r.choice(*BLOCK), r.choice(1, r.size(2, 40)), threads=r.size(2, 4))

@@ -3,9 +3,9 @@
 import math
 
 import torch
-import torch.nn.functional as F
 from live import close
-from oracle.fixtures import random_walk, relative_rounding, rounding
+from oracle.fixtures import relative_rounding, rounding
+from oracle.week2_day7 import attention, roundings
 
 
 def lengths(r, size):
@@ -32,51 +32,43 @@ def check_attention(week2, r, n, d, visible, attend):
     scale = 1 / math.sqrt(d)
     parts = lengths(r, size)
     runs = list(zip(keys.split(parts), values.split(parts)))
-    position, (first, end) = torch.arange(size)[None, :], torch.tensor(visible).T[:, :, None]
-    mask = (first <= position) & (position < end)
-    expected = F.scaled_dot_product_attention(*(x.double()[None] for x in (q, keys, values)), attn_mask=mask[None], scale=scale)[0]
-    # As the oracle: a score's error makes a weight wrong by as much, relatively; then a weighted mean of `size` values.
-    largest = (q.abs() @ keys.abs().T * scale).max().item()
-    roundings = math.ceil(random_walk(d) * max(largest, 1.0)) + random_walk(size) + 8
-    close(attend(q, runs, scale, cache_type), expected, rounding(roundings, values))
+    expected = attention(q.double(), keys.double(), values.double(), visible, scale)
+    close(attend(q, runs, scale, cache_type), expected, rounding(roundings(q, keys, scale), values))
 
 
-def test_week2_day7_task_1_softmax_in_pieces(week2, draws):
-    for r in draws:
-        softmax, seen, before = week2.streaming.OnlineSoftmax(), [], -math.inf
-        for _ in range(r.size(1, 6)):
-            piece = r.normal(r.size(0, 40), std=r.choice(0.5, 3.0), mean=r.choice(-20.0, 0.0, 20.0))
-            if len(piece) and r.choice(True, False):
-                piece[: r.size(1, len(piece))] = -math.inf
-            weights, factor = softmax.absorb(piece)
-            seen.append(piece.double())
-            scores = torch.cat(seen)
-            maximum = scores.max().item() if len(scores) else -math.inf
-            # exp's argument is rounded: up to 80, each by 2^-24 of itself. (From 88 on weights would be too small for full precision.)
-            allowed = relative_rounding(110)
-            assert softmax.max == maximum
-            if maximum == -math.inf:
-                assert (weights == 0).all() and softmax.total == 0 and factor == 1
-            else:
-                close(weights, torch.exp(piece.double() - maximum), allowed)
-                close(softmax.total, torch.exp(scores - maximum).sum(), allowed)
-                close(factor, math.exp(before - maximum), allowed)
-            before = maximum
+def test_week2_day7_task_1_softmax_in_pieces(week2, r):
+    softmax, seen, before = week2.streaming.OnlineSoftmax(), [], -math.inf
+    for _ in range(r.size(1, 6)):
+        piece = r.normal(r.size(0, 40), std=r.choice(0.5, 3.0), mean=r.choice(-20.0, 0.0, 20.0))
+        if len(piece) and r.choice(True, False):
+            piece[: r.size(1, len(piece))] = -math.inf
+        weights, factor = softmax.absorb(piece)
+        seen.append(piece.double())
+        scores = torch.cat(seen)
+        maximum = scores.max().item() if len(scores) else -math.inf
+        # exp's argument is rounded: up to 80, each by 2^-24 of itself. (From 88 on weights would be too small for full precision.)
+        allowed = relative_rounding(110)
+        assert softmax.max == maximum
+        if maximum == -math.inf:
+            assert (weights == 0).all() and softmax.total == 0 and factor == 1
+        else:
+            close(weights, torch.exp(piece.double() - maximum), allowed)
+            close(softmax.total, torch.exp(scores - maximum).sum(), allowed)
+            close(factor, math.exp(before - maximum), allowed)
+        before = maximum
 
 
-def test_week2_day7_task_2_one_pass(week2, draws):
-    for r in draws:
-        heads, d, size = r.size(1, 16), 8 * r.size(1, 32), r.size(1, 200)
-        check_attention(week2, r, heads, d, [(0, size)] * heads, week2.streaming.attend_streaming)
+def test_week2_day7_task_2_one_pass(week2, r):
+    heads, d, size = r.size(1, 16), 8 * r.size(1, 32), r.size(1, 200)
+    check_attention(week2, r, heads, d, [(0, size)] * heads, week2.streaming.attend_streaming)
 
 
-def test_week2_day7_task_3_many_queries(week2, draws):
-    for r in draws:
-        queries, d = r.size(1, 128), 8 * r.size(1, 16)
-        first = r.size(1, 100)
-        ends = [first + i // r.choice(1, 3) for i in range(queries)]
-        # All positions up to one's own, or the last few of them.
-        window = r.choice(max(ends), r.size(1, 60))
-        visible = [(max(0, end - window), end) for end in ends]
-        block = week2.streaming.attend_block
-        check_attention(week2, r, queries, d, visible, lambda q, runs, scale, cache_type: block(q, visible, runs, scale, cache_type))
+def test_week2_day7_task_3_many_queries(week2, r):
+    queries, d = r.size(1, 128), 8 * r.size(1, 16)
+    first = r.size(1, 100)
+    ends = [first + i // r.choice(1, 3) for i in range(queries)]
+    # All positions up to one's own, or the last few of them.
+    window = r.choice(max(ends), r.size(1, 60))
+    visible = [(max(0, end - window), end) for end in ends]
+    block = week2.streaming.attend_block
+    check_attention(week2, r, queries, d, visible, lambda q, runs, scale, cache_type: block(q, visible, runs, scale, cache_type))

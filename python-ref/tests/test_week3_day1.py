@@ -8,75 +8,72 @@ from test_week2_day1 import model
 MARGIN = 2e-3
 
 
-def test_week3_day1_task_1_a_life(week1, week3, draws):
+def test_week3_day1_task_1_a_life(week1, week3, r):
     """Every event by its definition."""
     reasons = week1.generate.FinishReason
-    for r in draws:
-        prompt = r.integers(r.size(1, 6), high=50).tolist()
-        new, context, stop = r.size(1, 6), len(prompt) + r.size(1, 6), r.size(0, 9)
-        sequence = week3.request.Sequence(5, week3.request.Request(prompt, new, stop_tokens=[stop]), context)
-        assert sequence.phase() == "waiting" and sequence.finished() is None
-        sequence.admit(r.size(0, 7))
-        tokens, computed = list(prompt), 0
-        while sequence.finished() is None:
-            assert sequence.phase() == ("decoding" if len(tokens) > len(prompt) else "prefilling")
-            rows = r.size(1, len(tokens) - computed)
-            computed += rows
-            whole = computed == len(tokens)
-            assert sequence.computed(rows) == whole and sequence.num_computed() == computed
-            if not whole:
-                continue
-            assert sequence.phase() == "decoding"
-            token, completes = r.size(0, 9), r.choice(False, False, True)
-            assert sequence.accept(token, completes) == (token != stop)
-            expected = None
-            if token == stop:
+    prompt = r.integers(r.size(1, 6), high=50).tolist()
+    new, context, stop = r.size(1, 6), len(prompt) + r.size(1, 6), r.size(0, 9)
+    sequence = week3.request.Sequence(5, week3.request.Request(prompt, new, stop_tokens=[stop]), context)
+    assert sequence.phase() == "waiting" and sequence.finished() is None
+    sequence.admit(r.size(0, 7))
+    tokens, computed = list(prompt), 0
+    while sequence.finished() is None:
+        assert sequence.phase() == ("decoding" if len(tokens) > len(prompt) else "prefilling")
+        rows = r.size(1, len(tokens) - computed)
+        computed += rows
+        whole = computed == len(tokens)
+        assert sequence.computed(rows) == whole and sequence.num_computed() == computed
+        if not whole:
+            continue
+        assert sequence.phase() == "decoding"
+        token, completes = r.size(0, 9), r.choice(False, False, True)
+        assert sequence.accept(token, completes) == (token != stop)
+        expected = None
+        if token == stop:
+            expected = reasons.Stop
+        else:
+            tokens.append(token)
+            if completes:
                 expected = reasons.Stop
-            else:
-                tokens.append(token)
-                if completes:
-                    expected = reasons.Stop
-                elif len(tokens) - len(prompt) == new:
-                    expected = reasons.Length
-                elif len(tokens) == context:
-                    expected = reasons.ContextFull
-            assert sequence.finished() == expected and sequence.tokens() == tokens
-        sequence.cancel()
-        assert sequence.finished() == expected, "what is done stays done"
+            elif len(tokens) - len(prompt) == new:
+                expected = reasons.Length
+            elif len(tokens) == context:
+                expected = reasons.ContextFull
+        assert sequence.finished() == expected and sequence.tokens() == tokens
+    sequence.cancel()
+    assert sequence.finished() == expected, "what is done stays done"
 
 
-def test_week3_day1_task_2_stop_texts(week3, draws):
+def test_week3_day1_task_2_stop_texts(week3, r):
     """Python's own search, in all that came so far."""
-    for r in draws:
-        letters = lambda low, high: bytes(r.choice(*b"ab") for _ in range(r.size(low, high)))
-        texts = [letters(2, 6) for _ in range(r.size(1, 3))]
-        stop, so_far = week3.stop.StopTexts(texts), b""
-        for _ in range(12):
-            piece = letters(0, 4)
-            before, so_far = so_far, so_far + piece
-            # Those that end in this piece.
-            expected = any(so_far.find(text, max(0, len(before) - len(text) + 1)) >= 0 for text in texts)
-            assert stop.push(piece) == expected, (texts, before, piece)
-            if expected:
-                break  # the answer ends here
+    letters = lambda low, high: bytes(r.choice(*b"ab") for _ in range(r.size(low, high)))
+    texts = [letters(2, 6) for _ in range(r.size(1, 3))]
+    stop, so_far = week3.stop.StopTexts(texts), b""
+    for _ in range(12):
+        piece = letters(0, 4)
+        before, so_far = so_far, so_far + piece
+        # Those that end in this piece.
+        expected = any(so_far.find(text, max(0, len(before) - len(text) + 1)) >= 0 for text in texts)
+        assert stop.push(piece) == expected, (texts, before, piece)
+        if expected:
+            break  # the answer ends here
 
 
-def test_week3_day1_task_3_places(week3, draws):
-    for r in draws:
-        n = r.size(1, 6)
-        slots, owners = week3.slots.Slots(n), [None] * n
-        for number in range(30):
-            taken = [slot for slot in range(n) if owners[slot] is not None]
-            if taken and r.choice(True, False):
-                slot = r.choice(*taken)
-                slots.release(slot, owners[slot])
-                owners[slot] = None
-            else:
-                free = owners.index(None) if None in owners else None
-                assert slots.claim(number) == free
-                if free is not None:
-                    owners[free] = number
-            assert [slots.owner(slot) for slot in range(n)] == owners
+def test_week3_day1_task_3_places(week3, r):
+    n = r.size(1, 6)
+    slots, owners = week3.slots.Slots(n), [None] * n
+    for number in range(30):
+        taken = [slot for slot in range(n) if owners[slot] is not None]
+        if taken and r.choice(True, False):
+            slot = r.choice(*taken)
+            slots.release(slot, owners[slot])
+            owners[slot] = None
+        else:
+            free = owners.index(None) if None in owners else None
+            assert slots.claim(number) == free
+            if free is not None:
+                owners[free] = number
+        assert [slots.owner(slot) for slot in range(n)] == owners
 
 
 def alone(config, weights, prompt, new):
@@ -90,43 +87,44 @@ def alone(config, weights, prompt, new):
     return tokens[len(prompt) :]
 
 
-def test_week3_day1_task_4_rows(week3, draws):
-    for r in draws:
-        prompt, slot = r.integers(r.size(1, 9), high=50).tolist(), r.size(0, 7)
-        sequence = week3.request.Sequence(1, week3.request.Request(prompt, 3), 32)
-        sequence.admit(slot)
-        at = 0
-        while at < len(prompt):
-            n = r.size(1, len(prompt) - at)
-            expected = [(prompt[i], i, slot, i == len(prompt) - 1) for i in range(at, at + n)]
-            assert sequence.rows(n) == expected
-            sequence.computed(n)
-            at += n
+def test_week3_day1_task_4_rows(week3, r):
+    prompt, slot = r.integers(r.size(1, 9), high=50).tolist(), r.size(0, 7)
+    sequence = week3.request.Sequence(1, week3.request.Request(prompt, 3), 32)
+    sequence.admit(slot)
+    at = 0
+    while at < len(prompt):
+        n = r.size(1, len(prompt) - at)
+        expected = [(prompt[i], i, slot, i == len(prompt) - 1) for i in range(at, at + n)]
+        assert sequence.rows(n) == expected
+        sequence.computed(n)
+        at += n
 
 
-def test_week3_day1_task_4_company_changes_nothing(week2, week3, draws):
-    """Requests come at random steps, and each gets what PyTorch computes for it alone."""
-    for r in draws:
-        ours, config, weights = model(week2, r, r.choice("llama", "qwen2", "qwen3"))
-        exact = {name: weight.double() for name, weight in weights.items()}
-        engine = week3.engine.Engine(ours, r.size(1, 4), 32)
-        wanted, told, rows = {}, {}, 0
-        for _ in range(r.size(2, 6)):
-            prompt = r.integers(r.size(1, 8), high=config["vocab_size"]).tolist()
-            answer = alone(config, exact, prompt, r.size(1, 5))
-            if not answer:
-                continue
+def company(week2, week3, r, longest, budget=None):
+    """Requests come at random steps, and each gets what PyTorch computes for it alone. Returns the engine, and how many positions that took."""
+    ours, config, weights = model(week2, r, r.choice("llama", "qwen2", "qwen3"))
+    exact = {name: weight.double() for name, weight in weights.items()}
+    engine = week3.engine.Engine(ours, r.size(1, 4), 32, budget=budget)
+    wanted, told, rows = {}, {}, 0
+    for _ in range(r.size(2, 6)):
+        prompt = r.integers(r.size(1, longest), high=config["vocab_size"]).tolist()
+        if answer := alone(config, exact, prompt, r.size(1, 5)):
             wanted[engine.submit(week3.request.Request(prompt, len(answer)))] = answer
             rows += len(prompt) + len(answer) - 1
-            for _ in range(r.size(0, 3)):
-                collect(engine, told)
-        while not engine.is_idle():
+        for _ in range(r.size(0, 3)):
             collect(engine, told)
-        assert told == wanted
-        assert engine.counts()[1] == rows, "each position is computed once"
+    while not engine.is_idle():
+        collect(engine, told)
+    assert told == wanted
+    return engine, rows
 
 
 def collect(engine, told):
     for id, token, _ in engine.step():
         if token is not None:
             told.setdefault(id, []).append(token)
+
+
+def test_week3_day1_task_4_company_changes_nothing(week2, week3, r):
+    engine, rows = company(week2, week3, r, 8)
+    assert engine.counts()[1] == rows, "each position is computed once"

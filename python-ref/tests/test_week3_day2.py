@@ -2,8 +2,7 @@
 
 import math
 
-from test_week2_day1 import model
-from test_week3_day1 import alone, collect
+from test_week3_day1 import company
 
 
 def draw_loads(r):
@@ -30,64 +29,46 @@ def decoding_rows(loads, budget, reserved):
     return min(sum(decoding for _, decoding, _ in loads), budget - min(reserved, wanted))
 
 
-def test_week3_day2_task_1_budget(week3, draws):
-    for r in draws:
-        for _ in range(20):
-            loads, budget = draw_loads(r), r.size(2, 24)
-            reserved, rows = r.size(1, budget - 1), r.size(0, 30)
-            assert week3.scheduler.Scheduler(budget, reserved).decoding_rows(loads) == decoding_rows(loads, budget, reserved)
-            assert week3.scheduler.share_prompts(loads, rows) == prompts(loads, rows)
+def test_week3_day2_task_1_budget(week3, r):
+    for _ in range(20):
+        loads, budget = draw_loads(r), r.size(2, 24)
+        reserved, rows = r.size(1, budget - 1), r.size(0, 30)
+        assert week3.scheduler.Scheduler(budget, reserved).decoding_rows(loads) == decoding_rows(loads, budget, reserved)
+        assert week3.scheduler.share_prompts(loads, rows) == prompts(loads, rows)
 
 
-def test_week3_day2_task_2_turns(week3, draws):
-    for r in draws:
-        for _ in range(20):
-            loads, budget = draw_loads(r), r.size(2, 24)
-            reserved, rows = r.size(1, budget - 1), r.size(0, 10)
-            assert week3.scheduler.take_turns(loads, rows) == turns(loads, rows)
-            first = decoding_rows(loads, budget, reserved)
-            expected = [a + b for a, b in zip(turns(loads, first), prompts(loads, budget - first))]
-            assert week3.scheduler.Scheduler(budget, reserved).shares(loads) == expected
+def test_week3_day2_task_2_turns(week3, r):
+    for _ in range(20):
+        loads, budget = draw_loads(r), r.size(2, 24)
+        reserved, rows = r.size(1, budget - 1), r.size(0, 10)
+        assert week3.scheduler.take_turns(loads, rows) == turns(loads, rows)
+        first = decoding_rows(loads, budget, reserved)
+        expected = [a + b for a, b in zip(turns(loads, first), prompts(loads, budget - first))]
+        assert week3.scheduler.Scheduler(budget, reserved).shares(loads) == expected
 
 
-def test_week3_day2_task_2_a_budget_changes_no_answer(week2, week3, draws):
-    """Requests come at random steps, under a random budget, and each gets what PyTorch computes for it alone."""
-    for r in draws:
-        ours, config, weights = model(week2, r, r.choice("llama", "qwen2", "qwen3"))
-        exact = {name: weight.double() for name, weight in weights.items()}
-        budget = r.size(2, 9)
-        engine = week3.engine.Engine(ours, r.size(1, 4), 32, budget=budget)
-        wanted, told = {}, {}
-        for _ in range(r.size(2, 5)):
-            prompt = r.integers(r.size(1, 14), high=config["vocab_size"]).tolist()
-            if answer := alone(config, exact, prompt, r.size(1, 5)):
-                wanted[engine.submit(week3.request.Request(prompt, len(answer)))] = answer
-            for _ in range(r.size(0, 3)):
-                collect(engine, told)
-        while not engine.is_idle():
-            collect(engine, told)
-        assert told == wanted
-        assert engine.counts()[2] <= budget
+def test_week3_day2_task_2_a_budget_changes_no_answer(week2, week3, r):
+    budget = r.size(2, 9)
+    engine, _ = company(week2, week3, r, 14, budget)
+    assert engine.counts()[2] <= budget
 
 
-def test_week3_day2_task_3_records(week3, draws):
-    for r in draws:
-        moments = [(r.size(0, 50), r.size(50, 500))]
-        for _ in range(r.size(0, 8)):
-            moments.append((moments[-1][0] + r.size(1, 9), moments[-1][1] + r.size(1, 99)))
-        record = week3.timeline.Record(*moments[0])
-        assert record.time_to_first_token() is None
-        for number, moment in enumerate(moments[1:], 1):
-            record.token(*moment)
-            assert record.time_to_first_token() == tuple(moments[1][axis] - moments[0][axis] for axis in (0, 1))
-            gaps = list(zip(moments[1:number], moments[2 : number + 1]))
-            assert record.longest_gap() == tuple(max((b[axis] - a[axis] for a, b in gaps), default=0) for axis in (0, 1))
+def test_week3_day2_task_3_records(week3, r):
+    moments = [(r.size(0, 50), r.size(50, 500))]
+    for _ in range(r.size(0, 8)):
+        moments.append((moments[-1][0] + r.size(1, 9), moments[-1][1] + r.size(1, 99)))
+    record = week3.timeline.Record(*moments[0])
+    assert record.time_to_first_token() is None
+    for number, moment in enumerate(moments[1:], 1):
+        record.token(*moment)
+        assert record.time_to_first_token() == tuple(moments[1][axis] - moments[0][axis] for axis in (0, 1))
+        gaps = list(zip(moments[1:number], moments[2 : number + 1]))
+        assert record.longest_gap() == tuple(max((b[axis] - a[axis] for a, b in gaps), default=0) for axis in (0, 1))
 
 
-def test_week3_day2_task_3_quantile(week3, draws):
+def test_week3_day2_task_3_quantile(week3, r):
     """By nearest rank: the first of the sorted values that at least the share `q` does not exceed."""
-    for r in draws:
-        for _ in range(20):
-            values, q = r.integers(r.size(0, 20), high=12).tolist(), r.choice(0.0, 0.5, 0.9, 0.99, 1.0, r.random.random())
-            expected = sorted(values)[max(1, math.ceil(q * len(values))) - 1] if values else None
-            assert week3.timeline.quantile(values, q) == expected
+    for _ in range(20):
+        values, q = r.integers(r.size(0, 20), high=12).tolist(), r.choice(0.0, 0.5, 0.9, 0.99, 1.0, r.random.random())
+        expected = sorted(values)[max(1, math.ceil(q * len(values))) - 1] if values else None
+        assert week3.timeline.quantile(values, q) == expected

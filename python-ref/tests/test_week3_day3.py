@@ -6,31 +6,30 @@ from oracle.fixtures import exact
 from test_week2_day1 import model
 
 
-def test_week3_day3_task_1_a_pool(week3, draws):
+def test_week3_day3_task_1_a_pool(week3, r):
     """A list of free pages, and a list of owners for each of the others."""
-    for r in draws:
-        count = r.size(1, 8)
-        pool, free, owners = week3.pool.BlockPool(count), list(range(count)), {}
-        for _ in range(60):
-            act = r.choice("allocate", "allocate", "retain", "release")
-            if act == "allocate":
-                handle = pool.allocate()
-                assert (handle is None) == (not free)
-                if free:
-                    owners[handle] = free.pop(0)
-            elif owners:
-                handle = r.choice(*owners)
-                if act == "retain":
-                    owners[pool.retain(handle)] = owners[handle]
-                else:
-                    page = owners.pop(handle)
-                    pool.release(handle)
-                    if page not in owners.values():
-                        free.append(page)
-            assert pool.num_free() == len(free)
-            for handle, page in owners.items():
-                assert pool.page(handle) == (page, list(owners.values()).count(page))
-            assert [pool.can_allocate(n) for n in range(count + 2)] == [n <= len(free) for n in range(count + 2)]
+    count = r.size(1, 8)
+    pool, free, owners = week3.pool.BlockPool(count), list(range(count)), {}
+    for _ in range(60):
+        act = r.choice("allocate", "allocate", "retain", "release")
+        if act == "allocate":
+            handle = pool.allocate()
+            assert (handle is None) == (not free)
+            if free:
+                owners[handle] = free.pop(0)
+        elif owners:
+            handle = r.choice(*owners)
+            if act == "retain":
+                owners[pool.retain(handle)] = owners[handle]
+            else:
+                page = owners.pop(handle)
+                pool.release(handle)
+                if page not in owners.values():
+                    free.append(page)
+        assert pool.num_free() == len(free)
+        for handle, page in owners.items():
+            assert pool.page(handle) == (page, list(owners.values()).count(page))
+        assert [pool.can_allocate(n) for n in range(count + 2)] == [n <= len(free) for n in range(count + 2)]
 
 
 class Texts:
@@ -73,45 +72,42 @@ class Texts:
                 close(got, self.stored(expected), exact())
 
 
-def test_week3_day3_task_2_a_cache_in_pages(week2, week3, draws):
-    for r in draws:
-        texts = Texts(week3, week2, r)
-        for _ in range(12):
-            sequence = r.size(0, 2)
-            if r.choice(True, False, False):
-                texts.truncate(sequence, r.size(0, len(texts.texts[sequence])))
-            else:
-                texts.append(sequence, r.size(1, 50))
-            texts.check()
+def test_week3_day3_task_2_a_cache_in_pages(week2, week3, r):
+    texts = Texts(week3, week2, r)
+    for _ in range(12):
+        sequence = r.size(0, 2)
+        if r.choice(True, False, False):
+            texts.truncate(sequence, r.size(0, len(texts.texts[sequence])))
+        else:
+            texts.append(sequence, r.size(1, 50))
+        texts.check()
 
 
-def test_week3_day3_task_3_shared_pages(week2, week3, draws):
-    for r in draws:
-        texts = Texts(week3, week2, r)
-        for _ in range(15):
-            a, b = r.different(2, 0, 2)
-            act = r.choice("append", "append", "fork", "truncate")
-            if act == "append":
-                texts.append(a, r.size(1, 40))
-            elif act == "truncate":
-                texts.truncate(a, r.size(0, len(texts.texts[a])))
-            else:
-                texts.truncate(b, 0)
-                texts.cache.fork(a, b)
-                texts.texts[b] = list(texts.texts[a])
-            texts.check()
+def test_week3_day3_task_3_shared_pages(week2, week3, r):
+    texts = Texts(week3, week2, r)
+    for _ in range(15):
+        a, b = r.different(2, 0, 2)
+        act = r.choice("append", "append", "fork", "truncate")
+        if act == "append":
+            texts.append(a, r.size(1, 40))
+        elif act == "truncate":
+            texts.truncate(a, r.size(0, len(texts.texts[a])))
+        else:
+            texts.truncate(b, 0)
+            texts.cache.fork(a, b)
+            texts.texts[b] = list(texts.texts[a])
+        texts.check()
 
 
-def test_week3_day3_task_4_too_few_pages(week2, week3, draws):
+def test_week3_day3_task_4_too_few_pages(week2, week3, r):
     """Whatever the number of pages, the answers are those of many."""
-    for r in draws:
-        decoder, config, _ = model(week2, r, r.choice("llama", "qwen2", "qwen3"))
-        requests = []
-        for seed in range(4):
-            prompt = r.integers(r.size(1, 30), high=config["vocab_size"]).tolist()
-            requests.append(week3.request.Request(prompt, r.size(20, 60), temperature=r.choice(0.0, 1.0), seed=seed))
-        expected, _ = week3.paged.PagedEngine(decoder, 4, 96, 32, 12).run(requests)
-        for pages in (3, r.size(4, 6)):
-            engine = week3.paged.PagedEngine(decoder, 4, 96, 32, pages)
-            found, _ = engine.run(requests)
-            assert found == expected and engine.num_free() == pages
+    decoder, config, _ = model(week2, r, r.choice("llama", "qwen2", "qwen3"))
+    requests = []
+    for seed in range(4):
+        prompt = r.integers(r.size(1, 30), high=config["vocab_size"]).tolist()
+        requests.append(week3.request.Request(prompt, r.size(20, 60), temperature=r.choice(0.0, 1.0), seed=seed))
+    expected, _ = week3.paged.PagedEngine(decoder, 4, 96, 32, 12).run(requests)
+    for pages in (3, r.size(4, 6)):
+        engine = week3.paged.PagedEngine(decoder, 4, 96, 32, pages)
+        found, _ = engine.run(requests)
+        assert found == expected and engine.num_free() == pages

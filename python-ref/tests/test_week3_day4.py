@@ -4,8 +4,8 @@ import math
 
 import torch
 from live import close
-from oracle.fixtures import random_walk, relative_rounding, rounding
-from oracle.week3_day4 import attention
+from oracle.fixtures import relative_rounding, rounding
+from oracle.week2_day7 import attention, roundings
 
 HEADS, D = 2, 8
 
@@ -43,9 +43,7 @@ def check(week3, r, part_len, rows_of):
         for head in range(HEADS):
             keys, values = given[sequence][:, 0, head], given[sequence][:, 1, head]
             expected[t, head] = attention(q[t, head].double(), keys.double(), values.double(), [(0, position + 1)] * group, scale)
-        largest = (q[t].reshape(-1, D).abs() @ given[sequence][:, 0].reshape(-1, D).abs().T * scale).max().item()
-        roundings = math.ceil(random_walk(D) * max(largest, 1.0)) + random_walk(len(given[sequence])) + 8
-        allowed = max(allowed, roundings)
+            allowed = max(allowed, roundings(q[t].reshape(-1, D), keys, scale))
     tolerance = rounding(allowed, torch.cat([text[:, 1].flatten() for text in given]))
     found = cache.attend(0, rows, q, 1)
     close(found, expected, tolerance)
@@ -55,32 +53,28 @@ def check(week3, r, part_len, rows_of):
         assert (cache.attend(0, [row], q[t : t + 1], 1)[0] == found[t]).all(), f"row {t} alone"
 
 
-def test_week3_day4_task_1_one_text(week3, draws):
-    for r in draws:
-        check(week3, r, 512, lambda lengths: [(1, p) for p in range(max(0, lengths[1] - r.size(1, 20)), lengths[1])])
+def test_week3_day4_task_1_one_text(week3, r):
+    check(week3, r, 512, lambda lengths: [(1, p) for p in range(max(0, lengths[1] - r.size(1, 20)), lengths[1])])
 
 
-def test_week3_day4_task_2_shared_pages(week3, draws):
-    for r in draws:
-        check(week3, r, 512, lambda lengths: [(s, n - 1) for s, n in enumerate(lengths)] + [(0, r.size(0, lengths[0] - 1))])
+def test_week3_day4_task_2_shared_pages(week3, r):
+    check(week3, r, 512, lambda lengths: [(s, n - 1) for s, n in enumerate(lengths)] + [(0, r.size(0, lengths[0] - 1))])
 
 
-def test_week3_day4_task_3_parts(week3, draws):
-    for r in draws:
-        check(week3, r, 32 * r.size(1, 3), lambda lengths: [(s, r.size(0, lengths[s] - 1)) for s in (2, 0, 3, 1, 2)])
+def test_week3_day4_task_3_parts(week3, r):
+    check(week3, r, 32 * r.size(1, 3), lambda lengths: [(s, r.size(0, lengths[s] - 1)) for s in (2, 0, 3, 1, 2)])
 
 
-def test_week3_day4_task_3_join(week3, draws):
-    for r in draws:
-        pieces = [(r.normal(r.size(1, 9), mean=r.choice(-20.0, 0.0, 20.0)), r.size(2, 5)) for _ in range(3)]
-        state, scores, values = (-math.inf, 0.0, torch.zeros(4)), [], []
-        for piece, _ in pieces:
-            value, maximum = r.normal(len(piece), 4), piece.max()
-            weights = torch.exp(piece.double() - maximum.double()).float()
-            state = week3.parts.join(state, (maximum.item(), weights.sum().item(), weights @ value))
-            scores.append(piece.double())
-            values.append(value.double())
-        scores, values = torch.cat(scores), torch.cat(values)
-        assert state[0] == scores.float().max()
-        close(state[1], torch.exp(scores - scores.max()).sum(), relative_rounding(120))
-        close(torch.as_tensor(state[2]) / state[1], torch.softmax(scores, 0) @ values, rounding(120, values))
+def test_week3_day4_task_3_join(week3, r):
+    pieces = [(r.normal(r.size(1, 9), mean=r.choice(-20.0, 0.0, 20.0)), r.size(2, 5)) for _ in range(3)]
+    state, scores, values = (-math.inf, 0.0, torch.zeros(4)), [], []
+    for piece, _ in pieces:
+        value, maximum = r.normal(len(piece), 4), piece.max()
+        weights = torch.exp(piece.double() - maximum.double()).float()
+        state = week3.parts.join(state, (maximum.item(), weights.sum().item(), weights @ value))
+        scores.append(piece.double())
+        values.append(value.double())
+    scores, values = torch.cat(scores), torch.cat(values)
+    assert state[0] == scores.float().max()
+    close(state[1], torch.exp(scores - scores.max()).sum(), relative_rounding(120))
+    close(torch.as_tensor(state[2]) / state[1], torch.softmax(scores, 0) @ values, rounding(120, values))

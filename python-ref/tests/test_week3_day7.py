@@ -13,26 +13,23 @@ class Picks:
         self.integers = lambda n, high: r.integers(n, high=high)
 
 
-def test_week3_day7_task_1_strings(week3, draws):
-    for r in draws:
-        for text in mutated(Picks(r), STRINGS, 20):
-            closed = next((n for n in range(1, len(text) + 1) if is_json(b'"' + text[:n])), None)
-            assert week3.json.string(text) == (alive(text[:closed], prefix=b'"'), closed is not None), text
+def test_week3_day7_task_1_strings(week3, r):
+    for text in mutated(Picks(r), STRINGS, 20):
+        closed = next((n for n in range(1, len(text) + 1) if is_json(b'"' + text[:n])), None)
+        assert week3.json.string(text) == (alive(text[:closed], prefix=b'"'), closed is not None), text
 
 
-def test_week3_day7_task_1_numbers(week3, draws):
-    for r in draws:
-        for _ in range(20):
-            text = bytes(r.choice(*b"0012569-+.eE") for _ in range(r.size(1, 9)))
-            assert week3.json.number(text) == (alive(text), is_json(text)), text
+def test_week3_day7_task_1_numbers(week3, r):
+    for _ in range(20):
+        text = bytes(r.choice(*b"0012569-+.eE") for _ in range(r.size(1, 9)))
+        assert week3.json.number(text) == (alive(text), is_json(text)), text
     for text in NUMBERS:
         assert week3.json.number(text.encode())[1] == is_json(text.encode()), text
 
 
-def test_week3_day7_task_2_texts(week3, draws):
-    for r in draws:
-        for text in mutated(Picks(r), [text for text in TEXTS if text], 25):
-            assert week3.json.follow(text) == (alive(text), is_json(text)), text
+def test_week3_day7_task_2_texts(week3, r):
+    for text in mutated(Picks(r), [text for text in TEXTS if text], 25):
+        assert week3.json.follow(text) == (alive(text), is_json(text)), text
 
 
 def beginning(r):
@@ -40,34 +37,31 @@ def beginning(r):
     return text[: r.size(0, len(text))]
 
 
-def test_week3_day7_task_3_tokens(week3, draws):
-    for r in draws:
-        vocabulary = [r.choice(*VOCABULARY) for _ in range(20)]
+def test_week3_day7_task_3_tokens(week3, r):
+    vocabulary = [r.choice(*VOCABULARY) for _ in range(20)]
+    text = beginning(r)
+    expected = [token for token, piece in enumerate(vocabulary) if piece and closing(text + piece) is not None]
+    assert week3.whole.tokens(vocabulary, text) == expected, text
+
+
+def test_week3_day7_task_4_the_way_to_the_end(week3, r):
+    vocabulary = [r.choice(*VOCABULARY) for _ in range(30)]
+    for _ in range(3):
         text = beginning(r)
-        expected = [token for token, piece in enumerate(vocabulary) if piece and closing(text + piece) is not None]
-        assert week3.whole.tokens(vocabulary, text) == expected, text
+        assert week3.whole.closing_text(text) == closing(text), text
+        assert week3.whole.fewest_tokens(vocabulary, closing(text)) == fewest_pieces(vocabulary, closing(text))
+        expected = [price(vocabulary, text + piece, is_json) if piece else NEVER for piece in vocabulary]
+        assert week3.whole.prices(vocabulary, text) == [None if n == NEVER else n for n in expected], text
 
 
-def test_week3_day7_task_4_the_way_to_the_end(week3, draws):
-    for r in draws:
-        vocabulary = [r.choice(*VOCABULARY) for _ in range(30)]
-        for _ in range(3):
-            text = beginning(r)
-            assert week3.whole.closing_text(text) == closing(text), text
-            assert week3.whole.fewest_tokens(vocabulary, closing(text)) == fewest_pieces(vocabulary, closing(text))
-            expected = [price(vocabulary, text + piece, is_json) if piece else NEVER for piece in vocabulary]
-            assert week3.whole.prices(vocabulary, text) == [None if n == NEVER else n for n in expected], text
-
-
-def test_week3_day7_task_4_always_json(week3, draws):
+def test_week3_day7_task_4_always_json(week3, r):
     """Random models, all bytes and some tokens: what comes is JSON, and no longer than it may be."""
-    for r in draws:
-        some = [r.choice(*VOCABULARY[1:]) for _ in range(60)]
-        vocabulary = [b"", *(bytes([byte]) for byte in range(256)), *(piece for piece in some if piece)]
-        for budget in (1, 2, 3, 5, 9, 40, 90):
-            answer = week3.whole.random_answer(vocabulary, budget, r.choice(0.0, 0.7, 5.0), r.size(0, 10**6))
-            json.loads(answer.decode("utf-8"))
-            assert is_json(answer), answer
+    some = [r.choice(*VOCABULARY[1:]) for _ in range(60)]
+    vocabulary = [b"", *(bytes([byte]) for byte in range(256)), *(piece for piece in some if piece)]
+    for budget in (1, 2, 3, 5, 9, 40, 90):
+        answer = week3.whole.random_answer(vocabulary, budget, r.choice(0.0, 0.7, 5.0), r.size(0, 10**6))
+        json.loads(answer.decode("utf-8"))
+        assert is_json(answer), answer
 
 
 def test_week3_day7_a_budget_that_is_too_small(week3):

@@ -45,55 +45,50 @@ def build(week4, r):
     return graph, known
 
 
-def test_week4_day2_task_1_sizes(week4, draws):
-    for r in draws:
-        graph, known = build(week4, r)
-        for node, value in enumerate(known):
-            if value is not None:
-                assert graph.layout(node).ne == list(value.shape[::-1])
+def test_week4_day2_task_1_sizes(week4, r):
+    graph, known = build(week4, r)
+    for node, value in enumerate(known):
+        if value is not None:
+            assert graph.layout(node).ne == list(value.shape[::-1])
 
 
-def test_week4_day2_task_2_order(week4, draws):
-    for r in draws:
-        graph, known = build(week4, r)
-        order = graph.order(len(known) - 1)
-        assert len(set(order)) == len(order) and order[-1] == len(known) - 1
-        arrows = [line.strip(" ;").split(" -> ") for line in graph.dot(len(known) - 1).splitlines() if "->" in line]
-        for source, node in ((int(a[1:]), int(b[1:])) for a, b in arrows):
-            assert order.index(source) < order.index(node)
-        assert {int(b[1:]) for _, b in arrows} <= set(order)
+def test_week4_day2_task_2_order(week4, r):
+    graph, known = build(week4, r)
+    order = graph.order(len(known) - 1)
+    assert len(set(order)) == len(order) and order[-1] == len(known) - 1
+    arrows = [line.strip(" ;").split(" -> ") for line in graph.dot(len(known) - 1).splitlines() if "->" in line]
+    for source, node in ((int(a[1:]), int(b[1:])) for a, b in arrows):
+        assert order.index(source) < order.index(node)
+    assert {int(b[1:]) for _, b in arrows} <= set(order)
 
 
-def test_week4_day2_task_3_computed(week4, draws):
-    for r in draws:
-        graph, known = build(week4, r)
-        expected = known[-1]
-        size = max(1.0, *(value.abs().max().item() for value in known if value is not None))
-        close(np.asarray(graph.compute(len(known) - 1)) / size, expected / size, relative_rounding(2000)._replace(relative=False))
+def test_week4_day2_task_3_computed(week4, r):
+    graph, known = build(week4, r)
+    expected = known[-1]
+    size = max(1.0, *(value.abs().max().item() for value in known if value is not None))
+    close(np.asarray(graph.compute(len(known) - 1)) / size, expected / size, relative_rounding(2000)._replace(relative=False))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_week4_day2_task_4_models(week2, week4, draws, family):
+def test_week4_day2_task_4_models(week2, week4, r, family):
     """Bit for bit week 2's logits, however the rows come."""
-    for r in draws:
-        ours, config, _ = model(week2, r, family)
-        sequences = r.size(1, 3)
-        lengths, passes = [0] * sequences, []
-        for _ in range(r.size(1, 6)):
-            rows = []
-            for _ in range(r.size(1, 5)):
-                s = r.size(0, sequences - 1)
-                token = r.integers(1, high=config["vocab_size"]).item()
-                rows.append((token, lengths[s], s, r.choice(True, False)))
-                lengths[s] += 1
-            rows[-1] = (*rows[-1][:3], True)
-            passes.append(rows)
-        expected = np.asarray(ours.forward(passes, sequences))
-        assert np.array_equal(np.asarray(week4.engine.forward(ours, passes, sequences)), expected)
+    ours, config, _ = model(week2, r, family)
+    sequences = r.size(1, 3)
+    lengths, passes = [0] * sequences, []
+    for _ in range(r.size(1, 6)):
+        rows = []
+        for _ in range(r.size(1, 5)):
+            s = r.size(0, sequences - 1)
+            token = r.integers(1, high=config["vocab_size"]).item()
+            rows.append((token, lengths[s], s, r.choice(True, False)))
+            lengths[s] += 1
+        rows[-1] = (*rows[-1][:3], True)
+        passes.append(rows)
+    expected = np.asarray(ours.forward(passes, sequences))
+    assert np.array_equal(np.asarray(week4.engine.forward(ours, passes, sequences)), expected)
 
 
-def test_week4_day2_task_5_drawn(week4, draws):
-    for r in draws:
-        graph, known = build(week4, r)
-        text, order = graph.dot(len(known) - 1), graph.order(len(known) - 1)
-        assert text.count("label=") == len(order)
+def test_week4_day2_task_5_drawn(week4, r):
+    graph, known = build(week4, r)
+    text, order = graph.dot(len(known) - 1), graph.order(len(known) - 1)
+    assert text.count("label=") == len(order)

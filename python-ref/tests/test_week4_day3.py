@@ -33,46 +33,43 @@ def computed(graph, known):
     return graph.add(0, 0)
 
 
-def test_week4_day3_task_1_lifetimes(week4, draws):
-    for r in draws:
-        graph, known = build(week4, r)
-        result = computed(graph, known)
-        nodes, order = drawn(graph.dot(result)), graph.order(result)
-        expected = []
-        for first, i in enumerate(order):
-            if nodes[i][0] in ("values", "reshape", "permute"):
-                continue
-            readers = [step for step, j in enumerate(order) if i in (root(nodes, source) for source in nodes[j][1])]
-            readers += [len(order)] if i == root(nodes, result) else []
-            elements = np.prod(graph.layout(i).ne).item()
-            expected.append([i, aligned(elements), first, max(readers, default=first)])
-        assert graph.lifetimes(result) == expected
+def test_week4_day3_task_1_lifetimes(week4, r):
+    graph, known = build(week4, r)
+    result = computed(graph, known)
+    nodes, order = drawn(graph.dot(result)), graph.order(result)
+    expected = []
+    for first, i in enumerate(order):
+        if nodes[i][0] in ("values", "reshape", "permute"):
+            continue
+        readers = [step for step, j in enumerate(order) if i in (root(nodes, source) for source in nodes[j][1])]
+        readers += [len(order)] if i == root(nodes, result) else []
+        elements = np.prod(graph.layout(i).ne).item()
+        expected.append([i, aligned(elements), first, max(readers, default=first)])
+    assert graph.lifetimes(result) == expected
 
 
-def test_week4_day3_task_2_an_arena(week4, draws):
-    for r in draws:
-        arena, known, lent = week4.arena.Arena(), Bytes(), []
-        for _ in range(60):
-            if lent and r.choice(True, False):
-                start, n = lent.pop(r.size(0, len(lent) - 1))
-                arena.release(start, n)
-                known.release(start, n)
-            else:
-                n = 64 * r.size(1, 8)
-                start = arena.allocate(n)
-                assert start == known.allocate(n)
-                lent.append((start, n))
-            assert arena.free_parts() == [(64 * a, 64 * b) for a, b in known.gaps()]
-            assert arena.peak() == 64 * known.peak
+def test_week4_day3_task_2_an_arena(week4, r):
+    arena, known, lent = week4.arena.Arena(), Bytes(), []
+    for _ in range(60):
+        if lent and r.choice(True, False):
+            start, n = lent.pop(r.size(0, len(lent) - 1))
+            arena.release(start, n)
+            known.release(start, n)
+        else:
+            n = 64 * r.size(1, 8)
+            start = arena.allocate(n)
+            assert start == known.allocate(n)
+            lent.append((start, n))
+        assert arena.free_parts() == [(64 * a, 64 * b) for a, b in known.gaps()]
+        assert arena.peak() == 64 * known.peak
 
 
-def test_week4_day3_task_3_planned(week4, draws):
-    for r in draws:
-        graph, known = build(week4, r)
-        result = computed(graph, known)
-        expected = known[result]
-        size = max(1.0, *(value.abs().max().item() for value in known if value is not None))
-        for in_place in (False, True):
-            found, peak, bound = graph.planned(result, in_place)
-            close(np.asarray(found) / size, expected / size, relative_rounding(2000)._replace(relative=False))
-            assert in_place or bound <= peak <= 2 * bound
+def test_week4_day3_task_3_planned(week4, r):
+    graph, known = build(week4, r)
+    result = computed(graph, known)
+    expected = known[result]
+    size = max(1.0, *(value.abs().max().item() for value in known if value is not None))
+    for in_place in (False, True):
+        found, peak, bound = graph.planned(result, in_place)
+        close(np.asarray(found) / size, expected / size, relative_rounding(2000)._replace(relative=False))
+        assert in_place or bound <= peak <= 2 * bound

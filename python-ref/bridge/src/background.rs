@@ -18,7 +18,7 @@ use std::{
 
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
-use crate::panics::{Abandoned, catch};
+use crate::panics::{Abandoned, catch, value_error};
 
 /// How long Ctrl-C may have to wait.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
@@ -32,6 +32,16 @@ const STACK: usize = 8 << 20;
 /// If it panics, or Python handles a signal meanwhile and raises an exception.
 pub(crate) fn call<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     converse(|_| work(), |never: Infallible| -> PyResult<()> { match never {} })
+}
+
+/// As [`call`], for code that may fail: its error is a `ValueError`.
+///
+/// # Errors
+/// As [`call`], and what `work` returns.
+pub(crate) fn attempt<T: Send + 'static>(
+    work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    call(work)?.map_err(value_error)
 }
 
 /// As [`call`], for code that asks questions on its way. They are answered by `answer` on the
@@ -102,9 +112,6 @@ impl<T: Send + 'static> Kept<T> {
     }
 
     /// Runs a solution's code on the value.
-    ///
-    /// # Errors
-    /// As [`call`].
     pub(crate) fn call<R: Send + 'static>(
         &self,
         work: impl FnOnce(&mut T) -> R + Send + 'static,
@@ -113,10 +120,15 @@ impl<T: Send + 'static> Kept<T> {
         call(move || work(&mut kept.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
+    /// As [`attempt`], on the value.
+    pub(crate) fn attempt<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut T) -> anyhow::Result<R> + Send + 'static,
+    ) -> PyResult<R> {
+        self.call(work)?.map_err(value_error)
+    }
+
     /// As [`converse`], on the value.
-    ///
-    /// # Errors
-    /// As [`converse`].
     pub(crate) fn converse<Q: Send + 'static, A: Send + 'static, R: Send + 'static>(
         &self,
         work: impl FnOnce(&mut T, &mut dyn FnMut(Q) -> A) -> R + Send + 'static,

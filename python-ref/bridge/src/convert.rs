@@ -51,9 +51,6 @@ impl<'py> IntoPyObject<'py> for Floats {
 }
 
 /// Runs a solution's code; what it returns goes to Python whatever its axes are.
-///
-/// # Errors
-/// As [`call`].
 pub(crate) fn compute(work: impl FnOnce() -> Tensor + Send + 'static) -> PyResult<Floats> {
     call(work).map(Floats)
 }
@@ -158,16 +155,43 @@ fn as_array<'py>(
     Ok(converted)
 }
 
-/// A number of things, or an index: a whole number from 0 on.
-#[derive(Clone, Copy)]
-pub(crate) struct Count(pub usize);
+/// Types of numbers, each read from Python by a function.
+macro_rules! numbers {
+    ($($(#[$meta:meta])+ $name:ident($number:ty) = $read:expr;)+) => {
+        $(
+            $(#[$meta])+
+            #[derive(Clone, Copy)]
+            pub(crate) struct $name(pub $number);
 
-impl FromPyObject<'_, '_> for Count {
-    type Error = PyErr;
+            impl FromPyObject<'_, '_> for $name {
+                type Error = PyErr;
 
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        whole(&object, usize::MAX as u64).map(|n| Self(n as usize))
-    }
+                fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+                    let read: fn(&Bound<'_, PyAny>) -> PyResult<$number> = $read;
+                    read(&object).map(Self)
+                }
+            }
+        )+
+    };
+}
+
+numbers! {
+    /// A number of things, or an index: a whole number from 0 on.
+    Count(usize) = |x| whole(x, usize::MAX as u64).map(|n| n as usize);
+    /// A token's id.
+    #[derive(PartialEq, Eq, Hash)]
+    Token(u32) = |x| whole(x, u32::MAX.into()).map(|n| n as u32);
+    /// A whole number of 64 bits.
+    Long(u64) = |x| whole(x, u64::MAX);
+    /// A finite number of double precision.
+    Double(f64) = |x| finite(x, f64::MAX);
+    /// A finite number that f32 can hold.
+    Real(f32) = |x| finite(x, f32::MAX.into()).map(|x| x as f32);
+    /// A number that f32 can hold, or −∞: a maximum of which nothing has been seen.
+    Lowest(f32) = |x| match x.extract::<f64>() {
+        Ok(f64::NEG_INFINITY) => Ok(f32::NEG_INFINITY),
+        _ => finite(x, f32::MAX.into()).map(|x| x as f32),
+    };
 }
 
 /// A whole number from 0 to `most`.
@@ -187,30 +211,6 @@ pub(crate) fn whole(object: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
         Ok(_) => Err(refuse()),
         Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => Err(refuse()),
         Err(error) => Err(error),
-    }
-}
-
-/// A token's id.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Token(pub u32);
-
-impl FromPyObject<'_, '_> for Token {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        whole(&object, u32::MAX.into()).map(|n| Self(n as u32))
-    }
-}
-
-/// A whole number of 64 bits.
-#[derive(Clone, Copy)]
-pub(crate) struct Long(pub u64);
-
-impl FromPyObject<'_, '_> for Long {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        whole(&object, u64::MAX).map(Self)
     }
 }
 
@@ -235,45 +235,6 @@ impl<'py> IntoPyObject<'py> for Octets {
 
     fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Infallible> {
         Ok(PyBytes::new(py, &self.0))
-    }
-}
-
-/// A number that f32 can hold, or −∞: a maximum of which nothing has been seen.
-#[derive(Clone, Copy)]
-pub(crate) struct Lowest(pub f32);
-
-impl FromPyObject<'_, '_> for Lowest {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        match object.extract::<f64>() {
-            Ok(f64::NEG_INFINITY) => Ok(Self(f32::NEG_INFINITY)),
-            _ => finite(&object, f32::MAX.into()).map(|x| Self(x as f32)),
-        }
-    }
-}
-
-/// A finite number of double precision.
-#[derive(Clone, Copy)]
-pub(crate) struct Double(pub f64);
-
-impl FromPyObject<'_, '_> for Double {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        finite(&object, f64::MAX).map(Self)
-    }
-}
-
-/// A finite number that f32 can hold.
-#[derive(Clone, Copy)]
-pub(crate) struct Real(pub f32);
-
-impl FromPyObject<'_, '_> for Real {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        finite(&object, f32::MAX.into()).map(|x| Self(x as f32))
     }
 }
 

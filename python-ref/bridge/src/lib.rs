@@ -3,7 +3,8 @@
 //!
 //! `tiny_llm.student` is the learner's `src/`, `tiny_llm.reference` is ours. The binding is written
 //! once, in `solution/`, and compiled for each of the two crates. Arrays go in and come out as
-//! NumPy arrays of float32.
+//! NumPy arrays of float32. Functions that check arguments return a `ValueError` that names the
+//! argument, or a `MemoryError`.
 
 use pyo3::{prelude::*, types::PyType};
 
@@ -29,7 +30,7 @@ mod prelude {
     pub(crate) use tiny_llm_formats::{Tensor, tensor::tensor};
 
     pub(crate) use crate::{
-        background::{Kept, call, converse},
+        background::{Kept, attempt, call, converse},
         choice::choice,
         convert::*,
         exports::exports,

@@ -23,9 +23,6 @@ pub(crate) fn room(what: &str, shape: &[usize]) -> PyResult<()> {
 }
 
 /// As [`room`], for elements of so many bytes.
-///
-/// # Errors
-/// As [`room`].
 pub(crate) fn room_for(what: &str, shape: &[usize], element: usize) -> PyResult<()> {
     // An axis of length 0 does not help: strides are computed from the others.
     let bytes = shape.iter().filter(|n| **n > 0).try_fold(element as u64, |bytes, n| {

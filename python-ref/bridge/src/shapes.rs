@@ -1,5 +1,6 @@
 //! Shapes of arguments, held against the letters in which they are documented: `q [..., L, D]`,
-//! `k [..., S, D]`.
+//! `k [..., S, D]`. What does not fit is a `ValueError` that names the argument, what was found (a
+//! shape, or the first number with its place) and what was expected.
 
 use std::fmt::Display;
 
@@ -26,8 +27,15 @@ macro_rules! refuse_if {
 pub(crate) use refuse_if;
 
 /// Holds arguments against their letters, as [`Shapes::fit`] does: `fit!(q = "... L D", k = "... S
-/// D")`. Returns what the letters stand for; `fit!(shapes, k = "... S D")` adds to `shapes`.
+/// D")`. Returns what the letters stand for; `fit!(shapes, k = "... S D")` adds to `shapes`. In
+/// `fit!("weight": E = 8; x = "... E")` another argument, the weight, says how large `E` is.
 macro_rules! fit {
+    ($owner:literal: $($letter:ident = $size:expr),+; $($x:ident = $letters:literal),+) => {{
+        let mut shapes = $crate::shapes::Shapes::default();
+        $(shapes.set(stringify!($letter), $size, $owner);)+
+        $crate::shapes::fit!(shapes, $($x = $letters),+);
+        shapes
+    }};
     ($($x:ident = $letters:literal),+) => {{
         let mut shapes = $crate::shapes::Shapes::default();
         $crate::shapes::fit!(shapes, $($x = $letters),+);
@@ -100,9 +108,6 @@ impl Shapes {
 
     /// Holds an argument against its letters, `"... L D"`, unless it was left out. Leading axes
     /// broadcast as in NumPy; no other axis has length 0.
-    ///
-    /// # Errors
-    /// A `ValueError` that names the argument, its shape, and what was expected.
     pub(crate) fn fit(
         &mut self,
         argument: &'static str,
@@ -113,9 +118,6 @@ impl Shapes {
     }
 
     /// As [`Shapes::fit`], for what is no array of floats.
-    ///
-    /// # Errors
-    /// As [`Shapes::fit`].
     pub(crate) fn fit_shape(
         &mut self,
         argument: &'static str,
@@ -166,9 +168,6 @@ impl Shapes {
     }
 
     /// Holds a mask against the scores that it is added to: `...`, and then these letters.
-    ///
-    /// # Errors
-    /// A `ValueError` that names the argument, its shape, and what it must broadcast to.
     pub(crate) fn fit_mask(&self, mask: Option<&Floats>, letters: &[&str]) -> PyResult<()> {
         let Some(Floats(mask)) = mask else { return Ok(()) };
         let scores = self.shape(letters);
@@ -182,40 +181,24 @@ impl Shapes {
 }
 
 /// Refuses a size of 0.
-///
-/// # Errors
-/// A `ValueError` that names the argument.
 pub(crate) fn at_least_one(argument: &str, n: usize) -> PyResult<()> {
     if n > 0 { Ok(()) } else { Err(wrong(argument, "0", "1 or more")) }
 }
 
 /// Refuses a number of parts into which something cannot be cut evenly.
-///
-/// # Errors
-/// A `ValueError` that names the argument.
 pub(crate) fn divides(argument: &str, parts: usize, whole: usize, what: &str) -> PyResult<()> {
     at_least_one(argument, parts)?;
-    if whole.is_multiple_of(parts) {
-        return Ok(());
-    }
-    Err(wrong(argument, parts, format_args!("a divisor of {whole}, {what}")))
+    refuse_if!(!whole.is_multiple_of(parts); argument, parts; "a divisor of {whole}, {what}");
+    Ok(())
 }
 
 /// Refuses an index that is out of range.
-///
-/// # Errors
-/// A `ValueError` that names the argument.
 pub(crate) fn below(argument: &str, index: usize, end: usize, what: &str) -> PyResult<()> {
-    if index < end {
-        return Ok(());
-    }
-    Err(wrong(argument, index, format_args!("less than {end}, {what}")))
+    refuse_if!(index >= end; argument, index; "less than {end}, {what}");
+    Ok(())
 }
 
 /// Refuses a token that is not in the vocabulary.
-///
-/// # Errors
-/// A `ValueError` that names the argument, the token and the vocabulary.
 pub(crate) fn vocabulary<'a>(
     argument: &str,
     tokens: impl IntoIterator<Item = &'a u32>,
@@ -232,9 +215,6 @@ pub(crate) fn vocabulary<'a>(
 }
 
 /// Refuses numbers for which `fine` does not hold; `expected` says what they should be.
-///
-/// # Errors
-/// A `ValueError` that names the argument, the first such number and its place.
 pub(crate) fn every(
     argument: &str,
     x: &Tensor,
@@ -252,9 +232,6 @@ pub(crate) fn every(
 }
 
 /// Refuses numbers that are larger in size than `most`, or none.
-///
-/// # Errors
-/// As [`every`].
 pub(crate) fn at_most(argument: &str, x: &Floats, most: f32) -> PyResult<()> {
     let expected = format!("numbers of at most {most:e} in size");
     every(argument, &x.0, &expected, |x| x.abs() <= most)

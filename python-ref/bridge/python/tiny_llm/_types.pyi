@@ -24,6 +24,3 @@ Numbers: TypeAlias = _Real | _Row | _Rows | _Nested
 
 Ids: TypeAlias = NDArray[np.integer[Any]] | _Tensor | Sequence[int] | Sequence[Sequence[int]]
 """Whole numbers from 0 on: token ids or positions."""
-
-Messages: TypeAlias = list[tuple[str, str]]
-"""Pairs of role and content."""

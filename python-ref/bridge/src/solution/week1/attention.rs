@@ -66,8 +66,19 @@ fn merge_heads(x: Floats) -> PyResult<Floats> {
 }
 
 /// `q_proj`, `k_proj`, `v_proj [H·D, E]`, `o_proj [E, H·D]`
-#[pyclass(frozen)]
-pub(crate) struct MultiHeadAttention(Arc<rust::MultiHeadAttention>);
+#[pyclass(frozen, get_all)]
+pub(crate) struct MultiHeadAttention {
+    /// `H`
+    n_heads: usize,
+    /// `[H·D, E]`
+    q_proj: Floats,
+    /// `[H·D, E]`
+    k_proj: Floats,
+    /// `[H·D, E]`
+    v_proj: Floats,
+    /// `[E, H·D]`
+    o_proj: Floats,
+}
 
 #[pymethods]
 impl MultiHeadAttention {
@@ -81,43 +92,7 @@ impl MultiHeadAttention {
     ) -> PyResult<Self> {
         let shapes = fit!(q_proj = "H·D E", k_proj = "H·D E", v_proj = "H·D E", o_proj = "E H·D");
         divides("n_heads", n_heads.0, shapes.size("H·D"), "the rows of q_proj")?;
-        Ok(Self(Arc::new(rust::MultiHeadAttention {
-            n_heads: n_heads.0,
-            q_proj: q_proj.0,
-            k_proj: k_proj.0,
-            v_proj: v_proj.0,
-            o_proj: o_proj.0,
-        })))
-    }
-
-    /// `H`
-    #[getter]
-    fn n_heads(&self) -> usize {
-        self.0.n_heads
-    }
-
-    /// `[H·D, E]`
-    #[getter]
-    fn q_proj(&self) -> Floats {
-        Floats(self.0.q_proj.clone())
-    }
-
-    /// `[H·D, E]`
-    #[getter]
-    fn k_proj(&self) -> Floats {
-        Floats(self.0.k_proj.clone())
-    }
-
-    /// `[H·D, E]`
-    #[getter]
-    fn v_proj(&self) -> Floats {
-        Floats(self.0.v_proj.clone())
-    }
-
-    /// `[E, H·D]`
-    #[getter]
-    fn o_proj(&self) -> Floats {
-        Floats(self.0.o_proj.clone())
+        Ok(Self { n_heads: n_heads.0, q_proj, k_proj, v_proj, o_proj })
     }
 
     /// `query [B, L, E]`, `key`, `value [B, S, E]` → `[B, L, E]`; `mask` broadcasts to
@@ -130,21 +105,19 @@ impl MultiHeadAttention {
         value: Floats,
         mask: Option<Floats>,
     ) -> PyResult<Floats> {
-        let mut shapes = Shapes::default();
-        shapes.set("E", self.0.q_proj.shape()[1], "q_proj");
-        fit!(shapes, query = "B L E", key = "B S E", value = "B S E");
-        shapes.set("H", self.0.n_heads, "n_heads");
+        let mut shapes = fit!("q_proj": E = self.q_proj.0.shape()[1];
+            query = "B L E", key = "B S E", value = "B S E");
+        shapes.set("H", self.n_heads, "n_heads");
         shapes.fit_mask(mask.as_ref(), &["B", "H", "L", "S"])?;
         room("the scores", &shapes.shape(&["B", "H", "L", "S"]))?;
-        let layer = Arc::clone(&self.0);
+        let [q_proj, k_proj, v_proj, o_proj] =
+            [&self.q_proj, &self.k_proj, &self.v_proj, &self.o_proj].map(|x| x.0.clone());
+        let n_heads = self.n_heads;
+        let layer = rust::MultiHeadAttention { n_heads, q_proj, k_proj, v_proj, o_proj };
         compute(move || layer.forward(&query.0, &key.0, &value.0, optional(&mask)))
     }
 
     fn __repr__(&self) -> String {
-        format!(
-            "MultiHeadAttention(n_heads={}, q_proj={:?})",
-            self.0.n_heads,
-            self.0.q_proj.shape()
-        )
+        format!("MultiHeadAttention(n_heads={}, q_proj={:?})", self.n_heads, self.q_proj.0.shape())
     }
 }

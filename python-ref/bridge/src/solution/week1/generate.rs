@@ -29,11 +29,14 @@ fn next_token_logits(model: Model, tokens: Ids<1>) -> PyResult<Floats> {
 
 /// When a generation ends: after so many new tokens, at so many tokens in all, or at one of
 /// `stop_tokens`.
-#[pyclass(frozen, from_py_object)]
+#[pyclass(frozen, get_all, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Limits {
+    /// At most so many new tokens.
     max_new_tokens: usize,
+    /// At most so many tokens, prompt included.
     context: usize,
+    /// Each of these ends the text and is no part of it.
     stop_tokens: HashSet<u32>,
 }
 
@@ -43,24 +46,6 @@ impl Limits {
     #[pyo3(signature = (max_new_tokens, context, stop_tokens=Tokens::default()))]
     fn new(max_new_tokens: Count, context: Count, stop_tokens: Tokens) -> Self {
         Self { max_new_tokens: max_new_tokens.0, context: context.0, stop_tokens: stop_tokens.0 }
-    }
-
-    /// At most so many new tokens.
-    #[getter]
-    fn max_new_tokens(&self) -> usize {
-        self.max_new_tokens
-    }
-
-    /// At most so many tokens, prompt included.
-    #[getter]
-    fn context(&self) -> usize {
-        self.context
-    }
-
-    /// Each of these ends the text and is no part of it.
-    #[getter]
-    fn stop_tokens(&self) -> HashSet<u32> {
-        self.stop_tokens.clone()
     }
 
     fn __repr__(&self) -> String {
@@ -172,9 +157,6 @@ pub(crate) fn chosen(choose: &Bound<'_, PyAny>, logits: &[f32], tokens: Vec<u32>
 
 impl Model {
     /// Whether a pass over these tokens can be computed: `rows` sequences of them.
-    ///
-    /// # Errors
-    /// A `ValueError` that names `tokens`, or a `MemoryError`.
     pub(super) fn check(&self, rows: usize, tokens: &[u32]) -> PyResult<()> {
         let config = &self.0.config;
         vocabulary("tokens", tokens, config.vocab_size)?;

@@ -145,13 +145,8 @@ impl GroupedQueryAttention {
     }
 
     /// Holds the input of a layer against it.
-    ///
-    /// # Errors
-    /// A `ValueError` that names the argument, or a `MemoryError`.
     pub(super) fn check(&self, x: &Floats, mask: Option<&Floats>) -> PyResult<()> {
-        let mut shapes = Shapes::default();
-        shapes.set("E", self.width(), "q_proj");
-        shapes.fit("x", "B L E", x)?;
+        let mut shapes = fit!("q_proj": E = self.width(); x = "B L E");
         shapes.set("H_q", self.n_heads, "n_heads");
         shapes.fit_mask(mask, &["B", "H_q", "L", "L"])?;
         let (length, positions) = (shapes.size("L"), self.rope.positions());

@@ -15,18 +15,27 @@ fn silu(x: Floats) -> PyResult<Floats> {
 }
 
 /// `gate_proj`, `up_proj [I, E]`, `down_proj [E, I]`
-#[pyclass(frozen, from_py_object)]
+#[pyclass(frozen, get_all, from_py_object)]
 #[derive(Clone)]
-pub(crate) struct SwiGlu(Arc<rust::SwiGlu>);
+pub(crate) struct SwiGlu {
+    /// `[I, E]`
+    gate_proj: Floats,
+    /// `[I, E]`
+    up_proj: Floats,
+    /// `[E, I]`
+    down_proj: Floats,
+}
 
 impl SwiGlu {
     pub(crate) fn to_rust(&self) -> rust::SwiGlu {
-        (*self.0).clone()
+        let [gate_proj, up_proj, down_proj] =
+            [&self.gate_proj, &self.up_proj, &self.down_proj].map(|x| x.0.clone());
+        rust::SwiGlu { gate_proj, up_proj, down_proj }
     }
 
     /// `E`
     pub(super) fn width(&self) -> usize {
-        self.0.gate_proj.shape()[1]
+        self.gate_proj.0.shape()[1]
     }
 }
 
@@ -35,41 +44,20 @@ impl SwiGlu {
     #[new]
     fn new(gate_proj: Floats, up_proj: Floats, down_proj: Floats) -> PyResult<Self> {
         fit!(gate_proj = "I E", up_proj = "I E", down_proj = "E I");
-        let (gate_proj, up_proj, down_proj) = (gate_proj.0, up_proj.0, down_proj.0);
-        Ok(Self(Arc::new(rust::SwiGlu { gate_proj, up_proj, down_proj })))
-    }
-
-    /// `[I, E]`
-    #[getter]
-    fn gate_proj(&self) -> Floats {
-        Floats(self.0.gate_proj.clone())
-    }
-
-    /// `[I, E]`
-    #[getter]
-    fn up_proj(&self) -> Floats {
-        Floats(self.0.up_proj.clone())
-    }
-
-    /// `[E, I]`
-    #[getter]
-    fn down_proj(&self) -> Floats {
-        Floats(self.0.down_proj.clone())
+        Ok(Self { gate_proj, up_proj, down_proj })
     }
 
     /// `x [..., L, E]` → `[..., L, E]`
     fn forward(&self, x: Floats) -> PyResult<Floats> {
-        let mut shapes = Shapes::default();
-        shapes.set("E", self.width(), "gate_proj");
-        shapes.fit("x", "... L E", &x)?;
-        shapes.set("I", self.0.gate_proj.shape()[0], "gate_proj");
+        let inner = self.gate_proj.0.shape()[0];
+        let shapes = fit!("gate_proj": I = inner, E = self.width(); x = "... L E");
         room("the hidden values", &shapes.shape(&["L", "I"]))?;
-        let mlp = Arc::clone(&self.0);
+        let mlp = self.to_rust();
         compute(move || mlp.forward(&x.0))
     }
 
     fn __repr__(&self) -> String {
-        let shape = self.0.gate_proj.shape();
+        let shape = self.gate_proj.0.shape();
         format!("SwiGlu(hidden_size={}, intermediate_size={})", shape[1], shape[0])
     }
 }

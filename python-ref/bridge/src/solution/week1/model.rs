@@ -50,10 +50,7 @@ impl Embedding {
 
     /// The tied output head: `x [..., L, E]` → `[..., L, V]`
     fn as_output(&self, x: Floats) -> PyResult<Floats> {
-        let mut shapes = Shapes::default();
-        shapes.set("E", self.shape()[1], "weight");
-        shapes.fit("x", "... L E", &x)?;
-        shapes.set("V", self.shape()[0], "weight");
+        let shapes = fit!("weight": V = self.shape()[0], E = self.shape()[1]; x = "... L E");
         room("the logits", &shapes.shape(&["L", "V"]))?;
         let embedding = Arc::clone(&self.0);
         compute(move || embedding.as_output(&x.0))

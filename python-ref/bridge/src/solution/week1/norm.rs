@@ -43,9 +43,7 @@ impl RmsNorm {
 
     /// `x [..., E]` → the same shape
     fn forward(&self, x: Floats) -> PyResult<Floats> {
-        let mut shapes = Shapes::default();
-        shapes.set("E", self.shape()[0], "weight");
-        shapes.fit("x", "... E", &x)?;
+        fit!("weight": E = self.shape()[0]; x = "... E");
         let norm = self.to_rust();
         compute(move || norm.forward(&x.0))
     }

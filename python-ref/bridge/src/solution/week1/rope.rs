@@ -23,10 +23,9 @@ fn inverse_frequencies(head_dim: Count, base: Real) -> PyResult<Floats> {
 
 /// RoPE turns pairs.
 fn even(argument: &str, head_dim: usize) -> PyResult<()> {
-    if head_dim > 0 && head_dim.is_multiple_of(2) {
-        return Ok(());
-    }
-    Err(wrong(argument, format_args!("a head size of {head_dim}"), "an even number from 2 on"))
+    refuse_if!(head_dim == 0 || !head_dim.is_multiple_of(2);
+        argument, format_args!("a head size of {head_dim}"); "an even number from 2 on");
+    Ok(())
 }
 
 /// Cosine and sine of every angle: `cos`, `sin [P, D/2]`.
@@ -81,17 +80,12 @@ impl RopeTables {
 }
 
 /// Holds a head against the tables that turn it; `argument` is whose head it is.
-///
-/// # Errors
-/// A `ValueError` that names `argument` or `tables`.
 pub(super) fn check_rope(argument: &str, head_dim: usize, tables: &RopeTables) -> PyResult<()> {
     even(argument, head_dim)?;
     let found = 2 * tables.0.cos.shape()[1];
-    if found == head_dim {
-        return Ok(());
-    }
-    let expected = format!("{head_dim}, as in {argument}");
-    Err(wrong("tables", format_args!("angles for a head size of {found}"), expected))
+    refuse_if!(found != head_dim; "tables", format_args!("angles for a head size of {found}");
+        "{head_dim}, as in {argument}");
+    Ok(())
 }
 
 /// Rotates the pairs `(x[2i], x[2i+1])`: `x [..., L, D]` → the same shape; row `l` stands at

@@ -8,17 +8,11 @@ use crate::prelude::*;
 exports! { fn dequantize_row, quantize_row, rms_error, relative_error, round_trip_error; }
 
 /// A type as llama.cpp writes it: `Q4_0`.
-///
-/// # Errors
-/// A `ValueError` that names the argument `tensor_type`.
 pub(crate) fn type_named(name: &str) -> PyResult<TensorType> {
     name.parse().map_err(|error| PyValueError::new_err(format!("tensor_type: {error}")))
 }
 
 /// Refuses a row that is no whole number of blocks.
-///
-/// # Errors
-/// A `ValueError` that names the argument.
 pub(super) fn whole_blocks(argument: &str, cols: usize, of: TensorType) -> PyResult<()> {
     let block = of.block_len();
     if cols.is_multiple_of(block) {

@@ -35,9 +35,6 @@ pub(crate) fn numbers(cells: rust::Cells<'_>) -> Vec<f32> {
 }
 
 /// Refuses a cache that there is no room for, keys and values together.
-///
-/// # Errors
-/// A `ValueError` that names the argument that is 0, or a `MemoryError`.
 pub(crate) fn check(shape: rust::CacheShape, cache_type: CacheType) -> PyResult<()> {
     let rust::CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
     let named = [
@@ -102,10 +99,7 @@ impl DenseCache {
         below("layer", layer, layers, "the layers of the cache")?;
         below("sequence", sequence, sequences, "the sequences of the cache")?;
         below("position", position, capacity, "the capacity of the cache")?;
-        let mut shapes = Shapes::default();
-        shapes.set("H", kv_heads, "the cache");
-        shapes.set("D", head_dim, "the cache");
-        fit!(shapes, keys = "H D", values = "H D");
+        fit!("the cache": H = kv_heads, D = head_dim; keys = "H D", values = "H D");
         let (keys, values) = (keys.to_vec(), values.to_vec());
         self.cache.call(move |cache| cache.write(layer, sequence, position, &keys, &values))
     }

@@ -28,8 +28,7 @@ impl Gguf {
     /// Maps a file.
     #[staticmethod]
     fn open(path: PathBuf) -> PyResult<Self> {
-        let gguf = call(move || rust::Gguf::open(&path))?;
-        Ok(Self(Arc::new(gguf.map_err(value_error)?)))
+        attempt(move || rust::Gguf::open(&path)).map(|gguf| Self(Arc::new(gguf)))
     }
 
     /// Of each key the name of its type, `U32` or `Array U32`, and its value.
@@ -73,22 +72,15 @@ impl Gguf {
 const MAX_ALIGNMENT: usize = 1 << 20;
 
 /// An alignment that a file can be written with.
-///
-/// # Errors
-/// A `ValueError` that names `alignment`.
 pub(super) fn checked_alignment(alignment: Count) -> PyResult<usize> {
     let alignment = power_of_two(alignment)?;
-    if alignment <= MAX_ALIGNMENT {
-        return Ok(alignment);
-    }
-    Err(wrong("alignment", alignment, format_args!("at most {MAX_ALIGNMENT}")))
+    refuse_if!(alignment > MAX_ALIGNMENT; "alignment", alignment; "at most {MAX_ALIGNMENT}");
+    Ok(alignment)
 }
 
 fn power_of_two(alignment: Count) -> PyResult<usize> {
-    if alignment.0.is_power_of_two() {
-        return Ok(alignment.0);
-    }
-    Err(wrong("alignment", alignment.0, "a power of two"))
+    refuse_if!(!alignment.0.is_power_of_two(); "alignment", alignment.0; "a power of two");
+    Ok(alignment.0)
 }
 
 /// Where the data section begins, behind a table that ends at `position`.

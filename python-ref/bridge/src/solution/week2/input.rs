@@ -24,20 +24,13 @@ pub(super) fn arrays(super_blocks: &[Int8SuperBlock]) -> SuperBlocks {
 }
 
 /// How many activations may share a scale.
-///
-/// # Errors
-/// A `ValueError` that names `per_scale`.
 pub(super) fn checked_per_scale(per_scale: Count) -> PyResult<usize> {
-    if [BLOCK, SUPER_BLOCK].contains(&per_scale.0) {
-        return Ok(per_scale.0);
-    }
-    Err(wrong("per_scale", per_scale.0, format_args!("{BLOCK} or {SUPER_BLOCK}")))
+    refuse_if!(![BLOCK, SUPER_BLOCK].contains(&per_scale.0); "per_scale", per_scale.0;
+        "{BLOCK} or {SUPER_BLOCK}");
+    Ok(per_scale.0)
 }
 
 /// Refuses activations of which integers could not say what they were.
-///
-/// # Errors
-/// A `ValueError` that names `x`.
 pub(super) fn finite(x: &Floats) -> PyResult<()> {
     every("x", &x.0, "finite numbers", f32::is_finite)
 }

@@ -90,9 +90,6 @@ impl Model {
 impl Model {
     /// Computes passes of rows on an empty cache, each by `pass`, which appends the logits of the
     /// rows that want them.
-    ///
-    /// # Errors
-    /// A `ValueError` that names `passes` or `sequences`, or a `MemoryError`.
     pub(crate) fn passes(
         &self,
         passes: Vec<Vec<Asked>>,

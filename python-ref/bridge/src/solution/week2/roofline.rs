@@ -94,11 +94,10 @@ impl Work {
     /// Refuses to divide by nothing.
     fn is_some(&self) -> PyResult<()> {
         let rust::Work { bytes, multiply_adds } = self.0;
-        if bytes > 0 && multiply_adds > 0 {
-            return Ok(());
-        }
-        let found = format!("{bytes} bytes and {multiply_adds} multiply-adds");
-        Err(wrong("work", found, "1 of each or more"))
+        refuse_if!(bytes == 0 || multiply_adds == 0;
+            "work", format_args!("{bytes} bytes and {multiply_adds} multiply-adds");
+            "1 of each or more");
+        Ok(())
     }
 }
 

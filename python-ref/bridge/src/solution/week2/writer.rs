@@ -11,9 +11,9 @@ use crate::prelude::*;
 exports! { fn write_file; }
 
 /// A value as Python has it: whole numbers are 64 bits wide.
-struct Given(Value);
+struct MetadataValue(Value);
 
-impl FromPyObject<'_, '_> for Given {
+impl FromPyObject<'_, '_> for MetadataValue {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
@@ -54,7 +54,7 @@ const ALIGNMENT: &str = "general.alignment";
 #[pyfunction]
 fn write_file(
     path: PathBuf,
-    metadata: Vec<(String, Given)>,
+    metadata: Vec<(String, MetadataValue)>,
     tensors: Vec<Stored>,
     alignment: Count,
 ) -> PyResult<()> {
@@ -84,7 +84,7 @@ fn write_file(
         table.push((name, shape, type_named(&tensor_type)?));
         data.push(bytes);
     }
-    let written = call(move || -> anyhow::Result<()> {
+    attempt(move || {
         let table = rust::lay_out(&table, alignment)?;
         for (tensor, bytes) in table.iter().zip(&data) {
             let (name, found, expected) = (&tensor.name, bytes.len(), tensor.size);
@@ -95,6 +95,5 @@ fn write_file(
         }
         let head = rust::head(&keys, &table, alignment);
         rust::write_file(&path, &head, &table, alignment, |i, out| Ok(out.write_all(&data[i])?))
-    })?;
-    written.map_err(value_error)
+    })
 }

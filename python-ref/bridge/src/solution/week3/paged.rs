@@ -88,11 +88,8 @@ impl PagedCache {
     fn append(&self, sequence: Count, keys: Floats, values: Floats) -> PyResult<bool> {
         let sequence = self.sequence(sequence)?;
         let CacheShape { layers, kv_heads, head_dim, .. } = self.shape;
-        let mut shapes = Shapes::default();
-        shapes.set("layers", layers, "the cache");
-        shapes.set("H", kv_heads, "the cache");
-        shapes.set("D", head_dim, "the cache");
-        fit!(shapes, keys = "layers H D", values = "layers H D");
+        fit!("the cache": layers = layers, H = kv_heads, D = head_dim;
+            keys = "layers H D", values = "layers H D");
         every("keys", &keys.0, "finite numbers", f32::is_finite)?;
         every("values", &values.0, "finite numbers", f32::is_finite)?;
         let (keys, values) = (keys.to_vec(), values.to_vec());

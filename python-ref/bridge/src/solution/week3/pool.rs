@@ -29,11 +29,6 @@ pub(crate) struct BlockPool {
     pages: usize,
 }
 
-/// A handle that nobody has.
-fn unknown(handle: usize) -> PyErr {
-    wrong("handle", handle, "a handle that has not been released")
-}
-
 #[pymethods]
 impl BlockPool {
     #[new]
@@ -64,37 +59,41 @@ impl BlockPool {
 
     /// Another handle of the same page.
     fn retain(&self, handle: Count) -> PyResult<usize> {
-        let handle = handle.0;
-        let other = self.lent.call(move |lent| {
-            let page = lent.handles.get(&handle)?;
-            let other = lent.pool.retain(page);
+        self.on(handle, |lent, handle| {
+            let other = lent.pool.retain(lent.handles.get(&handle)?);
             Some(lent.keep(other))
-        })?;
-        other.ok_or_else(|| unknown(handle))
+        })
     }
 
     /// Gives a handle back.
     fn release(&self, handle: Count) -> PyResult<()> {
-        let handle = handle.0;
-        let found = self.lent.call(move |lent| {
-            let page = lent.handles.remove(&handle)?;
-            lent.pool.release(page);
+        self.on(handle, |lent, handle| {
+            lent.pool.release(lent.handles.remove(&handle)?);
             Some(())
-        })?;
-        found.ok_or_else(|| unknown(handle))
+        })
     }
 
     /// The number of a handle's page, and how many owners that has.
     fn page(&self, handle: Count) -> PyResult<(usize, usize)> {
-        let handle = handle.0;
-        let found = self.lent.call(move |lent| {
+        self.on(handle, |lent, handle| {
             let page = lent.handles.get(&handle)?;
             Some((page.index(), lent.pool.num_owners(page)))
-        })?;
-        found.ok_or_else(|| unknown(handle))
+        })
     }
 
     fn __repr__(&self) -> String {
         format!("BlockPool({})", self.pages)
+    }
+}
+
+impl BlockPool {
+    /// Does something with a handle, unless nobody has it.
+    fn on<R: Send + 'static>(
+        &self,
+        handle: Count,
+        act: impl FnOnce(&mut Lent, usize) -> Option<R> + Send + 'static,
+    ) -> PyResult<R> {
+        let found = self.lent.call(move |lent| act(lent, handle.0))?;
+        found.ok_or_else(|| wrong("handle", handle.0, "a handle that has not been released"))
     }
 }

@@ -25,9 +25,8 @@ fn encode(
     cache_type: CacheType,
 ) -> PyResult<Vec<u8>> {
     let tokens = tokens.to_vec();
-    let mut shapes = Shapes::default();
-    shapes.set("n", tokens.len(), "tokens");
-    fit!(shapes, keys = "layers H n D", values = "layers H n D");
+    let shapes = fit!("tokens": n = tokens.len();
+        keys = "layers H n D", values = "layers H n D");
     every("keys", &keys.0, "numbers of at most 65504 in size", |x| x.abs() <= 65504.0)?;
     every("values", &values.0, "numbers of at most 65504 in size", |x| x.abs() <= 65504.0)?;
     let shape = CacheShape {
@@ -72,7 +71,7 @@ fn decode(
     let (layers, kv_heads, head_dim) = (layers.0, kv_heads.0, head_dim.0);
     let shape = CacheShape { layers, sequences: 1, kv_heads, capacity: 1, head_dim };
     check(shape, cache_type)?;
-    let decoded = call(move || {
+    attempt(move || {
         let key = rust::PromptKey::new(fingerprint.0, cache_type.into(), shape);
         let prompt = rust::decode(&file.0, key)?;
         let n = prompt.tokens.len();
@@ -86,7 +85,6 @@ fn decode(
             values.extend(numbers(run.values));
         }
         let shape = [layers, kv_heads, n, head_dim];
-        anyhow::Ok((prompt.tokens, Floats(tensor(&shape, keys)), Floats(tensor(&shape, values))))
-    })?;
-    decoded.map_err(value_error)
+        Ok((prompt.tokens, Floats(tensor(&shape, keys)), Floats(tensor(&shape, values))))
+    })
 }

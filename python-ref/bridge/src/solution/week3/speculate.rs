@@ -2,8 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use anyhow::Result;
-
 use super::{
     super::{
         rust::{
@@ -55,7 +53,7 @@ fn speculate(
         let context = model.0.config.max_positions;
         Session::new(model.0, Arc::new(plan()), context, CacheType::F32)
     };
-    let written = call(move || -> Result<Written> {
+    attempt(move || {
         let drafter: Box<dyn Drafter> = match draft_model {
             Some(model) => Box::new(DraftModel::new(session(model), size)?),
             None => Box::new(LookupDrafter { longest: 3, vocabulary: size }),
@@ -72,6 +70,5 @@ fn speculate(
         speculation.generate(&mut session, (&prompt, 64), &limits, sampling, on_token)?;
         let counts = speculation.counts();
         Ok((tokens, (counts.passes, counts.drafted, counts.accepted, counts.refused)))
-    })?;
-    written.map_err(value_error)
+    })
 }

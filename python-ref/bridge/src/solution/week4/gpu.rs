@@ -35,7 +35,7 @@ const BLOCK: usize = 32;
 /// What was opened, in words; a `ValueError` if there is no graphics processor, nor Mesa's software.
 #[pyfunction]
 fn adapter() -> PyResult<String> {
-    call(|| device::with(|gpu| Ok(gpu.about().to_string())))?.map_err(value_error)
+    attempt(|| device::with(|gpu| Ok(gpu.about().to_string())))
 }
 
 /// The workgroups `[x, y, 1]` that have a thread for each of `n` items.
@@ -44,7 +44,7 @@ fn dispatch_size(n: Count, per_group: Count) -> PyResult<[u32; 3]> {
     at_least_one("per_group", per_group.0)?;
     below("per_group", per_group.0, 1 << 16, "more than any workgroup has")?;
     let per_group = per_group.0 as u32;
-    call(move || elementwise::dispatch_size(n.0, per_group))?.map_err(value_error)
+    attempt(move || elementwise::dispatch_size(n.0, per_group))
 }
 
 /// `a + b`, both `[n]`; the workgroups stand in `lines` lines.
@@ -168,7 +168,7 @@ fn product(tensor_type: &str, bytes: Vec<Bound<'_, PyBytes>>, x: Floats) -> PyRe
         pass.submit()?;
         Ok(Floats(tensor(&shape, download("product", gpu, &result, n)?)))
     };
-    call(move || device::with(work))?.map_err(value_error)
+    attempt(move || device::with(work))
 }
 
 /// A matrix as it is given: its type, and the bytes of each row.
@@ -224,7 +224,7 @@ fn mlp(
         let out = download("mlp", gpu, &buffers.out, of_e)?;
         Ok((Floats(tensor(&[rows, e], out)), recorded, submitted))
     };
-    call(move || device::with(work))?.map_err(value_error)
+    attempt(move || device::with(work))
 }
 
 /// Rows in blocks, all after one another.
@@ -348,5 +348,5 @@ fn run(
         pass.submit()?;
         Ok(Floats(tensor(&shape, download(&which.name(), gpu, &result, n)?)))
     };
-    call(move || device::with(work))?.map_err(value_error)
+    attempt(move || device::with(work))
 }

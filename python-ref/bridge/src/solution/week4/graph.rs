@@ -35,42 +35,28 @@ impl Graph {
     fn values(&mut self, x: Floats) -> PyResult<usize> {
         let sizes: Vec<usize> = x.0.shape().iter().rev().copied().collect();
         let numbers = x.to_vec();
-        self.made(move |graph| graph.values(&sizes, &numbers))
+        self.made([], move |graph, []| graph.values(&sizes, &numbers))
     }
 
     /// Every row of `a` times every row of `b`.
     fn mul_mat(&mut self, a: Count, b: Count) -> PyResult<usize> {
-        let [a, b] = self.ids([a, b])?;
-        self.made(move |graph| {
-            let [a, b] = [a, b].map(|i| node(graph, i));
-            graph.mul_mat(a, b)
-        })
+        self.made([a, b], |graph, [a, b]| graph.mul_mat(a, b))
     }
 
     /// `a + b`, where `b` broadcasts.
     fn add(&mut self, a: Count, b: Count) -> PyResult<usize> {
-        let [a, b] = self.ids([a, b])?;
-        self.made(move |graph| {
-            let [a, b] = [a, b].map(|i| node(graph, i));
-            graph.add(a, b)
-        })
+        self.made([a, b], |graph, [a, b]| graph.add(a, b))
     }
 
     /// Other sizes of the same elements.
     fn reshape(&mut self, x: Count, sizes: Vec<Count>) -> PyResult<usize> {
-        let [x] = self.ids([x])?;
         let sizes: Vec<usize> = sizes.iter().map(|n| n.0).collect();
-        self.made(move |graph| {
-            let x = node(graph, x);
-            graph.reshape(x, &sizes)
-        })
+        self.made([x], move |graph, [x]| graph.reshape(x, &sizes))
     }
 
     /// A contiguous copy of `x` with its axes 0 and 1 exchanged.
     fn transposed(&mut self, x: Count) -> PyResult<usize> {
-        let [x] = self.ids([x])?;
-        self.made(move |graph| {
-            let x = node(graph, x);
+        self.made([x], |graph, [x]| {
             let turned = graph.permute(x, [1, 0, 2, 3])?;
             graph.contiguous(turned)
         })
@@ -78,59 +64,43 @@ impl Graph {
 
     /// The layout of a node.
     fn layout(&self, x: Count) -> PyResult<Layout> {
-        let [x] = self.ids([x])?;
-        self.graph.call(move |graph| Layout(graph.layout(node(graph, x))))
+        self.on(x, |graph, x| Ok(Layout(graph.layout(x))))
     }
 
     /// The nodes that a result needs, each behind what it reads.
     fn order(&self, result: Count) -> PyResult<Vec<usize>> {
-        let [result] = self.ids([result])?;
-        self.graph.call(move |graph| {
-            let result = node(graph, result);
-            graph.order(&[result]).iter().map(|id| id.index()).collect()
+        self.on(result, |graph, result| {
+            Ok(graph.order(&[result]).iter().map(|id| id.index()).collect())
         })
     }
 
     /// What a node comes to, in PyTorch's order of axes.
     fn compute(&self, result: Count) -> PyResult<Floats> {
-        let [result] = self.ids([result])?;
-        let sizes = self
-            .graph
-            .call(|graph| graph.ids().map(|id| graph.layout(id).elements()).collect::<Vec<_>>())?;
-        room("the nodes", &[sizes.iter().fold(0usize, |n, size| n.saturating_add(*size))])?;
-        self.graph.call(move |graph| {
-            let result = node(graph, result);
+        self.has_room()?;
+        self.on(result, |graph, result| {
             let order = graph.order(&[result]);
             let mut executor = execute::Executor::default();
             pass(|step| executor.run(graph, &order, step));
             let shape: Vec<usize> = graph.layout(result).ne.iter().rev().copied().collect();
-            Floats(tensor(&shape, executor.values(graph, result).to_vec()))
+            Ok(Floats(tensor(&shape, executor.values(graph, result).to_vec())))
         })
     }
 
     /// Node, bytes, first and last step of every buffer, in the order of the nodes.
     fn lifetimes(&self, result: Count) -> PyResult<Vec<[usize; 4]>> {
-        let [result] = self.ids([result])?;
-        self.graph.call(move |graph| {
-            let order = graph.order(&[node(graph, result)]);
-            let lives = lifetimes::lifetimes(graph, &order, &[node(graph, result)]);
-            lives
-                .iter()
-                .map(|life| [life.node.index(), life.bytes, life.first, life.last])
-                .collect()
+        self.on(result, |graph, result| {
+            let lives = lifetimes::lifetimes(graph, &graph.order(&[result]), &[result]);
+            let of =
+                |life: &lifetimes::Lifetime| [life.node.index(), life.bytes, life.first, life.last];
+            Ok(lives.iter().map(of).collect())
         })
     }
 
     /// What a node comes to in one planned arena, how long that is, and how many bytes no plan without
     /// in-place nodes can do without.
     fn planned(&self, result: Count, in_place: bool) -> PyResult<(Floats, usize, usize)> {
-        let [result] = self.ids([result])?;
-        let sizes = self
-            .graph
-            .call(|graph| graph.ids().map(|id| graph.layout(id).elements()).collect::<Vec<_>>())?;
-        room("the nodes", &[sizes.iter().fold(0usize, |n, size| n.saturating_add(*size))])?;
-        let found = self.graph.call(move |graph| {
-            let result = node(graph, result);
+        self.has_room()?;
+        self.on(result, move |graph, result| {
             let order = graph.order(&[result]);
             let op = &graph.node(graph.root(result)).op;
             anyhow::ensure!(!op.is_leaf(), "node: found a leaf, expected one that is computed");
@@ -140,18 +110,14 @@ impl Graph {
             let shape: Vec<usize> = graph.layout(result).ne.iter().rev().copied().collect();
             let bound = lifetimes::lower_bound(&lifetimes::lifetimes(graph, &order, &[result]));
             let values = executor.values(graph, &memory, result).to_vec();
-            anyhow::Ok((Floats(tensor(&shape, values)), memory.peak, bound))
-        })?;
-        found.map_err(value_error)
+            Ok((Floats(tensor(&shape, values)), memory.peak, bound))
+        })
     }
 
     /// Which backend has to compute each node, where they lack these operations.
     fn pinned(&self, result: Count, lacks: Vec<Vec<String>>) -> PyResult<backends::Backends> {
-        let [result] = self.ids([result])?;
         at_least_one("backends", lacks.len())?;
-        let pinned =
-            self.graph.call(move |graph| backends::pinned(graph, node(graph, result), &lacks))?;
-        pinned.map_err(value_error)
+        self.on(result, move |graph, result| backends::pinned(graph, result, &lacks))
     }
 
     /// Which of two backends computes each node, if some are pinned and as little as possible is to
@@ -161,9 +127,8 @@ impl Graph {
         result: Count,
         pinned: backends::Backends,
     ) -> PyResult<backends::Backends> {
-        let [result] = self.ids([result])?;
         backends::checked(&pinned, self.graph.call(|graph| graph.len())?, 2)?;
-        self.graph.call(move |graph| backends::fewest_copies(graph, node(graph, result), &pinned))
+        self.on(result, move |graph, result| Ok(backends::fewest_copies(graph, result, &pinned)))
     }
 
     /// What a node comes to if backends compute what is placed with them, and backend, copies and
@@ -173,21 +138,15 @@ impl Graph {
         result: Count,
         placed: backends::Backends,
     ) -> PyResult<(Floats, backends::Splits)> {
-        let [result] = self.ids([result])?;
         backends::checked(&placed, self.graph.call(|graph| graph.len())?, 4)?;
-        let found = self.graph.call(move |graph| {
-            backends::on_twins(graph, node(graph, result), &placed, |run| pass_on_any(run))
-        })?;
-        found.map_err(value_error)
+        self.on(result, move |graph, result| {
+            backends::on_twins(graph, result, &placed, |run| pass_on_any(run))
+        })
     }
 
     /// What a result needs, as Graphviz reads it.
     fn dot(&self, result: Count) -> PyResult<String> {
-        let [result] = self.ids([result])?;
-        self.graph.call(move |graph| {
-            let result = node(graph, result);
-            dot::dot(graph, &graph.order(&[result]))
-        })
+        self.on(result, |graph, result| Ok(dot::dot(graph, &graph.order(&[result]))))
     }
 }
 
@@ -222,13 +181,38 @@ impl Graph {
         Ok(given.map(|id| id.0))
     }
 
-    fn made(
+    /// Runs a solution's code on a node.
+    fn on<R: Send + 'static>(
+        &self,
+        id: Count,
+        work: impl FnOnce(&mut rust::Graph, rust::NodeId) -> anyhow::Result<R> + Send + 'static,
+    ) -> PyResult<R> {
+        let [id] = self.ids([id])?;
+        self.graph.attempt(move |graph| work(graph, node(graph, id)))
+    }
+
+    /// A new node that reads these.
+    fn made<const N: usize>(
         &mut self,
-        make: impl FnOnce(&mut rust::Graph) -> anyhow::Result<rust::NodeId> + Send + 'static,
+        ids: [Count; N],
+        make: impl FnOnce(&mut rust::Graph, [rust::NodeId; N]) -> anyhow::Result<rust::NodeId>
+        + Send
+        + 'static,
     ) -> PyResult<usize> {
-        let id = self.graph.call(move |graph| make(graph).map(rust::NodeId::index))?;
-        let id = id.map_err(value_error)?;
+        let ids = self.ids(ids)?;
+        let id = self.graph.attempt(move |graph| {
+            let ids = ids.map(|id| node(graph, id));
+            make(graph, ids).map(rust::NodeId::index)
+        })?;
         self.nodes = self.nodes.max(id + 1);
         Ok(id)
+    }
+
+    fn has_room(&self) -> PyResult<()> {
+        let sizes = |graph: &mut rust::Graph| -> Vec<usize> {
+            graph.ids().map(|id| graph.layout(id).elements()).collect()
+        };
+        let sizes = self.graph.call(sizes)?;
+        room("the nodes", &[sizes.iter().fold(0usize, |n, size| n.saturating_add(*size))])
     }
 }

@@ -30,14 +30,14 @@ impl Layout {
     #[new]
     fn new(tensor_type: &str, sizes: Vec<Count>) -> PyResult<Self> {
         let (tensor_type, sizes) = (type_named(tensor_type)?, self::sizes(&sizes));
-        made(move || rust::Layout::new(tensor_type, &sizes))
+        attempt(move || rust::Layout::new(tensor_type, &sizes)).map(Self)
     }
 
     /// The same for a shape as PyTorch writes it.
     #[staticmethod]
     fn from_torch(tensor_type: &str, shape: Vec<Count>) -> PyResult<Self> {
         let (tensor_type, shape) = (type_named(tensor_type)?, sizes(&shape));
-        made(move || rust::Layout::from_torch(tensor_type, &shape))
+        attempt(move || rust::Layout::from_torch(tensor_type, &shape)).map(Self)
     }
 
     /// Elements along each axis.
@@ -66,26 +66,23 @@ impl Layout {
 
     /// A tensor of other sizes and strides in the same bytes.
     fn view(&self, ne: Four, nb: Four, offset: Count) -> PyResult<Self> {
-        let layout = self.0;
-        made(move || layout.view(plain(ne), plain(nb), offset.0))
+        made(self.0, move |layout| layout.view(plain(ne), plain(nb), offset.0))
     }
 
     /// Axis `i` becomes axis `axes[i]`.
     fn permute(&self, axes: Four) -> PyResult<Self> {
-        let layout = self.0;
-        made(move || layout.permute(plain(axes)))
+        made(self.0, move |layout| layout.permute(plain(axes)))
     }
 
     /// Axes of one element get other sizes.
     fn broadcast(&self, ne: Four) -> PyResult<Self> {
-        let layout = self.0;
-        made(move || layout.broadcast(plain(ne)))
+        made(self.0, move |layout| layout.broadcast(plain(ne)))
     }
 
     /// Other sizes of the same elements.
     fn reshape(&self, sizes: Vec<Count>) -> PyResult<Self> {
-        let (layout, sizes) = (self.0, self::sizes(&sizes));
-        made(move || layout.reshape(&sizes))
+        let sizes = self::sizes(&sizes);
+        made(self.0, move |layout| layout.reshape(&sizes))
     }
 
     /// Whether the elements lie one after the other.
@@ -106,12 +103,14 @@ impl Layout {
         let [ne0, ne1, ne2, ne3] = layout.ne;
         let blocks = ne0 / layout.tensor_type.block_len();
         room_for("the copy", &[blocks, ne1, ne2, ne3], layout.tensor_type.block_bytes())?;
-        let copied = call(move || Ok(Strided::new(layout, &bytes)?.contiguous()))?;
-        copied.map_err(value_error)
+        attempt(move || Ok(Strided::new(layout, &bytes)?.contiguous()))
     }
 }
 
 /// What comes of a layout that may be refused.
-fn made(make: impl FnOnce() -> anyhow::Result<rust::Layout> + Send + 'static) -> PyResult<Layout> {
-    call(make)?.map(Layout).map_err(value_error)
+fn made(
+    layout: rust::Layout,
+    make: impl FnOnce(rust::Layout) -> anyhow::Result<rust::Layout> + Send + 'static,
+) -> PyResult<Layout> {
+    attempt(move || make(layout)).map(Layout)
 }

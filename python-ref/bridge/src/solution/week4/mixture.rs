@@ -19,8 +19,7 @@ exports! { fn route, group, indexed_matmul, attend, visible, pages_out; }
 /// "renormalized" or "top_k".
 #[pyfunction]
 fn route(logits: Floats, k: Count, order: &str) -> PyResult<(Vec<Vec<usize>>, Floats)> {
-    let (k, mut shapes) = (k.0, Shapes::default());
-    shapes.fit("logits", "T n", &logits)?;
+    let (k, shapes) = (k.0, fit!(logits = "T n"));
     at_most("logits", &logits, 1e30)?;
     at_least_one("k", k)?;
     let n = shapes.size("n");
@@ -75,7 +74,7 @@ fn indexed_matmul(stack: Floats, chosen: Vec<usize>, x: Floats) -> PyResult<(Flo
     divides("x", inputs, chosen.len(), "assignments")?;
     of_experts(&chosen, n)?;
     let (stack, x) = (stack.to_vec(), x.to_vec());
-    let found = call(move || {
+    attempt(move || {
         let stack = Matrix::from_f32(n * rows, cols, &stack).split(n)?;
         let groups = grouped::group(&chosen, n);
         let (kernels, team) = (Rung::Naive.into(), Team::new(1));
@@ -83,9 +82,8 @@ fn indexed_matmul(stack: Floats, chosen: Vec<usize>, x: Floats) -> PyResult<(Flo
         let mut out = vec![0.0; chosen.len() * rows];
         let mut work = grouped::Gathered::default();
         let bytes = grouped::indexed_matmul(&stack, &groups, &x, &plan, &mut work, &mut out);
-        anyhow::Ok((Floats(tensor(&[chosen.len(), rows], out)), bytes))
-    })?;
-    found.map_err(value_error)
+        Ok((Floats(tensor(&[chosen.len(), rows], out)), bytes))
+    })
 }
 
 /// Attention of `q [G, D]` over `keys` and `values [n, D]`, with `sinks [G]`.

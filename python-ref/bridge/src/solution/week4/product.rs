@@ -14,10 +14,9 @@ exports! { fn mul_mat; }
 fn mul_mat(a: (Layout, Vec<u8>), b: (Layout, Vec<u8>)) -> PyResult<Floats> {
     let (left, right) = (a.0.0, b.0.0);
     room("the product", &[left.ne[1], right.ne[1], right.ne[2], right.ne[3]])?;
-    let found = call(move || {
+    attempt(move || {
         let (layout, found) = rust::mul_mat(Strided::new(left, &a.1)?, Strided::new(right, &b.1)?)?;
         let shape: Vec<usize> = layout.ne.iter().rev().copied().collect();
-        anyhow::Ok(Floats(tensor(&shape, found)))
-    })?;
-    found.map_err(value_error)
+        Ok(Floats(tensor(&shape, found)))
+    })
 }

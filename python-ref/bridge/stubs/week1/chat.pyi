@@ -1,3 +1,0 @@
-from ..._types import Messages
-
-def chatml(messages: Messages, add_generation_prompt: bool = False) -> str: ...

@@ -1,3 +1,0 @@
-from ..._types import Array, Numbers
-
-def quantize_activations(x: Numbers, per_scale: int) -> tuple[Array, Array, Array]: ...

@@ -1,9 +1,0 @@
-from collections.abc import Sequence
-
-from ..._types import Array, Numbers
-
-def rungs() -> list[str]: ...
-def quantize(rung: str, x: Numbers, per_scale: int) -> tuple[Array, Array, Array]: ...
-def matmul(
-    rung: str, tensor_type: str, bytes: Sequence[bytes], x: Numbers, threads: int = 1
-) -> Array: ...

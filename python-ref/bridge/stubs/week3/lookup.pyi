@@ -1,3 +1,0 @@
-from ..._types import Ids
-
-def draft_from_text(tokens: Ids, longest: int, k: int) -> list[int]: ...

@@ -1,6 +1,0 @@
-from ..._types import Array, Numbers
-
-def in_part(start: int, end: int, i: int, part_len: int) -> tuple[int, int]: ...
-def join(
-    first: tuple[float, float, Numbers], second: tuple[float, float, Numbers]
-) -> tuple[float, float, Array]: ...
