@@ -1,13 +1,11 @@
 //! Parses a value byte by byte, and knows which bytes may follow.
 
-use std::{
-    hash::{Hash, Hasher},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use crate::{
     nfa::Nfa,
     node::{Node, NodeId, Nodes, Object},
+    stack::{Frame, Link, Stack},
 };
 
 /// Maximum nesting of objects and arrays. Deeper in, only the shortest completion is allowed.
@@ -36,59 +34,6 @@ enum Place {
     FirstItem,
     /// After a value.
     End,
-}
-
-/// An open object or array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Frame {
-    /// An object whose properties before this one have been passed.
-    Object(NodeId, u32),
-    /// An array with this many values.
-    Array(NodeId, u32),
-}
-
-/// All open objects and arrays, innermost first.
-type Stack = Option<Arc<Link>>;
-
-#[derive(Debug)]
-struct Link {
-    frame: Frame,
-    outer: Stack,
-    depth: usize,
-    hash: u64,
-}
-
-impl Link {
-    fn push(outer: &Stack, frame: Frame) -> Stack {
-        let (kind, id, count) = match frame {
-            Frame::Object(id, at) => (0, id, at),
-            Frame::Array(id, count) => (1, id, count),
-        };
-        let below = outer.as_ref().map_or(0, |link| link.hash);
-        let own = u64::from(id) << 33 | u64::from(count) << 1 | kind;
-        let hash = (below.rotate_left(5) ^ own).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let depth = 1 + outer.as_ref().map_or(0, |link| link.depth);
-        Some(Arc::new(Self { frame, outer: outer.clone(), depth, hash }))
-    }
-}
-
-impl PartialEq for Link {
-    fn eq(&self, other: &Self) -> bool {
-        self.hash == other.hash
-            && self.frame == other.frame
-            && match (&self.outer, &other.outer) {
-                (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
-                (a, b) => a.is_none() && b.is_none(),
-            }
-    }
-}
-
-impl Eq for Link {}
-
-impl Hash for Link {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.hash);
-    }
 }
 
 /// One parse of the text.

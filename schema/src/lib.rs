@@ -32,6 +32,8 @@ mod number;
 mod pattern;
 pub mod prices;
 mod read;
+mod stack;
+mod string_format;
 
 use std::fmt;
 

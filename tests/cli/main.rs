@@ -30,6 +30,7 @@ mod options;
 mod process;
 #[cfg(feature = "reference")]
 mod quantize;
+mod reports;
 #[cfg(feature = "reference")]
 mod simulate;
 #[cfg(feature = "reference")]

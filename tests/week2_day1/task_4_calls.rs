@@ -11,7 +11,7 @@ use tiny_llm_harness::{check, told::assert_not_exchanged};
 
 use super::{
     fixtures, model, plan,
-    task_4::{feed, limits, session},
+    task_4::{feed, generate::limits, session},
     tokens,
 };
 

@@ -1,0 +1,232 @@
+//! Tensors in one file and in shards.
+
+use super::*;
+
+const A: [f32; 6] = [1.0, -2.0, 3.5, 0.0, -0.0, 1e-30];
+const B: [f32; 2] = [7.0, 8.0];
+
+fn bytes(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+fn save(path: &Path, tensors: &[(&str, Dtype, &[usize], &[u8])]) {
+    let views = tensors.iter().map(|(name, dtype, shape, data)| {
+        (*name, TensorView::new(*dtype, shape.to_vec(), data).unwrap())
+    });
+    fs::write(path, safetensors::serialize(views, None).unwrap()).unwrap();
+}
+
+fn one_file() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let (a, b) = (bytes(&A), bytes(&B));
+    save(
+        &folder.path().join("model.safetensors"),
+        &[
+            ("layers.0.a.weight", Dtype::F32, &[2, 3], &a),
+            ("layers.0.b.weight", Dtype::F32, &[2], &b),
+        ],
+    );
+    folder
+}
+
+fn shards(weight_map: Value) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let (a, b) = (bytes(&A), bytes(&B));
+    save(
+        &folder.path().join("model-00001-of-00002.safetensors"),
+        &[("layers.0.a.weight", Dtype::F32, &[2, 3], &a)],
+    );
+    save(
+        &folder.path().join("model-00002-of-00002.safetensors"),
+        &[("layers.0.b.weight", Dtype::F32, &[2], &b)],
+    );
+    let index = json!({"metadata": {"total_size": 32}, "weight_map": weight_map});
+    fs::write(folder.path().join("model.safetensors.index.json"), index.to_string()).unwrap();
+    folder
+}
+
+fn both() -> Value {
+    json!({"layers.0.a.weight": "model-00001-of-00002.safetensors", "layers.0.b.weight": "model-00002-of-00002.safetensors"})
+}
+
+#[test]
+fn one_file_and_shards_hold_the_same() {
+    for folder in [one_file(), shards(both())] {
+        let checkpoint = Checkpoint::open(folder.path()).unwrap();
+        let a = checkpoint.tensor("layers.0.a.weight", &[2, 3]).unwrap();
+        assert_eq!(
+            (a.name, a.dtype, a.shape, a.bytes),
+            ("layers.0.a.weight", Dtype::F32, &[2, 3][..], &bytes(&A)[..])
+        );
+        assert_eq!(checkpoint.tensor("layers.0.b.weight", &[2]).unwrap().bytes, bytes(&B));
+    }
+}
+
+#[test]
+fn a_missing_or_misshapen_tensor_is_named() {
+    for folder in [one_file(), shards(both())] {
+        let checkpoint = Checkpoint::open(folder.path()).unwrap();
+        let error = |name: &str, shape: &[usize]| {
+            checkpoint.tensor(name, shape).err().expect("no such tensor").to_string()
+        };
+        assert_explains(
+            &error("layers.0.c.weight", &[2]),
+            &[
+                "model.safetensors",
+                "layers.0.c.weight: not found",
+                "closest names are layers.0.a.weight, layers.0.b.weight",
+            ],
+        );
+        assert_explains(
+            &error("layers.0.a.weight", &[3, 2]),
+            &[".safetensors", "layers.0.a.weight", "found shape [2, 3]", "expected [3, 2]"],
+        );
+    }
+}
+
+#[test]
+fn an_index_is_checked_against_its_files() {
+    let error = |map: Value| Checkpoint::open(shards(map).path()).unwrap_err().to_string();
+    let naming = |file: Value| error(with(both(), json!({"layers.0.b.weight": file})));
+    assert_explains(
+        &naming(json!("model-00001-of-00002.safetensors")),
+        &["index.json", "layers.0.b.weight", "expected in model-00001-of-00002.safetensors"],
+    );
+    assert_explains(
+        &naming(json!("model-00003-of-00002.safetensors")),
+        &["model-00003-of-00002.safetensors", "cannot be read"],
+    );
+    assert_explains(&naming(json!(3)), &["layers.0.b.weight", "found 3", "file name"]);
+    for escape in [
+        "../model-00002-of-00002.safetensors",
+        "/etc/passwd",
+        "a/b.safetensors",
+        "..",
+        "",
+        "C:\\x.safetensors",
+        "./model-00002-of-00002.safetensors",
+        "weights.bin",
+    ] {
+        assert_explains(&naming(json!(escape)), &["layers.0.b.weight", "in the same folder"]);
+    }
+    assert_explains(&error(json!(null)), &["index.json", "\"weight_map\""]);
+
+    let folder = TempDir::new().unwrap();
+    assert_explains(
+        &Checkpoint::open(folder.path()).unwrap_err().to_string(),
+        &["neither model.safetensors nor", "expected one"],
+    );
+    fs::create_dir(folder.path().join("model.safetensors")).unwrap();
+    assert_explains(
+        &Checkpoint::open(folder.path()).unwrap_err().to_string(),
+        &["model.safetensors: cannot be read", "not a regular file"],
+    );
+}
+
+/// A file with this header and this many bytes of values.
+fn opened(header: &str, values: usize) -> String {
+    let folder = TempDir::new().unwrap();
+    let file =
+        [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &vec![0; values]].concat();
+    fs::write(folder.path().join("model.safetensors"), file).unwrap();
+    Checkpoint::open(folder.path()).map_or_else(|e| e.to_string(), |_| "opened".to_owned())
+}
+
+#[test]
+fn a_lying_header_is_refused() {
+    assert_eq!(
+        opened(r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#, 8),
+        "opened"
+    );
+    let refused = |header: &str, values: usize, parts: &[&str]| {
+        assert_explains(&opened(header, values), &[&["model.safetensors"], parts].concat());
+    };
+    refused(
+        r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#,
+        4,
+        &["tensor a", "found offsets (0, 8)", "4 bytes", "truncated"],
+    );
+    refused(
+        r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#,
+        12,
+        &["found 12 bytes of values", "expected 8"],
+    );
+    refused(
+        r#"{"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}}"#,
+        8,
+        &["tensor a", "(0, 8)", "shape [3]"],
+    );
+    refused(
+        r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [8, 0]}}"#,
+        8,
+        &["tensor a", "(8, 0)"],
+    );
+    refused(
+        r#"{"a": {"dtype": "F33", "shape": [2], "data_offsets": [0, 8]}}"#,
+        8,
+        &["tensor a", "F33"],
+    );
+    refused(r#"{"a": {"shape": [2], "data_offsets": [0, 8]}}"#, 8, &["tensor a", "dtype"]);
+    refused(
+        r#"{"a": {"dtype": "U8", "shape": [4294967296, 4294967296], "data_offsets": [0, 0]}}"#,
+        0,
+        &["tensor a"],
+    );
+    refused(
+        r#"{"a": {"dtype": "U8", "shape": [18446744073709551615], "data_offsets": [0, 18446744073709551615]}}"#,
+        0,
+        &["tensor a"],
+    );
+    let two = |second: &str| {
+        format!(
+            r#"{{"a": {{"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}}, "b": {second}}}"#
+        )
+    };
+    refused(
+        &two(r#"{"dtype": "U8", "shape": [4], "data_offsets": [2, 6]}"#),
+        6,
+        &["tensor b", "found its values at 2", "expected them at 4"],
+    );
+    refused(
+        &two(r#"{"dtype": "U8", "shape": [4], "data_offsets": [6, 10]}"#),
+        10,
+        &["tensor b", "found its values at 6", "expected them at 4"],
+    );
+    refused("[1]", 0, &["header", "JSON"]);
+    refused("{\"a\"", 0, &["header", "JSON"]);
+}
+
+#[test]
+fn a_file_that_is_no_safetensors_file_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("model.safetensors");
+    for (contents, part) in [
+        (&b""[..], "found 0 bytes"),
+        (b"GGUF", "found 4 bytes"),
+        (b"version https://git-lfs.github.com/spec/v1", "found a header of"),
+    ] {
+        fs::write(&path, contents).unwrap();
+        assert_explains(
+            &Checkpoint::open(folder.path()).unwrap_err().to_string(),
+            &["model.safetensors", part],
+        );
+    }
+    let whole = fs::read(one_file().path().join("model.safetensors")).unwrap();
+    for length in 0..whole.len() {
+        fs::write(&path, &whole[..length]).unwrap();
+        assert_explains(
+            &Checkpoint::open(folder.path()).unwrap_err().to_string(),
+            &["model.safetensors"],
+        );
+    }
+}
+
+#[test]
+fn a_type_that_is_not_read_here_is_passed_on() {
+    let folder = TempDir::new().unwrap();
+    save(&folder.path().join("model.safetensors"), &[("a", Dtype::I8, &[2], &[1, 2])]);
+    assert_eq!(
+        Checkpoint::open(folder.path()).unwrap().tensor("a", &[2]).unwrap().dtype,
+        Dtype::I8
+    );
+}

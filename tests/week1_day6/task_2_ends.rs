@@ -1,0 +1,147 @@
+//! Limits in company, errors, and ends from outside.
+
+use super::*;
+
+#[test]
+fn task_2_of_two_limits_max_new_tokens_is_looked_at_first() {
+    let cases = [(1, 4), (2, 5), (1, 20)];
+    let input = |(n, context)| format!("max_new_tokens {n}, a context of {context}");
+    let found = cases.map(|(n, context)| {
+        run(&[7, 7, 7], &[1, 2, 3], &limits(n, context, &[]), None).line(&input((n, context)))
+    });
+    let expected = cases.map(|case| line(&input(case), &[1, 2][..case.0], case.0, "Length"));
+    assert_answer(
+        "a prompt of 3: where max_new_tokens is reached the reason is Length, even if the context \
+         is full as well",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
+}
+
+#[test]
+fn task_2_a_prompt_longer_than_the_context_is_an_error() {
+    // Even if nothing was to be written.
+    let input = |n| format!("a prompt of 13, a context of 12, max_new_tokens {n}");
+    let found = [5, 0].map(|n| run(&[7; 13], &[1], &limits(n, 12, &[]), None).line(&input(n)));
+    let expected = [5, 0].map(|n| line(&input(n), &[], 0, "an error"));
+    assert_answer(
+        "a prompt longer than the context is an error, and the model does not run",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
+    let message = run(&[7; 13], &[1], &limits(5, 12, &[]), None)
+        .returned
+        .expect_err("an error, as above")
+        .to_string();
+    assert!(
+        message.contains("13") && message.contains("12"),
+        "a prompt of 13, a context of 12: the error names both lengths\n  found    {message:?}\n  \
+         expected a text with 13 and 12 in it"
+    );
+}
+
+#[test]
+fn task_2_an_empty_prompt_is_an_error() {
+    let input = |n| format!("an empty prompt, max_new_tokens {n}");
+    let found = [0, 3].map(|n| run(&[], &[1, 2, 3], &limits(n, 12, &[]), None).line(&input(n)));
+    let expected = [0, 3].map(|n| line(&input(n), &[], 0, "an error"));
+    assert_answer(
+        "an empty prompt is an error: there is no position whose logits could be read",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
+}
+
+#[test]
+fn task_2_whatever_the_model_writes() {
+    let repeated = [[5; 100].as_slice(), [[6, 7, 8, 9]; 60].as_flattened()].concat();
+    let found = written(&[7; 3], &repeated, &limits(repeated.len(), 1000, &[]));
+    assert!(
+        found == (repeated.clone(), FinishReason::Length),
+        "the model writes 5 a hundred times, then 6, 7, 8, 9 sixty times, without stop tokens, and max_new_tokens is 340: on_token got {} tokens, returned {:?}\n  tokens may repeat, and only max_new_tokens, the context and stop tokens end a text",
+        found.0.len(),
+        found.1
+    );
+    let found = written(&[7, 4, 7], &[3, 4, 5], &limits(3, 100, &[4]));
+    assert!(
+        found == (vec![3], FinishReason::Stop),
+        "the model writes 3 and 4, and 4 is a stop token that stands in the prompt too: on_token got {:?}, returned {:?}, expected [3] and Stop",
+        found.0,
+        found.1
+    );
+}
+
+#[test]
+fn task_2_on_token_can_end_it() {
+    let cases = [(6, 100), (2, 100), (6, 5)];
+    let input = |(n, context)| format!("max_new_tokens {n}, a context of {context}");
+    let found = cases.map(|(n, context)| {
+        run(&[7, 7, 7], &[3, 4, 5], &limits(n, context, &[]), Some(4)).line(&input((n, context)))
+    });
+    let expected = cases.map(|case| line(&input(case), &[3, 4], 2, "Interrupted"));
+    assert_answer(
+        "a prompt of 3, the model wants to write 3, 4, 5 and on_token says break at 4: that ends \
+         it, even if 4 also reaches a limit",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
+}
+
+#[test]
+fn task_2_the_embedded_model_writes_what_transformers_writes() {
+    // Before the model is loaded.
+    assert!(
+        run(&[7], &[], &limits(0, 9, &[]), None).returned.is_ok(),
+        "max_new_tokens 0 is no error"
+    );
+    let model = load_model(&embedded_model()).expect("the embedded model");
+    let fixtures = fixtures();
+    for name in fixtures.cases("task_2_greedy/") {
+        let case = fixtures.case(&name);
+        let (prompt, expected) = (ids(&case, "prompt"), ids(&case, "new"));
+        let stop: Vec<u32> = case
+            .value("stop")
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|id| id.as_u64().expect("an id") as u32)
+            .collect();
+        let limits = limits(case.count("max_new_tokens"), model.config.max_positions, &stop);
+        let (mut new, mut passes) = (Vec::new(), 0);
+        let reason = generate(
+            |tokens| {
+                passes += 1;
+                assert!(
+                    passes <= limits.max_new_tokens,
+                    "{name}: the model ran {passes} times for {} tokens",
+                    limits.max_new_tokens
+                );
+                next_token_logits(&model, tokens)
+            },
+            &prompt,
+            &limits,
+            |logits, _| argmax(logits),
+            |token| {
+                new.push(token);
+                ControlFlow::Continue(())
+            },
+        )
+        .expect("the prompt fits");
+        let text = case.value("text");
+        assert!(
+            new == expected,
+            "{name}: transformers continues the prompt with {text}\n  found    {new:?}\n  expected \
+             {expected:?}"
+        );
+        let ended = if case.value("stopped").as_bool().expect("yes or no") {
+            FinishReason::Stop
+        } else {
+            FinishReason::Length
+        };
+        assert!(
+            reason == ended,
+            "{name}: the tokens are right; why it ended is not\n  found    {reason:?}\n  expected \
+             {ended:?}"
+        );
+    }
+}

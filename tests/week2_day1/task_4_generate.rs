@@ -1,0 +1,359 @@
+//! Generating with a cache.
+
+use super::*;
+
+/// What came of a generation.
+#[derive(Debug, PartialEq)]
+struct Generated {
+    tokens: Vec<u32>,
+    reason: FinishReason,
+    /// How many positions the session has computed.
+    computed: usize,
+}
+
+pub(crate) fn limits(max_new_tokens: usize, context: usize) -> Limits {
+    Limits { max_new_tokens, context, stop_tokens: HashSet::new() }
+}
+
+/// Generates greedily; `on_token` may end it after so many tokens. Checks what `choose` is given.
+fn generate(
+    case: &Case,
+    session: &mut Session,
+    prompt: &[u32],
+    chunk: usize,
+    limits: &Limits,
+    end_after: usize,
+) -> Generated {
+    let (made, logits) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+    let choose = |scores: &[f32], seen: &[u32]| {
+        assert_eq!(
+            seen,
+            [prompt, &made.borrow()].concat(),
+            "`choose` is given the prompt and all new tokens"
+        );
+        logits.borrow_mut().push(scores.to_vec());
+        argmax(scores)
+    };
+    let on_token = |token| {
+        made.borrow_mut().push(token);
+        if made.borrow().len() == end_after {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let reason = session.generate(prompt, chunk, limits, choose, on_token);
+    let reason = reason.unwrap_or_else(|error| {
+        panic!("generate must accept a prompt of {} tokens, but says: {error}", prompt.len())
+    });
+    let expected = case.tensor("logits_new");
+    for (i, found) in logits.borrow().iter().enumerate() {
+        let enough = expected.shape()[0];
+        assert!(i < enough, "`choose` was asked for a new token after {enough}: {limits:?}");
+        let what = format!("{}/logits_new, new token {i}", case.name());
+        let more = format!(
+            "\n  run as   a prompt of {} tokens in chunks of {chunk}; these logits choose new \
+             token {i}",
+            prompt.len()
+        );
+        check::assert_close_noting(
+            &what,
+            &tensor(&[found.len()], found.clone()),
+            &at(&expected, i),
+            case.tolerance("logits_new"),
+            &more,
+        );
+    }
+    Generated { tokens: made.into_inner(), reason, computed: session.cache().computed() }
+}
+
+fn greedy(case: &Case) -> Vec<u32> {
+    let tokens = case.value("greedy").as_array().expect("a list").clone();
+    tokens.iter().map(|token| token.as_u64().expect("a token") as u32).collect()
+}
+
+#[test]
+fn task_4_generates_what_week_1_would() {
+    let fixtures = fixtures();
+    for family in ["llama", "qwen2", "qwen3"] {
+        let case = fixtures.case(&format!("task_3_model/{family}"));
+        for chunk in [64, 3, 1] {
+            let mut session = session(&case, 64);
+            let found = generate(
+                &case,
+                &mut session,
+                &tokens(&case, "a"),
+                chunk,
+                &limits(6, 16),
+                usize::MAX,
+            );
+            let expected =
+                Generated { tokens: greedy(&case), reason: FinishReason::Length, computed: 8 + 5 };
+            assert_eq!(
+                found, expected,
+                "eight tokens of prompt, six new ones; nobody asks what follows the sixth, so 13 \
+                 positions are enough"
+            );
+        }
+    }
+}
+
+#[test]
+fn task_4_limits_and_stop_tokens() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let (prompt, greedy) = (tokens(&case, "a"), greedy(&case));
+    let third = greedy[2];
+    assert!(!greedy[..2].contains(&third), "the oracle's third token is a new one");
+    let stop =
+        |tokens: &[u32]| Limits { stop_tokens: tokens.iter().copied().collect(), ..limits(6, 16) };
+    for (name, limits, end_after, new, reason, computed) in [
+        ("no new token is allowed", limits(0, 16), usize::MAX, 0, FinishReason::Length, 0),
+        ("the prompt fills the context", limits(6, 8), usize::MAX, 0, FinishReason::ContextFull, 0),
+        ("both limits are reached at once", limits(0, 8), usize::MAX, 0, FinishReason::Length, 0),
+        (
+            "two places are left in the context",
+            limits(6, 10),
+            usize::MAX,
+            2,
+            FinishReason::ContextFull,
+            9,
+        ),
+        (
+            "the third token is a stop token",
+            stop(&[third, 36]),
+            usize::MAX,
+            2,
+            FinishReason::Stop,
+            10,
+        ),
+        ("`on_token` breaks at the third", limits(6, 16), 3, 3, FinishReason::Interrupted, 10),
+        (
+            "no limit but the context, and max_new_tokens the largest usize",
+            limits(usize::MAX, 10),
+            usize::MAX,
+            2,
+            FinishReason::ContextFull,
+            9,
+        ),
+        (
+            "a context as large as a usize can be",
+            limits(2, usize::MAX),
+            usize::MAX,
+            2,
+            FinishReason::Length,
+            9,
+        ),
+    ] {
+        let found = check::assert_accepts(name, || {
+            generate(&case, &mut session(&case, 64), &prompt, 64, &limits, end_after)
+        });
+        let expected = Generated { tokens: greedy[..new].to_vec(), reason, computed };
+        assert_eq!(
+            found, expected,
+            "{name}: new tokens, why it ended, and how many positions were computed"
+        );
+    }
+}
+
+#[test]
+fn task_4_without_stop_tokens_nothing_stops() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let made = RefCell::new(Vec::new());
+    let on_token = |token| {
+        made.borrow_mut().push(token);
+        ControlFlow::Continue(())
+    };
+    let reason = session(&case, 16)
+        .generate(&[1, 2], 64, &limits(3, 16), |_, _| 0, on_token)
+        .expect("the prompt fits");
+    assert_eq!(
+        (made.into_inner(), reason),
+        (vec![0; 3], FinishReason::Length),
+        "three times token 0, and no stop tokens: new tokens, and why it ended"
+    );
+}
+
+/// What `generate` hands on if `script` is chosen, and why it ends.
+fn written(
+    prompt: &[u32],
+    script: &[u32],
+    limits: &Limits,
+    end_after: usize,
+) -> (Vec<u32>, FinishReason) {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let (mut wants, mut found) = (script.iter(), Vec::new());
+    let on_token = |token| {
+        found.push(token);
+        if found.len() == end_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let choose =
+        |_: &[f32], _: &[u32]| *wants.next().expect("no more are chosen than the limits allow");
+    let reason = session(&case, 64).generate(prompt, 64, limits, choose, on_token);
+    (found, reason.expect("the prompt fits"))
+}
+
+#[test]
+fn task_4_whatever_is_chosen() {
+    let stop = |limit, tokens: &[u32]| Limits {
+        stop_tokens: tokens.iter().copied().collect(),
+        ..limits(limit, 64)
+    };
+    let same = [5; 50];
+    /// Why, what is chosen, limits, calls before a break, new tokens, the reason.
+    type Case<'a> = (&'a str, &'a [u32], Limits, usize, usize, FinishReason);
+    let cases: [Case<'_>; 6] = [
+        ("the first is a stop token", &[9], stop(4, &[9]), 9, 0, FinishReason::Stop),
+        ("a stop token of the prompt", &[3, 2], stop(4, &[2]), 9, 1, FinishReason::Stop),
+        ("fifty times the same", &same, limits(50, 64), 99, 50, FinishReason::Length),
+        ("the prompt's last token again", &[2, 2], limits(2, 64), 9, 2, FinishReason::Length),
+        ("a break at the last", &[3, 4], limits(2, 64), 2, 2, FinishReason::Interrupted),
+        ("a break at the first", &[3], limits(2, 64), 1, 1, FinishReason::Interrupted),
+    ];
+    for (name, script, limits, end_after, new, reason) in cases {
+        let found = written(&[1, 2], script, &limits, end_after);
+        assert_eq!(
+            found,
+            (script[..new].to_vec(), reason),
+            "{name}: what `on_token` got of the tokens {script:?} that `choose` gives, and why it ended"
+        );
+    }
+}
+
+#[test]
+fn task_4_only_the_end_of_the_tokens_wants_logits() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let mut model = model(&case, RopeLayout::HalfSplit);
+    // An output head that is a row short: whoever multiplies by it panics, for no row nobody does.
+    let (rows, cols) = (model.config.vocab_size - 1, model.config.hidden_size);
+    model.lm_head = Some(Matrix::from_f32(rows, cols, &vec![0.0; rows * cols]));
+    let mut session = Session::new(Arc::new(model), Arc::new(plan()), 16, CacheType::F32);
+    let tokens = [&tokens(&case, "a")[..6], &[37]].concat();
+    let what = "feed of seven tokens in chunks of two, the last of which is not in the vocabulary: it ends before anything is asked of the output head, which the last row of the last chunk alone needs";
+    let refused = check::assert_refuses(what, || session.feed(&tokens, 2).is_err());
+    assert!(refused, "{what}: it was accepted");
+    assert_eq!(session.cache().len(0), 6, "{what}: positions in the cache");
+}
+
+#[test]
+fn task_4_a_prompt_that_does_not_fit_is_refused() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let error = |prompt: &[u32], context: usize| {
+        let result = session(&case, 16).generate(
+            prompt,
+            64,
+            &limits(4, context),
+            |_, _| 0,
+            |_| ControlFlow::Continue(()),
+        );
+        match result {
+            Ok(reason) => panic!(
+                "a prompt of {} tokens and a context of {context} must be refused, found \
+                 {reason:?}",
+                prompt.len()
+            ),
+            Err(error) => error.to_string(),
+        }
+    };
+    let long = error(&[1, 2, 3, 4, 5], 4);
+    assert!(
+        long.contains('5') && long.contains('4'),
+        "five tokens, a context of four: {long:?} does not name both"
+    );
+    let empty = error(&[], 4);
+    assert!(empty.contains("empty"), "no tokens: {empty:?} does not say so");
+}
+
+#[test]
+fn task_4_a_conversation_goes_on_in_the_cache() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/qwen2");
+    let mut session = session(&case, 64);
+    let prompt = tokens(&case, "a");
+    let first = generate(&case, &mut session, &prompt, 64, &limits(4, 16), usize::MAX);
+    assert_eq!(
+        first,
+        Generated {
+            tokens: greedy(&case)[..4].to_vec(),
+            reason: FinishReason::Length,
+            computed: 11
+        },
+        "four new tokens"
+    );
+    // The next prompt is all that was said. Its first 11 tokens are in the cache; the twelfth was
+    // chosen and never fed.
+    let said = [prompt, first.tokens].concat();
+    let mut logits = Vec::new();
+    let choose = |scores: &[f32], _: &[u32]| {
+        logits = scores.to_vec();
+        argmax(scores)
+    };
+    let reason = session
+        .generate(&said, 64, &limits(1, 16), choose, |_| ControlFlow::Continue(()))
+        .expect("the prompt fits");
+    assert_eq!(reason, FinishReason::Length, "one new token");
+    assert_eq!(
+        session.cache().computed(),
+        12,
+        "of the second prompt's 12 tokens 11 are in the cache: how many positions were computed in \
+         all"
+    );
+    let what = format!("{}/logits_new, new token 4", case.name());
+    check::assert_close(
+        &what,
+        &tensor(&[logits.len()], logits),
+        &at(&case.tensor("logits_new"), 4),
+        case.tolerance("logits_new"),
+    );
+}
+
+#[test]
+fn task_4_another_prompt_keeps_what_it_shares() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
+    let mut session = session(&case, 16);
+    feed(&mut session, &a[..5], 64, &case, "logits_a", 4, "five tokens of a");
+    let mut logits = Vec::new();
+    let choose = |scores: &[f32], _: &[u32]| {
+        logits = scores.to_vec();
+        argmax(scores)
+    };
+    // The texts have four tokens in common; the fifth that is in the cache is another one.
+    session
+        .generate(&b, 64, &limits(1, 16), choose, |_| ControlFlow::Continue(()))
+        .expect("the prompt fits");
+    let found = (session.tokens().to_vec(), session.cache().computed());
+    assert_eq!(
+        found,
+        (b, 5 + 2),
+        "b in a session of five tokens, four of which are b's: its tokens then, and positions \
+         computed"
+    );
+    let what = format!("{}/logits_b, position 5, asked for by `generate`", case.name());
+    let more = "\n  run as   the prompt b in a session that holds five tokens of a, four of which \
+                b begins with";
+    let expected = at(&case.tensor("logits_b"), 5);
+    let found = tensor(&[logits.len()], logits);
+    check::assert_close_noting(&what, &found, &expected, case.tolerance("logits_b"), more);
+}
+
+/// The same weights and tokens through week 1's model, which computes everything anew.
+#[test]
+fn task_4_the_embedded_model_says_what_week_1_says() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story");
+    let model = Arc::new(load::load_folder(&folder, 16).expect("the embedded model"));
+    let tokens: Vec<u32> = random(2110, &[4]).iter().map(|x| (x.abs() * 700.0) as u32).collect();
+    let mut session = Session::new(model, Arc::new(plan()), 16, CacheType::F32);
+    session.feed(&tokens[..1], 64).expect("one token");
+    let found = session.feed(&tokens[1..], 64).expect("three more").to_vec();
+    let expected = next_token_logits(&load_model(&folder).expect("the embedded model"), &tokens);
+    let tensors = [found, expected].map(|logits| tensor(&[logits.len()], logits));
+    let property =
+        "week 1's model and yours have the same weights and were given the same four tokens";
+    check::assert_agrees("logits of the embedded model", &tensors[0], &tensors[1], 1e-3, property);
+}

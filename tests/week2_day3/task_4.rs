@@ -1,0 +1,258 @@
+//! Errors of a format, and how many bits cost how much.
+
+use super::*;
+
+const FORMATS: [&Part; 3] = [
+    &Part { task: "week2-day3 task 1", what: "Q8_0", check: check_q8_0_both_ways },
+    &Part { task: "week2-day3 task 2", what: "Q4_0", check: check_q4_0_both_ways },
+    &Part { task: "week2-day3 task 3", what: "Q5_0", check: check_q5_0_both_ways },
+];
+
+fn check_q8_0_both_ways() {
+    check_dequantize("task_1_dequantize/random", q8_0::dequantize);
+    ["ordinary", "between", "little"].into_iter().for_each(check_q8_0);
+}
+
+fn check_q4_0_both_ways() {
+    check_dequantize("task_2_dequantize/random", q4_0::dequantize);
+    ["ordinary", "between", "little"].into_iter().for_each(check_q4_0);
+}
+
+fn check_q5_0_both_ways() {
+    check_dequantize("task_3_dequantize/random", q5_0::dequantize);
+    ["ordinary", "between", "little"].into_iter().for_each(check_q5_0);
+}
+
+/// The error of each row, as f32: `x [n, cols]`, `y [n, cols]` → `[n]`.
+fn of_rows(case: &Case, error: impl Fn(&[f32], &[f32]) -> f64) -> Tensor {
+    let (x, y) = (case.tensor("x"), case.tensor("y"));
+    let rows = x.outer_iter().zip(y.outer_iter());
+    let errors =
+        rows.map(|(x, y)| error(x.as_slice().expect("a row"), y.as_slice().expect("a row")) as f32);
+    tensor(&[x.shape()[0]], errors.collect())
+}
+
+#[track_caller]
+fn check_rms(fixtures: &Fixtures) {
+    let case = fixtures.case("task_4_error/rows");
+    case.check("rms", &of_rows(&case, rms_error));
+}
+
+/// Both errors, in the order in which one is made of the other.
+#[track_caller]
+fn check_errors(fixtures: &Fixtures) {
+    check_rms(fixtures);
+    let case = fixtures.case("task_4_error/rows");
+    case.check("relative", &of_rows(&case, relative_error));
+}
+
+#[test]
+fn task_4_rms_error() {
+    let fixtures = fixtures();
+    check_rms(&fixtures);
+}
+
+#[test]
+fn task_4_rms_error_of_many_weights() {
+    check_rms(&fixtures());
+    // Each differs by 1.1f32 − 1, so that is the root of the mean of the squares too.
+    let n = 200_000;
+    let found = rms_error(&vec![1.0; n], &vec![1.1; n]);
+    let expected = f64::from(1.1f32) - 1.0;
+    assert!(
+        (found - expected).abs() <= 1e-9,
+        "rms_error of {n} pairs that all differ by {expected}: found {found}; a sum in f32 loses \
+         what is small beside it, so sum in f64"
+    );
+}
+
+#[test]
+fn task_4_rms_error_of_any_size() {
+    let zeros = [0.0; 4];
+    for (x, expected) in [
+        ([f32::INFINITY, 1.0, 1.0, 1.0], f64::INFINITY),
+        ([f32::NAN, 1.0, 1.0, 1.0], f64::NAN),
+        ([2f32.powi(60), 0.0, 0.0, 0.0], 2f64.powi(59)),
+        ([2f32.powi(-60), 0.0, 0.0, 0.0], 2f64.powi(-61)),
+    ] {
+        let found = rms_error(&x, &zeros);
+        assert!(
+            found == expected || !found.is_finite() && !expected.is_finite(),
+            "rms_error({x:?}, {zeros:?}): found {found:?}, expected {expected:?}: an error that is infinite, or none at all, is told and not hidden"
+        );
+    }
+    let found = relative_error(&[1.0; 4], &[-3.0; 4]);
+    assert!(
+        found == 4.0,
+        "relative_error of ones that come back as −3: found {found:?}, expected 4"
+    );
+}
+
+#[test]
+fn task_4_rms_error_needs_two_rows_of_one_length() {
+    check_rms(&fixtures());
+    assert_panics("rms_error of 3 weights and 2", || rms_error(&[1.0; 3], &[1.0; 2]));
+    assert_panics("rms_error of no weights", || rms_error(&[], &[]));
+}
+
+#[test]
+fn task_4_relative_error() {
+    let fixtures = fixtures();
+    check_errors(&fixtures);
+}
+
+#[test]
+fn task_4_relative_error_of_zeros_that_came_back_is_zero() {
+    let found = relative_error(&[0.0; 32], &[0.0; 32]);
+    assert!(
+        found == 0.0,
+        "relative_error of zeros that came back as zeros: found {found}, expected 0, for nothing \
+         differs"
+    );
+    let found = relative_error(&[0.0; 32], &[1.0; 32]);
+    assert!(
+        found == f64::INFINITY,
+        "relative_error of zeros that came back as ones: found {found}, expected infinity: ones \
+         are no share of zeros"
+    );
+}
+
+#[test]
+fn task_4_relative_error_needs_two_rows_of_one_length() {
+    let fixtures = fixtures();
+    check_errors(&fixtures);
+    assert_panics("relative_error of [1, 2] and [1]", || relative_error(&[1.0, 2.0], &[1.0]));
+    assert_panics("relative_error of [1] and [1, 2]", || relative_error(&[1.0], &[1.0, 2.0]));
+    assert_panics("relative_error of zeros, two and one", || relative_error(&[0.0; 2], &[0.0]));
+    assert_panics("relative_error of no weights", || relative_error(&[], &[]));
+}
+
+#[test]
+fn task_4_round_trip_needs_whole_blocks() {
+    check_errors(&fixtures());
+    for (tensor_type, n) in [
+        (TensorType::Q8_0, 33),
+        (TensorType::Q8_0, 20),
+        (TensorType::Q4_0, 40),
+        (TensorType::Q5_0, 63),
+        (TensorType::Q4_K, 300),
+        (TensorType::Q6_K, 32),
+    ] {
+        let x: Vec<f32> = (0..n).map(|i| i as f32 - 9.5).collect();
+        assert_panics(
+            &format!("round_trip_error of {n} weights in {tensor_type}, which are no whole blocks"),
+            || round_trip_error(tensor_type, &x),
+        );
+    }
+}
+
+#[test]
+fn task_4_round_trip_of_each_format() {
+    let fixtures = fixtures();
+    check_errors(&fixtures);
+    let case = fixtures.case("task_4_round_trip/formats");
+    let x = case.tensor("x");
+    for name in
+        case.value("formats").as_array().expect("a list").iter().filter_map(|name| name.as_str())
+    {
+        let tensor_type: TensorType = name.parse().expect("a type");
+        let found = x
+            .outer_iter()
+            .map(|row| round_trip_error(tensor_type, row.as_slice().expect("a row")) as f32)
+            .collect();
+        resting_on(&FORMATS, || case.check(name, &tensor(&[x.shape()[0]], found)));
+    }
+}
+
+#[test]
+fn task_4_more_bits_come_closer() {
+    resting_on(&FORMATS, || {
+        let fixtures = fixtures();
+        let x = fixtures.case("task_4_round_trip/formats").tensor("x");
+        let row: Vec<f32> = x.iter().copied().collect();
+        let error = |tensor_type| round_trip_error(tensor_type, &row);
+        let errors =
+            [TensorType::F32, TensorType::Q8_0, TensorType::Q5_0, TensorType::Q4_0].map(error);
+        assert!(errors[0] == 0.0, "F32 changes nothing, but its error is {}", errors[0]);
+        // Each bit fewer doubles the distance between two integers, and Q8_0 has three more than
+        // Q5_0.
+        let ratios =
+            tensor(&[2], vec![(errors[2] / errors[1]) as f32, (errors[3] / errors[2]) as f32]);
+        if let Err(difference) = compare(
+            "errors of Q5_0 to Q8_0, and of Q4_0 to Q5_0",
+            &ratios,
+            &tensor(&[2], vec![8.0, 2.0]),
+            0.5,
+        ) {
+            panic!("{difference}\n  with one bit fewer the integers lie twice as far apart");
+        }
+    });
+}
+
+/// With `-- --nocapture` it prints the table.
+#[test]
+fn task_4_errors_of_the_embedded_model() {
+    let fixtures = fixtures();
+    check_errors(&fixtures);
+    let case = fixtures.case("task_4_model/down_proj");
+    let name = case.value("tensor").as_str().expect("a name").to_owned();
+    let shape: Vec<usize> = case
+        .value("shape")
+        .as_array()
+        .expect("sizes")
+        .iter()
+        .map(|n| n.as_u64().expect("a size") as usize)
+        .collect();
+    let checkpoint =
+        Checkpoint::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story"))
+            .expect("the embedded model");
+    let stored = checkpoint.tensor(&name, &shape).expect("one of its matrices");
+    assert_eq!(stored.dtype, Dtype::BF16, "{name}");
+    let x: Vec<f32> =
+        stored.bytes.chunks_exact(2).map(|b| f32::from_le_bytes([0, 0, b[0], b[1]])).collect();
+
+    println!("{name} {shape:?}\nformat  bits a weight  relative error");
+    let mut errors = Vec::new();
+    for format in
+        case.value("formats").as_array().expect("a list").iter().filter_map(|name| name.as_str())
+    {
+        let tensor_type: TensorType = format.parse().expect("a type");
+        let error = round_trip_error(tensor_type, &x);
+        let bits = 8.0 * tensor_type.block_bytes() as f64 / tensor_type.block_len() as f64;
+        println!("{format:<6}  {bits:13.2}  {:12.4} %", 100.0 * error);
+        errors.push(error as f32);
+    }
+    resting_on(&FORMATS, || case.check("errors", &tensor(&[errors.len()], errors)));
+}
+
+#[test]
+fn task_4_provided_formats() {
+    let fixtures = fixtures();
+    check_errors(&fixtures);
+    let bytes = |case: &Case, name: &str| -> Vec<u8> {
+        case.integers(name).iter().map(|&byte| byte as u8).collect()
+    };
+    let format = |case: &str| -> TensorType {
+        case.rsplit('/').next().and_then(|name| name.parse().ok()).expect("a type")
+    };
+    for name in fixtures.cases("task_4_provided_read/") {
+        let (case, tensor_type) = (fixtures.case(&name), format(&name));
+        let expected = case.tensor("weights");
+        let mut out = vec![f32::NAN; expected.len()];
+        dequantize_row(tensor_type, &bytes(&case, "blocks"), &mut out);
+        for (i, (found, expected)) in out.iter().zip(&expected).enumerate() {
+            assert_eq!(
+                found.to_bits(),
+                expected.to_bits(),
+                "weight {i} in {tensor_type}: found {found:e}, expected {expected:e}"
+            );
+        }
+    }
+    for name in fixtures.cases("task_4_provided_written/") {
+        let (case, tensor_type) = (fixtures.case(&name), format(&name));
+        let (x, expected) = (case.tensor("x"), bytes(&case, "bytes"));
+        let mut out = vec![0; expected.len()];
+        quantize_row(tensor_type, x.as_slice().expect("in one piece"), &mut out);
+        assert_eq!(out, expected, "a row in {tensor_type}");
+    }
+}

@@ -1,0 +1,271 @@
+//! How threads share the tiles of an output.
+
+use super::*;
+
+/// Rows, columns, a tile's, and how many tiles that makes.
+const GRIDS: [(Cut, usize); 9] = [
+    ((1, 13, (1, 4)), 4),
+    ((1, 3, (1, 4)), 1),
+    ((1, 1, (1, 1)), 1),
+    ((5, 7, (2, 3)), 9),
+    ((5, 10, (2, 3)), 12),
+    ((6, 8, (2, 4)), 6),
+    ((3, 32, (3, 16)), 2),
+    ((7, 2, (1, 2)), 7),
+    ((4, 5, (9, 9)), 1),
+];
+
+fn grid(case: (usize, usize, (usize, usize))) -> Grid {
+    let (rows, width, tile) = case;
+    Grid { rows, width, tile }
+}
+
+/// In words.
+fn said(grid: &Grid) -> String {
+    let Grid { rows, width, tile: (down, across) } = grid;
+    format!("{rows} x {width} in tiles of {down} x {across}")
+}
+
+/// What a picture is of, and what its signs mean.
+fn pictured(what: &str) -> String {
+    format!("{what} (a, b, c … are tiles 0, 1, 2 …; - belongs to no tile, + to several)")
+}
+
+/// Which tile each cell belongs to, row by row, as a text; `-` where none does, `+` where several
+/// do.
+fn drawn(grid: &Grid, tiles: &[(Range<usize>, Range<usize>)]) -> String {
+    let cell = |row: usize, col: usize| {
+        let mut owners = tiles
+            .iter()
+            .enumerate()
+            .filter(|(_, (rows, cols))| rows.contains(&row) && cols.contains(&col));
+        match (owners.next(), owners.next()) {
+            (None, _) => '-',
+            (Some((i, _)), None) => char::from(b'a' + (i % 26) as u8),
+            _ => '+',
+        }
+    };
+    let row = |row: usize| (0..grid.width).map(|col| cell(row, col)).collect::<String>();
+    (0..grid.rows).map(row).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn task_3_number_of_tiles() {
+    let list = |count: &dyn Fn(Grid, usize) -> usize| {
+        let line = |&(case, expected): &(_, usize)| {
+            format!("{}: {}", said(&grid(case)), count(grid(case), expected))
+        };
+        GRIDS.iter().map(line).collect::<Vec<_>>().join("\n")
+    };
+    assert_picture(
+        "numbers of tiles",
+        &list(&|grid, _| grid.count()),
+        &list(&|_, expected| expected),
+    );
+}
+
+#[test]
+fn task_3_nothing_has_no_tiles() {
+    for (rows, width) in [(0, 7), (5, 0), (0, 0)] {
+        let grid = Grid { rows, width, tile: (2, 3) };
+        let found = assert_accepts(&format!("count of {grid:?}"), || grid.count());
+        assert_answer(&format!("{grid:?}: how many tiles there are"), &found, &0);
+        let taken = AtomicUsize::new(0);
+        take_tiles(&AtomicUsize::new(0), &grid, |_| {
+            taken.fetch_add(1, Relaxed);
+        });
+        assert_answer(&format!("{grid:?}: how many tiles a thread takes"), &taken.into_inner(), &0);
+    }
+}
+
+#[test]
+fn task_3_tiles_of_a_row() {
+    // The count is not asked for, so that this test is about tiles alone.
+    let grid = grid((1, 13, (1, 4)));
+    let tiles: Vec<_> = (0..4).map(|i| grid.tile(i)).collect();
+    let ends = |tiles: &[(Range<usize>, Range<usize>)]| {
+        let line = |(name, (rows, cols)): (char, &(Range<usize>, Range<usize>))| {
+            format!("\n{name}: rows {rows:?}, columns {cols:?}")
+        };
+        ('a'..).zip(tiles).map(line).collect::<String>()
+    };
+    let expected = [0..4, 4..8, 8..12, 12..13].map(|cols| (0..1, cols));
+    let found = drawn(&grid, &tiles) + &ends(&tiles);
+    assert_picture(
+        &pictured("13 columns in tiles of 4"),
+        &found,
+        &format!("aaaabbbbccccd{}", ends(&expected)),
+    );
+    let inside = tiles.iter().all(|(rows, cols)| rows.end <= 1 && cols.end <= 13);
+    assert!(inside, "{}: a tile reaches beyond the rectangle: {tiles:?}", said(&grid));
+}
+
+#[test]
+fn task_3_tiles_of_several_rows() {
+    for (case, expected) in [
+        ((5, 7, (2, 3)), "aaabbbc\naaabbbc\ndddeeef\ndddeeef\nggghhhi"),
+        ((5, 10, (2, 3)), "aaabbbcccd\naaabbbcccd\neeefffgggh\neeefffgggh\niiijjjkkkl"),
+        ((5, 6, (2, 3)), "aaabbb\naaabbb\ncccddd\ncccddd\neeefff"),
+        ((4, 7, (2, 3)), "aaabbbc\naaabbbc\ndddeeef\ndddeeef"),
+        ((3, 4, (2, 4)), "aaaa\naaaa\nbbbb"),
+    ] {
+        let grid = grid(case);
+        let n = expected.bytes().max().map_or(0, |last| usize::from(last - b'a') + 1);
+        let tiles: Vec<_> = (0..n).map(|i| grid.tile(i)).collect();
+        assert_picture(&pictured(&said(&grid)), &drawn(&grid, &tiles), expected);
+        let inside =
+            tiles.iter().all(|(rows, cols)| rows.end <= grid.rows && cols.end <= grid.width);
+        assert!(inside, "{}: a tile reaches beyond the rectangle: {tiles:?}", said(&grid));
+    }
+}
+
+#[test]
+fn task_3_tiles_of_a_large_matrix() {
+    let grid = Grid { rows: 3, width: 1_000_001, tile: (2, 2) };
+    let (found, half) = (grid.count(), 500_001);
+    assert!(found == 2 * half, "{grid:?}: {found} tiles, expected {}", 2 * half);
+    for (i, expected) in [
+        (40_000, (0..2, 80_000..80_002)),
+        (half - 1, (0..2, 1_000_000..1_000_001)),
+        (half, (2..3, 0..2)),
+        (2 * half - 1, (2..3, 1_000_000..1_000_001)),
+    ] {
+        let found = grid.tile(i);
+        assert!(found == expected, "{grid:?}: tile {i} is {found:?}, expected {expected:?}");
+    }
+    let (next, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let grid = Grid { rows: 2000, width: 4, tile: (1, 2) };
+    take_tiles(&next, &grid, |_| {
+        taken.fetch_add(1, Relaxed);
+    });
+    let taken = taken.into_inner();
+    assert!(taken == 4000, "{grid:?}: one thread takes {taken} tiles, expected all 4000");
+}
+
+#[test]
+fn task_3_one_thread_takes_every_tile_once() {
+    for (case, _) in GRIDS {
+        let grid = grid(case);
+        let taken = Mutex::new(Vec::new());
+        // A loop that never ends would never report.
+        let next = AtomicUsize::new(0);
+        take_tiles(&next, &grid, |tile| {
+            let mut taken = taken.lock().expect("nobody panics while holding it");
+            taken.push(tile);
+            assert!(taken.len() <= 64, "{grid:?}: 64 tiles were taken, expected {}", grid.count());
+        });
+        let taken = taken.into_inner().expect("nobody panicked");
+        let all: Vec<_> = (0..grid.count()).map(|i| grid.tile(i)).collect();
+        assert_picture(
+            &pictured(&format!("what one thread takes of {}", said(&grid))),
+            &drawn(&grid, &taken),
+            &drawn(&grid, &all),
+        );
+    }
+}
+
+#[test]
+fn task_3_a_thread_goes_on_where_others_are() {
+    let grid = grid((1, 20, (1, 4)));
+    // One of the five tiles has been taken.
+    let next = AtomicUsize::new(1);
+    let taken = Mutex::new(Vec::new());
+    take_tiles(&next, &grid, |(_, cols)| {
+        taken.lock().expect("nobody panics while holding it").push((cols.start, cols.end));
+    });
+    let taken = taken.into_inner().expect("nobody panicked");
+    assert_answer(
+        "the columns of the tiles that are left after one of five",
+        &taken,
+        &vec![(4, 8), (8, 12), (12, 16), (16, 20)],
+    );
+    // And the next thread finds nothing.
+    let more = AtomicUsize::new(0);
+    take_tiles(&next, &grid, |_| {
+        more.fetch_add(1, Relaxed);
+    });
+    assert_answer(
+        "how many tiles are left for another thread when all were taken",
+        &more.into_inner(),
+        &0,
+    );
+}
+
+#[test]
+fn task_3_threads_share_every_tile_once() {
+    for (threads, case) in
+        [1, 2, 3, 5].into_iter().flat_map(|threads| GRIDS.map(|(case, _)| (threads, case)))
+    {
+        let grid = grid(case);
+        let mut out = vec![0u32; grid.rows * grid.width];
+        Team::new(threads).parallel_tiles(&mut out, grid.width, grid.tile, |tile| {
+            for row in tile.rows() {
+                tile.row_mut(row).iter_mut().for_each(|cell| *cell += 1);
+            }
+        });
+        let what = format!(
+            "how often each cell of {} rows of {} was written by {threads} threads",
+            grid.rows, grid.width
+        );
+        assert_answer(&what, &out, &vec![1; grid.rows * grid.width]);
+    }
+}
+
+/// A number that two threads share, of which one is interrupted: before its use number `at`, the
+/// other runs from beginning to end. It takes no luck to meet a race so.
+struct Interrupted<'a> {
+    number: AtomicUsize,
+    uses: AtomicUsize,
+    at: usize,
+    other: &'a (dyn Fn(&AtomicUsize) + Sync),
+}
+
+impl Counter for Interrupted<'_> {
+    fn number(&self) -> &AtomicUsize {
+        let uses = self.uses.fetch_add(1, Relaxed) + 1;
+        assert!(uses <= 1000, "`next` was used a thousand times for {} tiles", self.at);
+        if uses == self.at {
+            (self.other)(&self.number);
+        }
+        &self.number
+    }
+}
+
+/// What goes wrong if a thread that takes tiles is interrupted before use number `at` of the number
+/// by one that takes all that are left. `None` if it uses the number less often.
+fn interrupted(grid: &Grid, at: usize) -> Option<Vec<String>> {
+    let count = grid.width;
+    // The last stands for everything beyond.
+    let taken: Vec<AtomicUsize> = (0..=count).map(|_| AtomicUsize::new(0)).collect();
+    let take = |(rows, cols): (Range<usize>, Range<usize>)| {
+        let i = if rows == (0..1) && cols.len() == 1 { cols.start.min(count) } else { count };
+        assert!(taken[i].fetch_add(1, Relaxed) < 64, "tile {i} was taken 64 times");
+    };
+    let other = |number: &AtomicUsize| take_tiles(number, grid, take);
+    let (number, uses) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let next = Interrupted { number, uses, at, other: &other };
+    take_tiles(&next, grid, take);
+    let often = taken.iter().enumerate().filter_map(|(i, n)| match (i == count, n.load(Relaxed)) {
+        (true, 0) | (false, 1) => None,
+        (true, n) => Some(format!("a tile beyond the last was taken, {n} times")),
+        (false, n) => Some(format!("tile {i} was taken {n} times")),
+    });
+    let wrong =
+        often.map(|what| format!("interrupted before use {at} of `next`: {what}")).collect();
+    (at <= next.uses.into_inner()).then_some(wrong)
+}
+
+#[test]
+fn task_3_a_thread_may_be_interrupted_anywhere() {
+    let grid = grid((1, 2, (1, 1)));
+    assert!(
+        grid.count() == 2 && (0..2).all(|i| grid.tile(i) == (0..1, i..i + 1)),
+        "this rests on `count` and `tile`, whose own tests fail"
+    );
+    let wrong: Vec<String> = (1..).map_while(|at| interrupted(&grid, at)).flatten().collect();
+    let right = "each was taken once, wherever the thread was interrupted";
+    let found = if wrong.is_empty() { right.to_owned() } else { wrong.join("\n") };
+    let what =
+        "two tiles and two threads, one of which is interrupted while the other takes what is left";
+    assert_picture(what, &found, right);
+}

@@ -1,0 +1,155 @@
+//! Records of what happened to a request, and quantiles of them.
+
+use super::*;
+
+fn at(steps: u64, rows: u64) -> Moment {
+    Moment { steps, rows }
+}
+
+#[test]
+fn task_3_a_record() {
+    // It got its place two steps after it came.
+    let mut record = Record { admitted: Some(at(12, 530)), ..Record::new(at(10, 500)) };
+    check::assert_answer("no token yet", &record.time_to_first_token(), &None);
+    let mut seen = Vec::new();
+    // A first token, a gap of many rows, a gap of many steps, a short one.
+    for now in [at(13, 540), at(14, 640), at(20, 650), at(21, 652)] {
+        record.token(now);
+        seen.push(now);
+        let call = format!("submitted at step 10, row 500; tokens at {seen:?}");
+        check::assert_answer(
+            &format!("{call}: time to the first token"),
+            &record.time_to_first_token(),
+            &Some(at(3, 40)),
+        );
+        let gap = match seen.len() {
+            1 => at(0, 0),
+            2 => at(1, 100),
+            _ => at(6, 100),
+        };
+        check::assert_answer(
+            &format!("{call}: the longest gap, in steps and in rows"),
+            &record.longest_gap,
+            &gap,
+        );
+        check::assert_answer(
+            &format!("{call}: the first and the last"),
+            &(record.first_token, record.last_token),
+            &(Some(at(13, 540)), Some(now)),
+        );
+    }
+}
+
+/// A request whose first token comes with the first step of all.
+#[test]
+fn task_3_from_the_very_beginning() {
+    let mut record = Record::new(at(0, 0));
+    record.token(at(1, 7));
+    check::assert_answer(
+        "submitted before the first step, a token from it: time to the first token",
+        &record.time_to_first_token(),
+        &Some(at(1, 7)),
+    );
+    check::assert_answer("one token has no gap", &record.longest_gap, &at(0, 0));
+}
+
+#[test]
+fn task_3_quantiles() {
+    let hundred: Vec<u64> = (1..=100).rev().collect();
+    let cases: [(&str, &[u64], f64, Option<u64>); 12] = [
+        ("no values", &[], 0.5, None),
+        ("one value, the median", &[7], 0.5, Some(7)),
+        ("one value, p99", &[7], 0.99, Some(7)),
+        ("one value, the least", &[7], 0.0, Some(7)),
+        ("the median of three", &[30, 10, 20], 0.5, Some(20)),
+        ("the median of four is a value, the second", &[40, 10, 30, 20], 0.5, Some(20)),
+        ("the largest", &[30, 10, 20], 1.0, Some(30)),
+        ("the least", &[30, 10, 20], 0.0, Some(10)),
+        ("p99 of a hundred", &hundred, 0.99, Some(99)),
+        ("p90 of a hundred", &hundred, 0.9, Some(90)),
+        ("p99 of ten is the largest", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 0.99, Some(10)),
+        ("equal values", &[5, 5, 5, 9], 0.5, Some(5)),
+    ];
+    for (why, values, q, expected) in cases {
+        let call = format!("{why}: quantile({values:?}, {q})");
+        let mut values = values.to_vec();
+        let found = check::assert_accepts(&call, || quantile(&mut values, q));
+        check::assert_answer(&call, &found, &expected);
+    }
+}
+
+/// Three requests, one of them with a long prompt, without a budget and with one: who waits how long,
+/// exactly.
+#[test]
+fn task_3_what_a_budget_does_to_the_gaps() {
+    let fixtures = Fixtures::open("week3_day2");
+    let case = fixtures.case("task_2_engine/llama");
+    let prompts = lists(&case, "prompts");
+    let records = |rows: Option<usize>| {
+        let options = EngineOptions { budget: rows, records: true, ..EngineOptions::default() };
+        let mut engine = engine(&case, 3, options);
+        let mut told = Told::default();
+        let when = format!("two short requests, then one of 30 tokens, budget {rows:?}");
+        for prompt in [&prompts[1], &prompts[4]] {
+            engine.submit(request(prompt, 8)).expect("a good request");
+        }
+        step(&mut engine, &mut told, &when);
+        engine.submit(request(&prompts[3], 3)).expect("a good request");
+        run(&mut engine, &mut told, &when);
+        let records: BTreeMap<_, _> = engine.take_records().into_iter().collect();
+        assert!(engine.take_records().is_empty(), "records are told once");
+        (0..3)
+            .map(|id| {
+                let record = &records[&id];
+                let first = record.time_to_first_token().expect("a first token");
+                (record.admitted, first, record.longest_gap, record.finished)
+            })
+            .collect::<Vec<_>>()
+    };
+    // Step 1: prompts of 1 and 3. Step 2, whole: 1 + 1 + 30 rows, and a first token for all.
+    check::assert_answer(
+        "no budget: of each request when it got its place, what it waited for its first token, its \
+         longest gap, and its end\n ",
+        &records(None),
+        &vec![
+            (Some(at(0, 0)), at(1, 4), at(1, 32), Some(at(8, 50))),
+            (Some(at(0, 0)), at(1, 4), at(1, 32), Some(at(8, 50))),
+            (Some(at(1, 4)), at(1, 32), at(1, 3), Some(at(4, 42))),
+        ],
+    );
+    // With 8 rows a step, 6 of them for the long prompt: five steps.
+    check::assert_answer(
+        "8 rows a step: of each request when it got its place, what it waited for its first token, \
+         its longest gap, and its end\n ",
+        &records(Some(8)),
+        &vec![
+            (Some(at(0, 0)), at(1, 4), at(1, 8), Some(at(8, 50))),
+            (Some(at(0, 0)), at(1, 4), at(1, 8), Some(at(8, 50))),
+            (Some(at(1, 4)), at(5, 40), at(1, 3), Some(at(8, 50))),
+        ],
+    );
+}
+
+/// A cancelled request has a record too, and without a place it has no admission.
+#[test]
+fn task_3_records_of_the_cancelled() {
+    let fixtures = Fixtures::open("week3_day2");
+    let case = fixtures.case("task_2_engine/llama");
+    let prompts = lists(&case, "prompts");
+    let options = EngineOptions { records: true, ..EngineOptions::default() };
+    let mut engine = engine(&case, 1, options);
+    let mut told = Told::default();
+    let ids = [2, 4].map(|i| engine.submit(request(&prompts[i], 8)).expect("a good request"));
+    step(&mut engine, &mut told, "two requests, one place");
+    assert_eq!(ids.map(|id| engine.cancel(id)), [true; 2], "both are there");
+    run(&mut engine, &mut told, "both cancelled");
+    let records = engine.take_records();
+    let seen: Vec<_> =
+        records.iter().map(|(id, r)| (*id, r.admitted, r.first_token, r.finished)).collect();
+    let (first, now) = (Some(at(0, 0)), Some(at(1, 7)));
+    check::assert_answer(
+        "two requests in one place, both cancelled after a step: place, first token, end\n ",
+        &seen,
+        &vec![(ids[0], first, now, now), (ids[1], None, None, now)],
+    );
+}

@@ -1,0 +1,205 @@
+//! Constrained answers from the engine, in batches and over pages.
+
+use super::*;
+
+/// A vocabulary for the fixture's models: bytes of JSON, and tokens that mean nothing.
+fn small_vocabulary(n: usize) -> Vec<Vec<u8>> {
+    let mut texts = own(&[
+        "", "{", "}", "\"", ":", "0", "a", ",", "[", "]", " ", "\":", "{\"", "\"}", "1", "-", ".",
+        "e", "true", "b", "é", "\\n", "}}", "],", "null", "\n", "abc", "12",
+    ]);
+    texts.resize(n, Vec::new());
+    texts
+}
+
+fn engine(case: &Case, max_batch: usize, options: EngineOptions) -> Engine {
+    serving::engine(case, max_batch, options)
+}
+
+/// Requests for JSON with few and with many tokens, greedy and sampled.
+fn requests() -> Vec<Request> {
+    (0..10u32)
+        .map(|i| Request {
+            stop_tokens: vec![0],
+            seed: u64::from(i),
+            sampling: SamplerOptions {
+                temperature: if i % 3 == 0 { 0.0 } else { 2.5 },
+                ..SamplerOptions::default()
+            },
+            ..request(&[1 + i, 7, 3], 2 + 2 * i as usize)
+        })
+        .collect()
+}
+
+fn text_of(texts: &[Vec<u8>], tokens: &[u32]) -> Vec<u8> {
+    tokens.iter().flat_map(|&token| texts[token as usize].clone()).collect()
+}
+
+/// In the engine: an answer is an object, and the same alone and among others, some of which are
+/// free to say what they like.
+#[test]
+fn task_4_batches_of_json() {
+    let fixtures = Fixtures::open("week3_day1");
+    let case = fixtures.case("task_4_engine/llama");
+    let texts = small_vocabulary(model(&case).config.vocab_size);
+    resting_on(&[SCALARS, AUTOMATON, TREE, ENDS], || {
+        let vocabulary = Arc::new(Vocabulary::new(texts.clone()));
+        let rules = Arc::new(Rules::new(Json::Object, Arc::clone(&vocabulary)));
+        let (mut alone, mut free) = (Vec::new(), Vec::new());
+        for constrained in [true, false] {
+            for request in requests() {
+                let mut engine = engine(&case, 1, EngineOptions::default());
+                let constraint = constrained.then(|| Constraint::new(&rules));
+                let id = engine.submit_constrained(request, constraint).expect("a good request");
+                let mut told = Told::default();
+                run(&mut engine, &mut told, "a request alone");
+                let answer = told.answers.remove(&id).unwrap_or_default();
+                let end = told.ends[&id];
+                if constrained { &mut alone } else { &mut free }.push((answer, end));
+            }
+        }
+        for ((answer, end), request) in alone.iter().zip(requests()) {
+            let text = text_of(&texts, answer);
+            let shown = text.escape_ascii();
+            let value = std::str::from_utf8(&text).ok().and_then(|text| text.parse::<Value>().ok());
+            assert!(
+                value.is_some_and(|value| value.is_object()),
+                "{} tokens at most: found {shown}, expected an object",
+                request.max_new_tokens
+            );
+            let most = request.max_new_tokens;
+            assert!(answer.len() <= most, "{} tokens, expected at most {most}", answer.len());
+            // `Length` where the budget kept the model from a longer one.
+            assert!(
+                matches!(end, FinishReason::Stop | FinishReason::Length),
+                "{shown}: an object that is whole ends the answer, also with the last token: found \
+                 {end:?}"
+            );
+        }
+        assert!(alone != free, "free answers are objects by themselves: {free:?}");
+        for max_batch in [3, 7] {
+            let mut engine = engine(&case, max_batch, EngineOptions::default());
+            let mut all = Vec::new();
+            for request in requests() {
+                let constraint = Some(Constraint::new(&rules));
+                let id = engine.submit_constrained(request.clone(), constraint);
+                all.push((id.expect("a good request"), engine.submit(request).expect("the same")));
+            }
+            let mut told = Told::default();
+            run(&mut engine, &mut told, "requests together");
+            let of = |id| (told.answers.get(&id).cloned().unwrap_or_default(), told.ends[&id]);
+            for (i, (json, any)) in all.into_iter().enumerate() {
+                check::assert_answer(
+                    &format!("request {i} as JSON, among others and alone"),
+                    &of(json),
+                    &alone[i],
+                );
+                check::assert_answer(
+                    &format!("request {i} without a form, among others and alone"),
+                    &of(any),
+                    &free[i],
+                );
+            }
+        }
+    });
+}
+
+/// Long prompts in chunks, in pages that run out, so that requests have to begin anew: the answers
+/// are the same, and whole.
+#[test]
+fn task_4_over_pages_that_run_out() {
+    let fixtures = Fixtures::open("week3_day1");
+    let case = fixtures.case("task_4_engine/llama");
+    let texts = small_vocabulary(model(&case).config.vocab_size);
+    resting_on(&[SCALARS, AUTOMATON, TREE, ENDS], || {
+        let rules = Arc::new(Rules::new(Json::Object, Arc::new(Vocabulary::new(texts.clone()))));
+        let requests: Vec<Request> = (0..4u32)
+            .map(|i| Request {
+                stop_tokens: vec![0],
+                seed: u64::from(i),
+                sampling: SamplerOptions { temperature: 2.5, ..SamplerOptions::default() },
+                ..request(&(0..27 + i).map(|p| (7 * p + i) % 37).collect::<Vec<_>>(), 40)
+            })
+            .collect();
+        let mut alone = Vec::new();
+        for request in &requests {
+            let mut engine = engine(&case, 1, EngineOptions::default());
+            let id = engine
+                .submit_constrained(request.clone(), Some(Constraint::new(&rules)))
+                .expect("a good request");
+            let mut told = Told::default();
+            run(&mut engine, &mut told, "a request alone");
+            alone.push((told.answers.remove(&id).unwrap_or_default(), told.ends[&id]));
+        }
+        let model = model(&case);
+        let c = &model.config;
+        let shape = CacheShape {
+            layers: c.n_layers,
+            sequences: 4,
+            kv_heads: c.n_kv_heads,
+            capacity: 96,
+            head_dim: c.head_dim,
+        };
+        let plan = Plan {
+            kernels: Rung::Naive.into(),
+            attention: AttentionKind::TwoPass,
+            team: Team::new(1),
+        };
+        let cache = PagedCache::new(shape, TILE, 4, CacheType::F32);
+        let options = EngineOptions { budget: Some(9), ..EngineOptions::default() };
+        let text = Box::new(serving::token_bytes);
+        let mut engine = Engine::new(Arc::new(model), Arc::new(plan), cache, options, text);
+        for request in &requests {
+            engine
+                .submit_constrained(request.clone(), Some(Constraint::new(&rules)))
+                .expect("a good request");
+        }
+        let mut told = Told::default();
+        run(&mut engine, &mut told, "four requests over four pages");
+        assert!(engine.counts().preempted > 0, "nobody had to wait again");
+        for (id, expected) in (0..).zip(&alone) {
+            let found = (told.answers.get(&id).cloned().unwrap_or_default(), told.ends[&id]);
+            assert_eq!(&found, expected, "request {id}, over pages that run out and alone");
+            let text = text_of(&texts, &found.0);
+            let whole = std::str::from_utf8(&text).is_ok_and(|text| text.parse::<Value>().is_ok());
+            assert!(whole, "request {id}: found {}, which is no JSON", text.escape_ascii());
+        }
+    });
+}
+
+#[test]
+fn task_4_what_cannot_be_is_refused() {
+    let fixtures = Fixtures::open("week3_day1");
+    let case = fixtures.case("task_4_engine/llama");
+    let texts = small_vocabulary(model(&case).config.vocab_size);
+    resting_on(&[SCALARS, AUTOMATON, TREE, ENDS], || {
+        let refusal = |texts: Vec<Vec<u8>>, context: usize, request: Request| {
+            let options = EngineOptions { context, ..EngineOptions::default() };
+            let mut engine = engine(&case, 1, options);
+            let rules = Rules::new(Json::Object, Arc::new(Vocabulary::new(texts)));
+            let constraint = Constraint::new(&Arc::new(rules));
+            let refused = engine.submit_constrained(request, Some(constraint));
+            assert!(
+                engine.is_idle() == refused.is_err(),
+                "a refused request leaves nothing behind"
+            );
+            refused.err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        let stops = Request { stop_texts: vec![b"}".to_vec()], ..request(&[1, 2], 9) };
+        let without = texts.iter().map(|text| if text == b"{" { vec![] } else { text.clone() });
+        for (why, message, words) in [
+            ("one token", refusal(texts.clone(), 99, request(&[1, 2], 1)), &["1", "takes 2"][..]),
+            ("no tokens", refusal(texts.clone(), 99, request(&[1, 2], 0)), &["0", "takes 2"]),
+            ("room for one", refusal(texts.clone(), 3, request(&[1, 2], 9)), &["1", "takes 2"]),
+            ("room for two", refusal(texts.clone(), 4, request(&[1, 2], 9)), &[]),
+            ("a stop text", refusal(texts.clone(), 99, stops), &["stop text"]),
+            ("no {", refusal(without.collect(), 99, request(&[1, 2], 9)), &["no tokens"]),
+        ] {
+            assert!(
+                words.iter().all(|word| message.contains(word))
+                    && words.is_empty() == message.is_empty(),
+                "{why}: found the message {message:?}, expected one with {words:?}"
+            );
+        }
+    });
+}
