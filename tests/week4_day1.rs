@@ -5,7 +5,7 @@
 use anyhow::Result;
 use tiny_llm::week4::{layout::Layout, strided::Strided};
 use tiny_llm_formats::{Tensor, gguf::TensorType, tensor::tensor};
-use tiny_llm_harness::told::assert_good;
+use tiny_llm_harness::messages::assert_good;
 use tiny_llm_harness::{
     check::{Part, assert_answer},
     fixtures::{Case, Fixtures},

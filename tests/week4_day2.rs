@@ -23,7 +23,7 @@ use tiny_llm::{
 };
 use tiny_llm_formats::{Tensor, config::ModelConfig};
 use tiny_llm_harness::{
-    allocations::CountingAllocator, check::Part, fixtures::Case, told::assert_good,
+    allocations::CountingAllocator, check::Part, fixtures::Case, messages::assert_good,
 };
 
 use task_1::task_1_nodes_have_the_sizes_of_their_results;

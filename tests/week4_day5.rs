@@ -15,7 +15,7 @@ use tiny_llm_gpu::{Buffer, Gpu, bytes_of};
 use tiny_llm_harness::{
     check::Part,
     fixtures::{Case, Fixtures},
-    told::assert_good,
+    messages::assert_good,
 };
 
 #[cfg(feature = "fresh")]

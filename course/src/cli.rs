@@ -9,8 +9,8 @@ use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use crate::{
-    asked::Words, borrow, curriculum::Curriculum, diff, engine, environment, files, hint,
-    record::HINTS, start, status, test, tools, trace, update, watch,
+    borrow, curriculum::Curriculum, diff, engine, environment, files, hint, record::HINTS,
+    selection::Words, start, status, test, tools, trace, update, watch,
 };
 
 /// Reads the command line and does what it asks.

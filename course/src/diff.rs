@@ -5,15 +5,15 @@ use std::{fmt::Write as _, path::Path};
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    asked::Words,
     curriculum::Curriculum,
     git,
     ink::Ink,
-    judge::{self, Verdict},
     learner::State,
+    selection::Words,
     source::place,
-    standing::Status,
     stubs::{Generated, generated},
+    task_states::Status,
+    test_run::{self, Verdict},
 };
 
 /// `cargo course diff TASK [--spoil]`.
@@ -30,7 +30,7 @@ pub(crate) fn diff(root: &Path, curriculum: &Curriculum, words: &Words, spoil: b
         .find(|file| file.path == task.file)
         .with_context(|| format!("{} does not exist", task.file))?;
     if !spoil {
-        let why = match judge::run(root, day, Some(id.task), Ink::of_stdout())?.verdict {
+        let why = match test_run::run(root, day, Some(id.task), Ink::of_stdout())?.verdict {
             Verdict::Passed => None,
             Verdict::Failed => Some("its tests do not pass yet"),
             Verdict::DoesNotCompile => Some("your code does not compile"),

@@ -14,11 +14,11 @@ use std::{collections::BTreeSet, fs, path::Path};
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    asked::Words,
     curriculum::{Curriculum, Day, TaskId},
     fields::Fields,
     record::{HINTS, Record},
-    standing::Status,
+    selection::Words,
+    task_states::Status,
 };
 
 /// Folder of the hints, relative to the repository.

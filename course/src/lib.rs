@@ -7,7 +7,6 @@
 //! `.course/progress.json`, is derived from test results. Borrowed tasks are known by their marks in
 //! `src/`, not by the state.
 
-mod asked;
 pub mod cli;
 pub mod curriculum;
 pub mod engine;
@@ -22,6 +21,7 @@ pub mod process;
 pub mod processor;
 pub mod progress;
 pub mod replace;
+mod selection;
 pub mod source;
 pub mod stubs;
 pub mod template;
@@ -34,16 +34,16 @@ mod fingerprint;
 mod git;
 mod ink;
 mod json;
-mod judge;
 mod record;
-mod standing;
+mod results;
 mod start;
 mod status;
 mod task_list;
+mod task_states;
 mod test;
+mod test_run;
 mod tools;
 mod trace;
-mod trial;
 mod update;
 mod watch;
 

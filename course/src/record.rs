@@ -35,7 +35,7 @@ use crate::{
     curriculum::TaskId,
     files::{Recovery, write_atomically},
     json::{self, Json},
-    judge::Verdict,
+    test_run::Verdict,
 };
 
 /// Path of the record, relative to the repository.

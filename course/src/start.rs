@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    asked::Words, curriculum::Curriculum, engine::STORY, environment, estimate, process,
-    progress::Build, status,
+    curriculum::Curriculum, engine::STORY, environment, estimate, process, progress::Build,
+    selection::Words, status,
 };
 
 /// All of it. The first time most of it is the build; later the story begins at once.

@@ -5,14 +5,14 @@ use std::{path::Path, process::ExitCode};
 use anyhow::Result;
 
 use crate::{
-    asked::{Asked, Words},
     curriculum::{Curriculum, Day},
     fingerprint,
     ink::Ink,
-    judge,
-    standing::Status,
+    results::Results,
+    selection::{Selection, Words},
     status,
-    trial::Trial,
+    task_states::Status,
+    test_run,
 };
 
 /// Runs the tests of a task, a day or a week. The exit code is 1 if one is red.
@@ -22,7 +22,8 @@ use crate::{
 pub(crate) fn test(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<ExitCode> {
     let status = Status::read(root, curriculum)?;
     let asked = words.asked(curriculum, status.day())?;
-    let current = || status.current().map(|task| Asked::Task(task.day, task.id.clone(), task.task));
+    let current =
+        || status.current().map(|task| Selection::Task(task.day, task.id.clone(), task.task));
     let runs: Vec<(&Day, Option<usize>)> = match asked.or_else(current) {
         None => {
             println!(
@@ -31,18 +32,18 @@ pub(crate) fn test(root: &Path, curriculum: &Curriculum, words: &Words) -> Resul
             );
             return Ok(ExitCode::SUCCESS);
         }
-        Some(Asked::Task(day, id, _)) => vec![(day, Some(id.task))],
-        Some(Asked::Day(day)) => vec![(day, None)],
-        Some(Asked::Week(week)) => week.days.iter().map(|day| (day, None)).collect(),
+        Some(Selection::Task(day, id, _)) => vec![(day, Some(id.task))],
+        Some(Selection::Day(day)) => vec![(day, None)],
+        Some(Selection::Week(week)) => week.days.iter().map(|day| (day, None)).collect(),
     };
     let ink = Ink::of_stdout();
     let mut passed = true;
     for (n, (day, task)) in runs.iter().enumerate() {
         let fingerprints = fingerprint::all(root, curriculum);
-        let trial = Trial::new(root, day, *task, judge::run(root, day, *task, ink)?);
-        trial.remember(root, &fingerprints);
-        print!("{}{}", if n > 0 { "\n" } else { "" }, trial.tell(ink));
-        passed &= trial.passed();
+        let results = Results::new(root, day, *task, test_run::run(root, day, *task, ink)?);
+        results.remember(root, &fingerprints);
+        print!("{}{}", if n > 0 { "\n" } else { "" }, results.tell(ink));
+        passed &= results.passed();
     }
     if !passed {
         return Ok(ExitCode::FAILURE);

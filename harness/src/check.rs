@@ -248,7 +248,7 @@ pub fn assert_accepts<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
     assert_returns(arguments, action, |_| None)
 }
 
-/// Like [`assert_accepts`], but `explain` can add to the message of a panic. See [`Told`].
+/// Like [`assert_accepts`], but `explain` can add to the message of a panic. See [`PanicReport`].
 ///
 /// # Panics
 /// If `action` panics.
@@ -256,18 +256,18 @@ pub fn assert_accepts<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
 pub fn assert_returns<T>(
     arguments: &str,
     action: impl FnOnce() -> T,
-    explain: impl FnOnce(&Panic) -> Option<Told>,
+    explain: impl FnOnce(&Panic) -> Option<PanicReport>,
 ) -> T {
     let panic = match panics::catch(action) {
         Ok(value) => return value,
         Err(panic) if panic.is_todo() => panic.go_on(),
         Err(panic) => panic,
     };
-    let told = explain(&panic).unwrap_or_default();
-    let meaning = told.diagnosis.or_else(|| panics::meaning(panic.message()));
+    let report = explain(&panic).unwrap_or_default();
+    let meaning = report.diagnosis.or_else(|| panics::meaning(panic.message()));
     panic!(
         "{arguments}: {} panicked at {}: {}{}",
-        told.lead,
+        report.lead,
         panic.place,
         panic.message(),
         meaning.map(|meaning| format!("\n  diagnosis {meaning}")).unwrap_or_default()
@@ -275,14 +275,14 @@ pub fn assert_returns<T>(
 }
 
 /// How to report an unexpected panic.
-pub struct Told {
+pub struct PanicReport {
     /// The text before "panicked at".
     pub lead: &'static str,
     /// The cause, if the test knows it. Otherwise Rust's own panics are explained.
     pub diagnosis: Option<&'static str>,
 }
 
-impl Default for Told {
+impl Default for PanicReport {
     fn default() -> Self {
         Self { lead: "this input is allowed, but your function", diagnosis: None }
     }
@@ -296,7 +296,7 @@ impl Default for Told {
 #[track_caller]
 pub fn assert_refuses<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
     let lead = "this must be refused with an error, but your function";
-    assert_returns(arguments, action, |_| Some(Told { lead, diagnosis: None }))
+    assert_returns(arguments, action, |_| Some(PanicReport { lead, diagnosis: None }))
 }
 
 /// Another task that a test depends on.

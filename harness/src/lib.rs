@@ -9,7 +9,7 @@ mod diagnosis;
 mod difference;
 pub mod fixtures;
 pub mod fresh;
+pub mod messages;
 pub mod panics;
 mod stored;
-pub mod told;
 mod tolerance;

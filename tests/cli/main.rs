@@ -16,6 +16,8 @@ mod batch;
 #[cfg(feature = "reference")]
 mod commands;
 #[cfg(feature = "reference")]
+mod drafts;
+#[cfg(feature = "reference")]
 mod experts;
 mod folder;
 #[cfg(feature = "reference")]
@@ -33,8 +35,6 @@ mod quantize;
 mod reports;
 #[cfg(feature = "reference")]
 mod simulate;
-#[cfg(feature = "reference")]
-mod sooner;
 #[cfg(feature = "reference")]
 mod stream;
 #[cfg(not(feature = "reference"))]

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use tiny_llm::week1::generate::{FinishReason, argmax, generate};
 use tiny_llm_harness::{
     check::{assert_accepts, assert_refuses},
-    told::assert_not_exchanged,
+    messages::assert_not_exchanged,
 };
 
 use super::{limits, written};

@@ -7,7 +7,7 @@ use tiny_llm::week2::{
     generate::Session,
     rope::RopeLayout,
 };
-use tiny_llm_harness::{check, told::assert_not_exchanged};
+use tiny_llm_harness::{check, messages::assert_not_exchanged};
 
 use super::{
     fixtures, model, plan,

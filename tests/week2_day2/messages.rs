@@ -10,7 +10,7 @@ use tiny_llm::week2::gguf::{
     table::{alignment, check_places, read_tensor},
 };
 use tiny_llm_formats::gguf::{MAGIC, Value};
-use tiny_llm_harness::told::assert_tells;
+use tiny_llm_harness::messages::assert_tells;
 
 use super::{
     FILE, assert_says, calmly, entry, metadata,

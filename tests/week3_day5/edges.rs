@@ -10,7 +10,7 @@ use tiny_llm::{
 };
 use tiny_llm_harness::{
     check::{assert_accepts, assert_refuses},
-    told::assert_tells,
+    messages::assert_tells,
 };
 
 #[test]

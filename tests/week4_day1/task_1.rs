@@ -5,7 +5,7 @@ use tiny_llm_formats::gguf::TensorType::{F16, F32, Q4_0, Q4_K, Q8_0};
 use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics};
 
 use super::{each, four, kind, list, numbers};
-use tiny_llm_harness::told::{assert_good, assert_refused};
+use tiny_llm_harness::messages::{assert_good, assert_refused};
 
 #[test]
 pub(super) fn task_1_strides_of_packed_tensors() {

@@ -5,7 +5,7 @@ use tiny_llm_formats::gguf::TensorType::{F32, Q4_0, Q8_0};
 use tiny_llm_harness::check::{assert_accepts, assert_answer, resting_on};
 
 use super::{PACKED, each, follow, numbers, stepped, steps, stored, vector};
-use tiny_llm_harness::told::{assert_good, assert_refused};
+use tiny_llm_harness::messages::{assert_good, assert_refused};
 
 #[test]
 pub(super) fn task_2_views_are_pytorchs() {

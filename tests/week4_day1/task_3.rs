@@ -5,7 +5,7 @@ use tiny_llm_formats::gguf::TensorType::{F16, F32, Q4_0};
 use tiny_llm_harness::check::{assert_accepts, assert_answer, resting_on};
 
 use super::{PACKED, VIEWS, each, follow, numbers, stepped, steps, stored, vector};
-use tiny_llm_harness::told::{assert_good, assert_refused};
+use tiny_llm_harness::messages::{assert_good, assert_refused};
 
 /// Why, sizes, strides, whether all elements follow one another, and whether those of a row do.
 type Line = (&'static str, [usize; 4], [usize; 4], bool, bool);

@@ -5,7 +5,7 @@ use tiny_llm_formats::gguf::TensorType::{F16, F32, Q8_0};
 use tiny_llm_harness::check::{assert_answer, resting_on};
 
 use super::{PACKED, ROWS, VIEWS, each, four, numbers, stepped, steps, stored, vector};
-use tiny_llm_harness::told::{assert_good, assert_refused};
+use tiny_llm_harness::messages::{assert_good, assert_refused};
 
 fn packed(ne: [usize; 4]) -> Layout {
     let [a, b, c, d] = ne;

@@ -5,7 +5,7 @@ use tiny_llm_formats::{gguf::TensorType::F32, tensor::tensor};
 use tiny_llm_harness::check::assert_answer;
 
 use super::{leaf, weight};
-use tiny_llm_harness::told::{assert_good, assert_refused};
+use tiny_llm_harness::messages::{assert_good, assert_refused};
 
 /// A node's operation, its sources, and its layout.
 fn seen(graph: &Graph, i: usize) -> (String, Vec<usize>, Layout) {

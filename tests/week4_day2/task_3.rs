@@ -19,7 +19,7 @@ use tiny_llm_harness::{
 };
 
 use super::{NODES, as_made, given, leaf, plan, run, weight};
-use tiny_llm_harness::told::assert_good;
+use tiny_llm_harness::messages::assert_good;
 
 /// The graph of a case, and its result.
 fn graph_of(case: &Case) -> (Graph, NodeId) {

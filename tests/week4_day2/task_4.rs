@@ -23,7 +23,7 @@ use tiny_llm_harness::{
 };
 
 use super::{EXECUTION, NODES, ORDER, cache_of, model, plan};
-use tiny_llm_harness::told::{assert_good, assert_refused};
+use tiny_llm_harness::messages::{assert_good, assert_refused};
 
 const PARTS: [&super::Part; 3] = [NODES, ORDER, EXECUTION];
 

@@ -4,7 +4,7 @@ use tiny_llm::week4::{dot::dot, graph::Graph, svg::svg};
 use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_picture, resting_on};
 
 use super::{NODES, leaf};
-use tiny_llm_harness::told::assert_good;
+use tiny_llm_harness::messages::assert_good;
 
 /// The guide's `Aᵀ(AB)`, one node that nobody needs, and a name with quotes.
 fn guide() -> (Graph, Vec<tiny_llm::week4::graph::NodeId>) {

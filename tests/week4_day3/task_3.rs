@@ -18,7 +18,7 @@ use tiny_llm::{
 use tiny_llm_formats::tensor::tensor;
 use tiny_llm_harness::{
     allocations::count,
-    check::{Told, assert_answer, assert_returns, resting_on},
+    check::{PanicReport, assert_answer, assert_returns, resting_on},
     fixtures::Case,
     panics::{self, Panic},
 };
@@ -30,15 +30,17 @@ use super::{
 };
 
 /// What a panic says of the plan that is being made, or run.
-fn of_a_plan(panic: &Panic) -> Option<Told> {
+fn of_a_plan(panic: &Panic) -> Option<PanicReport> {
     if panic.place.contains("arena.rs") && gives_back_twice() {
         let twice = "`place` gives a part back twice: a part that was taken over belongs to the \
                      new node alone.";
-        return Some(Told { diagnosis: Some(twice), ..Told::default() });
+        return Some(PanicReport { diagnosis: Some(twice), ..PanicReport::default() });
     }
     let refused = panic.message().contains("does not overwrite its source");
-    (panic.place.contains("planned.rs") || refused)
-        .then_some(Told { lead: "your plan can't be run: the provided executor", diagnosis: None })
+    (panic.place.contains("planned.rs") || refused).then_some(PanicReport {
+        lead: "your plan can't be run: the provided executor",
+        diagnosis: None,
+    })
 }
 
 /// Whether the arena refuses what comes back in a chain of sums, each over the one before, while all

@@ -7,7 +7,7 @@ use tiny_llm::week4::gpu::{
 use tiny_llm_harness::{
     check::assert_answer,
     fixtures::Case,
-    told::{assert_good, assert_refused},
+    messages::{assert_good, assert_refused},
 };
 
 use super::{UNTOUCHED, bytes_of, check, each, gpu, numbers, run, upload};

@@ -28,7 +28,7 @@ use tiny_llm_gpu::Gpu;
 use tiny_llm_harness::{
     check::{assert_close, resting_on},
     fixtures::{Case, Fixtures},
-    told::assert_good,
+    messages::assert_good,
 };
 
 use super::{

@@ -25,7 +25,7 @@ use tiny_llm_formats::{bytes::Bytes, tensor::tensor};
 use tiny_llm_harness::{
     check::{assert_answer, resting_on},
     fixtures::{Case, Fixtures},
-    told::{assert_good, assert_refused},
+    messages::{assert_good, assert_refused},
 };
 
 use super::{GROUPS, ROUTES, SINKS, WINDOWS, number, plan};

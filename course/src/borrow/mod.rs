@@ -10,14 +10,14 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
-    asked::{Asked, Words},
     curriculum::{Curriculum, Day, Task, TaskId},
     files::Recovery,
     learner::State,
     marks,
     replace::{Replacement, replace},
-    standing::Status,
+    selection::{Selection, Words},
     stubs::{Generated, generated},
+    task_states::Status,
 };
 
 #[cfg(test)]
@@ -167,7 +167,7 @@ pub(crate) fn give_back(
     Ok(())
 }
 
-fn asked<'a>(root: &Path, curriculum: &'a Curriculum, words: &Words) -> Result<Asked<'a>> {
+fn asked<'a>(root: &Path, curriculum: &'a Curriculum, words: &Words) -> Result<Selection<'a>> {
     let here = Status::read(root, curriculum)?.day();
     words.asked(curriculum, here)?.context("name a day, or a day and a task: week1-day2 3")
 }

@@ -40,7 +40,7 @@
 //! - `state`: `passed`, `failed`, `does-not-compile`, `not-started`, `begun`, `borrowed`,
 //!   `optional` (for another kind of processor) or `not-verified`; the last has a `reason`, the
 //!   others `null`.
-//! - `last_run`: `null` if there was none; it may have judged other code than there is now.
+//! - `last_run`: `null` if there was none; it may have tested other code than there is now.
 //!   `verdict`: `passed`, `failed` or `does-not-compile`. `at`: UTC. `first_failing`: a test's
 //!   name, or `null`.
 //! - `next`: `null` once every task has passed or is borrowed.
@@ -51,7 +51,7 @@ use crate::{
     curriculum::{Curriculum, Day, Week},
     json::Json,
     record::Run,
-    standing::{Status, TaskStatus},
+    task_states::{Status, TaskStatus},
 };
 
 /// The status as pretty-printed JSON.
@@ -117,8 +117,8 @@ mod tests {
     use super::*;
     use crate::{
         curriculum::TaskId,
-        judge::Verdict,
         record::Record,
+        test_run::Verdict,
         testing::{curriculum, repository},
     };
 

@@ -5,7 +5,7 @@ use std::{path::Path, time::SystemTime};
 
 use anyhow::Result;
 
-use crate::{asked::Words, curriculum::Curriculum, ink::Ink, standing::Status};
+use crate::{curriculum::Curriculum, ink::Ink, selection::Words, task_states::Status};
 
 mod json;
 pub(crate) mod text;

@@ -3,11 +3,11 @@
 use std::time::SystemTime;
 
 use crate::{
-    asked::Asked,
     curriculum::{Curriculum, Day},
     ink::Ink,
     record::HINTS,
-    standing::{Mark, Reason, Status, TaskStatus},
+    selection::Selection,
+    task_states::{Mark, Reason, Status, TaskStatus},
 };
 
 /// Lists weeks, days and tasks, in 80 columns.
@@ -60,7 +60,7 @@ pub(crate) fn next(status: &Status) -> String {
 }
 
 /// The next step in what was named: the task, or the first open one of the day or week.
-pub(crate) fn next_in(status: &Status, named: Option<&Asked>) -> String {
+pub(crate) fn next_in(status: &Status, named: Option<&Selection>) -> String {
     let Some(named) = named else { return next(status) };
     match status.current_among(&named.tasks()) {
         Some(task) => brief(task),
@@ -151,7 +151,7 @@ mod tests {
     use std::{path::Path, time::Duration};
 
     use super::*;
-    use crate::{asked::Words, judge::Verdict, record::Run};
+    use crate::{record::Run, selection::Words, test_run::Verdict};
 
     #[test]
     fn the_next_task_of_a_place_is_its_own() {

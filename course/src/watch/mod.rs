@@ -1,6 +1,6 @@
 //! `cargo course watch`: runs the tests of the task that you are at whenever you save.
 //!
-//! [`saves`] and [`keys`] hear; [`session`] decides; [`desk`] runs and shows; [`rounds`] is the
+//! [`saves`] and [`keys`] hear; [`session`] decides; [`worker`] runs and shows; [`rounds`] is the
 //! loop between them.
 
 use std::{path::Path, process::ExitCode, sync::mpsc::channel};
@@ -8,25 +8,25 @@ use std::{path::Path, process::ExitCode, sync::mpsc::channel};
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    asked::{Asked, Words},
     curriculum::{Curriculum, Day},
-    standing::Status,
+    selection::{Selection, Words},
+    task_states::Status,
 };
-use desk::Desk;
 use event::Input;
 use rounds::End;
 use screen::Screen;
 use session::{Session, Watched};
+use worker::Worker;
 
-mod ahead;
-mod desk;
 mod event;
 mod keys;
+mod prebuild;
 mod rounds;
 mod runner;
 mod saves;
 mod screen;
 mod session;
+mod worker;
 
 /// Watches until `q` or Ctrl-C.
 ///
@@ -36,15 +36,17 @@ pub(crate) fn watch(root: &Path, curriculum: &Curriculum, words: &Words) -> Resu
     let status = Status::read(root, curriculum)?;
     let day: Option<&Day> = match words.asked(curriculum, status.day())? {
         None => None,
-        Some(Asked::Day(day)) => Some(day),
-        Some(Asked::Task(day, id, _)) => bail!(
+        Some(Selection::Day(day)) => Some(day),
+        Some(Selection::Task(day, id, _)) => bail!(
             "a day is watched, and within it the task that is open: cargo course watch {}; the \
              tests of {id} alone: cargo course test {} {}",
             day.feature,
             day.feature,
             id.task
         ),
-        Some(Asked::Week(_)) => bail!("name a day, as week1-day3, or none for the whole course"),
+        Some(Selection::Week(_)) => {
+            bail!("name a day, as week1-day3, or none for the whole course")
+        }
     };
     let of_range =
         status.tasks.iter().filter(|task| day.is_none_or(|day| day.feature == task.day.feature));
@@ -65,7 +67,7 @@ pub(crate) fn watch(root: &Path, curriculum: &Curriculum, words: &Words) -> Resu
     } else {
         keys::read_lines(sender.clone());
     }
-    let mut desk = Desk::new(root, curriculum, screen, sender);
-    let end = rounds::run(&inputs, Session::new(tasks, &current), &mut desk)?;
+    let mut worker = Worker::new(root, curriculum, screen, sender);
+    let end = rounds::run(&inputs, Session::new(tasks, &current), &mut worker)?;
     Ok(if end == End::Interrupted { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }

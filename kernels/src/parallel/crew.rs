@@ -16,11 +16,11 @@ use std::{
 };
 
 use super::{
-    pace::Pace,
     sync::{
         Arc, AtomicU64, JoinHandle, LINGER, Mutex, MutexGuard, Ordering, PATIENCE, Thread,
         UnsafeCell, current, park, relax, spawn,
     },
+    throttle::Throttle,
     tile::Claims,
 };
 
@@ -29,7 +29,7 @@ pub(super) struct Crew {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
     /// The thread that holds this gives the workers their jobs: one caller at a time.
-    turn: Mutex<(Claims, Pace)>,
+    turn: Mutex<(Claims, Throttle)>,
 }
 
 /// What is run, as workers see it, and the thread to wake at the end. The lifetime is the caller's,
@@ -77,7 +77,7 @@ unsafe impl Send for Shared {}
 /// The right to give the workers a job, which one thread has at a time.
 pub(super) struct Turn<'a> {
     crew: &'a Crew,
-    state: MutexGuard<'a, (Claims, Pace)>,
+    state: MutexGuard<'a, (Claims, Throttle)>,
 }
 
 impl Crew {
@@ -90,7 +90,11 @@ impl Crew {
             spawn(move || shared.work())
         };
         let handles = (0..workers).map(worker).collect();
-        Self { shared, workers: handles, turn: Mutex::new((Claims::default(), Pace::new(workers))) }
+        Self {
+            shared,
+            workers: handles,
+            turn: Mutex::new((Claims::default(), Throttle::new(workers))),
+        }
     }
 
     /// Number of workers.
@@ -129,7 +133,7 @@ impl Turn<'_> {
     /// Runs `job` on this thread and on workers that come in time, with nothing claimed of `n` tiles.
     /// Afterwards the claims say what was. `job` returns when there is no tile left to claim.
     pub(super) fn run(&mut self, n: usize, job: impl Fn(&Claims) + Sync) -> &Claims {
-        let (claims, pace) = &mut *self.state;
+        let (claims, throttle) = &mut *self.state;
         claims.clear(n);
         let (claims, shared) = (&*claims, &*self.crew.shared);
         let job = || job(claims);
@@ -142,13 +146,13 @@ impl Turn<'_> {
         // SAFETY: this thread alone has the turn, and nobody is inside: the thread that had it before
         // waited for that with the gate closed.
         shared.job.with_mut(|place| unsafe { *place = Some((forever, current())) });
-        let helpers = pace.wanted().min(n - 1);
+        let helpers = throttle.wanted().min(n - 1);
         let begun = Instant::now();
         self.crew.wake(shared.gate.fetch_add(helpers as u64 * ROOM, Ordering::AcqRel), helpers);
         let mine = catch_unwind(AssertUnwindSafe(job));
         shared.gate.fetch_and(closed(u64::MAX), Ordering::Relaxed);
         if let Some(slept) = shared.wait() {
-            pace.has_slept(slept.duration_since(begun), slept.elapsed());
+            throttle.has_slept(slept.duration_since(begun), slept.elapsed());
         }
         let theirs = shared.gate.fetch_and(!(WAITING | PANICKED), Ordering::Relaxed) & PANICKED;
         if let Err(panic) = mine {

@@ -11,8 +11,8 @@
 )]
 
 mod crew;
-mod pace;
 mod sync;
+mod throttle;
 mod tile;
 
 use std::{marker::PhantomData, ops::Range};

@@ -295,7 +295,7 @@ fn both_versions_are_shown() {
 fn what_is_borrowed_is_borrowed_anew() {
     let (learner, newer) = pair();
     let root = learner.path();
-    let day1 = crate::asked::Words(vec!["week1-day1".to_owned()]);
+    let day1 = crate::selection::Words(vec!["week1-day1".to_owned()]);
     borrow::borrow(root, &curriculum(), &day1).unwrap();
     write(
         newer.path(),

@@ -155,7 +155,7 @@ fn rearranged() -> (TempDir, TempDir) {
 
     // The first task is half-written, the second is borrowed, the third is written.
     let root = learner.path();
-    let second = crate::asked::Words(vec!["week1-day1".to_owned(), "2".to_owned()]);
+    let second = crate::selection::Words(vec!["week1-day1".to_owned(), "2".to_owned()]);
     borrow::borrow(root, &curriculum(), &second).unwrap();
     fs::remove_dir_all(root.join(".course/recovery")).unwrap();
     edit(root, PATH, "    todo!(\"week1-day1 task 1", "    // mine\n    todo!(\"week1-day1 task 1");

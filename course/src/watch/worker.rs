@@ -12,8 +12,8 @@ use std::{
 use anyhow::{Context, Result};
 
 use super::{
-    ahead::Ahead,
     event::Input,
+    prebuild::Prebuild,
     rounds::Stage,
     runner::Runner,
     screen::Screen,
@@ -23,11 +23,11 @@ use crate::{
     curriculum::{Curriculum, Day, TaskId},
     fingerprint, hint,
     ink::Ink,
-    judge::{self, Judged, Verdict},
     process::Finished,
-    standing::Status,
+    results::Results,
     status::text,
-    trial::Trial,
+    task_states::Status,
+    test_run::{self, TestRun, Verdict},
 };
 
 /// In one line of 80 columns.
@@ -37,16 +37,16 @@ const KEYS: &str = "h hint  l list  n next  p back  r again  a whole day  c chap
 const BOOK: ([u8; 4], u16) = ([127, 0, 0, 1], 3000);
 
 /// The repository, the screen, and what runs.
-pub(crate) struct Desk<'a> {
+pub(crate) struct Worker<'a> {
     root: &'a Path,
     curriculum: &'a Curriculum,
     ink: Ink,
     screen: Screen,
     runner: Runner,
-    ahead: Ahead,
+    ahead: Prebuild,
     run: Option<Running<'a>>,
     /// The run that ended last.
-    last: Option<Trial<'a>>,
+    last: Option<Results<'a>>,
 }
 
 struct Running<'a> {
@@ -57,7 +57,7 @@ struct Running<'a> {
     fingerprints: HashMap<TaskId, String>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Worker<'a> {
     /// Ends of runs are sent to `inputs`.
     pub(crate) fn new(
         root: &'a Path,
@@ -71,7 +71,7 @@ impl<'a> Desk<'a> {
             ink: Ink::of_stdout(),
             screen,
             runner: Runner::new(inputs),
-            ahead: Ahead::default(),
+            ahead: Prebuild::default(),
             run: None,
             last: None,
         }
@@ -79,7 +79,7 @@ impl<'a> Desk<'a> {
 
     fn start(&mut self, number: u64, day: &str, task: Option<usize>) -> Result<()> {
         let day = self.curriculum.day(day)?;
-        let mut command = judge::command(self.root, day, task)?;
+        let mut command = test_run::command(self.root, day, task)?;
         if self.ink.has_colour() {
             command.env("CARGO_TERM_COLOR", "always");
         }
@@ -107,9 +107,9 @@ impl<'a> Desk<'a> {
     }
 
     fn go_to(&mut self, id: &TaskId) -> Result<()> {
-        let begun = self.last.as_ref().filter(|trial| trial.has_failed_since_begun(id));
+        let begun = self.last.as_ref().filter(|results| results.has_failed_since_begun(id));
         let text = match begun {
-            Some(trial) => trial.tell_task(id, self.ink),
+            Some(results) => results.tell_task(id, self.ink),
             None => {
                 let status = Status::read(self.root, self.curriculum)?;
                 status.tasks.iter().find(|task| task.id == *id).map(text::brief).unwrap_or_default()
@@ -167,7 +167,7 @@ impl<'a> Desk<'a> {
     }
 }
 
-impl Stage for Desk<'_> {
+impl Stage for Worker<'_> {
     fn act(&mut self, action: Action) -> Result<()> {
         match action {
             Action::Cancel => {
@@ -177,14 +177,15 @@ impl Stage for Desk<'_> {
             }
             Action::Start { run, day, task } => self.start(run, &day, task),
             Action::Tell => {
-                let text = self.last.as_ref().map_or(String::new(), |trial| trial.tell(self.ink));
+                let text =
+                    self.last.as_ref().map_or(String::new(), |results| results.tell(self.ink));
                 self.show(&text)
             }
             Action::Regressed(id) => {
                 let text = self
                     .last
                     .as_ref()
-                    .map_or(String::new(), |trial| trial.tell_task(&id, self.ink));
+                    .map_or(String::new(), |results| results.tell_task(&id, self.ink));
                 self.show(&format!("\nThis was green before:\n{text}"))
             }
             Action::GoTo(id) => self.go_to(&id),
@@ -215,15 +216,15 @@ impl Stage for Desk<'_> {
             return Ok(None);
         };
         let finished = finished.context("the tests cannot be run")?;
-        let judged = Judged::settled(self.root, running.day, running.task, finished)?;
-        let trial = Trial::new(self.root, running.day, running.task, judged);
-        trial.remember(self.root, &running.fingerprints);
-        let passed = trial
+        let test_run = TestRun::settled(self.root, running.day, running.task, finished)?;
+        let results = Results::new(self.root, running.day, running.task, test_run);
+        results.remember(self.root, &running.fingerprints);
+        let passed = results
             .tasks
             .iter()
             .map(|task| (task.id.clone(), task.verdict == Verdict::Passed))
             .collect();
-        self.last = Some(trial);
+        self.last = Some(results);
         Ok(Some(Event::Finished { run, passed }))
     }
 }

@@ -18,9 +18,9 @@ const FROM: &str = "week1-day4";
 
 /// The build; it ends when this is dropped.
 #[derive(Debug, Default)]
-pub(super) struct Ahead(Option<Child>);
+pub(super) struct Prebuild(Option<Child>);
 
-impl Ahead {
+impl Prebuild {
     /// Whether to begin for a learner who is at `day`: not too early, once, and only if there is no
     /// engine yet.
     pub(super) fn is_due(&self, root: &Path, curriculum: &Curriculum, day: &str) -> bool {
@@ -45,7 +45,7 @@ impl Ahead {
     }
 }
 
-impl Drop for Ahead {
+impl Drop for Prebuild {
     fn drop(&mut self) {
         let Some(mut child) = self.0.take() else { return };
         // One that has ended has left its number to others.
@@ -100,8 +100,8 @@ mod tests {
     #[test]
     fn the_engine_is_built_from_the_day_before_it_is_wanted() {
         let curriculum = Curriculum::parse(include_str!("../../curriculum.toml")).unwrap();
-        let (root, mut ahead) = (tempfile::tempdir().unwrap(), Ahead::default());
-        let due = |ahead: &Ahead, day| ahead.is_due(root.path(), &curriculum, day);
+        let (root, mut ahead) = (tempfile::tempdir().unwrap(), Prebuild::default());
+        let due = |ahead: &Prebuild, day| ahead.is_due(root.path(), &curriculum, day);
         assert!(!due(&ahead, "week1-day3"));
         assert!(due(&ahead, "week1-day4") && due(&ahead, "week3-day1"));
         assert!(ahead.start(&Command::new("true")));
@@ -109,7 +109,7 @@ mod tests {
         let program = engine::program(root.path());
         fs::create_dir_all(program.parent().unwrap()).unwrap();
         fs::write(program, "").unwrap();
-        assert!(!due(&Ahead::default(), "week1-day4"), "it is there");
+        assert!(!due(&Prebuild::default(), "week1-day4"), "it is there");
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", "nice > n && mv n nice; (sleep 3; touch late) & wait"]);
         command.current_dir(folder.path());
-        let mut ahead = Ahead::default();
+        let mut ahead = Prebuild::default();
         assert!(ahead.start(&command));
         let (nice, start) = (folder.path().join("nice"), Instant::now());
         while !nice.exists() && start.elapsed() < Duration::from_secs(20) {

@@ -54,7 +54,7 @@ impl Verdict {
 
 /// A run of the tests of one task or of a day.
 #[derive(Debug)]
-pub(crate) struct Judged {
+pub(crate) struct TestRun {
     pub(crate) verdict: Verdict,
     /// Test by test.
     pub(crate) report: Report,
@@ -69,7 +69,7 @@ pub(crate) struct Judged {
 ///
 /// # Errors
 /// If cargo cannot be started.
-pub(crate) fn run(root: &Path, day: &Day, task: Option<usize>, ink: Ink) -> Result<Judged> {
+pub(crate) fn run(root: &Path, day: &Day, task: Option<usize>, ink: Ink) -> Result<TestRun> {
     let mut command = command(root, day, task)?;
     if ink.has_colour() {
         command.env("CARGO_TERM_COLOR", "always");
@@ -83,7 +83,7 @@ pub(crate) fn run(root: &Path, day: &Day, task: Option<usize>, ink: Ink) -> Resu
         }
     });
     line.clear();
-    Judged::settled(root, day, task, finished?)
+    TestRun::settled(root, day, task, finished?)
 }
 
 /// The command that builds and runs the tests of one task, or of a whole day. A task for another
@@ -111,7 +111,7 @@ pub(crate) fn command(root: &Path, day: &Day, task: Option<usize>) -> Result<Com
     Ok(command)
 }
 
-impl Judged {
+impl TestRun {
     /// Reads what [`command`] left. If the test program was stopped and nobody says by which test,
     /// it runs again with one thread, which says so.
     ///
@@ -176,11 +176,11 @@ mod tests {
     use super::*;
     use crate::process::run_quietly;
 
-    fn judged(text: &str, succeeds: bool) -> Judged {
+    fn test_run(text: &str, succeeds: bool) -> TestRun {
         let mut command = cargo(Path::new("."));
         command.arg(if succeeds { "--version" } else { "--no-such-option" });
         let status = run_quietly(&mut command).unwrap().status;
-        Judged::of(Finished {
+        TestRun::of(Finished {
             status,
             text: text.to_owned(),
             output: text.to_owned(),
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_days_run_has_a_verdict_for_each_task() {
-        let run = judged(
+        let run = test_run(
             "running 2 tests\n\
              test task_1_a ... ok\n\
              test task_2_a ... FAILED\n\
@@ -206,18 +206,18 @@ mod tests {
 
     #[test]
     fn a_test_program_that_is_stopped_did_compile() {
-        let run = judged(
+        let run = test_run(
             "running 2 tests\ntest task_1_a ... ok\n\nthread 'task_2_a' has overflowed its stack\n",
             false,
         );
         assert_eq!((run.verdict, run.of_task(1)), (Verdict::Failed, Verdict::Failed));
-        let run = judged("error[E0425]: cannot find value `x`\n", false);
+        let run = test_run("error[E0425]: cannot find value `x`\n", false);
         assert_eq!(
             (run.verdict, run.of_task(1)),
             (Verdict::DoesNotCompile, Verdict::DoesNotCompile)
         );
         assert_eq!(
-            judged("running 0 tests\ntest result: ok. 0 passed\n", true).verdict,
+            test_run("running 0 tests\ntest result: ok. 0 passed\n", true).verdict,
             Verdict::Failed,
             "nothing ran"
         );

@@ -47,9 +47,9 @@ failures:
 test result: FAILED. 0 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s
 ";
 
-fn judged(text: &str) -> Judged {
+fn test_run(text: &str) -> TestRun {
     let status = run_quietly(cargo(Path::new(".")).arg("--no-such-option")).unwrap().status;
-    Judged::of(Finished {
+    TestRun::of(Finished {
         status,
         text: text.to_owned(),
         output: text.to_owned(),
@@ -61,7 +61,7 @@ fn told(only: Option<usize>, output: &str) -> String {
     let root = repository();
     write(root.path(), "tests/week1_day1.rs", TESTS);
     let curriculum = curriculum();
-    Trial::new(root.path(), curriculum.day("week1-day1").unwrap(), only, judged(output))
+    Results::new(root.path(), curriculum.day("week1-day1").unwrap(), only, test_run(output))
         .tell(Ink::plain())
 }
 
@@ -188,7 +188,7 @@ fn every_verdict_is_remembered() {
     write(root.path(), "tests/week1_day1.rs", TESTS);
     let (curriculum, id) = (curriculum(), TaskId { feature: "week1-day1".into(), task: 1 });
     let fingerprints = HashMap::from([(id.clone(), "f".to_owned())]);
-    Trial::new(root.path(), curriculum.day("week1-day1").unwrap(), None, judged(OUTPUT))
+    Results::new(root.path(), curriculum.day("week1-day1").unwrap(), None, test_run(OUTPUT))
         .remember(root.path(), &fingerprints);
     let run = Record::load(root.path()).entry(&id).run.unwrap();
     assert_eq!(

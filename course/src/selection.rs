@@ -11,7 +11,7 @@ pub(crate) struct Words(pub(crate) Vec<String>);
 
 /// The week, day or task that was named.
 #[derive(Debug, Clone)]
-pub(crate) enum Asked<'a> {
+pub(crate) enum Selection<'a> {
     Week(&'a Week),
     Day(&'a Day),
     Task(&'a Day, TaskId, &'a Task),
@@ -27,7 +27,7 @@ impl Words {
         &self,
         curriculum: &'a Curriculum,
         here: Option<&'a Day>,
-    ) -> Result<Option<Asked<'a>>> {
+    ) -> Result<Option<Selection<'a>>> {
         // As messages have it: `week1-day2 task 3`.
         let words: Vec<&str> = self.0.iter().map(String::as_str).filter(|w| *w != "task").collect();
         Ok(Some(match words[..] {
@@ -37,7 +37,7 @@ impl Words {
             }
             [one] => first(curriculum, here, one)?,
             [first_word, second] => match first(curriculum, here, first_word)? {
-                Asked::Day(day) => task_of(day, second)?,
+                Selection::Day(day) => task_of(day, second)?,
                 _ => bail!("{first_word} {second}: expected a day and a task, as in: week1-day2 3"),
             },
             _ => bail!("expected a day and a task, as in: week1-day2 3"),
@@ -55,12 +55,12 @@ impl Words {
     ) -> Result<Option<(&'a Day, TaskId, &'a Task)>> {
         match self.asked(curriculum, here)? {
             None => Ok(None),
-            Some(Asked::Task(day, id, task)) => Ok(Some((day, id, task))),
-            Some(Asked::Day(day)) => {
+            Some(Selection::Task(day, id, task)) => Ok(Some((day, id, task))),
+            Some(Selection::Day(day)) => {
                 let tasks = day.tasks.len();
                 bail!("which task of {0}? It has 1 to {tasks}, as in: {0} 1", day.feature)
             }
-            Some(Asked::Week(week)) => bail!(
+            Some(Selection::Week(week)) => bail!(
                 "which task of week {}? Name it as in: week{}-day1 1",
                 week.number,
                 week.number
@@ -69,7 +69,7 @@ impl Words {
     }
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Selection<'a> {
     /// Returns the tasks, in order.
     pub(crate) fn tasks(&self) -> Vec<(TaskId, &'a Task)> {
         match self {
@@ -90,32 +90,37 @@ impl<'a> Asked<'a> {
 }
 
 /// Resolves one word.
-fn first<'a>(curriculum: &'a Curriculum, here: Option<&'a Day>, word: &str) -> Result<Asked<'a>> {
+fn first<'a>(
+    curriculum: &'a Curriculum,
+    here: Option<&'a Day>,
+    word: &str,
+) -> Result<Selection<'a>> {
     // The names of test targets and files are the days' too.
     let name = word.to_lowercase().replace('_', "-");
     if let Ok(day) = curriculum.day(&name) {
-        return Ok(Asked::Day(day));
+        return Ok(Selection::Day(day));
     }
     if let Some(week) = curriculum.weeks.iter().find(|week| name == format!("week{}", week.number))
     {
-        return Ok(Asked::Week(week));
+        return Ok(Selection::Week(week));
     }
     if let Some(number) = name.strip_prefix("day").filter(|number| is_number(number)) {
         let week = here.or(curriculum.days().next()).and_then(|day| day.feature.split('-').next());
         let week = week.context("the course has no day")?;
-        return Ok(Asked::Day(curriculum.day(&format!("{week}-day{number}"))?));
+        return Ok(Selection::Day(curriculum.day(&format!("{week}-day{number}"))?));
     }
     if let Some(number) = name.strip_prefix("task-").or(Some(&*name)).filter(|n| is_number(n)) {
         let day = here.with_context(|| format!("task {number} of which day?"))?;
         return task_of(day, number);
     }
-    let of_day = |day: &'a Day| task_with(day, word).map(|(id, task)| Asked::Task(day, id, task));
-    let mut found: Vec<Asked> = curriculum.days().filter_map(of_day).collect();
+    let of_day =
+        |day: &'a Day| task_with(day, word).map(|(id, task)| Selection::Task(day, id, task));
+    let mut found: Vec<Selection> = curriculum.days().filter_map(of_day).collect();
     match (found.pop(), found.is_empty()) {
         (Some(task), true) => Ok(task),
         (Some(last), false) => {
             found.push(last);
-            let places: Vec<String> = found.iter().map(Asked::typed).collect();
+            let places: Vec<String> = found.iter().map(Selection::typed).collect();
             bail!("more than one task has a {word}: {}", places.join(", "))
         }
         (None, _) => {
@@ -130,7 +135,7 @@ fn first<'a>(curriculum: &'a Curriculum, here: Option<&'a Day>, word: &str) -> R
 }
 
 /// Finds a task of a day by its number or by one of its functions.
-fn task_of<'a>(day: &'a Day, word: &str) -> Result<Asked<'a>> {
+fn task_of<'a>(day: &'a Day, word: &str) -> Result<Selection<'a>> {
     let number = word.strip_prefix("task_").or(word.strip_prefix("task-")).unwrap_or(word);
     let found = match number.parse::<usize>() {
         Ok(number) => day.tasks().find(|(id, _)| id.task == number),
@@ -141,7 +146,7 @@ fn task_of<'a>(day: &'a Day, word: &str) -> Result<Asked<'a>> {
         let tasks: Vec<String> = day.tasks.iter().map(all).collect();
         format!("{} has no task {word}; it has {}", day.feature, tasks.join("; "))
     })?;
-    Ok(Asked::Task(day, id, task))
+    Ok(Selection::Task(day, id, task))
 }
 
 /// Finds the day's task with a function of this name, with or without its type.

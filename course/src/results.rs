@@ -6,21 +6,21 @@ use crate::{
     curriculum::{Day, Task, TaskId},
     explain::{self, Failure},
     ink::Ink,
-    judge::{Judged, Verdict},
     libtest::{task_of_test, tests_of_tasks},
     record::{Record, Run},
+    test_run::{TestRun, Verdict},
 };
 
 /// A finished run.
-pub(crate) struct Trial<'a> {
+pub(crate) struct Results<'a> {
     day: &'a Day,
     /// One for each task that ran, in order.
-    pub(crate) tasks: Vec<TaskTrial<'a>>,
-    judged: Judged,
+    pub(crate) tasks: Vec<TaskResult<'a>>,
+    test_run: TestRun,
 }
 
 /// Returns the verdict on one task.
-pub(crate) struct TaskTrial<'a> {
+pub(crate) struct TaskResult<'a> {
     pub(crate) id: TaskId,
     task: &'a Task,
     pub(crate) verdict: Verdict,
@@ -31,9 +31,9 @@ pub(crate) struct TaskTrial<'a> {
     failing: Vec<String>,
 }
 
-impl<'a> Trial<'a> {
+impl<'a> Results<'a> {
     /// Sorts a run's tests by task. `only` is the task that was asked for; without it the day was.
-    pub(crate) fn new(root: &Path, day: &'a Day, only: Option<usize>, judged: Judged) -> Self {
+    pub(crate) fn new(root: &Path, day: &'a Day, only: Option<usize>, test_run: TestRun) -> Self {
         let files = day.test_files(root);
         let texts: String =
             files.iter().filter_map(|file| fs::read_to_string(root.join(file)).ok()).collect();
@@ -41,12 +41,12 @@ impl<'a> Trial<'a> {
         let place = |name: &str| order.iter().position(|test| *test == name).unwrap_or(usize::MAX);
         // Of a test program that was stopped, only the task that stopped it has a verdict; of a whole
         // day, those that this machine's processor runs.
-        let only = judged.report.stopped_by.or(only);
+        let only = test_run.report.stopped_by.or(only);
         let chosen = day
             .tasks()
             .filter(|(id, task)| only.map_or_else(|| task.is_for_here(), |only| only == id.task));
         let tasks = chosen.map(|(id, task)| {
-            let mine: Vec<(&String, bool)> = judged
+            let mine: Vec<(&String, bool)> = test_run
                 .report
                 .passed
                 .iter()
@@ -56,12 +56,12 @@ impl<'a> Trial<'a> {
             let failed = mine.iter().filter(|(_, passed)| !passed);
             let mut failing: Vec<String> = failed.map(|(name, _)| (*name).clone()).collect();
             let is_named = |name: &str| {
-                explain::diagnosis(&Failure::of(&judged.report, name).message).is_some()
+                explain::diagnosis(&Failure::of(&test_run.report, name).message).is_some()
             };
             failing.sort_by_cached_key(|name| (!is_named(name), place(name)));
-            TaskTrial { verdict: judged.of_task(id.task), ran: mine.len(), failing, id, task }
+            TaskResult { verdict: test_run.of_task(id.task), ran: mine.len(), failing, id, task }
         });
-        Self { tasks: tasks.collect(), day, judged }
+        Self { tasks: tasks.collect(), day, test_run }
     }
 
     /// Returns whether all requested tests are green.
@@ -70,7 +70,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Writes the verdicts into the record. The fingerprints are those of before the run: what was
-    /// saved meanwhile was not judged.
+    /// saved meanwhile was not tested.
     pub(crate) fn remember(&self, root: &Path, fingerprints: &HashMap<TaskId, String>) {
         Record::update(root, |record| {
             for task in &self.tasks {
@@ -79,7 +79,7 @@ impl<'a> Trial<'a> {
                     &task.id,
                     Run::now(
                         task.verdict,
-                        self.judged.duration,
+                        self.test_run.duration,
                         task.failing.first().cloned(),
                         fingerprint,
                     ),
@@ -91,7 +91,7 @@ impl<'a> Trial<'a> {
     /// The verdicts, one line each, and the first failure in full; several paragraphs, with a line
     /// end.
     pub(crate) fn tell(&self, ink: Ink) -> String {
-        if self.judged.verdict == Verdict::DoesNotCompile {
+        if self.test_run.verdict == Verdict::DoesNotCompile {
             return self.tell_compile_errors(ink);
         }
         let (mut text, mut shown) = (String::new(), false);
@@ -111,9 +111,9 @@ impl<'a> Trial<'a> {
         text
     }
 
-    /// Only the first failure of one task, as [`Trial::tell`] has it.
+    /// Only the first failure of one task, as [`Results::tell`] has it.
     pub(crate) fn tell_task(&self, id: &TaskId, ink: Ink) -> String {
-        if self.judged.verdict == Verdict::DoesNotCompile {
+        if self.test_run.verdict == Verdict::DoesNotCompile {
             return self.tell_compile_errors(ink);
         }
         self.tasks
@@ -130,10 +130,10 @@ impl<'a> Trial<'a> {
     }
 
     /// Whether a task's first failure is a stub's `todo!`.
-    fn is_not_started(&self, task: &TaskTrial) -> bool {
+    fn is_not_started(&self, task: &TaskResult) -> bool {
         task.failing
             .first()
-            .and_then(|test| explain::open_stub(&self.judged.report, test))
+            .and_then(|test| explain::open_stub(&self.test_run.report, test))
             .is_some()
     }
 
@@ -149,20 +149,21 @@ impl<'a> Trial<'a> {
             _ => self.day.feature.clone(),
         };
         let mark = ink.red(Verdict::DoesNotCompile.words());
-        format!("{mark}: {what}\n\n{}\n", explain::compile_errors(&self.judged.text))
+        format!("{mark}: {what}\n\n{}\n", explain::compile_errors(&self.test_run.text))
     }
 
     /// Formats the time of build and tests.
     fn seconds(&self) -> String {
-        format!("{:.1} s", self.judged.duration.as_secs_f64())
+        format!("{:.1} s", self.test_run.duration.as_secs_f64())
     }
 
-    fn line(&self, task: &TaskTrial, ink: Ink) -> String {
+    fn line(&self, task: &TaskResult, ink: Ink) -> String {
         let name = format!("{}, {}", task.id, task.task.title);
         // Of a day only the whole has a time.
         let seconds =
             if self.tasks.len() == 1 { format!(", {}", self.seconds()) } else { String::new() };
-        match task.failing.first().and_then(|test| explain::open_stub(&self.judged.report, test)) {
+        match task.failing.first().and_then(|test| explain::open_stub(&self.test_run.report, test))
+        {
             _ if task.verdict == Verdict::Passed => {
                 format!(
                     "{}: {name} {}\n",
@@ -180,7 +181,7 @@ impl<'a> Trial<'a> {
                 format!("{}: {stub}{already}\n", ink.yellow("not started"))
             }
             None => {
-                let what = if self.judged.report.closing.is_empty() {
+                let what = if self.test_run.report.closing.is_empty() {
                     "the test program stopped".to_owned()
                 } else {
                     format!("{} of {} tests fail", task.failing.len(), task.ran)
@@ -191,17 +192,17 @@ impl<'a> Trial<'a> {
         }
     }
 
-    fn detail(&self, task: &TaskTrial, ink: Ink) -> String {
+    fn detail(&self, task: &TaskResult, ink: Ink) -> String {
         let Some((first, others)) = task.failing.split_first() else {
             return if task.verdict == Verdict::Failed {
-                format!("\n{}\n\nread  {}\n", explain::tail(&self.judged.text), self.day.chapter)
+                format!("\n{}\n\nread  {}\n", explain::tail(&self.test_run.text), self.day.chapter)
             } else {
                 String::new()
             };
         };
-        let failure = Failure::of(&self.judged.report, first);
+        let failure = Failure::of(&self.test_run.report, first);
         let mut text = format!("\n{}\n", ink.bold(&explain::words(first)));
-        if explain::open_stub(&self.judged.report, first).is_none() {
+        if explain::open_stub(&self.test_run.report, first).is_none() {
             text += &format!("{}\n", failure.message);
         }
         text += "\n";
@@ -209,7 +210,7 @@ impl<'a> Trial<'a> {
             let what = if place.starts_with("tests/") { "test" } else { "at" };
             text += &format!("{what:<5} {place}\n");
         }
-        match explain::open_stub(&self.judged.report, first)
+        match explain::open_stub(&self.test_run.report, first)
             .and_then(|stub| self.of_another_day(stub))
         {
             Some((day, number)) => {
@@ -226,15 +227,16 @@ impl<'a> Trial<'a> {
     /// The other failing tests, one line each, and what they make of it if that was not `said`
     /// before; those that stop at a stub in one line together.
     fn also_red(&self, others: &[String], said: Option<&str>, ink: Ink) -> String {
-        let (stubs, wrong): (Vec<&String>, Vec<&String>) =
-            others.iter().partition(|test| explain::open_stub(&self.judged.report, test).is_some());
+        let (stubs, wrong): (Vec<&String>, Vec<&String>) = others
+            .iter()
+            .partition(|test| explain::open_stub(&self.test_run.report, test).is_some());
         let mut text = String::new();
         if !wrong.is_empty() {
             text += &format!("\nalso {}:\n", ink.red("failed"));
             let mut said: Vec<String> = said.into_iter().map(str::to_owned).collect();
             for test in wrong {
                 text += &format!("  {}\n", explain::words(test));
-                let failure = Failure::of(&self.judged.report, test);
+                let failure = Failure::of(&self.test_run.report, test);
                 if let Some(new) = explain::diagnosis(&failure.message)
                     .filter(|new| !said.iter().any(|old| old == new))
                 {

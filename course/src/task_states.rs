@@ -10,10 +10,10 @@ use anyhow::Result;
 use crate::{
     curriculum::{Curriculum, Day, Task, TaskId},
     fingerprint,
-    judge::Verdict,
     learner::State,
     record::{Record, Run},
     stubs::{Generated, generated},
+    test_run::Verdict,
 };
 
 /// The state of a task.

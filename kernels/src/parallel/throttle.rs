@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 /// A worker that loses its core in the middle of a tile stalls the job until it has one again: some
 /// milliseconds. Whoever shares a machine with other programs is better off with fewer threads, for
 /// a time, and then tries again.
-pub(super) struct Pace {
+pub(super) struct Throttle {
     workers: usize,
     wanted: usize,
     /// How long fewer are called after the last stall.
@@ -19,7 +19,7 @@ const STALL: Duration = Duration::from_micros(500);
 const SHORTEST: Duration = Duration::from_millis(4);
 const LONGEST: Duration = Duration::from_millis(512);
 
-impl Pace {
+impl Throttle {
     pub(super) fn new(workers: usize) -> Self {
         Self { workers, wanted: workers, pause: SHORTEST, since: Instant::now() }
     }
