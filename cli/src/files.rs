@@ -43,7 +43,7 @@ pub(super) fn write_safetensors(
 
     let wrong = |e: &io::Error| cannot_be_written(path, e);
     let unfinished = Unfinished::new(path)?;
-    let mut out = BufWriter::new(File::create(&unfinished.path).map_err(|e| wrong(&e))?);
+    let mut out = BufWriter::new(File::create(unfinished.path()).map_err(|e| wrong(&e))?);
     out.write_all(&(header.len() as u64).to_le_bytes()).map_err(|e| wrong(&e))?;
     out.write_all(header.as_bytes()).map_err(|e| wrong(&e))?;
     for i in 0..entries.len() {

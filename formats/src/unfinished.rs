@@ -14,8 +14,7 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A file or folder in the making. It vanishes unless it is put into its place.
 pub struct Unfinished {
-    /// Where it is until then.
-    pub path: PathBuf,
+    path: PathBuf,
     target: PathBuf,
 }
 
@@ -36,6 +35,12 @@ impl Unfinished {
         let path = target.with_file_name(name);
         list().push(path.clone());
         Ok(Self { path, target })
+    }
+
+    /// Returns where it is until it is finished.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Puts it into its place. A file that was there is replaced.

@@ -68,13 +68,13 @@ fn write_folder(
 ) -> Result<String> {
     let out = &args.out;
     let unfinished = Unfinished::new(out)?;
-    fs::create_dir(&unfinished.path).map_err(|e| cannot_be_written(out, &e))?;
-    fs::write(unfinished.path.join("config.json"), json)
+    fs::create_dir(unfinished.path()).map_err(|e| cannot_be_written(out, &e))?;
+    fs::write(unfinished.path().join("config.json"), json)
         .map_err(|e| cannot_be_written(&out.join("config.json"), &e))?;
     let entries: Vec<Entry> =
         config.tensors().into_iter().map(|(name, shape)| Entry { name, shape }).collect();
     write_safetensors(
-        &unfinished.path.join("model.safetensors"),
+        &unfinished.path().join("model.safetensors"),
         "BF16",
         2,
         &entries,

@@ -94,7 +94,7 @@ pub fn pack(folder: &Path, vocabulary: Option<usize>, output: &Path) -> Result<S
     let checkpoint = Checkpoint::open(folder)?;
     checkpoint.check_names(&config)?;
     let unfinished = Unfinished::new(output)?;
-    let mut file = std::io::BufWriter::new(File::create(&unfinished.path)?);
+    let mut file = std::io::BufWriter::new(File::create(unfinished.path())?);
     write(&shape, &mut file, &mut |part| match name_of(part, config.tie_word_embeddings) {
         None => Ok(angles(shape.positions, shape.head_dim, config.rope_theta)),
         Some(name) => {

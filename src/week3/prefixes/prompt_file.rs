@@ -141,7 +141,7 @@ impl Prompt<'_> {
 pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
     let written = || -> Result<()> {
         let unfinished = Unfinished::new(path)?;
-        let mut file = std::fs::File::create(&unfinished.path)?;
+        let mut file = std::fs::File::create(unfinished.path())?;
         file.write_all(bytes)?;
         // Before the name: a machine that stops now must not keep the name of an empty file.
         file.sync_all()?;

@@ -171,7 +171,7 @@ pub fn write_file(
 ) -> Result<()> {
     let wrong = |e: &io::Error| cannot_be_written(path, e);
     let unfinished = Unfinished::new(path)?;
-    let file = File::create(&unfinished.path).map_err(|e| wrong(&e))?;
+    let file = File::create(unfinished.path()).map_err(|e| wrong(&e))?;
     let mut out = Counted { out: BufWriter::with_capacity(1 << 20, file), written: 0 };
     out.write_all(head).map_err(|e| wrong(&e))?;
     for (i, tensor) in tensors.iter().enumerate() {
