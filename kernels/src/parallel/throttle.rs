@@ -10,8 +10,8 @@ pub(super) struct Throttle {
     wanted: usize,
     /// How long fewer are called after the last stall.
     pause: Duration,
-    /// When `wanted` last changed.
-    since: Instant,
+    /// When `wanted` last changed. The browser has no clock, and no workers.
+    since: Option<Instant>,
 }
 
 /// A caller that waits for longer than this, and than its own part took, waits for a core.
@@ -21,13 +21,13 @@ const LONGEST: Duration = Duration::from_millis(512);
 
 impl Throttle {
     pub(super) fn new(workers: usize) -> Self {
-        Self { workers, wanted: workers, pause: SHORTEST, since: Instant::now() }
+        Self { workers, wanted: workers, pause: SHORTEST, since: None }
     }
 
     /// How many workers to call now.
     pub(super) fn wanted(&mut self) -> usize {
-        if self.wanted < self.workers && self.since.elapsed() > self.pause {
-            (self.wanted, self.since) = (self.workers.min(2 * self.wanted + 1), Instant::now());
+        if self.wanted < self.workers && self.elapsed() > self.pause {
+            self.change(self.workers.min(2 * self.wanted + 1));
         }
         self.wanted
     }
@@ -38,8 +38,16 @@ impl Throttle {
         if slept < STALL.max(part) || cfg!(loom) {
             return;
         }
-        let soon = self.since.elapsed() < 4 * self.pause;
+        let soon = self.elapsed() < 4 * self.pause;
         self.pause = if soon { LONGEST.min(2 * self.pause) } else { SHORTEST };
-        (self.wanted, self.since) = (self.wanted / 2, Instant::now());
+        self.change(self.wanted / 2);
+    }
+
+    fn change(&mut self, wanted: usize) {
+        (self.wanted, self.since) = (wanted, Some(Instant::now()));
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.since.map_or(Duration::MAX, |since| since.elapsed())
     }
 }
