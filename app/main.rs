@@ -69,7 +69,7 @@ fn load(path: &Path, options: &LoadOptions) -> Result<Box<dyn Model>> {
     }
     let graph = matches!(options.engine.as_deref(), Some("graph" | "arena"));
     if graph && options.week == Some(1) {
-        let problem = "--week 1: found with --engine, which stands on week 2's";
+        let problem = "--week 1: found with --engine, which is built on week 2's";
         return Err(WrongOption(problem.to_owned()).into());
     }
     let week = options.week.unwrap_or(if path.is_file() || graph { 2 } else { 1 });

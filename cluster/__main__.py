@@ -18,7 +18,7 @@ def arguments():
     parser = argparse.ArgumentParser(prog="python -m cluster", description=__doc__.splitlines()[0])
     parser.add_argument("--model", type=Path, default=ROOT / "models/tiny-story", help="folder or GGUF file (default: the embedded model)")
     parser.add_argument("--solution", choices=["reference", "student"], default="student", help="whose engine (default: yours)")
-    parser.add_argument("--replicas", type=int, help="so many, always (default: as many as the queue asks for, --max-replicas at most)")
+    parser.add_argument("--replicas", type=int, help="a fixed number (default: as many as the queue asks for, --max-replicas at most)")
     parser.add_argument("--max-replicas", type=int, default=2)
     parser.add_argument("--routing", choices=sorted(CLASSES), default="prefix")
     parser.add_argument("--max-batch", type=int, default=16, help="requests that each replica computes at once")

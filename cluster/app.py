@@ -43,7 +43,7 @@ class Options(BaseModel):
     solution: str = "reference"
     """Whose engine: `reference` or `student`."""
     replicas: Optional[int] = Field(1, ge=1)
-    """So many, always; `None` is as many as the queue asks for, from `min_replicas` to `max_replicas`."""
+    """A fixed number. `None` means as many as the queue asks for, from `min_replicas` to `max_replicas`."""
     min_replicas: int = Field(1, ge=1)
     max_replicas: int = Field(4, ge=1)
     fronts: int = Field(1, ge=1)

@@ -6,7 +6,7 @@ import secrets
 from typing import NamedTuple
 
 BEGINNING = 256
-"""Letters by which a beginning is known: some 64 tokens."""
+"""Letters by which a beginning is known: about 64 tokens."""
 
 
 class Looked(NamedTuple):

@@ -104,7 +104,7 @@ fn task_1_the_oldest_prompt_first() {
     }
 }
 
-/// Whatever the load: the budget is kept, and no row of it is left while somebody could use it.
+/// Whatever the load: the budget is kept, and no row of it is left while a request could use it.
 #[test]
 fn task_1_the_budget_is_kept_and_used() {
     let mut below = random(1);

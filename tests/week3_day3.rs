@@ -300,7 +300,7 @@ fn run_with<C: EngineCache>(
         if engine.is_idle() {
             break;
         }
-        assert!(step < steps, "{what}: after {steps} steps somebody still waits: {came:?}");
+        assert!(step < steps, "{what}: after {steps} steps a request still waits: {came:?}");
         assert_accepts(&format!("{what}: step {step}"), || {
             engine.step(&mut |event| match event {
                 Event::Token { id, token } => came.answers.entry(id).or_default().push(token),

@@ -86,7 +86,7 @@ fn values(x: &Tensor) -> Vec<f32> {
 struct Memory<const N: usize>([u8; N]);
 
 impl<const N: usize> Memory<N> {
-    /// Full of what somebody has left there.
+    /// Full of values that an earlier step left.
     fn new() -> Box<Self> {
         Box::new(Self([0xa5; N]))
     }

@@ -88,7 +88,7 @@ def lanes():
     twos = (codes * activations).reshape(-1, 2).sum(axis=1)
     fours = twos.reshape(-1, 2).sum(axis=1)
     fig, axes = plt.subplots(figsize=(4.8, 2.8))
-    rows = [("codes", codes, 1, BLUE, "8 bits"), ("activations", activations, 1, BLUE, "8 bits"), ("added by twos", twos, 2, ORANGE, "16 bits"), ("by fours", fours, 4, GREEN, "32 bits")]
+    rows = [("codes", codes, 1, BLUE, "8 bits"), ("activations", activations, 1, BLUE, "8 bits"), ("added in pairs", twos, 2, ORANGE, "16 bits"), ("in fours", fours, 4, GREEN, "32 bits")]
     for i, (name, values, width, colour, bits) in enumerate(rows):
         y = -1.35 * i - (0.25 if i > 1 else 0)
         for j, value in enumerate(values):

@@ -12,7 +12,7 @@ from browsing import BOOK, ROOT
 pytestmark = pytest.mark.engine
 
 # An activation that lies halfway between two integers may be rounded either way, and its layer's output moves by
-# some 0.02; what a kernel gets wrong moves logits by whole numbers.
+# about 0.02; what a kernel gets wrong moves logits by whole numbers.
 ROUNDING = 0.1
 
 
@@ -135,7 +135,7 @@ def test_the_scheduler_is_the_native_one(page, site, native):
         [f"{site}/live/crowd.js", crowd],
     )
     assert steps == crowd["steps"]
-    # What the text beside it promises: the budget is kept, everybody is done, somebody had to wait.
+    # What the text beside it promises: the budget is kept, every request ends, and at least one had to wait.
     assert max(step["rows"] for step in steps) == crowd["budget"]
     assert all(request["state"] == "done" for request in steps[-1]["requests"])
     assert any(request["state"] == "waits" for step in steps for request in step["requests"])

@@ -151,7 +151,7 @@ def test_the_queue_asks_for_replicas(served, together):
     enough = time.monotonic() + 900
 
     def ask(number):
-        # Requests keep coming until somebody comes to help.
+        # Requests keep coming until another replica starts.
         if len(replicas()) > 1 or time.monotonic() > enough:
             return 200
         return post(address, "/v1/completions", completion(number, max_tokens=200))[0]

@@ -163,7 +163,7 @@ fn a_device_that_is_lost_in_the_middle_of_a_pass_says_so() {
     assert!(format!("{error:#}").contains("the device is lost"), "{error:#}");
 }
 
-/// While work is under way, a loss may show later: when somebody waits or reads, at the latest.
+/// While work is under way, a loss may show only at the next wait or read.
 #[test]
 fn a_device_that_is_lost_at_work_says_so() {
     let Some(gpu) = gpu() else { return };

@@ -32,7 +32,7 @@ pub struct Input {
     pub(crate) has_tiles: bool,
 }
 
-/// Room for `n` numbers that are to be written; what is in it is not said. New memory comes empty
+/// Returns room for `n` numbers that the caller writes, with unspecified contents. New memory comes empty
 /// from the system, page by page, to whoever writes there first: nothing is filled with zeros
 /// before.
 pub fn room(values: &mut Vec<f32>, n: usize) {

@@ -64,7 +64,7 @@ pub(super) fn prefetch(bytes: &[u8], distance: usize) {
 #[inline(always)]
 fn fetch<const HINT: i32>(from: *const u8, len: usize) {
     for line in 0..len.div_ceil(LINE) {
-        // SAFETY: a prefetch reads nothing, and the address may be any.
+        // SAFETY: a prefetch reads nothing, and any address is allowed.
         unsafe { _mm_prefetch::<HINT>(from.wrapping_add(line * LINE).cast()) };
     }
 }
@@ -72,7 +72,7 @@ fn fetch<const HINT: i32>(from: *const u8, len: usize) {
 /// Asks for a line.
 #[inline(always)]
 pub(super) fn fetch_line(at: *const u8) {
-    // SAFETY: a prefetch reads nothing, and the address may be any.
+    // SAFETY: a prefetch reads nothing, and any address is allowed.
     unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) };
 }
 

@@ -70,7 +70,7 @@ fn main() -> Result<()> {
 
 /// Writes the stub of a module, with what it imports.
 fn write(module: &Module, stub: &str, to: &Path) -> Result<()> {
-    // A stub that somebody deleted is written again.
+    // A stub that was deleted is written again.
     println!("cargo::rerun-if-changed={}", to.display());
     fs::create_dir_all(to.parent().unwrap_or(to))?;
     let mut file = fs::File::create(to)?;

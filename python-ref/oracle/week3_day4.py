@@ -105,7 +105,7 @@ def task_2(out):
                     answer.append(page_by_page(row[h], k, v, [(0, position + 1)] * group, scale, list(cuts)))
             return torch.stack(answer).reshape(len(rows), -1)
 
-        # A page is read as often as there are heads, whoever sees it; a part of it up to the last position that somebody sees.
+        # A page is read as often as there are heads, whoever sees it; a part of it up to the last position that any row sees.
         seen = {}
         for s, position in rows:
             for i in range(position // page + 1):

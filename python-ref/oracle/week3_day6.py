@@ -126,7 +126,7 @@ def verify_cases(out):
     eye = torch.eye(vocabulary)
     for name, why, p, q, drafts in [
         ("drawn", "three drafts that were drawn", soft, proposed, drafts),
-        ("certain", "three drafts of somebody who proposes nothing else", soft, eye[drafts], drafts),
+        ("certain", "three drafts of a proposer that is always certain", soft, eye[drafts], drafts),
         ("greedy", "the target is certain, and agrees with the first two of three drafts", eye[[2, 0, 4, 1]], eye[drafts], drafts),
         ("greedy_all", "the target is certain, and agrees with all three", eye[[2, 0, 5, 1]], proposed, drafts),
         ("none", "no drafts at all", soft[:1], proposed[:0], []),

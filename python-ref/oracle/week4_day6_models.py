@@ -215,7 +215,7 @@ def gguf(model, blocks, letters=LETTERS):
 
 
 TOLERANCE = Tolerance(
-    2e-4, "transformers rounds norms and the router's softmax to float32: some 100 roundings × 2^-24 × logits up to 20, and what two layers make of them"
+    2e-4, "transformers rounds norms and the router's softmax to float32: about 100 roundings × 2^-24 × logits up to 20, and what two layers make of them"
 )
 
 

@@ -136,7 +136,7 @@ fn a_request_alone_and_in_random_company() {
             let how = (1 + round % 2, [None, Some(5), Some(16), Some(33)][below(4)]);
             let places = 2 + below(4);
             let what = format!("sinks {sinks}, round {round}, {places} places, {how:?}");
-            // So few pages that somebody must be sent away now and then.
+            // So few pages that a request must be preempted now and then.
             let pages = || PagedCache::new(shape(&model, places), TILE, 9, CacheType::F16);
             let found = match round % 3 {
                 0 => answers(&model, dense(places), how, &schedule, &what),

@@ -155,7 +155,7 @@ impl Metrics {
         counter("rows", "Rows in all forward passes.", counts.rows, &mut out);
         if let Some(PageCounts { pages, used, preempted, found, .. }) = counts.pages {
             gauge("pages", "Pages for keys and values.", pages as u64, &mut out);
-            gauge("pages_used", "Pages that somebody has.", used as u64, &mut out);
+            gauge("pages_used", "Pages in use.", used as u64, &mut out);
             let help = "How often a request had to wait again for pages.";
             counter("preemptions", help, preempted, &mut out);
             if let Some((found, asked)) = found {

@@ -76,7 +76,7 @@ fn answers_are_those_of_generate_whoever_else_is_there() {
         texts.push(place.text());
         assert_eq!(texts[0], texts[texts.len() - 1], "{options:?}");
     }
-    // Pages for a request and a half: somebody has to wait again, and says the same.
+    // Pages for a request and a half: a request has to wait again, and gets the same text.
     let _ = fs::remove_file(place.files.file("answers.jsonl"));
     let said = place.batch(&["--pages", "2"]).succeeds("two pages");
     assert!(said.stderr.contains("2 of 2 in use at most"), "{}", said.stderr);

@@ -32,6 +32,7 @@ mod options;
 mod process;
 #[cfg(feature = "reference")]
 mod quantize;
+#[cfg(feature = "reference")]
 mod reports;
 #[cfg(feature = "reference")]
 mod simulate;

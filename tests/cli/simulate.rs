@@ -28,7 +28,7 @@ fn one_request_at_a_time_costs_what_its_rows_cost() {
     // 128 rows that look at 1 to 128 positions: 5 ms + 128 ms + 20 ns of each of 8,256.
     let first = number(&row["first_token_s"], "median");
     assert!((first / 0.133_165 - 1.0).abs() < 0.006, "{first}");
-    // Then one that looks at some 160: 5 ms + 1 ms and a little.
+    // Then one that looks at about 160: 5 ms + 1 ms and a little.
     let gap = number(&row["gap_s"], "p99");
     assert!((gap / 0.006_003 - 1.0).abs() < 0.006, "{gap}");
 }

@@ -82,7 +82,7 @@ fn task_2() {
         let texts: Vec<_> =
             (0..fresh.from_to(1, 3)).map(|_| letters(fresh.from_to(3, 7))).collect();
         let mut stop = StopTexts::new(texts);
-        // What it says after the end of an answer is nobody's affair.
+        // What it says after the end of an answer is not checked.
         let pieces: Vec<_> = (0..12).map(|_| letters(fresh.below(5))).collect();
         let found = pieces.iter().position(|piece| stop.push(piece));
         fresh.says("stop texts", &found);

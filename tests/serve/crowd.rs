@@ -113,7 +113,7 @@ fn is_quiet(server: &Program) -> bool {
 
 #[test]
 fn a_crowd_gets_the_answers_of_one_and_leaves_nothing_behind() {
-    // Too few pages for eight at once: somebody has to wait again now and then.
+    // Too few pages for eight at once: a request has to wait again now and then.
     let server = Program::start(&["--max-batch", "8", "--pages", "14", "--max-queue", "4000"]);
     let alone: Vec<_> = (0..KINDS).map(|kind| ask(&server, kind, Duration::ZERO)).collect();
     assert!(alone.iter().all(|texts| !texts[0].is_empty()), "{alone:?}");

@@ -90,5 +90,5 @@ pub(crate) fn until(what: &str, mut wanted: impl FnMut() -> bool) {
         }
         thread::sleep(Duration::from_millis(10));
     }
-    panic!("waited in vain for: {what}");
+    panic!("timed out waiting for: {what}");
 }

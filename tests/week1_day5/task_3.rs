@@ -108,7 +108,7 @@ fn check_without_layers(output: &str, with_head: bool) {
     ) {
         panic!(
             "{difference}\n  without layers the embedding, the final norm and the output head are \
-             left: the norm stands once, after the loop"
+             left: there is one norm, after the loop"
         );
     }
 }

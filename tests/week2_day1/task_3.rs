@@ -242,7 +242,7 @@ fn task_3_rows_however_many() {
     });
 }
 
-/// A workspace keeps its buffers from one pass to the next; what was in them is nobody's.
+/// A workspace keeps its buffers from one pass to the next; their contents are unspecified.
 #[test]
 fn task_3_one_workspace_for_any_model_and_any_rows() {
     let fixtures = fixtures();

@@ -32,7 +32,7 @@ fn check<'a, T: Debug>(
         Ok(value) => panic!("{what}: {value:?} was read, where an error is documented"),
         Err(error) => {
             assert_says(what, &error, &[field]);
-            // What is said of the place is no part of what was found there.
+            // The place in the message is no part of what was found there.
             let message = format!("{error:#}");
             let said = message.split_once(field).map_or(message.as_str(), |(_, said)| said);
             assert_tells(what, said, found, expected);

@@ -233,7 +233,7 @@ fn task_2_an_entry_that_cannot_be_read_is_an_error_wherever_it_stands() {
             (0..4).flat_map(|i| if i == bad { entry("a.key", 7, &[2]) } else { good(i) }).collect();
         let what = format!("four entries, of which number {bad} is a truth value of 2");
         refused(&what, &entries, &["a.key", "2"], |r| read_metadata(r, 4, FILE));
-        // As many are read as were asked for: what stands behind them is somebody else's.
+        // As many are read as were asked for: what follows them belongs to another tensor.
         let what = format!("the first {bad} of them");
         let found = outcome(&what, &entries, |r| Ok(read_metadata(r, bad, FILE)?.iter().count()));
         let end: usize = (0..bad).map(|i| good(i).len()).sum();

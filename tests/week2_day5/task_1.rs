@@ -50,7 +50,7 @@ fn task_1_q4_0_of_64_blocks() {
     assert!(found == 2048.0, "2048 ones times ones in Q4_0: found {found}, expected 2048");
 }
 
-/// The two that are provided: an example stays right while somebody tries things out with it.
+/// The two that are provided: an example stays right while a learner tries things out with it.
 #[test]
 fn task_1_provided_q8_0_and_q5_0() {
     // Like all tests of a task, this one waits for the task.

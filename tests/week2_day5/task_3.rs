@@ -147,7 +147,7 @@ fn task_3_q6_k() {
     check_integer("Q6_K", integer::dot_q6_k);
 }
 
-/// The two that are provided: an example stays right while somebody tries things out with it.
+/// The two that are provided: an example stays right while a learner tries things out with it.
 #[test]
 fn task_3_provided_q8_0_and_q5_0() {
     // Like all tests of a task, this one waits for the task.

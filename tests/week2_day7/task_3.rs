@@ -50,7 +50,7 @@ fn check_block(case: &str) {
             Query { q, visible: position(0)..position(1) }
         })
         .collect();
-    // A cache hands out what somebody sees.
+    // A cache returns the positions that a query sees.
     let runs = || {
         stored.runs().filter(|run| {
             let overlaps =

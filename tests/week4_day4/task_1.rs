@@ -238,7 +238,7 @@ fn task_1_a_model_in_buffers() {
         let before_the_view = g.ids().nth(g.len() - 3).expect("the logits");
         for results in [results, [before_the_view]] {
             if g.node(g.node(results[0]).sources[0]).op.is_view() {
-                continue; // A product with a view of a weight is nobody's here.
+                continue; // A product with a view of a weight is not counted here.
             }
             let expected = unplanned(&g, &results);
             for sharing in SHARINGS {

@@ -124,7 +124,7 @@ fn task_4_a_result_that_is_a_view() {
     check_owners(what, &schedule);
 }
 
-/// Nobody computes a view of a leaf, and yet somebody reads it.
+/// No node computes a view of a leaf, and yet one reads it.
 #[test]
 pub(super) fn task_4_a_view_of_a_leaf() {
     let mut g = Graph::default();

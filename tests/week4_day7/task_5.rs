@@ -407,7 +407,7 @@ fn task_5_the_budget_of_tiny_llm() {
         let parts: Vec<_> =
             ledger.parts().into_iter().filter(|part| !part.what.is_empty()).collect();
         assert!(peak >= 236_000, "the peak is {peak} bytes, fewer than the parts have: {parts:?}");
-        // With a byte less somebody is told, and with not one more than the peak nobody is.
+        // With one byte less it fails. With exactly the peak it doesn't.
         let run = |bytes: usize| {
             let mut memory = Memory::<{ 520 * 1024 }>::new();
             let ledger = Ledger::default();

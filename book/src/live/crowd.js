@@ -54,7 +54,7 @@ place("crowd", "Try it: feed the scheduler", (host) => {
       el("tfoot", {}, el("tr", {}, el("th", { scope: "row" }, "All"), ...steps.map((step) => el("td", {}, String(step.rows))), el("td", { colspan: 3 }))));
     pages.replaceChildren(...now.pages.map((owner) => el("li", owner === null ? {} : { class: "taken" }, owner === null ? "free" : letter(owner))));
     const waiting = now.requests.flatMap((request, i) => (request.state === "waits" ? [letter(i)] : []));
-    const back = now.preempted ? ` ${now.preempted} times somebody had to give everything back.` : "";
+    const back = now.preempted ? ` ${now.preempted} times a request had to give everything back.` : "";
     const free = now.pages.filter((owner) => owner === null).length;
     said.textContent = `Step ${now.step}: ${now.rows} rows, ${free} of ${room.pages} pages free. ${waiting.length ? `${waiting.join(", ")} ${waiting.length > 1 ? "wait" : "waits"}.` : "Nobody waits."}${back}`;
   }

@@ -23,7 +23,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.submit_with(request, None, Extras::default())
     }
 
-    /// The same for an answer that has to keep to a grammar, whatever the model would say and
+    /// The same for an answer that must obey a grammar, whatever the model would say and
     /// however few tokens are left.
     ///
     /// # Errors

@@ -67,7 +67,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// Who shares this step's rows: the budget is smaller while somebody reads.
+    /// Who shares this step's rows: the budget is smaller while a prompt is being read.
     fn scheduler_now(&self) -> Option<Scheduler> {
         let decoding = self.loads.iter().filter(|load| load.decoding).count();
         let most = match self.gap {
@@ -90,7 +90,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         sure.max(FEWEST).max(within.unwrap_or(0))
     }
 
-    /// Runs the model, and notes how long it takes where somebody asks for that.
+    /// Runs the model, and notes how long it takes if the caller asks for that.
     pub(crate) fn run(&mut self) {
         let start = self.gap.map(|_| Instant::now());
         self.pass.run(&self.rows, &mut self.cache);

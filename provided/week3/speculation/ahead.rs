@@ -52,7 +52,7 @@ pub struct Ahead {
     next_rest: usize,
 }
 
-/// Steps without drafts in the beginning, so that there is something to compare with.
+/// Steps without drafts at first, for comparison.
 const ALONE: usize = 2;
 /// How much a new measurement counts, compared with the mean of those before.
 const WEIGHT: f64 = 0.25;

@@ -37,7 +37,7 @@ pub trait Backend: Send {
         crate::week4::lifetimes::ALIGNMENT
     }
 
-    /// A new buffer in its memory. What is in it is not said.
+    /// Returns a new buffer in its memory. The contents are unspecified.
     ///
     /// # Errors
     /// If there is no room, or the device is lost.

@@ -92,7 +92,7 @@ impl Twin {
         counter.fetch_add(1, Ordering::Relaxed);
         match self.counts.lost_after.load(Ordering::Relaxed) {
             0 => return Ok(()),
-            1 => return Err(Fault::Lost("somebody has pulled the plug".to_owned())),
+            1 => return Err(Fault::Lost("someone has pulled the plug".to_owned())),
             _ => self.counts.lost_after.fetch_sub(1, Ordering::Relaxed),
         };
         Ok(())

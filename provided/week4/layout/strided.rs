@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use crate::week2::blocks::dequantize_row;
 use crate::week4::layout::{AXES, Layout};
 
-/// A tensor in bytes that are somebody else's.
+/// A tensor in bytes that it borrows.
 #[derive(Debug, Clone, Copy)]
 pub struct Strided<'a> {
     /// Where its elements lie.

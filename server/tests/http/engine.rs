@@ -39,7 +39,7 @@ const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 /// What a test sets, and what the engine has seen.
 #[derive(Default)]
 pub(crate) struct Knobs {
-    /// How long a step takes, in thousandths of a thousandth of a second.
+    /// How long a step takes, in microseconds.
     pub(crate) step_time: AtomicU64,
     /// Whether the next step panics, or fails.
     pub(crate) panics: AtomicBool,
@@ -334,7 +334,7 @@ pub(crate) fn start(settings: &Settings) -> Running {
     // An engine stays on its thread.
     let thread = thread::spawn(move || {
         let server = Server::bind(opened(&own), &settings).expect("an address");
-        sender.send(server.address()).expect("somebody waits");
+        sender.send(server.address()).expect("the receiver waits");
         server.run()
     });
     let address = receiver.recv().expect("the server listens");
@@ -416,5 +416,5 @@ pub(crate) fn until(what: &str, mut wanted: impl FnMut() -> bool) {
         }
         thread::sleep(Duration::from_millis(5));
     }
-    panic!("waited in vain for: {what}");
+    panic!("timed out waiting for: {what}");
 }

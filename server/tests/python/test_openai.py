@@ -104,7 +104,7 @@ def test_a_json_object(client):
 
 
 class Home(pydantic.BaseModel):
-    """Where somebody lives."""
+    """Where someone lives."""
 
     place: Literal["cave", "tree", "burrow"]
     rooms: int = pydantic.Field(ge=1, le=12)

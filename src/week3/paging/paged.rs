@@ -189,7 +189,7 @@ impl PagedCache {
         *table = pages;
     }
 
-    /// How many pages have been copied because somebody wanted to write into a shared one.
+    /// Returns how many pages have been copied before a write into a shared one.
     #[must_use]
     pub fn copied(&self) -> usize {
         self.copied

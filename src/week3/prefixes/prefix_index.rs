@@ -93,7 +93,7 @@ impl PrefixIndex {
     }
 
     /// The pages that hold the beginning of a text: from its first page on, as many as are there
-    /// without a gap. The text's last token is never among them: somebody wants its logits, so it
+    /// without a gap. The text's last token is never among them: the caller needs its logits, so it
     /// has to be computed.
     ///
     /// A name that is found proves nothing, since two texts may have the same one: a page counts

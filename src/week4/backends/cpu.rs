@@ -35,7 +35,7 @@ pub struct Cpu {
 enum Memory {
     /// Bytes of its own.
     Own(Vec<f32>),
-    /// Somebody else's, of which nothing is copied: a mapped file.
+    /// Borrowed and not copied: a mapped file.
     Host(Bytes),
 }
 

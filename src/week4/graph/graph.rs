@@ -46,7 +46,7 @@ pub struct Node {
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     nodes: Vec<Node>,
-    /// [`Graph::longest_block`] of each node that there was when somebody first asked.
+    /// [`Graph::longest_block`] of each node that there was when it was first called.
     pub(super) blocks: OnceLock<Vec<usize>>,
     /// What nodes are called until another name is given.
     prefix: String,

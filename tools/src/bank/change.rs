@@ -15,7 +15,7 @@ pub(crate) enum Change {
     Pieces(Vec<Piece>),
 }
 
-/// Code that stands once in the region, and what stands there instead.
+/// Code that occurs once in the region, and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece {
     replace: String,

@@ -59,7 +59,7 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// Runs all entries, to learn the wrong answers and to see what is said of them; those of a day
+/// Runs all entries, to learn the wrong answers and to see their messages; those of a day
 /// whose answers are not what they were, twice.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 //!
 //! `tests/held-out` lists them in the bank's form. No answer of theirs reaches the tests, so they
 //! measure what the tests are worth against mistakes that their authors did not think of. Each must
-//! be red. What is said of it is printed, and must be true: a diagnosis that an entry does not
+//! be red. The message is printed, and must be true: a diagnosis that an entry does not
 //! `shows:` is a wrong name.
 
 use std::{fmt::Write as _, path::Path};

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{curriculum::Day, files::list};
 
-/// Processor time for a call of the compiler: so much, and so much more for each day.
+/// Processor time for a call of the compiler: a base, and an addition for each day.
 const SECONDS: u64 = 20;
 const SECONDS_PER_DAY: u64 = 5;
 /// The compiler's own memory counts here, MiB.

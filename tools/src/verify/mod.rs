@@ -52,6 +52,7 @@ mod targets;
 mod threads;
 mod tree;
 mod waiting;
+mod words;
 
 /// Runs the steps and prints the table. The exit code is 1 if a step failed.
 ///

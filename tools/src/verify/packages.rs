@@ -15,7 +15,7 @@ use crate::environment::{self, Venv};
 const CPU_INDEX: &str = "https://download.pytorch.org/whl/cpu";
 
 const FROM_CPU_INDEX: &str = "\
-PyTorch first, without GPU libraries: a download of some 200 MB from download.pytorch.org.";
+PyTorch first, without GPU libraries: a download of about 200 MB from download.pytorch.org.";
 
 /// Installs PyPI's build and leaves its GPU libraries out.
 const TORCH_ON_CPU: &str = "python-ref/torch_on_cpu.py";
@@ -29,7 +29,7 @@ That failed: it needs a C compiler and readelf. So PyTorch's GPU libraries are i
 a download of 3.1 GB, and 5.8 GB on the disk.
 To stop, press Ctrl-C; `--no-python` leaves this out.";
 
-const THE_REST: &str = "Now the other packages, some 110 MB.";
+const THE_REST: &str = "Now the other packages, about 110 MB.";
 
 /// Makes `.venv`, or takes the one that is there if it was made for the same packages: its
 /// interpreter, and what was done.

@@ -6,7 +6,7 @@ use super::{
     arm, bare, book, browser, budget, chip, cluster,
     context::{Outcome, Size, Verification},
     engine, fuzz, gpu, grade, latency, memory, mutants, planted, proofs, python, rust, server,
-    targets, threads, tree, waiting,
+    targets, threads, tree, waiting, words,
 };
 
 /// How much of the machine a step keeps busy.
@@ -77,7 +77,7 @@ const fn step(
 }
 
 /// Every step, in the order of the closing table.
-pub(super) const STEPS: [Step; 45] = [
+pub(super) const STEPS: [Step; 46] = [
     step(
         "stubs",
         "src/ is generated from reference/",
@@ -203,6 +203,14 @@ pub(super) const STEPS: [Step; 45] = [
         &["copy"],
         &[Path("Cargo.toml"), Path("Cargo.lock")],
         waiting::libraries,
+    ),
+    step(
+        "words",
+        "spelling, and phrases that readers had to read twice",
+        (Thorough, One, 10),
+        &["copy", "python"],
+        &[Reads::All],
+        words::words,
     ),
     step("formatting", "rustfmt", (Thorough, One, 10), &["copy"], &[Reads::All], rust::formatting),
     step(

@@ -67,7 +67,7 @@ impl<C: KvCache> Session<C> {
     }
 
     /// Forgets what the sequence does not have in common with `tokens`, and their last token in any
-    /// case: somebody is about to ask what follows it.
+    /// case: the caller is about to ask what follows it.
     pub fn keep_prefix(&mut self, tokens: &[u32]) {
         let same = self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count();
         let kept = same.min(tokens.len().saturating_sub(1));

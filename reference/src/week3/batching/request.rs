@@ -42,7 +42,7 @@ pub struct Sequence {
     pub limits: Limits,
     /// The texts that may end it, and how much of one has been seen.
     pub stop_texts: StopTexts,
-    /// What its answer has to keep to, if anything.
+    /// The constraint that its answer must obey, if any.
     pub constraint: Option<Constraint>,
     /// Steps since it last had a row.
     pub waited: usize,

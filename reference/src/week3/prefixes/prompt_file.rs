@@ -28,7 +28,7 @@ use crate::week2::{
     model::Model,
 };
 
-/// What the file begins with. The line break at its end shows whether somebody has treated it as
+/// What the file begins with. The line break at its end shows whether a program has treated it as
 /// text.
 pub const MAGIC: [u8; 8] = *b"TINYKV\r\n";
 

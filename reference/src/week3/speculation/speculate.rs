@@ -33,7 +33,7 @@ pub struct Counts {
     pub refused: u64,
 }
 
-/// Somebody who proposes tokens, and how many: that number adapts to how many are accepted.
+/// A proposer, and how many tokens it proposes. The number adapts to how many are accepted.
 pub struct Speculation<D> {
     /// Who proposes.
     pub drafter: D,

@@ -42,7 +42,7 @@ pub fn dispatch_size(n: usize, per_group: u32) -> Result<[u32; 3]> {
 
 /// WGSL that follows [`BINDINGS`]: `main`, [`THREADS`] threads a workgroup, which may stand in
 /// several rows. `result = a + b`, for the first `sizes.n` numbers; what comes after them is
-/// somebody else's.
+/// another buffer's.
 #[must_use]
 pub fn add() -> &'static str {
     // SOLUTION week4-day5 task 1

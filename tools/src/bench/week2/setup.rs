@@ -65,7 +65,7 @@ impl Setup {
         steps.into_iter().map(on).collect()
     }
 
-    /// All parts but one. A rung stands on those below it: without fusing there is no integer dot,
+    /// All parts but one. A rung needs those below it: without fusing there is no integer dot,
     /// and without that no SIMD.
     pub(super) fn all_but_one() -> Vec<(&'static str, Self)> {
         let all = Self::ALL;

@@ -314,14 +314,14 @@ fn room_for(gpu: &Gpu, n: usize) -> Result<Buffer> {
 /// The first `n` numbers of [`room_for`].
 ///
 /// # Errors
-/// If somebody wrote behind them.
+/// If anything was written after them.
 fn download(what: &str, gpu: &Gpu, buffer: &Buffer, n: usize) -> Result<Vec<f32>> {
     let mut found = gpu.numbers(buffer)?;
     for (i, x) in found[n..].iter().enumerate() {
         ensure!(
             *x == UNTOUCHED,
             "{what}: found {x} written {i} places behind a result of {n} numbers, expected nothing \
-             there: what comes after them is somebody else's"
+             there: what comes after them belongs to another tensor"
         );
     }
     found.truncate(n);

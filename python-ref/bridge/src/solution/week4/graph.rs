@@ -17,7 +17,7 @@ use crate::prelude::*;
 
 exports! { class Graph; }
 
-/// Nodes, each a number. Nothing is computed before somebody asks.
+/// Nodes, each a number. Nothing is computed before a result is asked for.
 #[pyclass]
 pub(crate) struct Graph {
     graph: Kept<rust::Graph>,

@@ -1,0 +1,64 @@
+//! Spelling, and phrases that readers had to read twice.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use anyhow::{Result, ensure};
+
+use super::context::{Outcome, Verification, succeeds};
+use crate::files::list;
+
+/// A phrase that is refused, and what to say instead. `#` is a digit.
+const PHRASES: [(&str, &str); 17] = [
+    ("some #", "about"),
+    ("so many, ", "the number itself, or `n`"),
+    ("so much, ", "the amount itself"),
+    ("by twos", "in pairs"),
+    ("by fours", "in fours"),
+    ("somebody", "someone, or what acts: the client, the thread"),
+    ("is nobody's", "is ignored"),
+    ("nobody's affair", "doesn't matter"),
+    ("in the beginning", "at first"),
+    ("is not said", "is unspecified"),
+    ("is said of", "the message says"),
+    ("has to keep to", "must obey"),
+    ("stands once", "is written once"),
+    ("stands on ", "needs, or is built on"),
+    ("thousandths of a thousandth", "millionths"),
+    ("way out that comes after", "every return path"),
+    ("as they should not", "what is wrong with it"),
+];
+
+/// Where people read: chapters, help, messages and comments.
+const READ: [&str; 8] = ["md", "rs", "py", "toml", "js", "html", "css", "yml"];
+
+/// `codespell` with the settings in pyproject.toml, where there is Python; and the phrases.
+pub(super) fn words(v: &Verification) -> Result<Outcome> {
+    let mut files = BTreeSet::new();
+    list(&v.tree, Path::new(""), &mut files)?;
+    files.retain(|path| {
+        let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+        READ.contains(&end) && !path.starts_with("target") && !path.ends_with("verify/words.rs")
+    });
+    let mut found = Vec::new();
+    for path in &files {
+        find(path, &fs::read_to_string(v.tree.join(path))?, &mut found);
+    }
+    ensure!(found.is_empty(), "{} phrases\n{}", found.len(), found.join("\n"));
+    match v.python("") {
+        Ok(mut python) => succeeds(python.args(["-m", "codespell_lib"]))?,
+        Err(outcome) => return Ok(outcome),
+    };
+    Ok(Outcome::Passed(format!("{} files", files.len())))
+}
+
+fn find(path: &Path, text: &str, found: &mut Vec<String>) {
+    for (i, line) in text.lines().enumerate() {
+        let line = line.to_lowercase();
+        let plain = line.replace(|c: char| c.is_ascii_digit(), "#");
+        for (phrase, instead) in PHRASES {
+            if plain.contains(phrase) {
+                found.push(format!("{}:{}: \"{phrase}\": say {instead}", path.display(), i + 1));
+            }
+        }
+    }
+}
