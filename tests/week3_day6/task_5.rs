@@ -88,7 +88,10 @@ fn task_5_the_same_greedy_text() {
                 ("a model that shares nothing", Box::new(draft_model(model("qwen3"), 40))),
                 ("a similar model", Box::new(draft_model(Arc::clone(&similar), 40))),
                 ("the model itself", Box::new(draft_model(model("llama"), 40))),
-                ("a proposer that is always wrong", Box::new(Scripted(|_: &[u32], k: usize| vec![36; k]))),
+                (
+                    "a proposer that is always wrong",
+                    Box::new(Scripted(|_: &[u32], k: usize| vec![36; k])),
+                ),
             ];
             for (who, drafter) in drafters {
                 let what = format!("drafts of {who}, at most {max} in a pass, behind {prompt:?}");

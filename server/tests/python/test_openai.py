@@ -3,7 +3,7 @@
 import asyncio
 import datetime
 import json
-from typing import Literal
+from typing import Annotated, Literal
 
 import openai
 import pydantic
@@ -114,7 +114,7 @@ class Animal(pydantic.BaseModel):
     name: str = pydantic.Field(min_length=1, max_length=12)
     born: datetime.date
     homes: list[Home] = pydantic.Field(min_length=1, max_length=2)
-    colour: str | None
+    colour: Annotated[str, pydantic.Field(max_length=12)] | None
     parent: "Animal | None"
 
 
