@@ -1,6 +1,6 @@
 //! Week 3: serve many. Requests share the model, a step at a time.
 //!
-//! A folder for each day, in the order of the days. What a day gives is in the same folder of
+//! A folder for each day, in the order of the days. What a day provides is in the same folder of
 //! `provided/week3`.
 
 // Day 1: many requests share a forward pass.

@@ -1,6 +1,6 @@
 //! Week 4: under the hood. The same model as tensors with strides, and as a graph.
 //!
-//! A folder for each day, in the order of the days. What a day gives is in the same folder of
+//! A folder for each day, in the order of the days. What a day provides is in the same folder of
 //! `provided/week4`.
 
 // Day 1: sizes and strides.

@@ -1,6 +1,6 @@
 //! Week 1: from a matrix product to text, in `ndarray` and f32, with nothing cached.
 //!
-//! A folder for each day, in the order of the days. What a day gives is in the same folder of
+//! A folder for each day, in the order of the days. What a day provides is in the same folder of
 //! `provided/week1`.
 
 // Day 1: softmax, and attention in several heads.

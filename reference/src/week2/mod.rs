@@ -1,7 +1,7 @@
 //! Week 2: one fast engine on one small machine. Quantized weights read in place, a cache,
 //! kernels, threads.
 //!
-//! A folder for each day, in the order of the days. What a day gives is in the same folder of
+//! A folder for each day, in the order of the days. What a day provides is in the same folder of
 //! `provided/week2`.
 
 // Day 1: each position is computed once.

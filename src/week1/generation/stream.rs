@@ -5,10 +5,10 @@
 
 /// Turns the bytes of one token after another into text.
 ///
-/// All that was ever returned, concatenated, equals `String::from_utf8_lossy` of all bytes.
+/// All returned text, concatenated, equals `String::from_utf8_lossy` of all bytes.
 #[derive(Debug, Default)]
 pub struct TextStream {
-    /// The beginning of a character whose end has not come yet.
+    /// The beginning of a character whose end hasn't arrived yet.
     pending: Vec<u8>,
 }
 
@@ -19,7 +19,7 @@ impl TextStream {
         todo!("week1-day6 task 3: TextStream::push")
     }
 
-    /// The end of the text: whatever is still held back will not be completed.
+    /// Ends the text. Bytes that are still held back will not be completed.
     pub fn finish(&mut self) -> String {
         todo!("week1-day6 task 3: TextStream::finish")
     }

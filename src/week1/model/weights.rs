@@ -1,4 +1,4 @@
-//! Day 5, last task. Weights out of a memory-mapped safetensors folder.
+//! Day 5, last task. Weights from a memory-mapped safetensors folder.
 //!
 //! Tasks here: week1-day5 task 4 (`to_f32`, `load_model`). Everything else is provided.
 

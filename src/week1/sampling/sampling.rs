@@ -1,4 +1,4 @@
-//! Day 7. Sampling: a distribution is shaped, then drawn from.
+//! Day 7. Sampling: shape a distribution, then draw from it.
 //!
 //! Each shaping step works on logits in place; a token that is ruled out gets `−inf`. The order is
 //! repetition penalty, temperature, top-k, top-p, min-p, draw.
@@ -14,14 +14,14 @@ use super::{attention::softmax, generate::argmax};
 
 pub use tiny_llm_formats::request::SamplerOptions;
 
-/// Divides the logits by `temperature`. At 0 only the largest logit (of equal ones, the first)
-/// stays; every other becomes `−inf`.
+/// Divides the logits by `temperature`. At 0, only the largest logit stays (of equal ones, the
+/// first), and every other logit becomes `−inf`.
 pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     todo!("week1-day7 task 1: apply_temperature")
 }
 
-/// Keeps the `k` largest logits, unchanged; of equal ones, the first. 0, and any `k` from `V` on,
-/// keeps all.
+/// Keeps the `k` largest logits, unchanged; of equal ones, the first. If `k` is 0, or `V` or more,
+/// all logits stay.
 pub fn top_k(logits: &mut [f32], k: usize) {
     todo!("week1-day7 task 2: top_k")
 }
@@ -43,8 +43,9 @@ pub fn min_p(logits: &mut [f32], p: f32) {
     todo!("week1-day7 task 4: min_p")
 }
 
-/// Makes every token of `seen` less likely, once however often it occurs: a positive logit is
-/// divided by `penalty`, a negative one multiplied. `penalty` is positive; 1 changes nothing.
+/// Makes every token of `seen` less likely, but only once, no matter how often it occurs. A
+/// positive logit is divided by `penalty`, and a negative one is multiplied by it. `penalty` is
+/// positive; 1 changes nothing.
 ///
 /// Source: Keskar et al. 2019, "CTRL".
 pub fn repetition_penalty(logits: &mut [f32], seen: &[u32], penalty: f32) {
@@ -84,7 +85,7 @@ pub fn draw(logits: &[f32], uniform: f64) -> u32 {
     todo!("week1-day7 task 6: draw")
 }
 
-/// All of the above, in order.
+/// All of the functions above, in order.
 #[derive(Debug, Clone)]
 pub struct Sampler {
     /// What shapes the distribution.
@@ -94,7 +95,8 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Chooses the next token from `logits [V]`, after the tokens `seen` so far, prompt included.
+    /// Chooses the next token from `logits [V]`. `seen` holds the tokens so far, including the
+    /// prompt.
     pub fn choose(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
         todo!("week1-day7 task 6: Sampler::choose")
     }

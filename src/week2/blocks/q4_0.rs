@@ -18,16 +18,17 @@ use super::{f16_at, put_f16};
 pub const BYTES: usize = 2 + 16;
 const _: () = assert!(BYTES == TensorType::Q4_0.block_bytes());
 
-/// The 32 weights of a block: 8 is taken off each integer, and the rest, as f32, times the scale.
+/// Decodes the 32 weights of a block: subtract 8 from each integer, and multiply the result, as
+/// f32, by the scale.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     todo!("week2-day3 task 2: dequantize")
 }
 
-/// A block of 32 finite weights. `d` is the weight of largest magnitude (the first of them), with
-/// its sign, divided by −8: it becomes the integer 0, which stands for −8, the end of the range
-/// that has no counterpart: there is no +8. Each weight is multiplied by `1 / d`, or by 0 where `d`
-/// is 0; 8.5 is added, the fraction dropped, and 16 becomes 15. The integers come from `d` before
-/// it is rounded to f16.
+/// Encodes a block of 32 finite weights. `d` is the weight of largest magnitude (the first, if
+/// there are several), with its sign, divided by −8. So this weight becomes the integer 0, which
+/// stands for −8 (there is no +8). Multiply each weight by `1 / d`, or by 0 if `d` is 0. Then add
+/// 8.5, drop the fraction, and turn 16 into 15. Compute the integers from `d` before it is rounded
+/// to f16.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     todo!("week2-day3 task 2: quantize")

@@ -20,15 +20,16 @@ use super::{f16_at, put_f16};
 pub const BYTES: usize = 2 + 4 + 16;
 const _: () = assert!(BYTES == TensorType::Q5_0.block_bytes());
 
-/// The 32 weights of a block: 16 is taken off each integer, and the rest, as f32, times the scale.
+/// Decodes the 32 weights of a block: subtract 16 from each integer, and multiply the result, as
+/// f32, by the scale.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     todo!("week2-day3 task 3: dequantize")
 }
 
-/// A block of 32 finite weights, as `Q4_0` with one bit more: `d` is the weight of largest
-/// magnitude (the first of them), with its sign, divided by −16. Each weight is multiplied by
-/// `1 / d`, or by 0 where `d` is 0; 16.5 is added, the fraction dropped, and 32 becomes 31. The
-/// integers come from `d` before it is rounded to f16.
+/// Encodes a block of 32 finite weights, as in `Q4_0` with one more bit. `d` is the weight of
+/// largest magnitude (the first, if there are several), with its sign, divided by −16. Multiply
+/// each weight by `1 / d`, or by 0 if `d` is 0. Then add 16.5, drop the fraction, and turn 32 into
+/// 31. Compute the integers from `d` before it is rounded to f16.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     todo!("week2-day3 task 3: quantize")

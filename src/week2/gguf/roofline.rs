@@ -1,4 +1,4 @@
-//! Day 2, last task. The roofline: how fast this machine can be at best with this file.
+//! Day 2, last task. The roofline: how fast this machine can be with this file at best.
 //!
 //! Tasks here: week2-day2 task 4 (`work`, `Machine::seconds`, `Machine::tokens_per_second`,
 //! `Machine::balanced_rows`). Everything else is provided.
@@ -11,7 +11,7 @@ use tiny_llm_formats::gguf::TensorInfo;
 pub struct Work {
     /// Bytes of weights that are read, once for all rows of the pass.
     pub bytes: u64,
-    /// Multiplications of a weight with an activation, for each row of the pass.
+    /// Multiplications of a weight by an activation, for each row of the pass.
     pub multiply_adds: u64,
 }
 
@@ -25,7 +25,7 @@ pub struct Machine {
     pub operations: f64,
 }
 
-/// What a pass needs if every row wants logits, as in decoding.
+/// Returns what a pass needs if every row requests logits, as in decoding.
 ///
 /// Each matrix (a tensor of two axes) is read once and multiplies each row. `token_embd.weight` is
 /// both the table of embeddings, from which one row is copied, and the output head if there is no
@@ -36,22 +36,22 @@ pub fn work(tensors: &[TensorInfo]) -> Work {
 }
 
 impl Machine {
-    /// The fewest seconds that a pass of `rows` rows can take: reading the weights and computing go
-    /// on at the same time, so it is the longer of the two.
+    /// Returns the minimum time of a pass of `rows` rows, in seconds. The weights are read while
+    /// computing goes on, so it is the longer of the two times.
     #[must_use]
     pub fn seconds(&self, work: Work, rows: usize) -> f64 {
         todo!("week2-day2 task 4: Machine::seconds")
     }
 
-    /// The most tokens in a second: one in each pass of one row (decoding), `rows` in each pass of
-    /// a prompt.
+    /// Returns the maximum number of tokens per second: one for each pass of one row (decoding),
+    /// and `rows` for each pass of a prompt.
     #[must_use]
     pub fn tokens_per_second(&self, work: Work, rows: usize) -> f64 {
         todo!("week2-day2 task 4: Machine::tokens_per_second")
     }
 
-    /// Rows at which a pass takes as long to compute as to read: with fewer, memory is the limit;
-    /// with more, arithmetic.
+    /// Returns the number of rows at which a pass takes as long to compute as to read. With fewer
+    /// rows memory is the limit, and with more rows arithmetic is.
     #[must_use]
     pub fn balanced_rows(&self, work: Work) -> f64 {
         todo!("week2-day2 task 4: Machine::balanced_rows")

@@ -1,4 +1,4 @@
-//! The tensor table: what lies where in the data section.
+//! The tensor table: where each tensor is in the data section.
 //!
 //! Tasks here: week2-day2 task 3 (`read_tensor`, `alignment`, `data_start`, `place`,
 //! `check_places`). Everything else is provided.
@@ -57,11 +57,11 @@ pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
 }
 
 /// Checks that every tensor begins at a multiple of `alignment` and lies within the `data_len`
-/// bytes of the data section, and that no two have a byte in common. They may stand in any order,
-/// with gaps.
+/// bytes of the data section, and that no two have a byte in common. They may be in any order, with
+/// gaps.
 ///
 /// # Errors
-/// If one does not; the message names it.
+/// If a tensor fails the check. The message names it.
 pub fn check_places(
     tensors: &[TensorInfo],
     alignment: usize,

@@ -1,5 +1,5 @@
-//! Day 4. A converter's recipe: in which order the rows of a matrix go into the file, and which
-//! type each tensor gets.
+//! Day 4. A converter's recipe: the order in which the rows of a matrix are written to the file,
+//! and the type of each tensor.
 //!
 //! Tasks here: week2-day4 task 5 (`permute_rows_for_interleaved`, `permute_rows_for_half_split`,
 //! `row_order`, `use_more_bits`, `q4_k_m`, `fitting`). Everything else is provided.
@@ -84,7 +84,7 @@ pub struct Dimensions {
 }
 
 /// For each row of a projection of `n_heads` heads in a GGUF file of the Llama family, the row of
-/// the Hugging Face checkpoint that stands there. Within each head, row `i` of the first half and
+/// the Hugging Face checkpoint that belongs there. Within each head, row `i` of the first half and
 /// row `i` of the second are a pair that RoPE turns together; the file has the two side by side.
 ///
 /// # Panics
@@ -98,7 +98,7 @@ pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
     todo!("week2-day4 task 5: permute_rows_for_interleaved")
 }
 
-/// The way back: for each row of the Hugging Face checkpoint, the row of the GGUF file that stands
+/// The way back: for each row of the Hugging Face checkpoint, the row of the GGUF file that belongs
 /// there.
 ///
 /// # Panics
@@ -112,9 +112,9 @@ pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
     todo!("week2-day4 task 5: permute_rows_for_half_split")
 }
 
-/// In which order the rows of a tensor go from a checkpoint of this configuration into a file;
-/// `None` if they stay as they are. `name` is the file's: `blk.0.attn_q.weight`. A bias is permuted
-/// as the rows that it is added to.
+/// Returns the order in which the rows of a tensor go from a checkpoint of this configuration into
+/// a file, or `None` if the order stays the same. `name` is the name in the file, such as
+/// `blk.0.attn_q.weight`. A bias is permuted like the rows that it is added to.
 ///
 /// # Panics
 /// As [`permute_rows_for_interleaved`].
@@ -123,9 +123,9 @@ pub fn row_order(config: &ModelConfig, name: &str) -> Option<Vec<usize>> {
     todo!("week2-day4 task 5: row_order")
 }
 
-/// Whether a mix spends more bits on this layer: the first eighth of the layers, the last, and
-/// every third of those between, beginning with the third. Eighths are rounded down: `n / 8` layers
-/// are the first, those from `7 · n / 8` on are the last.
+/// Returns whether a mix spends more bits on this layer: that is, on the first eighth of the
+/// layers, on the last eighth, and on every third layer between them, beginning with the third of
+/// those. Eighths are rounded down: the first `n / 8` layers, and the layers from `7 · n / 8` on.
 #[must_use]
 pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
     todo!("week2-day4 task 5: use_more_bits")
@@ -133,16 +133,16 @@ pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
 
 /// The type of a matrix in the mix `Q4_K_M`, before it is known whether its rows are whole blocks.
 /// The output head (the embedding, if that is tied) is `Q6_K`, and so are `attn_v` and `ffn_down`
-/// of the layers for which [`use_more_bits`] is true; all else is `Q4_K`.
+/// of the layers for which [`use_more_bits`] is true. Everything else is `Q4_K`.
 #[must_use]
 pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
     todo!("week2-day4 task 5: q4_k_m")
 }
 
-/// The type in which rows of `cols` weights can be stored. If they are whole blocks of
-/// `tensor_type`, that; else the type of blocks of 32 that comes closest from above: `Q4_0` for
-/// `Q2_K` and `Q3_K`, `Q5_0` for `Q4_K`, `Q5_1` for `Q5_K`, `Q8_0` for `Q6_K`; if they are not
-/// whole blocks of 32 either, `F16`.
+/// Returns the type in which rows of `cols` weights can be stored. If the rows are whole blocks of
+/// `tensor_type`, that's the type. Otherwise it is the next larger type with blocks of 32: `Q4_0`
+/// for `Q2_K` and `Q3_K`, `Q5_0` for `Q4_K`, `Q5_1` for `Q5_K`, and `Q8_0` for `Q6_K`. If they are
+/// not whole blocks of 32 either, it is `F16`.
 #[must_use]
 pub fn fitting(tensor_type: TensorType, cols: usize) -> TensorType {
     todo!("week2-day4 task 5: fitting")

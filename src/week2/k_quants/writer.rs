@@ -1,4 +1,5 @@
-//! Day 4. Writing a file: all that stands before the data, and then the data, tensor by tensor.
+//! Day 4. Writing a file: everything that comes before the data, and then the data, tensor by
+//! tensor.
 //!
 //! Tasks here: week2-day4 task 6 (`put_string`, `put_value`, `lay_out`, `head`). Everything else is
 //! provided.
@@ -51,9 +52,9 @@ fn put_all<T>(out: &mut Vec<u8>, type_id: u32, all: &[T], put: impl Fn(&mut Vec<
     all.iter().for_each(|x| put(out, x));
 }
 
-/// The table of a file whose tensors stand one after the other in this order: name, shape (slowest
-/// axis first), type. Each begins at the first multiple of `alignment` at or after the end of the
-/// one before.
+/// Returns the table of a file whose tensors are stored one after the other in this order. For
+/// each: name, shape (slowest axis first), type. Each begins at the first multiple of `alignment`
+/// at or after the end of the one before.
 ///
 /// # Errors
 /// If a tensor has no axes, a row is not a whole number of blocks, or a size or an offset
@@ -65,10 +66,10 @@ pub fn lay_out(
     todo!("week2-day4 task 6: lay_out")
 }
 
-/// All bytes of a file before its data: the header (version [`VERSION`]), the metadata in the order
-/// of their keys, the tensor table, and zeros up to a multiple of `alignment`. See
-/// [`Reader::header`](super::gguf::reader::Reader::header) and [`read_tensor`](super::gguf::table::read_tensor)
-/// for the fields.
+/// Returns all bytes of a file before its data: the header (version [`VERSION`]), the metadata in
+/// the order of their keys, the tensor table, and zeros up to a multiple of `alignment`. See
+/// [`Reader::header`](super::gguf::reader::Reader::header) and
+/// [`read_tensor`](super::gguf::table::read_tensor) for the fields.
 #[must_use]
 pub fn head(metadata: &Metadata, tensors: &[TensorInfo], alignment: usize) -> Vec<u8> {
     todo!("week2-day4 task 6: head")
@@ -79,8 +80,8 @@ pub fn head(metadata: &Metadata, tensors: &[TensorInfo], alignment: usize) -> Ve
 /// name when it is complete, and not before.
 ///
 /// # Errors
-/// If the file cannot be written, `write` returns an error, or it appends another number of bytes
-/// than the table says.
+/// If the file cannot be written, `write` returns an error, or it appends a different number of
+/// bytes from what the table says.
 pub fn write_file(
     path: &Path,
     head: &[u8],

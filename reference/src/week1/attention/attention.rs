@@ -12,11 +12,11 @@ use tiny_llm_formats::{
     tensor::{reshape, swap_axes, transpose},
 };
 
-/// Softmax over the last axis: `exp(xᵢ) / Σⱼ exp(xⱼ)`, computed without overflow. Shape in = shape
-/// out.
+/// Computes softmax over the last axis: `exp(xᵢ) / Σⱼ exp(xⱼ)`, without overflow. The shape stays
+/// the same.
 ///
-/// A row that is `−inf` throughout has nothing to choose from; its result is all zeros. If a row
-/// contains a NaN, so does its result: never turn it into zeros, as if all of it were `−inf`.
+/// A row that is all `−inf` gives all zeros. If a row contains a NaN, its result must contain one
+/// too: don't turn it into zeros, as if the whole row were `−inf`.
 pub fn softmax(x: &Tensor) -> Tensor {
     // SOLUTION week1-day1 task 1
     let mut out = x.clone();
@@ -38,8 +38,8 @@ pub fn softmax(x: &Tensor) -> Tensor {
 
 /// `x · weightᵀ + bias`: output `o` is the input dotted with row `o` of the weight.
 ///
-/// `x [..., in]` of two axes or more, `weight [out, in]`, `bias [out]` → `[..., out]`. Checkpoints
-/// store weights as `[out, in]`.
+/// `x [..., in]` with two axes or more, `weight [out, in]`, `bias [out]` → `[..., out]`.
+/// Checkpoints store weights as `[out, in]`.
 ///
 /// # Panics
 /// If the last axis of `x` is not `in`, or `x` has only one axis.
@@ -119,7 +119,7 @@ impl MultiHeadAttention {
     }
 }
 
-/// `[B, L, H·D]` → `[B, H, L, D]`. The attention layer of day 3 uses it too.
+/// `[B, L, H·D]` → `[B, H, L, D]`. The attention layer of day 3 also uses this function.
 pub fn split_heads(x: &Tensor, n_heads: usize) -> Tensor {
     // SOLUTION week1-day1 task 3
     let [b, l, width] = *x.shape() else {

@@ -11,7 +11,7 @@ pub use tiny_llm_formats::FinishReason;
 
 use super::model::Model;
 
-/// The index of the largest logit; of equal ones, the first. `logits [V]`.
+/// Returns the index of the largest logit, and of equal ones the first. `logits [V]`.
 ///
 /// # Panics
 /// If there are no logits.
@@ -29,7 +29,7 @@ pub fn argmax(logits: &[f32]) -> u32 {
 }
 
 /// Logits `[V]` of the token that follows `tokens [L]`. Nothing is cached: all `L` positions are
-/// computed anew.
+/// computed again.
 ///
 /// # Panics
 /// If there are no tokens, or [`Model::forward`] cannot run on them.
@@ -48,7 +48,7 @@ pub struct Limits {
     pub max_new_tokens: usize,
     /// Prompt and new tokens together never exceed this.
     pub context: usize,
-    /// A token of this set ends the text and is no part of it. Checkpoints list several.
+    /// A token in this set ends the text and is not part of it. A checkpoint may list several.
     pub stop_tokens: HashSet<u32>,
 }
 
@@ -57,11 +57,11 @@ pub struct Limits {
 /// `next_logits(tokens)` gives the logits `[V]` after `tokens`, which are the prompt and all new
 /// tokens so far; `choose(logits, tokens)` picks one; `on_token` receives every new token as soon
 /// as it is chosen, and never a stop token. The first two run once per step, and so does `on_token`
-/// unless a stop token was chosen. Limits are looked at in this order, before the model runs:
-/// `max_new_tokens`, then `context`; so a limit that is already reached costs no forward pass.
+/// unless a stop token was chosen. Limits are checked before the model runs, first
+/// `max_new_tokens`, then `context`. So a limit that is already reached costs no forward pass.
 ///
 /// # Errors
-/// If the prompt is empty; or if it is longer than the context, and then the message names both
+/// If the prompt is empty, or if it is longer than the context. In that case the message names both
 /// lengths.
 pub fn generate(
     mut next_logits: impl FnMut(&[u32]) -> Vec<f32>,

@@ -25,7 +25,7 @@ use super::{
 /// `1/√D`. `mask` is added to the scores and broadcasts to `[B, H_q, L, S]`.
 ///
 /// # Panics
-/// If `H_q` is no multiple of `H`.
+/// If `H_q` is not a multiple of `H`.
 pub fn grouped_query_attention(
     q: &Tensor,
     k: &Tensor,
@@ -58,8 +58,8 @@ pub fn grouped_query_attention(
     // END SOLUTION
 }
 
-/// The additive causal mask `[L, S]` for `length` queries that are the last of `keys` positions:
-/// 0 where key `j` is at or before query `i`'s position `S − L + i`, `−inf` after it.
+/// Returns the additive causal mask `[L, S]` for `length` queries that are the last of `keys`
+/// positions: 0 where key `j` is at or before query `i`'s position `S − L + i`, `−inf` after it.
 ///
 /// # Panics
 /// If there are more queries than keys.
@@ -88,8 +88,8 @@ impl Linear {
     }
 }
 
-/// What normalises each head of `[B, H, L, D]` over `D`. Day 4 builds the real one (RMSNorm); until
-/// then the tests hand one in.
+/// A function that normalises each head of `[B, H, L, D]` over `D`. You build the real one
+/// (RMSNorm) on day 4; until then, the tests pass their own.
 pub type HeadNorm = Box<dyn Fn(&Tensor) -> Tensor + Send + Sync>;
 
 /// The attention layer of Llama (no bias, no norm), Qwen2 (bias on q, k, v) and Qwen3 (per-head q/k
@@ -111,13 +111,14 @@ pub struct GroupedQueryAttention {
     pub q_norm: Option<HeadNorm>,
     /// Applied to every key head before RoPE.
     pub k_norm: Option<HeadNorm>,
-    /// Positions `0..L` at least, for head size `D`. One pair of tables serves all layers.
+    /// Tables for at least the positions `0..L`, for head size `D`. All layers share one pair of
+    /// tables.
     pub rope: Arc<RopeTables>,
 }
 
 impl GroupedQueryAttention {
-    /// Self-attention over `x [B, L, E]`, whose rows stand at positions `0..L` → `[B, L, E]`.
-    /// `mask` broadcasts to `[B, H_q, L, L]`. RoPE is the half-split form.
+    /// Self-attention over `x [B, L, E]`, whose rows are at positions `0..L` → `[B, L, E]`. `mask`
+    /// broadcasts to `[B, H_q, L, L]`. RoPE is the half-split form.
     pub fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Tensor {
         // SOLUTION week1-day3 task 3
         // 1. Project and split: (B, L, E) -> (B, H_q, L, D) and (B, H, L, D)

@@ -1,6 +1,7 @@
 //! Day 5. The model: embedding, transformer blocks, output.
 //!
-//! One decoder serves Llama, Qwen2 and Qwen3; the configuration says which parts are there.
+//! One decoder is enough for Llama, Qwen2 and Qwen3; the configuration says which parts a model
+//! has.
 //!
 //! Tasks here: week1-day5 task 1 (`Embedding::forward`, `Embedding::as_output`), week1-day5 task 2
 //! (`TransformerBlock::forward`), week1-day5 task 3 (`Model::forward`). Everything else is
@@ -20,7 +21,8 @@ use super::{
     rope::{RopeTables, inverse_frequencies},
 };
 
-/// One row per token of the vocabulary; read forwards it embeds, read backwards it scores.
+/// One row per token of the vocabulary. As input the table embeds tokens; as output head it scores
+/// them.
 #[derive(Debug, Clone)]
 pub struct Embedding {
     /// `[V, E]`
@@ -72,9 +74,9 @@ impl TransformerBlock {
     }
 }
 
-/// The longest sequence that week 1 makes room for. Every step computes every position, and each
-/// layer's scores take `H_q · L · L` numbers, so longer ones are out of reach long before the
-/// 131,072 positions that some checkpoints promise.
+/// The longest sequence that week 1 has room for. Every step computes every position, and each
+/// layer's scores take `H_q · L · L` numbers, so the 131,072 positions that some checkpoints
+/// promise are far out of reach.
 pub const MAX_CONTEXT: usize = 8192;
 
 /// A decoder-only transformer.
@@ -122,14 +124,14 @@ impl Model {
     /// Whether [`Model::forward`] can run on these tokens.
     ///
     /// # Errors
-    /// If there are none, there are more than the context holds, or one of them is not below `V`.
+    /// If there are no tokens, there are more than the context holds, or a token is not below `V`.
     pub fn check(&self, tokens: &[u32]) -> Result<()> {
         check_prompt(tokens, self.context(), self.config.vocab_size)
     }
 
-    /// Puts a model together from named weights. `weight(name, shape)` returns the tensor of that
-    /// name, in f32, or an error if it is missing or has another shape. Names are those of Hugging
-    /// Face checkpoints.
+    /// Builds a model from named weights. `weight(name, shape)` returns the tensor of that name, in
+    /// f32, or an error if it is missing or has another shape. Names are those of Hugging Face
+    /// checkpoints.
     ///
     /// # Errors
     /// Whatever `weight` returns.

@@ -12,12 +12,12 @@ use tiny_llm_formats::Tensor;
 pub struct RmsNorm {
     /// `[E]`
     pub weight: Tensor,
-    /// Keeps the root away from 0; it stands inside the root.
+    /// Keeps the root away from 0. It is added inside the root.
     pub eps: f32,
 }
 
 impl RmsNorm {
-    /// `x [..., E]` → the same shape. `x` is left as it is: the residual connection still needs it.
+    /// `x [..., E]` → the same shape. `x` is not changed: the residual connection still needs it.
     ///
     /// # Panics
     /// If the last axis of `x` is not `E`.

@@ -58,8 +58,8 @@ impl RopeTables {
 
 /// Rotates the pairs `(x[2i], x[2i+1])`: the traditional form.
 ///
-/// `x [..., L, D]` → the same shape. Row `l` stands at position `offset + l`. A pair `(a, b)`
-/// becomes `(a·cos − b·sin, a·sin + b·cos)`.
+/// `x [..., L, D]` → the same shape. Row `l` is at position `offset + l`. A pair `(a, b)` becomes
+/// `(a·cos − b·sin, a·sin + b·cos)`.
 ///
 /// # Panics
 /// If the tables end before the last position.
@@ -82,8 +82,8 @@ pub fn rope_interleaved(x: &Tensor, tables: &RopeTables, offset: usize) -> Tenso
 
 /// Rotates the pairs `(x[i], x[i + D/2])`: the form of Hugging Face checkpoints.
 ///
-/// `x [..., L, D]` → the same shape. Row `l` stands at position `offset + l`. A pair `(a, b)`
-/// becomes `(a·cos − b·sin, a·sin + b·cos)`.
+/// `x [..., L, D]` → the same shape. Row `l` is at position `offset + l`. A pair `(a, b)` becomes
+/// `(a·cos − b·sin, a·sin + b·cos)`.
 ///
 /// # Panics
 /// If the tables end before the last position.
@@ -114,9 +114,9 @@ pub enum RopeForm {
     HalfSplit,
 }
 
-/// RoPE where every row has a position of its own, as in a batch of sequences of unequal length.
+/// RoPE in which every row has its own position, as in a batch of sequences of unequal length.
 ///
-/// `x [B, H, L, D]`, `positions [B, L]` → the same shape as `x`. Row `l` of sequence `b` stands at
+/// `x [B, H, L, D]`, `positions [B, L]` → the same shape as `x`. Row `l` of sequence `b` is at
 /// `positions[b, l]`.
 ///
 /// # Panics

@@ -1,4 +1,4 @@
-//! How far the weights that come back are from those that went in.
+//! How far the decoded weights are from the original ones.
 //!
 //! Tasks here: week2-day3 task 4 (`rms_error`, `relative_error`, `round_trip_error`). Everything
 //! else is provided.
@@ -7,11 +7,11 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{dequantize_row, quantize_row};
 
-/// The root of the mean squared difference, `sqrt(Σ (xi − yi)² / n)`, summed in f64. `x [n]`,
-/// `y [n]`.
+/// Returns the root of the mean squared difference, `sqrt(Σ (xi − yi)² / n)`, summed in f64. `x
+/// [n]`, `y [n]`.
 ///
 /// # Panics
-/// If there are not as many of one as of the other, or none.
+/// If `x` and `y` differ in length, or are empty.
 #[must_use]
 pub fn rms_error(x: &[f32], y: &[f32]) -> f64 {
     assert!(
@@ -31,7 +31,7 @@ pub fn rms_error(x: &[f32], y: &[f32]) -> f64 {
 /// all zeros and `y` is not. `x [n]`, `y [n]`.
 ///
 /// # Panics
-/// If there are not as many of one as of the other, or none.
+/// If `x` and `y` differ in length, or are empty.
 #[must_use]
 pub fn relative_error(x: &[f32], y: &[f32]) -> f64 {
     // SOLUTION week2-day3 task 4

@@ -52,7 +52,8 @@ pub fn scales_and_minimums(packed: &[u8; 12]) -> ([u8; 8], [u8; 8]) {
     // END SOLUTION
 }
 
-/// The 256 weights of a block: the scale times the integer, less the minimum, in this order.
+/// Decodes the 256 weights of a block: the scale times the integer, minus the minimum, in this
+/// order.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     // SOLUTION week2-day4 task 1
     let (d, dmin) = (f16_at(block, 0), f16_at(block, 2));
@@ -82,9 +83,10 @@ pub fn pack_scales_and_minimums(scales: &[u8; 8], minimums: &[u8; 8]) -> [u8; 12
     // END SOLUTION
 }
 
-/// A block of 256 finite weights. Every 32 get a scale and a minimum from
-/// [`search_scale_and_min`]; the eight scales share `d`, the eight minimums `dmin` ([`share`], 6
-/// bits). A weight's integer is the nearest for scale and minimum **as they are stored**.
+/// Encodes a block of 256 finite weights. Every 32 weights get a scale and a minimum from
+/// [`search_scale_and_min`]. The eight scales share `d`, and the eight minimums share `dmin`
+/// ([`share`], 6 bits). A weight's integer is the nearest one for the scale and the minimum **as
+/// they are stored**.
 #[must_use]
 pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
     // SOLUTION week2-day4 task 4

@@ -33,8 +33,8 @@ use super::{
 pub const BYTES: usize = 128 + 64 + 16 + 2;
 const _: () = assert!(BYTES == TensorType::Q6_K.block_bytes());
 
-/// The 256 weights of a block: the block's scale times the scale of the weight's group, times the
-/// integer less 32, in this order.
+/// Decodes the 256 weights of a block: the block's scale times the scale of the weight's group,
+/// times the integer minus 32, in this order.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     // SOLUTION week2-day4 task 2
     let (low, rest) = block.split_at(128);
@@ -50,9 +50,9 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     // END SOLUTION
 }
 
-/// A block of 256 finite weights. Every 16 get a scale from [`search_scale`]; the sixteen scales
-/// share `d` ([`share_signed`], 8 bits). A weight's integer is the nearest for its scale **as it is
-/// stored**.
+/// Encodes a block of 256 finite weights. Every 16 weights get a scale from [`search_scale`]. The
+/// sixteen scales share `d` ([`share_signed`], 8 bits). A weight's integer is the nearest one for
+/// its scale **as it is stored**.
 #[must_use]
 pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
     // SOLUTION week2-day4 task 2

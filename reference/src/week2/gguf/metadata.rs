@@ -8,12 +8,12 @@ use tiny_llm_formats::gguf::{Array, Metadata, Value};
 
 use super::reader::{Reader, shown};
 
-/// Reads `count` entries: each a key (a string), the number of its value's type (four bytes), the
-/// value.
+/// Reads `count` entries. Each is a key (a string), the number of its value's type (four bytes),
+/// and the value.
 ///
 /// # Errors
-/// If an entry cannot be read, or a key comes twice. Messages name the key:
-/// `metadata general.name`.
+/// If an entry cannot be read, or a key occurs twice. Messages name the key: `metadata
+/// general.name`.
 pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Result<Metadata> {
     // SOLUTION week2-day2 task 2
     let mut metadata = Metadata::new(file);
@@ -31,10 +31,10 @@ pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Resul
 }
 
 /// Reads a value of the type with this number, 0 to 12 in the order of [`Value`]'s variants. A
-/// truth value is one byte, 0 or 1.
+/// boolean is one byte, 0 or 1.
 ///
 /// # Errors
-/// If there is no such type, the file ends before the value, or a truth value is another byte.
+/// If there is no such type, the file ends before the value, or a boolean is neither 0 nor 1.
 pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<Value> {
     // SOLUTION week2-day2 task 2
     Ok(match type_id {
@@ -67,7 +67,8 @@ pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<
 ///
 /// # Errors
 /// If there is no such type, the elements are arrays themselves (no model has any, and each would
-/// cost a call of this function), the file has no room for that many, or an element cannot be read.
+/// cost a call of this function), the file is too short for that many, or an element cannot be
+/// read.
 pub fn read_array(reader: &mut Reader<'_>, field: &str) -> Result<Array> {
     // SOLUTION week2-day2 task 2
     let type_id = reader.u32(field)?;

@@ -1,5 +1,4 @@
-//! Reading bytes that nobody vouches for: numbers, counts, strings, and the header that a file
-//! begins with.
+//! Reading untrusted bytes: numbers, counts, strings, and the header that a file begins with.
 //!
 //! Tasks here: week2-day2 task 1 (`Reader::take`, `Reader::number`, `Reader::count`,
 //! `Reader::string`, `Reader::header`). Everything else is provided.
@@ -9,10 +8,10 @@ use std::fmt::Display;
 use anyhow::{Result, anyhow};
 use tiny_llm_formats::gguf::MAGIC;
 
-/// Fewest bytes of a metadata entry: an empty key (8 for its length), a type (4), a value of one
+/// Minimum bytes of a metadata entry: an empty key (8 for its length), a type (4), a value of one
 /// byte.
 const METADATA_BYTES: usize = 8 + 4 + 1;
-/// Fewest bytes of an entry of the tensor table: an empty name (8), the number of axes (4), one
+/// Minimum bytes of an entry of the tensor table: an empty name (8), the number of axes (4), one
 /// axis (8), a type (4), an offset (8).
 const TENSOR_BYTES: usize = 8 + 4 + 8 + 4 + 8;
 
@@ -27,7 +26,7 @@ pub struct Reader<'a> {
     file: &'a str,
 }
 
-/// What stands at the start of a file.
+/// What a file begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// 2 or 3.
@@ -39,7 +38,7 @@ pub struct Header {
 }
 
 impl<'a> Reader<'a> {
-    /// At the first byte; `file` is the file's name in messages.
+    /// A reader at the first byte; `file` is the file's name in messages.
     #[must_use]
     pub fn new(bytes: &'a [u8], file: &'a str) -> Self {
         Self { bytes, position: 0, file }
@@ -65,7 +64,7 @@ impl<'a> Reader<'a> {
     /// The next `n` bytes.
     ///
     /// # Errors
-    /// If fewer are left; the position stays.
+    /// If fewer bytes are left. The position then stays the same.
     pub fn take(&mut self, n: usize, field: &str) -> Result<&'a [u8]> {
         // SOLUTION week2-day2 task 1
         // Not `position + n <= len`: a length that the file made up may overflow the sum.
@@ -92,7 +91,7 @@ impl<'a> Reader<'a> {
         // END SOLUTION
     }
 
-    /// Four bytes, as a number that is not negative.
+    /// Reads four bytes as an unsigned number.
     ///
     /// # Errors
     /// If fewer are left.
@@ -100,7 +99,7 @@ impl<'a> Reader<'a> {
         Ok(u32::from_le_bytes(self.number(field)?))
     }
 
-    /// Eight bytes, as a number that is not negative.
+    /// Reads eight bytes as an unsigned number.
     ///
     /// # Errors
     /// If fewer are left.
@@ -108,11 +107,11 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(self.number(field)?))
     }
 
-    /// Eight bytes: how many things follow, each at least `bytes_each` (1 or more) long. It is
-    /// safe to allocate for that many.
+    /// Reads a count from eight bytes: how many items follow, each at least `bytes_each` (1 or
+    /// more) bytes long. It is safe to allocate for that many.
     ///
     /// # Errors
-    /// If the rest of the file has no room for that many; the position is then unspecified.
+    /// If the rest of the file is too short for that many. The position is then unspecified.
     pub fn count(&mut self, bytes_each: usize, field: &str) -> Result<usize> {
         // SOLUTION week2-day2 task 1
         let count = self.u64(field)?;
@@ -127,10 +126,11 @@ impl<'a> Reader<'a> {
         // END SOLUTION
     }
 
-    /// A string: its length in bytes (eight bytes), then UTF-8 without a zero at the end.
+    /// Reads a string: its length in bytes (eight bytes), then UTF-8 without a zero at the end.
     ///
     /// # Errors
-    /// If the file ends before the string, or it is not UTF-8; the position is then of no account.
+    /// If the file ends before the string does, or it is not UTF-8. The position is then
+    /// unspecified.
     pub fn string(&mut self, field: &str) -> Result<&'a str> {
         // SOLUTION week2-day2 task 1
         let length = self.count(1, field)?;
@@ -145,13 +145,13 @@ impl<'a> Reader<'a> {
         // END SOLUTION
     }
 
-    /// The header: [`MAGIC`], the version (four bytes), the number of tensors, the number of
-    /// metadata entries (eight bytes each).
+    /// Reads the header: [`MAGIC`], the version (four bytes), the number of tensors, and the number
+    /// of metadata entries (eight bytes each).
     ///
     /// # Errors
     /// If this is not a GGUF file, or has a version other than 2 or 3, or is big-endian (its
-    /// version reads 2 or 3 once its bytes are swapped, and the message says so), or the file has
-    /// no room for that many entries.
+    /// version reads 2 or 3 once its bytes are swapped, and the message says so), or the file is
+    /// too short for that many entries.
     pub fn header(&mut self) -> Result<Header> {
         // SOLUTION week2-day2 task 1
         let magic: [u8; 4] = self.number("magic")?;
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A name from a file as it can stand in a message: on one line, and not too long.
+/// A name from a file, made fit for a message: on one line, and not too long.
 #[must_use]
 pub fn shown(name: &str) -> String {
     const ENOUGH: usize = 64;

@@ -1,4 +1,4 @@
-//! The tensor table: what lies where in the data section.
+//! The tensor table: where each tensor is in the data section.
 //!
 //! Tasks here: week2-day2 task 3 (`read_tensor`, `alignment`, `data_start`, `place`,
 //! `check_places`). Everything else is provided.
@@ -82,8 +82,8 @@ pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> 
 }
 
 // SOLUTION week2-day2 task 3 (helper)
-/// Bytes of a tensor; `None` if its rows are no whole number of blocks, or there are too many bytes
-/// to count.
+/// Bytes of a tensor; `None` if its rows are not a whole number of blocks, or there are too many
+/// bytes to count.
 fn size_of(shape: &[usize], tensor_type: TensorType) -> Option<usize> {
     let (&cols, outer) = shape.split_last()?;
     outer.iter().try_fold(tensor_type.row_bytes(cols)?, |size, &n| size.checked_mul(n))
@@ -122,11 +122,11 @@ pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
 }
 
 /// Checks that every tensor begins at a multiple of `alignment` and lies within the `data_len`
-/// bytes of the data section, and that no two have a byte in common. They may stand in any order,
-/// with gaps.
+/// bytes of the data section, and that no two have a byte in common. They may be in any order, with
+/// gaps.
 ///
 /// # Errors
-/// If one does not; the message names it.
+/// If a tensor fails the check. The message names it.
 pub fn check_places(
     tensors: &[TensorInfo],
     alignment: usize,

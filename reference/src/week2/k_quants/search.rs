@@ -1,10 +1,10 @@
-//! Day 4. What scale, and what minimum, does a group of weights lose least with?
+//! Day 4. With which scale and which minimum does a group of weights lose the least?
 //!
 //! The obvious scale spreads the codes from the smallest weight to the largest. It is rarely the
-//! best: one extreme weight decides for all. So several scales near it are tried. Each gives codes;
-//! for those codes the best scale follows by least squares; with that scale the weights get new
-//! codes, and so on for a few rounds. The trial that ends with the smallest error wins. Large
-//! weights count more than small ones: they move a product more.
+//! best, because one extreme weight decides for all of them. So try several scales near it. Each
+//! scale gives codes. For those codes, least squares gives the best scale, with that scale the
+//! weights get new codes, and so on for a few rounds. The trial that ends with the smallest error
+//! wins. Large weights count more than small ones, because they change a product more.
 //!
 //! Tasks here: week2-day4 task 3 (`fit_scale_and_min`, `search_scale_and_min`). Everything else is
 //! provided.
@@ -17,7 +17,7 @@ pub use tiny_llm_kernels::blocks::share::{code, nearest, share, share_signed};
 /// Which trials there are. Trial `t` divides the range of the weights into `top + t / 4` steps
 /// instead of `top`.
 pub const TRIALS: RangeInclusive<i8> = -4..=4;
-/// How often a trial takes codes from its scale, and then its scale from the codes.
+/// How many times a trial computes codes from its scale, and then its scale from the codes.
 pub const ROUNDS: usize = 4;
 
 /// How the weights of a group are stored: weight ≈ `scale · code − min`, with `min ≥ 0`.
@@ -71,13 +71,12 @@ pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
     best_scale
 }
 
-/// Scale and minimum with which `Σ importance · (scale · code − min − x)²` is smallest, for codes
-/// that are given.
+/// Returns the scale and the minimum for which `Σ importance · (scale · code − min − x)²` is
+/// smallest, for given codes.
 ///
-/// Where the best minimum would be negative, 0 takes its place, since a negative one cannot be
-/// stored, and the scale is the best one for that. The same holds where all codes are equal,
-/// because then only `scale · code − min` is determined and not each of the two; where all are 0,
-/// the scale is 0 too.
+/// If the best minimum would be negative, use 0 instead, because a negative one cannot be stored,
+/// and the best scale for that minimum. Do the same if all codes are equal, because then only
+/// `scale · code − min` is determined, not each of the two. If all codes are 0, the scale is 0 too.
 #[must_use]
 pub fn fit_scale_and_min<const N: usize>(
     x: &[f32; N],
@@ -107,14 +106,14 @@ pub fn fit_scale_and_min<const N: usize>(
 
 /// The best scale and minimum for codes `0..=top` among [`TRIALS`]. Errors count by [`importance`].
 ///
-/// All trials begin with the lowest weight, its sign turned, as minimum, or with 0 if no weight is
-/// negative. Trial `t` begins with the scale that divides the range from there to the
-/// highest weight into `top + t / 4` steps. Then it goes [`ROUNDS`] rounds: codes by rounding
-/// within `0..=top`, scale and minimum by [`fit_scale_and_min`]. Its error is that of the last
+/// All trials begin with the negated lowest weight as the minimum, or with 0 if no weight is
+/// negative. Trial `t` begins with the scale that divides the range from there to the highest
+/// weight into `top + t / 4` steps. It then does [`ROUNDS`] rounds: first codes by rounding within
+/// `0..=top`, then scale and minimum by [`fit_scale_and_min`]. A trial's error is that of the last
 /// codes with the last fit.
 ///
-/// If that range is 0, all weights are one value that is not positive. Then there is nothing to
-/// try: scale 0, and that minimum.
+/// If that range is 0, all weights have the same value, which is not positive. Then there is
+/// nothing to try: return scale 0 and that minimum.
 #[must_use]
 pub fn search_scale_and_min<const N: usize>(x: &[f32; N], top: u8) -> ScaleAndMin {
     // SOLUTION week2-day4 task 3
