@@ -1,9 +1,9 @@
-//! Compared with the naive rung, each weight is multiplied as soon as it is decoded; no row is
-//! written down in between.
+//! Compared with the naive rung, each weight is multiplied as soon as it is decoded; no decoded row
+//! is stored.
 //!
-//! A scale belongs to many weights, so it is taken out of the sum: `Σ d·q·x = d · Σ q·x`, one
-//! multiplication a block. An offset or a minimum belongs to all of them:
-//! `Σ (d·q − m)·x = d · Σ q·x − m · Σ x`.
+//! A scale belongs to many weights, so it can be taken out of the sum: `Σ d·q·x = d · Σ q·x`, one
+//! multiplication per block. An offset or a minimum belongs to all of them: `Σ (d·q − m)·x = d · Σ
+//! q·x − m · Σ x`.
 //!
 //! Tasks here: week2-day5 task 1 (`dot_q4_0`, `dot_q4_k`, `dot_q6_k`). Everything else is provided.
 
@@ -75,8 +75,8 @@ pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
 }
 
 /// `Σ w·x` for a row of Q6_K blocks: 128 bytes of low halves, 64 bytes of upper pairs of bits, 16
-/// scales (i8), `d` (f16); each 16 weights have a scale: `w = d·scale·(q − 32)`.
-/// `x [256 · blocks]`.
+/// scales (i8), `d` (f16). Every 16 weights have a scale: `w = d·scale·(q − 32)`. `x [256 ·
+/// blocks]`.
 #[must_use]
 pub fn dot_q6_k(row: &[u8], x: &[f32]) -> f32 {
     todo!("week2-day5 task 1: dot_q6_k")

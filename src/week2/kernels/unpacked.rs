@@ -1,8 +1,8 @@
 //! One matrix, one or many rows of activations: matrix–vector (decode) and matrix–matrix (prefill).
 //!
-//! What changes from the integer dots: with many rows of activations, taking codes out of their blocks is
-//! most of the work, and is the same for all of them. So each weight row is unpacked once, into
-//! codes of one byte, and multiplied with every row of activations.
+//! With many rows of activations, unpacking the codes from their blocks is most of the work, and it
+//! is the same for all rows. So each weight row is unpacked once, into codes of one byte, and
+//! multiplied by every row of activations.
 //!
 //! Tasks here: week2-day5 task 4 (`matrix_vector`, `dot_unpacked`, `matrix_matrix`). Everything
 //! else is provided.
@@ -17,7 +17,7 @@ use crate::week2::{
     parallel::Tile,
 };
 
-/// `out[r] = row r · x` for the weight rows that are given: each row is read once.
+/// Computes `out[r] = row r · x` for the given weight rows, and reads each row once.
 ///
 /// `dot` is one of [`integer`]'s; `out [rows]`, `x [super_blocks]`.
 pub fn matrix_vector<'a>(
@@ -30,17 +30,17 @@ pub fn matrix_vector<'a>(
 }
 
 /// `Σ w·x` for an unpacked weight row and a row of activations, with the same number of
-/// super-blocks. The 16 codes of group `g` meet the scale `x.scales[g / 2]` and the sum
+/// super-blocks. The 16 codes of group `g` belong to the scale `x.scales[g / 2]` and the sum
 /// `x.sums[g]`.
 #[must_use]
 pub fn dot_unpacked(row: &[Unpacked], x: &[Int8SuperBlock]) -> f32 {
     todo!("week2-day5 task 4: dot_unpacked")
 }
 
-/// `tile[t, r] = Σ weight[r, c] · x[t, c]` for the tile's rows `t` and columns `r`: each weight row
+/// `tile[t, r] = Σ weight[r, c] · x[t, c]` for the tile's rows `t` and columns `r`. Each weight row
 /// is unpacked once, whatever the number of rows of activations.
 ///
-/// `unpack` takes a row's bytes out of their blocks, into as many super-blocks as a row of `x` has.
+/// `unpack` unpacks a row's blocks, into as many super-blocks as a row of `x` has.
 pub fn matrix_matrix(
     mut unpack: impl FnMut(&[u8], &mut [Unpacked]),
     weight: &Matrix,

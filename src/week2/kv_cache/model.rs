@@ -22,7 +22,7 @@ use super::{
     rows::{Queries, Row},
 };
 
-/// A decoder whose weights lie in a mapped file.
+/// A decoder whose weights are in a mapped file.
 #[derive(Debug, Clone)]
 pub struct Model {
     /// Sizes and constants.
@@ -37,7 +37,7 @@ pub struct Model {
     pub lm_head: Option<Matrix>,
     /// Angles for every position of the context.
     pub rope: RopeTable,
-    /// Which numbers turn together.
+    /// Which numbers are rotated together.
     pub rope_layout: RopeLayout,
 }
 
@@ -75,7 +75,7 @@ impl Model {
         self.matrices().map(|matrix| matrix.bytes().len() as u64).sum()
     }
 
-    /// Every matrix that a forward pass multiplies with.
+    /// Every matrix that a forward pass multiplies by.
     pub fn matrices(&self) -> impl Iterator<Item = &Matrix> {
         let head = self.lm_head.as_ref().unwrap_or(&self.embedding);
         self.layers.iter().flat_map(Layer::matrices).chain([head])
@@ -90,14 +90,14 @@ impl Model {
     }
 
     /// Runs the rows, at least one, and stores their keys and values. Returns logits `[n, V]` of
-    /// the `n` rows that want them, in their order.
+    /// the `n` rows that request them, in their order.
     ///
-    /// Rows of one sequence stand in the order of their positions, without a gap, from the first
-    /// that is not in the cache.
+    /// Rows of one sequence must be in the order of their positions, without a gap, beginning with
+    /// the first position that is not in the cache.
     ///
     /// # Panics
     /// If a row's position is not the next of its sequence, or its token or sequence is out of
-    /// range: [`Model::check`] finds that out beforehand.
+    /// range: [`Model::check`] detects that beforehand.
     pub fn forward<'w>(
         &self,
         rows: &[Row],
@@ -165,7 +165,7 @@ impl Model {
     }
 }
 
-/// What [`Model::check`] asks, of any model with these sizes.
+/// What [`Model::check`] checks, for any model with these sizes.
 pub(crate) fn check(
     config: &ModelConfig,
     rows: &[Row],

@@ -1,10 +1,10 @@
-//! Day 6. Who takes which part of an output.
+//! Day 6. Which thread computes which part of an output.
 //!
 //! The team of threads itself is provided, by the crate `tiny_llm_kernels`.
-//! [`Team::parallel_tiles`](parallel::Team::parallel_tiles) is the only seam: it cuts an output
-//! into rectangles and has every thread call [`take_tiles`], which hands each rectangle to a thread
-//! that is free. Two threads never see the same rectangle, so a worker writes its part through an
-//! ordinary `&mut` slice.
+//! [`Team::parallel_tiles`](parallel::Team::parallel_tiles) is the only way to use it. It cuts an
+//! output into rectangles and has every thread call [`take_tiles`], which gives each rectangle to a
+//! free thread. No two threads get the same rectangle, so each writes its part through an ordinary
+//! `&mut` slice.
 //!
 //! Tasks here: week2-day6 task 3 (`Grid::count`, `Grid::tile`, `take_tiles`). Everything else is
 //! provided.
@@ -14,7 +14,7 @@ use std::{ops::Range, sync::atomic::Ordering};
 use tiny_llm_kernels::parallel::{self, Cut, Schedule};
 pub use tiny_llm_kernels::parallel::{Counter, Tile};
 
-/// Threads that share their work out by [`take_tiles`].
+/// Threads that divide their work with [`take_tiles`].
 pub type Team = parallel::Team<ByGrid>;
 
 /// The schedule that is written here.
@@ -28,8 +28,8 @@ impl Schedule for ByGrid {
     }
 }
 
-/// A rectangle cut into tiles, all of one size but those at the right and lower edge, which hold
-/// what is left.
+/// A rectangle cut into tiles of equal size, except at the right and lower edges, where tiles may
+/// be smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
     /// Rows of the whole.
@@ -54,9 +54,9 @@ impl Grid {
     }
 }
 
-/// What every thread of the team does: as long as there are tiles that nobody has taken, it takes
-/// the next one and works on it. `next` is shared by all threads and counts the tiles that were
-/// taken; it has the functions of an `AtomicUsize`.
+/// Runs on every thread of the team: as long as tiles are left, takes the next one and works on it.
+/// All threads share `next`, which counts the tiles taken so far and has the methods of an
+/// `AtomicUsize`.
 pub fn take_tiles(next: &impl Counter, grid: &Grid, work: impl Fn((Range<usize>, Range<usize>))) {
     todo!("week2-day6 task 3: take_tiles")
 }

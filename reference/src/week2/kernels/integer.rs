@@ -1,11 +1,11 @@
-//! What changes from the fused rung: the activations are small integers too, so codes meet codes in integer
-//! arithmetic, exactly; a float appears once for each scale.
+//! Compared with the fused rung, the activations are small integers too. So the products are
+//! computed exactly, in integer arithmetic, and floats are needed only once for each scale.
 //!
 //! `Σ d·q · s·p = d · s · Σ q·p`, with the weights' `d` and codes `q`, and the activations' scale
-//! `s` and values `p`. A block of 32 weights meets 32 activations that may have a scale of their
-//! own; one of 256 meets a super-block with the same scale throughout, so that its own scales
-//! multiply as integers. What the fused rung needed `Σ x` for, comes from [`Int8SuperBlock::sums`]:
-//! it was added up once for all rows of all matrices.
+//! `s` and values `p`. A block of 32 weights is multiplied by 32 activations that may have their
+//! own scale. A block of 256 is multiplied by a super-block with a single scale, so the block's own
+//! scales can be multiplied as integers. In place of the fused rung's `Σ x`, use
+//! [`Int8SuperBlock::sums`], which were added up once for all rows of all matrices.
 //!
 //! Tasks here: week2-day5 task 3 (`dot_q4_0`, `dot_q4_k`, `dot_q6_k`). Everything else is provided.
 
@@ -31,8 +31,8 @@ pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     })
 }
 
-/// Provided, as an example: [`super::fused::dot_q8_0`] with activations in int8. Eight blocks meet
-/// a super-block, and fewer meet the last one of a row.
+/// Provided, as an example: [`super::fused::dot_q8_0`] with activations in int8. Eight blocks share
+/// a super-block, and fewer share the last one of a row.
 #[must_use]
 pub fn dot_q8_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     let mut sum = 0.0;
@@ -74,8 +74,8 @@ pub fn dot_q5_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     integer::dot_q5_0(row, x)
 }
 
-/// [`super::fused::dot_q4_k`] with activations in int8: a block meets a super-block, and its scales
-/// are integers too.
+/// [`super::fused::dot_q4_k`] with activations in int8: each block has its own super-block, and its
+/// scales are integers too.
 #[must_use]
 pub fn dot_q4_k(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     // SOLUTION week2-day5 task 3
@@ -121,7 +121,7 @@ pub fn dot_q6_k(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
 }
 
 // SOLUTION week2-day5 task 3 (helper)
-/// The sum of the values that meet block or sub-block `b` of 32 weights.
+/// The sum of the values that belong to block or sub-block `b` of 32 weights.
 fn sum_of_32(x: &Int8SuperBlock, b: usize) -> i32 {
     i32::from(x.sums[2 * b]) + i32::from(x.sums[2 * b + 1])
 }

@@ -1,4 +1,5 @@
-//! Day 1. Attention of rows over a cache; for one row in three plain steps: scores, softmax, sum.
+//! Day 1. Attention of rows over a cache. For one row it takes three plain steps: scores, softmax,
+//! sum.
 //!
 //! Tasks here: week2-day1 task 2 (`visible`, `attend_two_pass`). Everything else is provided.
 
@@ -91,8 +92,8 @@ pub(crate) fn tiled_runs(
     cache.runs(layer, sequence, head, first).chain(cache.runs(layer, sequence, head, rest))
 }
 
-/// The positions of its sequence that row `t` sees. Keys and values of all `rows` are in the cache
-/// already, those of later rows of the same sequence too.
+/// Returns the positions of its sequence that row `t` sees. Keys and values of all `rows` are
+/// already in the cache, including those of later rows of the same sequence.
 pub(crate) fn visible(rows: &[Row], t: usize) -> Range<usize> {
     // SOLUTION week2-day1 task 2
     0..rows[t].position + 1

@@ -15,26 +15,27 @@ use super::{
 
 /// Where a model keeps the keys and values of positions, and where attention finds them again.
 ///
-/// The model and attention know a cache by this alone. [`DenseCache`] keeps room for every
-/// position; another may take pages as a text grows. What they must have in common:
+/// The model and attention use a cache only through this trait. [`DenseCache`] reserves room for
+/// every position; another cache may take pages as a text grows. Every cache must follow these
+/// rules:
 ///
-/// - **Keys and values come as runs**: positions that lie one after the other in memory. A dense
-///   cache has one run for a range, a paged one has a run for each page.
+/// - **Keys and values come as runs**: positions that are stored one after the other in memory. A
+///   dense cache has one run for a range, and a paged one has a run for each page.
 /// - **A run may end at a multiple of the attention tile** ([`TILE`](super::kernels::vector::TILE)
-///   positions), or where the range ends, and nowhere else. So a page holds whole tiles.
-///   Attention takes a run in such tiles (day 7) and rounds once for each, so its answer is the same
-///   to the last bit, however memory is cut up.
+///   positions) or at the end of the range, and nowhere else. So a page holds whole tiles.
+///   Attention takes a run in such tiles (day 7) and rounds once for each, so its answer is the
+///   same to the last bit, no matter how memory is divided.
 /// - **Positions are ranges, not lengths**: a model with a sliding window looks only at the last
-///   positions, and a cache may give back what lies before them.
+///   positions, and a cache may free the positions before them.
 pub trait KvCache: Sync {
-    /// Its sizes. `capacity` is the most positions that a sequence can have.
+    /// The cache's sizes. `capacity` is the maximum number of positions of a sequence.
     fn shape(&self) -> CacheShape;
 
     /// Positions of a sequence that are in the cache: 0 to `len` − 1.
     fn len(&self, sequence: usize) -> usize;
 
     /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`.
-    /// What is stored there is replaced.
+    /// Replaces whatever is stored there.
     ///
     /// # Panics
     /// If the position is beyond the capacity, or layer or sequence are not in the cache.
@@ -47,8 +48,8 @@ pub trait KvCache: Sync {
         values: &[f32],
     );
 
-    /// Keys and values of these positions of a head, in order. What [`KvCache::write`] stored is
-    /// there at once, before [`KvCache::advance`] counts it.
+    /// Keys and values of these positions of a head, in order. Everything that [`KvCache::write`]
+    /// has stored can be read at once, even before [`KvCache::advance`] counts it.
     ///
     /// # Panics
     /// If a position is beyond the capacity, or layer, sequence or head are not in the cache.
@@ -60,8 +61,8 @@ pub trait KvCache: Sync {
         positions: Range<usize>,
     ) -> impl Iterator<Item = Run<'_>> + Clone;
 
-    /// Says that a position has been written in every layer: the model's last act on each row, one
-    /// row after the other.
+    /// Records that a position has been written in every layer. The model calls this last, once for
+    /// each row, in order.
     ///
     /// # Panics
     /// If it is not the next position of its sequence.
@@ -70,8 +71,9 @@ pub trait KvCache: Sync {
     /// Forgets the positions of a sequence from `len` on.
     fn truncate(&mut self, sequence: usize, len: usize);
 
-    /// Attention in a cache's own way: what [`attend`](super::attention::attend) says, in another
-    /// order of sums. Returns whether it has been done; a plain cache leaves it to `attend`.
+    /// Computes attention in the cache's own way: the same as [`attend`](super::attention::attend),
+    /// with sums in a different order. Returns whether it did; a plain cache leaves the work to
+    /// `attend`.
     fn attend(&self, _plan: &Plan, _layer: usize, _queries: Queries<'_>, _out: &mut [f32]) -> bool {
         false
     }
@@ -111,7 +113,7 @@ impl FromStr for CacheType {
 /// Sizes of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheShape {
-    /// Layers of the model; each has a cache of its own.
+    /// Layers of the model; each has its own cache.
     pub layers: usize,
     /// Sequences that can be held at once.
     pub sequences: usize,
@@ -132,7 +134,7 @@ pub enum Cells<'a> {
     F16(&'a [f16]),
 }
 
-/// Keys and values of consecutive positions of one head, as they lie in memory.
+/// Keys and values of consecutive positions of one head, as they are stored in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Run<'a> {
     /// The first position.
@@ -145,9 +147,9 @@ pub struct Run<'a> {
     pub values: Cells<'a>,
 }
 
-/// A cache that keeps room for every position of every sequence: `[layers, sequences, H, S, D]`,
-/// once for keys and once for values. A head's positions lie one after the other, because attention
-/// reads them so: any range of them is one run.
+/// A cache that reserves room for every position of every sequence: `[layers, sequences, H, S, D]`,
+/// once for keys and once for values. A head's positions are stored one after the other, because
+/// attention reads them in that order: any range of them is one run.
 #[derive(Debug, Clone)]
 pub struct DenseCache {
     shape: CacheShape,
@@ -223,7 +225,7 @@ impl KvCache for DenseCache {
 }
 
 impl DenseCache {
-    /// An empty cache. The memory is asked for zeroed, so the system gives pages as they are
+    /// An empty cache. It requests zeroed memory, so the system allocates pages only as they are
     /// written.
     #[must_use]
     pub fn new(shape: CacheShape, cache_type: CacheType) -> Self {
@@ -233,15 +235,15 @@ impl DenseCache {
         Self { shape, keys: store(), values: store(), lengths: vec![0; sequences], computed: 0 }
     }
 
-    /// How many positions have been computed for this cache so far, in all sequences; one that was
-    /// forgotten and computed again counts twice.
+    /// Returns how many positions have been computed for this cache so far, in all sequences. A
+    /// position that was forgotten and computed again counts twice.
     #[must_use]
     pub fn computed(&self) -> usize {
         self.computed
     }
 
-    /// Keys and values of these positions of a head, `positions.start` to `positions.end` − 1,
-    /// which lie one after the other.
+    /// Returns keys and values of these positions of a head, `positions.start` to `positions.end` −
+    /// 1, which are stored one after the other.
     ///
     /// # Panics
     /// If a position is beyond the capacity, or layer, sequence or head are not in the cache.
@@ -263,7 +265,7 @@ impl DenseCache {
         // END SOLUTION
     }
 
-    /// Where a head's first position lies in [`Store`].
+    /// Returns the index of a head's first position in [`Store`].
     fn start(&self, layer: usize, sequence: usize, head: usize) -> usize {
         // SOLUTION week2-day1 task 1
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = self.shape;
@@ -278,7 +280,7 @@ impl DenseCache {
 }
 
 impl Store {
-    /// `n` zeros. The system gives memory for them as they are written.
+    /// `n` zeros. The system allocates memory for them as they are written.
     pub(crate) fn new(numbers: usize, cache_type: CacheType) -> Self {
         match cache_type {
             CacheType::F32 => Self::F32(vec![0.0; numbers]),
@@ -302,7 +304,7 @@ impl Store {
         }
     }
 
-    /// Writes `numbers` from index `at` on; an f16 is the nearest to its number.
+    /// Writes `numbers` from index `at` on. An f16 is the nearest one to its number.
     pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         // SOLUTION week2-day1 task 1
         match self {

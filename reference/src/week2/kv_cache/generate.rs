@@ -15,7 +15,7 @@ use super::{
 };
 use crate::week1::generate::{FinishReason, Limits};
 
-/// A model, one sequence in its cache, and what is needed to go on with it.
+/// A model, one sequence in its cache, and everything needed to continue it.
 pub struct Session<C = DenseCache> {
     /// The weights.
     pub model: Arc<Model>,
@@ -46,7 +46,7 @@ impl Session {
 }
 
 impl<C: KvCache> Session<C> {
-    /// Room for as much as one sequence of an empty cache may hold.
+    /// A session with as much room as one sequence of the empty cache has.
     #[must_use]
     pub fn with_cache(model: Arc<Model>, plan: Arc<Plan>, cache: C) -> Self {
         // All room at once: a token that is decoded allocates nothing.
@@ -54,7 +54,7 @@ impl<C: KvCache> Session<C> {
         Self { model, plan, cache, tokens, work: Workspace::default(), rows: Vec::new() }
     }
 
-    /// Where its keys and values are.
+    /// The cache with its keys and values.
     #[must_use]
     pub fn cache(&self) -> &C {
         &self.cache
@@ -66,8 +66,8 @@ impl<C: KvCache> Session<C> {
         &self.tokens
     }
 
-    /// Forgets what the sequence does not have in common with `tokens`, and their last token in any
-    /// case: the caller is about to ask what follows it.
+    /// Forgets what the sequence does not have in common with `tokens`. Always forgets the last
+    /// token of `tokens`, because the caller needs the logits after it.
     pub fn keep_prefix(&mut self, tokens: &[u32]) {
         let same = self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count();
         let kept = same.min(tokens.len().saturating_sub(1));
@@ -81,11 +81,12 @@ impl<C: KvCache> Session<C> {
     }
 
     /// Runs `tokens` after those of the sequence, in chunks of at most `chunk` rows (0 counts as
-    /// 1), and returns the logits `[V]` after the last one. They are then part of the sequence.
+    /// 1), and returns the logits `[V]` after the last one. The tokens are then part of the
+    /// sequence.
     ///
     /// # Errors
     /// If there are no tokens, or a token or its position is out of range. The chunks before the
-    /// one with that token are then part of the sequence; that one is not.
+    /// one with that token are then part of the sequence; its own chunk is not.
     pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         // SOLUTION week2-day1 task 4
         ensure!(!tokens.is_empty(), "there are no tokens to start from");
@@ -109,8 +110,8 @@ impl<C: KvCache> Session<C> {
         // END SOLUTION
     }
 
-    /// As [`Session::feed`], but returns the logits `[n, V]` after each of the last `n` tokens; they
-    /// stand in one pass, even if they are more than `chunk`.
+    /// Like [`Session::feed`], but returns the logits `[n, V]` after each of the last `n` tokens.
+    /// They go through in one pass, even if there are more than `chunk` of them.
     ///
     /// # Errors
     /// As [`Session::feed`], or if there are fewer than `n` tokens.
@@ -127,7 +128,7 @@ impl<C: KvCache> Session<C> {
         Ok(self.work.logits())
     }
 
-    /// One forward pass; the last `n` rows want logits.
+    /// One forward pass. The last `n` rows request logits.
     fn pass(&mut self, tokens: &[u32], n: usize) -> Result<()> {
         let start = self.cache.len(0);
         let silent = tokens.len() - n;
@@ -159,11 +160,10 @@ impl<C: KvCache> Session<C> {
     }
 
     /// Extends `prompt`. What it has in common with the sequence so far stays in the cache and is
-    /// not computed again; what else the sequence holds is forgotten
-    /// ([`Session::keep_prefix`]).
+    /// not computed again. The rest of the sequence is forgotten ([`Session::keep_prefix`]).
     ///
     /// `choose(logits, tokens)` is as in week 1, with the prompt and all new tokens; `on_token`
-    /// receives every new token and never a stop token. Limits are looked at in week 1's order;
+    /// receives every new token and never a stop token. Limits are checked in week 1's order;
     /// `limits.context` counts every position of the sequence.
     ///
     /// # Errors

@@ -13,7 +13,8 @@ use super::{
     kernels::vector::{TILE, exp_sum, tile_scores, tile_scores_transposed, tile_sum},
 };
 
-/// The largest supported head size, because a tile of keys and one of values lie on the stack.
+/// The largest supported head size. There is a limit because a tile of keys and a tile of values
+/// are on the stack.
 pub const MAX_HEAD_DIM: usize = 256;
 
 /// The most query heads that [`attend_streaming`] takes at once.
@@ -35,11 +36,11 @@ impl Default for OnlineSoftmax {
 }
 
 impl OnlineSoftmax {
-    /// Takes in more scores, if there are any: each becomes its weight `e^(score − max)`, with the
-    /// maximum of all scores so far, these included. Returns `e^(old max − new max)`. Whatever the
-    /// caller has added up so far with the old maximum must be multiplied by it. It is 0 at the
-    /// first scores, when there is nothing yet. A score of −∞ gets weight 0; as long as there has
-    /// been no other, the maximum stays −∞ and the factor is 1.
+    /// Takes in more scores, if there are any. Each becomes its weight `e^(score − max)`, with the
+    /// maximum of all scores so far, including these. Returns the factor `e^(old max − new max)`.
+    /// The caller must multiply by it everything that was added up with the old maximum. With the
+    /// first scores the factor is 0, because there is nothing yet. A score of −∞ gets weight 0. As
+    /// long as all scores have been −∞, the maximum stays −∞ and the factor is 1.
     pub fn absorb(&mut self, scores: &mut [f32]) -> f32 {
         // SOLUTION week2-day7 task 1
         let max = scores.iter().fold(self.max, |m, &s| m.max(s));
@@ -59,8 +60,8 @@ impl OnlineSoftmax {
 /// Attention of the query heads that share one key and value head, in one pass.
 ///
 /// `q [G, D]`, `out [G, D]`; `runs` are the keys and values of all positions that this row may see,
-/// at least one, in order. A score is `scale · q·k`. Whatever the number of positions, nothing is
-/// allocated: they are taken [`TILE`] at a time.
+/// at least one, in order. A score is `scale · q·k`. Nothing is allocated, whatever the number of
+/// positions: they are processed [`TILE`] at a time.
 ///
 /// # Panics
 /// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].

@@ -1,5 +1,5 @@
-//! Against the integer rung: 64 codes a load, and a scale multiplies 32 products in the instruction
-//! that adds up pairs.
+//! Compared with the integer rung: 64 codes per load, and the instruction that adds up pairs also
+//! multiplies 32 products by a scale.
 //!
 //! Tasks here: week2-day6 task 2 (`dot`). Everything else is provided.
 
@@ -12,8 +12,8 @@ use tiny_llm_kernels::avx2::{
 
 use crate::week2::input::Int8SuperBlock;
 
-/// The products of a block with a super-block, in eight lanes that are still to be added up. The
-/// activations' scale is not among them: the caller multiplies by it.
+/// Returns the product of a block and a super-block, in eight lanes that the caller adds up. It
+/// does not include the activations' scale: the caller multiplies by it.
 ///
 /// A pair of products is at most 2 · 15 · 127, and 8 sub-blocks of scales up to 63 stay far within
 /// i32.

@@ -9,8 +9,8 @@ use tiny_llm_kernels::avx2::lanes::{halves, load, load_signed};
 
 use crate::week2::input::Int8SuperBlock;
 
-/// The products of up to eight blocks with a super-block, with the scales of the blocks and of the
-/// activations, in eight lanes that are still to be added up.
+/// Returns the product of up to eight blocks and a super-block, with the scales of the blocks and
+/// of the activations, in eight lanes that the caller adds up.
 ///
 /// A pair of products is at most 2 · 128 · 127, which fits i16.
 #[inline]

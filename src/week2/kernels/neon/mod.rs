@@ -1,8 +1,8 @@
-//! Day 6. 128-bit integer arithmetic (64-bit Arm). Against the integer rung: 16 products in
+//! Day 6. 128-bit integer arithmetic (64-bit Arm). Compared with the integer rung: 16 products in
 //! three instructions.
 //!
-//! Here are the products of a block with its activations that the course writes; the loop over a
-//! row's blocks, and every other kernel of this rung and of those above it, are provided.
+//! This module has the products of a block and its activations that are tasks. The loop over a
+//! row's blocks and every other kernel of this rung and the higher rungs are provided.
 
 mod q4_k;
 mod q8_0;

@@ -1,5 +1,5 @@
-//! Against the integer rung: 32 codes a load, and a scale multiplies products in the instruction
-//! that widens their sums to 32 bits.
+//! Compared with the integer rung: 32 codes per load, and the instruction that widens sums of
+//! products to 32 bits also multiplies them by a scale.
 //!
 //! Tasks here: week2-day6 task 5 (`dot`). Everything else is provided.
 
@@ -12,8 +12,8 @@ use tiny_llm_kernels::neon::{
 
 use crate::week2::input::Int8SuperBlock;
 
-/// The products of a block with a super-block, in four lanes that are still to be added up. The
-/// activations' scale is not among them: the caller multiplies by it.
+/// Returns the product of a block and a super-block, in four lanes that the caller adds up. It does
+/// not include the activations' scale: the caller multiplies by it.
 ///
 /// Four products are at most 4 · 15 · 127, which fits i16, and 8 sub-blocks of scales up to 63 stay
 /// far within i32.

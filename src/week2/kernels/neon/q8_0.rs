@@ -1,5 +1,5 @@
-//! Against the integer rung: eight products an instruction, in 16 bits, where two of them fit side
-//! by side before they are added up in 32.
+//! Compared with the integer rung: eight products per instruction, in 16 bits, where two of them
+//! can be added before the sum moves to 32 bits.
 //!
 //! Tasks here: week2-day6 task 4 (`dot`). Everything else is provided.
 
@@ -9,8 +9,8 @@ use tiny_llm_kernels::neon::lanes::{half, load, load_signed};
 
 use crate::week2::input::Int8SuperBlock;
 
-/// The products of up to eight blocks with a super-block, with the scales of the blocks and of the
-/// activations, in four lanes that are still to be added up.
+/// Returns the product of up to eight blocks and a super-block, with the scales of the blocks and
+/// of the activations, in four lanes that the caller adds up.
 ///
 /// Two products are at most 2 · 128 · 127, which fits i16; three do not.
 #[inline]
