@@ -5,11 +5,11 @@
 
 use super::scalar::{Number, Text};
 
-/// How deep objects and arrays may be nested. A stack of this depth is one number, and no reader
-/// of JSON refuses it.
+/// How deep objects and arrays may be nested. A stack of this depth fits into one number, and no
+/// JSON parser refuses it.
 pub const MOST_DEPTH: usize = 64;
 
-/// What stands in brackets.
+/// The kind of an open bracket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Container {
     /// `{…}`
@@ -18,7 +18,7 @@ pub enum Container {
     Array,
 }
 
-/// Where a text of JSON stands.
+/// The place that has been reached in a JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     /// Before an object: `{` must come.
@@ -45,15 +45,16 @@ pub enum Place {
     End,
 }
 
-/// All that matters of the bytes so far: the place, and which objects and arrays are open.
+/// Everything that matters about the bytes so far: the place, and which objects and arrays are
+/// open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct JsonState {
-    /// Where the text stands.
+    /// The place that the text has reached.
     pub place: Place,
     /// How many objects and arrays are open.
     depth: u8,
-    /// Bit `i` says whether the one with the number `i` is an object. Above `depth` all are 0, so
-    /// that equal states are equal numbers.
+    /// Bit `i` says whether number `i` of them is an object. Above `depth` all bits are 0, so that
+    /// equal states are equal numbers.
     objects: u64,
 }
 
@@ -76,7 +77,7 @@ impl JsonState {
         self.depth.into()
     }
 
-    /// The innermost that is open.
+    /// The innermost open bracket.
     #[must_use]
     pub fn within(self) -> Option<Container> {
         let last = self.depth.checked_sub(1)?;
@@ -104,7 +105,7 @@ impl JsonState {
         })
     }
 
-    /// After the closing bracket of the innermost that is open.
+    /// After the closing bracket of the innermost open one.
     ///
     /// # Panics
     /// If none is.
@@ -114,16 +115,16 @@ impl JsonState {
         Self { place: Place::End, depth: last, objects: self.objects & !(1 << last) }
     }
 
-    /// Where the text stands after one more byte; `None` if no JSON goes on like this.
+    /// Returns the state after one more byte, or `None` if no JSON continues this way.
     ///
-    /// Space (a blank, tab, line feed, carriage return) may stand before and after every value,
-    /// key, comma and colon, but not in the middle of a string, a number or a word.
+    /// White space (space, tab, line feed, carriage return) may come before and after every value,
+    /// key, comma and colon, but not in the middle of a number or a word.
     #[must_use]
     pub fn next(self, byte: u8) -> Option<Self> {
         todo!("week3-day7 task 2: JsonState::next")
     }
 
-    /// Whether the bytes so far are JSON as they stand.
+    /// Returns whether the bytes so far are a complete JSON text.
     #[must_use]
     pub fn is_complete(self) -> bool {
         todo!("week3-day7 task 2: JsonState::is_complete")

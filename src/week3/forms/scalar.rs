@@ -20,13 +20,13 @@ pub const SECOND_HALF: [Bytes; 6] = [
     HEX,
 ];
 
-/// The most digits before a number's point, and after it: few enough for every reader of JSON to take
-/// the number, and for all that read doubles to get the same one.
+/// The maximum number of digits before a number's point, and after it. Every JSON parser accepts
+/// such a number, and all that read doubles get the same value.
 pub const MOST_DIGITS: u8 = 15;
-/// The most digits of an exponent: 10⁹⁹ fits into a double, 10⁹⁹⁹ doesn't.
+/// The maximum number of digits of an exponent: 10⁹⁹ fits into a double, and 10⁹⁹⁹ doesn't.
 pub const MOST_EXPONENT_DIGITS: u8 = 2;
 
-/// Where a string stands, once its first quotation mark has come.
+/// The place in a string, after its opening quotation mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Text {
     /// Between two characters.
@@ -44,12 +44,12 @@ pub enum Text {
 }
 
 impl Text {
-    /// Where it stands after another byte; `None` if no string goes on like this.
+    /// Returns the place after another byte, or `None` if no string continues this way.
     ///
     /// A string is UTF-8 (RFC 3629: in the shortest form, no half characters U+D800 to U+DFFF, none
     /// above U+10FFFF), without control characters (below 0x20). After a backslash comes one of
     /// `"\/bfnrt`, or `u` and four hexadecimal digits; an escaped half character (`\ud83d`) is
-    /// followed at once by its other half (`\ude00`), and never comes second.
+    /// followed at once by its other half (`\ude00`). A second half never comes first.
     #[must_use]
     pub fn next(self, byte: u8) -> Option<Self> {
         todo!("week3-day7 task 1: Text::next")
@@ -62,14 +62,14 @@ pub fn contains(bytes: Bytes, byte: u8) -> bool {
     bytes.iter().any(|&(first, last)| (first..=last).contains(&byte))
 }
 
-/// Where a number stands.
+/// The place in a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Number {
     /// Before its first byte.
     Start,
     /// After the minus.
     Minus,
-    /// After a 0 that it begins with.
+    /// After a leading 0.
     Zero,
     /// After this many digits, of which the first isn't 0.
     Whole(u8),
@@ -86,17 +86,17 @@ pub enum Number {
 }
 
 impl Number {
-    /// Where it stands after another byte; `None` if the byte isn't part of it.
+    /// Returns the place after another byte, or `None` if the byte isn't part of the number.
     ///
-    /// `-`, if there is one; `0`, or digits of which the first isn't 0; a point and digits, if
-    /// there are some; `e` or `E`, a sign if there is one, and digits, if there are some. At most
+    /// A number is an optional `-`; then `0`, or digits of which the first isn't 0; then optionally
+    /// a point and digits; then optionally `e` or `E`, an optional sign, and digits. At most
     /// [`MOST_DIGITS`] before the point and after it, and [`MOST_EXPONENT_DIGITS`] in the exponent.
     #[must_use]
     pub fn next(self, byte: u8) -> Option<Self> {
         todo!("week3-day7 task 1: Number::next")
     }
 
-    /// Whether it is a number as it stands. Only what comes next says whether it ends here.
+    /// Returns whether this is a complete number. Only the next byte decides whether it ends here.
     #[must_use]
     pub fn is_complete(self) -> bool {
         todo!("week3-day7 task 1: Number::is_complete")

@@ -8,20 +8,20 @@ use super::grammar::Grammar;
 /// A node's number.
 pub type NodeId = usize;
 
-/// The texts of a vocabulary as a tree of bytes, a *trie*: a beginning that several have in common
-/// is stored once. A node stands for the bytes on the way to it.
+/// The texts of a vocabulary as a tree of bytes, a *trie*: a prefix that several texts have in
+/// common is stored once. A node stands for the bytes on the path to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenTrie {
     nodes: Vec<Node>,
     vocabulary: usize,
 }
 
-/// A beginning of texts.
+/// A prefix of texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Node {
-    /// A node for each byte with which a text goes on.
+    /// A node for each byte that continues a text.
     pub children: Vec<(u8, NodeId)>,
-    /// The tokens whose whole text this is. Several may have the same.
+    /// The tokens whose whole text this is. Several tokens may have the same text.
     pub tokens: Vec<u32>,
 }
 
@@ -29,8 +29,8 @@ impl TokenTrie {
     /// The node of no bytes at all.
     pub const ROOT: NodeId = 0;
 
-    /// The tree of all tokens' texts, which stand in the order of their ids. A token with an empty
-    /// text is no text (it ends one, or begins a turn, or pads the vocabulary): it is left out.
+    /// The tree of all tokens' texts, in the order of their ids. A token with an empty text (one
+    /// that ends a text, begins a turn or pads the vocabulary) is left out.
     #[must_use]
     pub fn new(texts: &[Vec<u8>]) -> Self {
         let mut trie = Self { nodes: vec![Node::default()], vocabulary: texts.len() };
@@ -71,9 +71,8 @@ impl TokenTrie {
     }
 
     /// Calls `each(token, state)` for every token whose whole text may follow `state`, in any
-    /// order, with the state after it. The grammar is asked once for each beginning of texts,
-    /// however many tokens have it in common, and not at all about what begins with something
-    /// impossible.
+    /// order, with the state after it. The grammar is queried once for each prefix, no matter how
+    /// many tokens share it. It is not queried about texts that begin with something impossible.
     pub fn walk<G: Grammar>(
         &self,
         grammar: &G,

@@ -15,22 +15,22 @@ use super::{
 /// The price of a token that may not follow.
 pub const NEVER: u16 = u16::MAX;
 
-/// The first byte of a shortest text that makes JSON of the bytes so far; `None` if they are JSON
-/// as they stand. Of several that are as short, the one with the smallest bytes; so each byte of
-/// that text is the closing byte of the state after the one before.
+/// Returns the first byte of the shortest text that completes the JSON so far, or `None` if it is
+/// complete. If several texts are equally short, it's the one with the smallest bytes. So each byte
+/// of that text is the closing byte of the state after the previous byte.
 #[must_use]
 pub fn closing_byte(state: &JsonState) -> Option<u8> {
     todo!("week3-day7 task 4: closing_byte")
 }
 
-/// The fewest tokens whose texts, one after the other, are `text`; 0 for no text. `None` if there
-/// are none.
+/// Returns the minimum number of tokens that spell `text`: 0 for an empty text, and `None` if no
+/// tokens spell it.
 #[must_use]
 pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
     todo!("week3-day7 task 4: fewest_tokens")
 }
 
-/// What each token costs, by the state that it would follow, kept for the next time.
+/// The price of each token, for each state that it could follow. Prices are kept for the next time.
 #[derive(Debug)]
 pub struct Prices<S> {
     known: HashMap<S, Arc<[u16]>>,
@@ -48,7 +48,7 @@ impl<S> Prices<S> {
         Self { known: HashMap::new(), most }
     }
 
-    /// Of how many states prices are known.
+    /// How many states have known prices.
     #[must_use]
     pub fn len(&self) -> usize {
         self.known.len()
@@ -66,8 +66,8 @@ impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
     /// fewest of the closing text there), and [`NEVER`] if the token may not follow, or if the
     /// closing text there cannot be made of tokens.
     ///
-    /// Of a state that is known they are not computed again. Once as many are known as there may
-    /// be, all are forgotten before another one is added.
+    /// Prices of a known state are not computed again. When the maximum number of states is known,
+    /// all are forgotten before another one is added.
     pub fn of<G: Grammar<State = S>>(
         &mut self,
         grammar: &G,
@@ -78,14 +78,14 @@ impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
     }
 }
 
-/// Rules out, by a logit of −∞, every token after which the text could not become whole any more.
+/// Rules out, with a logit of −∞, every token after which the text could no longer be completed.
 ///
 /// `left` is how many tokens may still come, the next one included (1 or more). A token of `stop`
-/// ends the text and is no part of it, whatever `prices` says of it: it may come only if the text
-/// is `complete` as it stands. The other logits stay as they are.
+/// ends the text and is not part of it, whatever its entry in `prices`: it is allowed only if the
+/// text is `complete`. The other logits don't change.
 ///
 /// # Panics
-/// If there are not as many prices as logits `[V]`.
+/// If there aren't as many prices as logits `[V]`.
 pub fn mask(logits: &mut [f32], prices: &[u16], left: usize, stop: &[u32], complete: bool) {
     todo!("week3-day7 task 4: mask")
 }

@@ -1,9 +1,10 @@
-//! Day 1. The engine: requests come at any time, and every step runs the model once for all of
+//! Day 1. The engine: requests arrive at any time, and every step runs the model once for all of
 //! them.
 //!
-//! What a step does is here. Other parts of the engine are in `provided/week3`: how requests come
-//! (`batching/submit.rs`), which rows go into a step (`scheduling/shares.rs`), what its logits mean
-//! (`batching/choose.rs`), what is recorded (`records.rs`) and what can be read (`asked.rs`).
+//! This file has what a step does. Other parts of the engine are in `provided/week3`: how requests
+//! are submitted (`batching/submit.rs`), which rows go into a step (`scheduling/shares.rs`), how
+//! tokens are chosen from its logits (`batching/choose.rs`), what is recorded (`records.rs`) and
+//! what can be read (`asked.rs`).
 //!
 //! Tasks here: week3-day1 task 4 (`Engine::admit`, `Engine::retire`, `append_rows`), week3-day3
 //! task 4 (`Engine::preempt`). Everything else is provided.
@@ -28,9 +29,10 @@ use crate::week2::{cache::DenseCache, model::Model, plan::Plan, rows::Row};
 /// Options of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineOptions {
-    /// Longest sequence, prompt and answer together; at most what model and cache have room for.
+    /// Maximum length of prompt and answer together; limited to what model and cache have room for.
     pub context: usize,
-    /// At most this many rows a step, 2 or more; without a budget, every request gets all its rows.
+    /// Maximum number of rows in a step, 2 or more. Without a budget, every request gets all its
+    /// rows.
     pub budget: Option<usize>,
     /// Days 2 and 6. Limits how much a long prompt may delay the requests that decode: a step that
     /// mixes both takes at most this many times as long as a step of the decoding requests alone,
@@ -42,7 +44,7 @@ pub struct EngineOptions {
 }
 
 impl Default for EngineOptions {
-    /// As much as model and cache have room for, without a budget, without records: nothing of a
+    /// As much context as model and cache have room for, no budget and no records: nothing from a
     /// later day.
     fn default() -> Self {
         Self { context: usize::MAX, budget: None, gap: None, records: false }
@@ -63,15 +65,14 @@ pub struct Counts {
     pub steps: u64,
     /// Rows in all of them.
     pub rows: u64,
-    /// The most rows of one pass.
+    /// The maximum number of rows in one pass.
     pub most_rows: usize,
-    /// How often what had been computed of a request was given up, because the cache had no more
-    /// room.
+    /// How many times a request was preempted because the cache had no more room.
     pub preempted: u64,
 }
 
-/// Requests, a model and a cache. The order of computation is first come, first served; a request
-/// joins as soon as there is a place, and leaves as soon as it is done, while the others go on.
+/// Requests, a model and a cache. The order is first come, first served. A request joins as soon as
+/// a slot is free, and leaves as soon as it is done, while the others go on.
 pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) pass: P,
     pub(crate) context: usize,
@@ -84,24 +85,24 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) running: Vec<Sequence>,
     pub(crate) next_id: RequestId,
     pub(crate) counts: Counts,
-    /// Positions that were in the cache already when a request was admitted.
+    /// Positions that were already in the cache when a request was admitted.
     pub(crate) attached: u64,
-    /// The same of each request that was admitted in the last step.
+    /// The same for each request that was admitted in the last step.
     pub(crate) found: Vec<(RequestId, usize)>,
-    /// What the scheduler sees of `running`.
+    /// What the scheduler knows about `running`.
     pub(crate) loads: Vec<Load>,
-    /// How many rows each of `running` has in the step.
+    /// How many rows each request in `running` has in the step.
     pub(crate) shares: Vec<usize>,
-    /// Of requests that are over; `None` if none are kept.
+    /// Records of finished requests; `None` if none are kept.
     pub(crate) records: Option<Vec<(RequestId, Record)>>,
     pub(crate) rows: Vec<Row>,
-    /// Who proposes tokens, if anybody does.
+    /// The drafter, if there is one.
     pub(crate) ahead: Option<Ahead>,
     /// Of the last step.
     pub(crate) chosen: Vec<(RequestId, Chosen)>,
-    /// A token's bytes, in which stop texts are looked for.
+    /// A token's bytes, which are searched for stop texts.
     pub(crate) token_bytes: TokenBytes,
-    /// Logits of which some tokens have been ruled out.
+    /// Logits in which some tokens have been ruled out.
     pub(crate) masked: Vec<f32>,
 }
 
@@ -109,7 +110,7 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
 pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 
 impl<C: EngineCache> Engine<C> {
-    /// An engine without requests. It computes as many at once as the empty `cache` has sequences.
+    /// An engine without requests. It runs as many at once as the empty `cache` has sequences.
     ///
     /// # Panics
     /// If the budget is less than 2.
@@ -126,7 +127,7 @@ impl<C: EngineCache> Engine<C> {
 }
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// The same with any [`Pass`] to answer its rows.
+    /// The same, with any [`Pass`] to compute its rows.
     #[must_use]
     pub fn with_pass(pass: P, cache: C, options: EngineOptions, token_bytes: TokenBytes) -> Self {
         let shape = cache.shape();
@@ -155,16 +156,16 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// The same with drafts: requests that decode have several rows in a step where that pays. A
-    /// token is chosen as it would be without them, from the same logits and with the same draws; a
-    /// draft stays where it is that token. So no answer changes.
+    /// The same with drafts: requests that decode have several rows in a step if that pays. Each
+    /// token is chosen as it would be without drafts, from the same logits and with the same draws,
+    /// and a draft stays if it is that token. So no answer changes.
     #[must_use]
     pub fn with_drafts(self, ahead: Ahead) -> Self {
         Self { ahead: Some(ahead), ..self }
     }
 
-    /// One forward pass for all requests that have a place, with those that it admits. Tells what
-    /// became of each; does nothing if there is nothing to do.
+    /// Admits requests, then runs one forward pass for all requests that have a slot. Reports what
+    /// happened to each. Does nothing if there is nothing to do.
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
         self.chosen.clear();
         self.found.clear();
@@ -201,9 +202,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.retire(on_event);
     }
 
-    /// Makes room in the cache for what the step will write, for the oldest request first. Where
-    /// there is none, drafts are left out first; then the youngest has to give its place back,
-    /// until there is.
+    /// Makes room in the cache for what the step will write, for the oldest request first. If there
+    /// isn't enough, first drops drafts, then preempts the youngest request, until there is.
     fn reserve(&mut self) {
         let mut ready = 0;
         while ready < self.running.len() {
@@ -234,9 +234,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.shares.truncate(ready);
     }
 
-    /// Makes the youngest running request wait again, before all others, and gives back its place
-    /// and what the cache holds of it. Its tokens and its sampler stay: once it is admitted again,
-    /// they are computed again, and its answer goes on as if nothing had happened.
+    /// Makes the youngest running request wait again, ahead of all others. Releases its slot, and
+    /// everything that the cache holds of it. Its tokens and its sampler stay. Once it is admitted
+    /// again, its tokens are computed again, and its answer goes on as if nothing had happened.
     fn preempt(&mut self) {
         // SOLUTION week3-day3 task 4
         let Some(mut youngest) = self.running.pop() else { return };
@@ -249,7 +249,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         // END SOLUTION
     }
 
-    /// Lets waiting requests in, the oldest first, as long as there are places.
+    /// Admits waiting requests, the oldest first, as long as slots are free.
     fn admit(&mut self) {
         // SOLUTION week3-day1 task 4
         while let Some(first) = self.waiting.front() {
@@ -261,9 +261,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         // END SOLUTION
     }
 
-    /// Reports every request that is done, whether it was running or waiting, and lets it go: its
-    /// batch slot is then empty and free. Allocates nothing, as every step: `retain` keeps a list in
-    /// place, where `partition` makes two new ones.
+    /// Reports every request that is done, whether it was running or waiting, and removes it. Its
+    /// batch slot is then empty and free. Allocates nothing, like every step: `retain` shortens a
+    /// list in place, whereas `partition` makes two new ones.
     fn retire(&mut self, on_event: &mut dyn FnMut(Event)) {
         // SOLUTION week3-day1 task 4
         for sequence in self.running.iter().chain(&self.waiting) {
@@ -281,11 +281,11 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 }
 
 /// Appends the rows of a request: `rows` of its tokens that have not been computed, from the first
-/// of them on, each at its own position. Only the row of its very last token wants logits: what
+/// of them on, each at its own position. Only the row of its very last token requests logits: what
 /// follows a token in the middle of the prompt is known.
 ///
 /// # Panics
-/// If the request has no place in the cache, or fewer tokens are left.
+/// If the request has no slot, or fewer tokens are left.
 pub fn append_rows(sequence: &Sequence, rows: usize, out: &mut Vec<Row>) {
     // SOLUTION week3-day1 task 4
     let slot = sequence.slot.expect("only a request with a place in the cache is computed");

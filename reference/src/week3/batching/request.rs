@@ -8,16 +8,16 @@ use crate::week1::generate::FinishReason;
 
 pub use tiny_llm_formats::request::{Request, RequestId};
 
-/// Where a request stands.
+/// The phase of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// It has no place in the cache yet.
+    /// It has no slot yet.
     Waiting,
-    /// Some of its tokens are not in the cache yet; nothing can be chosen.
+    /// Some of its tokens are not in the cache yet, so no token can be chosen.
     Prefilling,
     /// All its tokens but the last are in the cache: its next row gives it a new one.
     Decoding,
-    /// It is done, and its place belongs to others.
+    /// It is done, and others may use its slot.
     Finished(FinishReason),
 }
 
@@ -32,25 +32,25 @@ pub struct Sequence {
     pub prompt_len: usize,
     /// How many of `tokens` are in the cache, from the first on.
     pub num_computed: usize,
-    /// Where it stands.
+    /// Its phase.
     pub phase: Phase,
     /// Its batch slot: set by `admit`, and freed by the engine when it retires the request.
     pub slot: Option<usize>,
     /// Its sampler, with its generator.
     pub sampler: Sampler,
-    /// What may end it.
+    /// Its limits and stop tokens.
     pub limits: Limits,
-    /// The texts that may end it, and how much of one has been seen.
+    /// The stop texts, and how much of one has been seen.
     pub stop_texts: StopTexts,
     /// The constraint that its answer must obey, if any.
     pub constraint: Option<Constraint>,
     /// Steps since it last had a row.
     pub waited: usize,
-    /// When each thing happened to it, if the engine keeps records.
+    /// When it arrived, got tokens and ended, if the engine keeps records.
     pub record: Option<Record>,
 }
 
-/// What may end an answer, apart from a text.
+/// What may end an answer, apart from stop texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// At most this many new tokens.
@@ -62,7 +62,7 @@ pub struct Limits {
 }
 
 impl Sequence {
-    /// A request that waits, with a context of `context` tokens. One that asks for no tokens, or
+    /// A waiting request, with a context of `context` tokens. A request that asks for no tokens, or
     /// whose prompt fills the context, is finished at once.
     #[must_use]
     pub fn new(id: RequestId, request: Request, context: usize) -> Self {
@@ -93,7 +93,7 @@ impl Sequence {
         }
     }
 
-    /// Gives a waiting request its place in the cache.
+    /// Gives a waiting request its slot.
     ///
     /// # Panics
     /// If it is not waiting.
@@ -105,8 +105,8 @@ impl Sequence {
         // END SOLUTION
     }
 
-    /// Says that the model has computed `rows` more of the tokens. Returns whether the next token
-    /// can be chosen now: whether all tokens so far have been computed.
+    /// Records that the model has computed `rows` more of the tokens. Returns whether the next
+    /// token can be chosen now, that is, whether all tokens so far have been computed.
     ///
     /// # Panics
     /// If it is neither prefilling nor decoding, or fewer tokens than that are left to be computed.
@@ -129,10 +129,10 @@ impl Sequence {
         // END SOLUTION
     }
 
-    /// Takes the token that was chosen, and whether its text completes a stop text. A stop token is
-    /// not kept. Otherwise the token is kept, and may be the last: because it completes a stop
-    /// text, because no more were asked for, or because the context is full, looked at in this
-    /// order. A stop text ends an answer as a stop token does, with [`FinishReason::Stop`].
+    /// Takes the chosen token, and whether its text completes a stop text. A stop token is not
+    /// kept. Any other token is kept, but may be the last: because it completes a stop text,
+    /// because no more tokens were requested, or because the context is full, checked in this
+    /// order. A stop text ends an answer with [`FinishReason::Stop`], as a stop token does.
     ///
     /// Returns whether the token is part of the answer.
     ///
@@ -157,8 +157,8 @@ impl Sequence {
         // END SOLUTION
     }
 
-    /// Ends a request whose client has gone ([`FinishReason::Interrupted`]), wherever it stands. One
-    /// that is done stays as it is.
+    /// Ends a request whose client has disconnected ([`FinishReason::Interrupted`]), in any phase.
+    /// A finished request stays as it is.
     pub fn cancel(&mut self) {
         // SOLUTION week3-day1 task 1
         if !matches!(self.phase, Phase::Finished(_)) {
