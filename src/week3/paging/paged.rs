@@ -1,4 +1,4 @@
-//! Day 3. A cache in pages: a sequence has as many as its positions need, and may share them.
+//! Day 3. A cache in pages: a sequence has as many pages as its positions need, and may share them.
 //!
 //! Tasks here: week3-day3 task 2 (`PagedCache::write`, `PagedCache::truncate`,
 //! `PagedCache::reserve`, `PagedCache::first_run`, `PagedCache::start`), week3-day3 task 3
@@ -20,8 +20,9 @@ use crate::week2::{
 ///
 /// A page holds its positions for all layers and heads, so that a sequence needs one list of pages,
 /// its *block table*, and not one for each layer. But a page is not one piece of memory. In each
-/// layer, the parts of all pages that belong to one head lie side by side, because attention reads
-/// one head at a time: each page gives one [`Run`], and neighbouring pages give neighbouring runs.
+/// layer, the parts of all pages that belong to one head are stored side by side, because attention
+/// reads one head at a time: each page gives one [`Run`], and neighbouring pages give neighbouring
+/// runs.
 #[derive(Debug)]
 pub struct PagedCache {
     shape: CacheShape,
@@ -48,10 +49,10 @@ impl KvCache for PagedCache {
         self.lengths[sequence]
     }
 
-    /// If [`PagedCache::reserve`] has made no room for this position, room up to it is made now.
+    /// If [`PagedCache::reserve`] hasn't made room for this position, makes room now.
     ///
     /// # Panics
-    /// If no page is free then; and as the trait says.
+    /// If no page is free in that case, and as the trait says.
     fn write(
         &mut self,
         layer: usize,
@@ -92,8 +93,8 @@ impl KvCache for PagedCache {
         *next += 1;
     }
 
-    /// Pages that hold none of the positions that are kept go back to the pool, the first one first,
-    /// so that whoever takes them next has them in the same order. So do pages that were reserved
+    /// Returns pages that hold none of the kept positions to the pool, the first page first, so
+    /// that the next sequence gets them in the same order. Also returns pages that were reserved
     /// beyond the sequence's positions.
     fn truncate(&mut self, sequence: usize, len: usize) {
         todo!("week3-day3 task 2: PagedCache::truncate")
@@ -126,11 +127,13 @@ impl EngineCache for PagedCache {
 }
 
 impl PagedCache {
-    /// An empty cache of `pages` pages, each of `page_len` positions. However many sequences the
-    /// shape has, there is no more memory than these pages; a sequence's capacity is at most theirs.
+    /// An empty cache of `pages` pages, each with `page_len` positions. These pages are all the
+    /// memory there is, however many sequences the shape has. A sequence's capacity is at most
+    /// theirs.
     ///
     /// # Panics
-    /// If `page_len` is no multiple of [`TILE`], or 0: a run may end only at a multiple of it.
+    /// If `page_len` is not a multiple of [`TILE`], or 0: a run may end only at a multiple of
+    /// `TILE`.
     #[must_use]
     pub fn new(shape: CacheShape, page_len: usize, pages: usize, cache_type: CacheType) -> Self {
         assert!(
@@ -157,7 +160,7 @@ impl PagedCache {
         self.page_len
     }
 
-    /// Who lends the pages.
+    /// The pool that the pages come from.
     #[must_use]
     pub fn pool(&self) -> &BlockPool {
         &self.pool
@@ -178,10 +181,10 @@ impl PagedCache {
         (&mut self.pool, &self.tables[sequence])
     }
 
-    /// Gives the empty sequence pages that are full, of which it is an owner from now on.
+    /// Gives the empty sequence full pages, and makes it an owner of them.
     ///
     /// # Panics
-    /// If it has pages already.
+    /// If it already has pages.
     pub fn attach(&mut self, sequence: usize, pages: Vec<Page>) {
         let table = &mut self.tables[sequence];
         assert!(table.is_empty(), "sequence {sequence} is in use: truncate it to 0 first");
@@ -203,10 +206,10 @@ impl PagedCache {
 
     /// Gives the empty sequence `to` all positions of `from`, without a copy: every page that holds
     /// some of them gets one more owner, including the last one, which may be only partly full. The
-    /// first that writes there gets a page of its own.
+    /// first sequence that writes there gets its own page.
     ///
     /// # Panics
-    /// If `to` has pages already.
+    /// If `to` already has pages.
     pub fn fork(&mut self, from: usize, to: usize) {
         todo!("week3-day3 task 3: PagedCache::fork")
     }
@@ -221,21 +224,22 @@ impl PagedCache {
         todo!("week3-day3 task 3: PagedCache::copy_page")
     }
 
-    /// Sees to it that page `i` of a sequence is its own, before something is written there.
+    /// Makes sure that page `i` of a sequence has no other owner, before something is written
+    /// there.
     fn make_writable(&mut self, sequence: usize, i: usize) {
         if self.pool.num_owners(&self.tables[sequence][i]) > 1 {
             self.copy_page(sequence, i);
         }
     }
 
-    /// Provided. How many of these pages of a sequence have other owners too. The range may go beyond
-    /// the table.
+    /// Provided. Returns how many of these pages of a sequence have other owners too. The range may
+    /// go beyond the table.
     pub fn num_shared(&self, sequence: usize, pages: Range<usize>) -> usize {
         let held = self.tables[sequence].iter().take(pages.end).skip(pages.start);
         held.filter(|page| self.pool.num_owners(page) > 1).count()
     }
 
-    /// The first run of these positions: those that lie in the same page as the first of them.
+    /// Returns the first run of these positions: those in the same page as the first of them.
     ///
     /// # Panics
     /// If no page holds that position, or layer or head are not in the cache.
@@ -249,8 +253,9 @@ impl PagedCache {
         todo!("week3-day3 task 2: PagedCache::first_run")
     }
 
-    /// Prefetches a head's keys and values in the page after page `i` of a sequence, if there is one:
-    /// they are read next. Only the table knows where they lie, unless they're in a row.
+    /// Prefetches a head's keys and values in the page after page `i` of a sequence, if there is
+    /// one: they are read next. Unless pages are consecutive, only the table knows where that page
+    /// is.
     fn prefetch_page_after(&self, layer: usize, sequence: usize, head: usize, i: usize) {
         let [page, next] = &self.tables[sequence][i..self.tables[sequence].len().min(i + 2)] else {
             return;
@@ -262,7 +267,7 @@ impl PagedCache {
         self.values.prefetch(at, numbers, in_a_row);
     }
 
-    /// Where a head's part of a page begins in [`Store`]; `page` is its number in the pool.
+    /// Returns where a head's part of a page begins in [`Store`]; `page` is its number in the pool.
     ///
     /// # Panics
     /// If layer or head are not in the cache.

@@ -1,4 +1,4 @@
-//! Day 5. Which pages hold the beginnings of texts, so that nobody computes them again.
+//! Day 5. Which pages hold which prefixes of texts, so that they are not computed again.
 //!
 //! Tasks here: week3-day5 task 2 (`PrefixIndex::find`, `PrefixIndex::matching`,
 //! `PrefixIndex::insert`, `PrefixIndex::evict`). Everything else is provided.
@@ -11,7 +11,8 @@ use super::{
 };
 
 /// Full pages that may be shared, by the name of the text that ends in them. The index is an owner
-/// of each of its pages: when the last sequence has let a page go, it stays until room is needed.
+/// of each of its pages: after the last sequence has released a page, the page stays until room is
+/// needed.
 #[derive(Debug)]
 pub struct PrefixIndex {
     fingerprint: u64,
@@ -20,7 +21,7 @@ pub struct PrefixIndex {
     entries: HashMap<u64, Entry>,
     /// The next entry's id. Ids are never used twice.
     next_id: u64,
-    /// Counts uses, so that each has a moment of its own.
+    /// Counts uses, so that each use has its own time.
     clock: u64,
     counts: PrefixCounts,
 }
@@ -35,21 +36,21 @@ struct Entry {
     /// The tokens of this page.
     tokens: Vec<u32>,
     page: Page,
-    /// When it was last looked for and found, or inserted.
+    /// When it was last found or inserted.
     used: u64,
 }
 
-/// What stands before a text's first page.
+/// The parent of a text's first page.
 const ROOT: u64 = 0;
 
 /// How much was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PrefixCounts {
-    /// Tokens of all texts that were looked for.
+    /// Tokens of all texts that were searched for.
     pub asked: u64,
     /// Tokens that were found in pages.
     pub found: u64,
-    /// Pages that were given up because room was needed.
+    /// Pages that were evicted because room was needed.
     pub evicted: u64,
 }
 
@@ -80,49 +81,48 @@ impl PrefixIndex {
         self.entries.is_empty()
     }
 
-    /// Provided. How many pages it could give up: those that no sequence owns.
+    /// Provided. How many pages it could evict: those that no sequence owns.
     #[must_use]
     pub fn num_unowned(&self, pool: &BlockPool) -> usize {
         self.entries.values().filter(|entry| pool.num_owners(&entry.page) == 1).count()
     }
 
-    /// How much was found so far.
+    /// How much has been found so far.
     #[must_use]
     pub fn counts(&self) -> PrefixCounts {
         self.counts
     }
 
-    /// The pages that hold the beginning of a text: from its first page on, as many as are there
-    /// without a gap. The text's last token is never among them: the caller needs its logits, so it
-    /// has to be computed.
+    /// Returns the pages that hold the beginning of a text: from its first page on, as many as the
+    /// index has without a gap. The text's last token is never in them: the caller needs its
+    /// logits, so it has to be computed.
     ///
-    /// A name that is found proves nothing, since two texts may have the same one: a page counts
-    /// only if its tokens are the text's, and if the page before it is the one that was found
-    /// before it.
+    /// A matching name proves nothing, since two texts may have the same name. A page matches only
+    /// if its tokens are the text's, and if its parent is the page that was found before it.
     ///
-    /// Finding counts as using. Mark a text's pages from the last to the first, so that its first
-    /// page is the one used most recently.
+    /// Finding a page counts as using it. Mark a text's pages from the last to the first, so that
+    /// its first page is the most recently used.
     pub fn find(&mut self, tokens: &[u32]) -> Vec<&Page> {
         todo!("week3-day5 task 2: PrefixIndex::find")
     }
 
-    /// The names of the entries that the text begins with, each checked.
+    /// Returns the names of the entries that the text begins with, each checked.
     fn matching(&self, tokens: &[u32]) -> Vec<u64> {
         todo!("week3-day5 task 2: PrefixIndex::matching")
     }
 
-    /// Takes the full pages of a text whose keys and values have been computed: `table[i]` holds
-    /// the tokens from `i · page_len` on. The index becomes an owner of those that it does not have
-    /// yet. Where it has another text under the same name, that one stays, and what follows is not
-    /// taken.
+    /// Inserts the full pages of a text whose keys and values have been computed: `table[i]` holds
+    /// the tokens from `i · page_len` on. The index becomes an owner of the pages that it does not
+    /// have yet. If it has another text under the same name, that one stays, and the pages after it
+    /// are not inserted.
     ///
-    /// Inserting counts as using, as finding does, for every page of the text that the index then
-    /// has, those that it had before included. Mark them from the last to the first.
+    /// Inserting counts as using every page of the text that the index then has, including those
+    /// that it had before. Mark them from the last to the first.
     pub fn insert(&mut self, tokens: &[u32], table: &[Page], pool: &mut BlockPool) {
         todo!("week3-day5 task 2: PrefixIndex::insert")
     }
 
-    /// Gives up the page that was used longest ago, of those that no sequence owns. Returns whether
+    /// Evicts the page that was used longest ago, of those that no sequence owns. Returns whether
     /// there was one.
     pub fn evict(&mut self, pool: &mut BlockPool) -> bool {
         todo!("week3-day5 task 2: PrefixIndex::evict")

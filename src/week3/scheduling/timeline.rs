@@ -3,7 +3,7 @@
 //! Tasks here: week3-day2 task 3 (`Record::token`, `Record::time_to_first_token`, `quantile`).
 //! Everything else is provided.
 
-/// How much has been computed at some moment, or between two of them. Rows are the finer measure: a
+/// How much has been computed at some moment, or between two moments. Rows are the finer measure: a
 /// step of 500 rows takes longer than a step of 5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Moment {
@@ -14,7 +14,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// What lies between an earlier moment and this one.
+    /// What was computed between an earlier moment and this one.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self { steps: self.steps - earlier.steps, rows: self.rows - earlier.rows }
@@ -26,7 +26,7 @@ impl Moment {
 pub struct Record {
     /// When it arrived.
     pub submitted: Moment,
-    /// When it got a place in the cache, the first time.
+    /// When it first got a slot.
     pub admitted: Option<Moment>,
     /// When its first token was chosen.
     pub first_token: Option<Moment>,
@@ -34,7 +34,7 @@ pub struct Record {
     pub last_token: Option<Moment>,
     /// When it ended.
     pub finished: Option<Moment>,
-    /// The most steps, and the most rows, between a token and the next.
+    /// The maximum number of steps, and of rows, between two tokens.
     pub longest_gap: Moment,
 }
 
@@ -45,21 +45,22 @@ impl Record {
         Self { submitted: now, ..Self::default() }
     }
 
-    /// A token was chosen; `now` includes the step that it came from.
+    /// Records that a token was chosen; `now` includes the step that it came from.
     pub fn token(&mut self, now: Moment) {
         todo!("week3-day2 task 3: Record::token")
     }
 
-    /// What was computed between its arrival and its first token; `None` if there was none.
+    /// Returns what was computed between its arrival and its first token, or `None` if there was
+    /// none.
     #[must_use]
     pub fn time_to_first_token(&self) -> Option<Moment> {
         todo!("week3-day2 task 3: Record::time_to_first_token")
     }
 }
 
-/// The `q`-quantile by nearest rank: the smallest value `v` such that at least a share `q` of all
-/// values, and at least one, is ≤ `v`. `q` is in 0..=1; 0.5 is the median, 0.99 is called p99.
-/// `None` if there are no values. Sorts the values.
+/// Returns the `q`-quantile by nearest rank: the smallest value `v` such that at least a share `q`
+/// of all values, and at least one value, is ≤ `v`. `q` is in 0..=1; 0.5 is the median, 0.99 is
+/// called p99. `None` if there are no values. Sorts the values.
 #[must_use]
 pub fn quantile(values: &mut [u64], q: f64) -> Option<u64> {
     todo!("week3-day2 task 3: quantile")

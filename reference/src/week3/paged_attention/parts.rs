@@ -21,12 +21,12 @@ use crate::week2::{
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, OnlineSoftmax},
 };
 
-/// Positions of a part. Parts begin at its multiples, whatever thread reads them, however many
-/// there are: so the order of every sum is fixed.
+/// Positions of a part. Parts begin at multiples of this number, whichever threads read them and
+/// however many there are. So the order of every sum is fixed.
 pub const PART: usize = 512;
 
-/// Those of the `visible` positions that lie in part `i`, where each part has `part_len` positions.
-/// There may be none.
+/// Returns those of the `visible` positions that are in part `i`, where each part has `part_len`
+/// positions. There may be none.
 #[must_use]
 pub fn in_part(visible: &Range<usize>, i: usize, part_len: usize) -> Range<usize> {
     // SOLUTION week3-day4 task 3
@@ -35,10 +35,10 @@ pub fn in_part(visible: &Range<usize>, i: usize, part_len: usize) -> Range<usize
     // END SOLUTION
 }
 
-/// Joins what two readers have seen: `softmax` and `sums [D]` are the first's, `part` and `values
-/// [D]` (its sums, too) the second's, and no sum is divided yet. Afterwards the first's are those
-/// of a single reader that has seen what the first saw and then what the second saw. A reader that
-/// has seen nothing changes nothing.
+/// Joins the states of two readers. `softmax` and `sums [D]` belong to the first reader, and `part`
+/// and `values [D]` (its sums) to the second. No sum has been divided yet. Afterwards the first
+/// reader's state is that of a single reader that has seen the first's positions and then the
+/// second's. A reader that has seen nothing changes nothing.
 pub fn join(softmax: &mut OnlineSoftmax, sums: &mut [f32], part: OnlineSoftmax, values: &[f32]) {
     // SOLUTION week3-day4 task 3
     if part.max == f32::NEG_INFINITY {
@@ -54,8 +54,8 @@ pub fn join(softmax: &mut OnlineSoftmax, sums: &mut [f32], part: OnlineSoftmax, 
     // END SOLUTION
 }
 
-/// A cache whose attention goes page by page and part by part. Over any cache its answers are the
-/// same, to the last bit: over pages or in one piece, alone or among others, on one thread or more.
+/// A cache whose attention goes page by page and part by part. Its answers are the same, to the
+/// last bit, over any cache: paged or dense, alone or among others, on one thread or more.
 #[derive(Debug)]
 pub struct InParts<C> {
     cache: C,
@@ -66,7 +66,7 @@ pub struct InParts<C> {
 /// What a pass needs besides its output, kept for the next one.
 #[derive(Debug, Default)]
 struct Room {
-    /// Rows, so that those which share pages are neighbours.
+    /// Rows, sorted so that rows that share pages are neighbours.
     order: Vec<usize>,
     /// Stretches of `order`, each read together.
     blocks: Vec<Range<usize>>,
@@ -77,16 +77,16 @@ struct Room {
 }
 
 impl<C: Pages> InParts<C> {
-    /// Over this cache, in parts of [`PART`] positions.
+    /// Wraps this cache, in parts of [`PART`] positions.
     #[must_use]
     pub fn new(cache: C) -> Self {
         Self::with_part_len(cache, PART)
     }
 
-    /// Parts have this many positions. Answers depend on that number.
+    /// Wraps this cache, in parts of `part_len` positions. Answers depend on that number.
     ///
     /// # Panics
-    /// If it is no multiple of [`TILE`], or 0.
+    /// If it is not a multiple of [`TILE`], or 0.
     #[must_use]
     pub fn with_part_len(cache: C, part_len: usize) -> Self {
         assert!(part_len > 0 && part_len.is_multiple_of(TILE), "parts of {part_len} positions");
@@ -105,7 +105,7 @@ impl<C: Pages> InParts<C> {
     }
 }
 
-/// Where a reader's numbers lie in an item of [`Room::seen`], for `queries` of them: sums, then
+/// Where a reader's numbers are in an item of [`Room::seen`], for `queries` queries: sums, then
 /// maximums and totals.
 fn halves(item: &mut [f32], queries: usize) -> (&mut [f32], &mut [f32]) {
     let states = item.len() - 2 * queries;
@@ -113,8 +113,8 @@ fn halves(item: &mut [f32], queries: usize) -> (&mut [f32], &mut [f32]) {
 }
 
 impl Room {
-    /// Says which rows are read together: neighbours that begin with the same page, as many as have
-    /// room.
+    /// Decides which rows are read together: neighbours that begin with the same page, as many as
+    /// there is room for.
     fn arrange(&mut self, cache: &impl Pages, queries: Queries<'_>) {
         let Queries { rows, group, .. } = queries;
         arrange(cache, rows, &mut self.order);

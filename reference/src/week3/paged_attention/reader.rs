@@ -1,4 +1,5 @@
-//! Day 4. Who reads a page: queries of several rows and sequences, all of which meet it at once.
+//! Day 4. The readers of a page: queries of several rows and sequences, all of which use it at the
+//! same time.
 //!
 //! Tasks here: week3-day4 task 1 (`read_run`), week3-day4 task 2 (`arrange`, `read_pages`).
 //! Everything else is provided.
@@ -12,7 +13,7 @@ use crate::week2::{
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, OnlineSoftmax},
 };
 
-/// A cache whose positions lie in pages that have names.
+/// A cache whose positions are in pages that have names.
 pub trait Pages: KvCache {
     /// Positions of a page, a multiple of [`TILE`].
     fn page_len(&self) -> usize;
@@ -25,7 +26,7 @@ pub trait Pages: KvCache {
     fn page_name(&self, sequence: usize, i: usize) -> usize;
 }
 
-/// Nothing is shared: each sequence has pages of its own, one after the other.
+/// Nothing is shared: each sequence has its own pages, one after the other.
 impl Pages for DenseCache {
     fn page_len(&self) -> usize {
         4 * TILE
@@ -52,7 +53,7 @@ pub struct Reader<'a> {
     pub sums: &'a mut [f32],
 }
 
-/// Room for a tile of keys or values, and the scores of all queries that meet it.
+/// Room for a tile of keys or values, and for the scores of all queries that use it.
 pub struct Desk {
     /// Whether keys are transposed for the scores.
     transposes: bool,
@@ -72,7 +73,8 @@ impl Desk {
     /// From this many queries on it pays to transpose a tile of keys.
     const MANY: usize = 32;
 
-    /// For this many queries that meet a tile. Their scores do not depend on it, to the last bit.
+    /// A desk for this many queries per tile. Their scores do not depend on the number, to the last
+    /// bit.
     #[must_use]
     pub fn for_queries(queries: usize) -> Self {
         Self {
@@ -84,7 +86,7 @@ impl Desk {
         }
     }
 
-    /// Puts a tile of keys on the desk: `n` positions of the run, from its place `from` on.
+    /// Puts a tile of keys on the desk: `n` positions of the run, from index `from` on.
     pub fn put_keys(&mut self, run: Run<'_>, from: usize, n: usize, dim: usize) {
         widen(run.keys, from, n, dim, &mut self.tile[..n * dim]);
         if self.transposes {
@@ -96,13 +98,13 @@ impl Desk {
         }
     }
 
-    /// Puts a tile of values on the desk: `n` positions of the run, from its place `from` on.
+    /// Puts a tile of values on the desk: `n` positions of the run, from index `from` on.
     pub fn put_values(&mut self, run: Run<'_>, from: usize, n: usize, dim: usize) {
         widen(run.values, from, n, dim, &mut self.tile[..n * dim]);
     }
 
-    /// Scores of the queries `q [G, D]` with the `n` keys that lie there. They are the queries
-    /// number `at` to `at` + G − 1 of all that meet this tile. Returns their scores, `[G, TILE]`,
+    /// Computes the scores of the queries `q [G, D]` with the `n` keys on the desk. They are
+    /// queries `at` to `at` + G − 1 of all that use this tile. Returns their scores, `[G, TILE]`,
     /// of which the first `n` of each row are written, and room for their factors, `[G]`: both are
     /// kept for [`Desk::add`].
     pub fn score(
@@ -126,9 +128,9 @@ impl Desk {
         (scores, &mut self.factors[at..at + heads])
     }
 
-    /// `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values that lie
-    /// there: `sums [G, D]`, of the queries from number `at` on. The weights are what became of
-    /// their scores.
+    /// `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values on the
+    /// desk: `sums [G, D]`, for the queries from number `at` on. The weights are those that
+    /// replaced their scores.
     pub fn add(&self, n: usize, dim: usize, at: usize, sums: &mut [f32]) {
         let heads = sums.len() / dim;
         let weights = &self.scores[at * TILE..(at + heads) * TILE];
@@ -136,8 +138,8 @@ impl Desk {
     }
 }
 
-/// Shows a run to all readers: each takes in the positions of it that it may see, and goes on from
-/// where it was. A tile is widened once for all of them. A score is `scale · q·k`.
+/// Reads a run for all readers: each takes in the positions that it may see, and continues from its
+/// current state. A tile is widened once for all of them. A score is `scale · q·k`.
 pub fn read_run(
     readers: &mut [Reader<'_>],
     run: Run<'_>,
@@ -172,8 +174,8 @@ pub fn read_run(
     // END SOLUTION
 }
 
-/// Puts rows into an order in which those that share pages are neighbours, for as long as they
-/// share them: `order` becomes a list of all their indices.
+/// Sorts rows so that those that share pages are neighbours, for every page that they share.
+/// `order` becomes a list of all row indices.
 pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
     // SOLUTION week3-day4 task 2
     order.clear();
@@ -195,8 +197,8 @@ pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
     // END SOLUTION
 }
 
-/// Shows readers what they may see of these positions, page by page. A page is read once for all
-/// neighbours that have it; of a page, the positions that any of them sees are read, in whole
+/// Reads these positions page by page, for all readers that may see them. Reads a page once for all
+/// neighbours that have it. Of each page, reads the positions that any of them sees, in whole
 /// tiles.
 pub fn read_pages(
     cache: &impl Pages,

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 /// A page of a [`BlockPool`], held by one owner. It can't be copied or cloned: a second owner gets
 /// a handle from [`BlockPool::retain`], and [`BlockPool::release`] takes the handle away for good.
-/// So nobody can release a page twice, or use it after that: the program would not compile.
+/// So code that releases a page twice, or uses it after releasing it, does not compile.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a page whose handle is lost is never free again: release it"]
 pub struct Page(usize);
@@ -20,7 +20,8 @@ impl Page {
     }
 }
 
-/// A fixed number of pages, lent to owners. It knows nothing of what lies in them.
+/// A fixed number of pages, which are lent to owners. The pool does not know what the pages
+/// contain.
 ///
 /// At any time, each page is either in the free list, once, or has as many owners as there are
 /// handles to it.
@@ -28,7 +29,7 @@ impl Page {
 pub struct BlockPool {
     /// `[pages]`, how many owners each page has.
     counts: Vec<u32>,
-    /// The pages without an owner. The one that has been free longest stands first.
+    /// The pages without an owner. The one that has been free longest is first.
     free: VecDeque<usize>,
 }
 
@@ -77,8 +78,8 @@ impl BlockPool {
         // END SOLUTION
     }
 
-    /// Lends a page to its first owner: of the free ones, the one that has been free longest. None
-    /// if no page is free.
+    /// Lends a page to its first owner. Of the free pages, takes the one that has been free
+    /// longest. Returns `None` if no page is free.
     pub fn allocate(&mut self) -> Option<Page> {
         // SOLUTION week3-day3 task 1
         let index = self.free.pop_front()?;
@@ -88,10 +89,10 @@ impl BlockPool {
         // END SOLUTION
     }
 
-    /// Gives a page one more owner, and the new owner a handle of its own.
+    /// Gives a page one more owner, and returns the new owner's handle.
     ///
     /// # Panics
-    /// If the page has no owner: then the handle is another pool's.
+    /// If the page has no owner, which means that the handle comes from another pool.
     pub fn retain(&mut self, page: &Page) -> Page {
         // SOLUTION week3-day3 task 1
         let Page(index) = *page;
@@ -104,7 +105,7 @@ impl BlockPool {
     /// Takes an owner's handle. When the last owner's handle comes back, the page is free.
     ///
     /// # Panics
-    /// If the page has no owner: then the handle is another pool's.
+    /// If the page has no owner, which means that the handle comes from another pool.
     #[allow(clippy::needless_pass_by_value, reason = "the owner must not keep its handle")]
     pub fn release(&mut self, page: Page) {
         // SOLUTION week3-day3 task 1

@@ -1,12 +1,12 @@
-//! Day 5. A name for a beginning of a text: a chain of hashes over full pages of tokens.
+//! Day 5. A name for a prefix of a text: a chain of hashes over full pages of tokens.
 //!
 //! Tasks here: week3-day5 task 1 (`hash_page`, `chain`). Everything else is provided.
 
 /// Makes a page's name from its tokens and from the name of all that comes before them.
 pub type HashPage = fn(before: u64, tokens: &[u32]) -> u64;
 
-/// FNV-1a over the eight bytes of `before` and then the four of each token, each number's lowest
-/// byte first: begin with `0xcbf29ce484222325`; for each byte, XOR it in, then multiply by
+/// Hashes with FNV-1a the eight bytes of `before` and then the four of each token, each number's
+/// lowest byte first: begin with `0xcbf29ce484222325`; for each byte, XOR it in, then multiply by
 /// `0x100000001b3`, modulo 2⁶⁴.
 ///
 /// Source: Fowler, Noll and Vo, RFC 9923.
@@ -22,9 +22,9 @@ pub fn hash_page(before: u64, tokens: &[u32]) -> u64 {
     // END SOLUTION
 }
 
-/// The names of a text's full pages, of `page_len` tokens each. A page's name depends on its own
-/// tokens and on all before them, and on the model's `fingerprint`, which stands before the first;
-/// what is left of a page at the end has no name.
+/// Returns the names of a text's full pages, of `page_len` tokens each. A page's name depends on
+/// its own tokens, on all tokens before them, and on the model's `fingerprint`, which takes the
+/// place of a name before the first page. A partial page at the end has no name.
 #[must_use]
 pub fn chain(fingerprint: u64, tokens: &[u32], page_len: usize, hash: HashPage) -> Vec<u64> {
     // SOLUTION week3-day5 task 1

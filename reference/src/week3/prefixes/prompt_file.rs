@@ -1,4 +1,4 @@
-//! Day 5. A prompt's keys and values in a file, so that the next run of the program need not
+//! Day 5. A prompt's keys and values in a file, so that the next run of the program doesn't have to
 //! compute them.
 //!
 //! All numbers have their lowest byte first:
@@ -28,8 +28,8 @@ use crate::week2::{
     model::Model,
 };
 
-/// What the file begins with. The line break at its end shows whether a program has treated it as
-/// text.
+/// The bytes that the file begins with. The line break at their end reveals whether a program has
+/// treated the file as text.
 pub const MAGIC: [u8; 8] = *b"TINYKV\r\n";
 
 /// The version of the file format.
@@ -38,7 +38,7 @@ pub const VERSION: u32 = 1;
 /// Bytes before the tokens.
 pub const HEADER: usize = 40;
 
-/// What must be the same for keys and values to be of use.
+/// What must match for keys and values to be usable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptKey {
     /// The fingerprint of the model, and of how it is run.
@@ -54,7 +54,7 @@ pub struct PromptKey {
 }
 
 impl PromptKey {
-    /// The form that a cache's keys and values have.
+    /// The shape and type of a cache's keys and values.
     #[must_use]
     pub fn new(fingerprint: u64, cache_type: CacheType, shape: CacheShape) -> Self {
         let CacheShape { layers, kv_heads, head_dim, .. } = shape;
@@ -69,13 +69,13 @@ impl PromptKey {
         }
     }
 
-    /// Bytes of the keys of `n` positions of a head, or of their values.
+    /// Bytes of one head's keys (or values) for `n` positions.
     fn of_a_head(self, n: usize) -> usize {
         n * self.head_dim * self.number()
     }
 }
 
-/// The file of a sequence whose first positions hold these tokens.
+/// Encodes the file for a sequence whose first positions hold these tokens.
 ///
 /// # Panics
 /// If the cache has fewer positions, or is not of this shape and type.
@@ -122,7 +122,7 @@ pub struct Prompt<'a> {
     /// Whose keys and values these are.
     pub tokens: Vec<u32>,
     key: PromptKey,
-    /// What stands between the tokens and the checksum.
+    /// The bytes between the tokens and the checksum.
     data: &'a [u8],
 }
 
@@ -199,8 +199,8 @@ pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
 }
 
 impl Prompt<'_> {
-    /// How many positions are of use for a text of these tokens: those that the file has in common
-    /// with it, and never that of the last token.
+    /// Returns how many positions are usable for a text of these tokens: those that the file has in
+    /// common with it, but never the last token's.
     #[must_use]
     pub fn in_common(&self, tokens: &[u32]) -> usize {
         // SOLUTION week3-day5 task 4
@@ -255,11 +255,11 @@ impl Prompt<'_> {
     }
 }
 
-/// Provided. Writes a file: under another name first, which becomes this one when all is written.
-/// So at any moment there is the old file, the new one or none.
+/// Provided. Writes a file under another name first, and renames it when everything is written. So
+/// at any moment there is the old file, the new one or none.
 ///
 /// # Errors
-/// If it cannot be written; what was there before is there still.
+/// If it cannot be written. The old file is then still there.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
     let written = || -> Result<()> {
         let unfinished = Unfinished::new(path)?;
@@ -276,7 +276,7 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Provided. Maps a file, checks it, and hands it to `use_it`. `None` if there is no such file.
 ///
 /// # Errors
-/// If it cannot be read, or [`decode`] refuses it; the message begins with the file.
+/// If it cannot be read, or [`decode`] refuses it; the message begins with the file's name.
 pub fn open<T>(
     path: &Path,
     key: PromptKey,
@@ -290,8 +290,8 @@ pub fn open<T>(
     Ok(Some(use_it(&prompt)))
 }
 
-/// Provided. A sum of bytes that changes if any of them does: eight at a time, each XORed
-/// into the sum and multiplied, so that no step loses anything.
+/// Provided. A checksum that changes if any byte does: eight bytes at a time are XORed into the
+/// sum, which is then multiplied, so that no step loses anything.
 #[must_use]
 pub fn checksum(bytes: &[u8]) -> u64 {
     let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! Day 5. A paged cache that remembers: what one request has computed, the next one finds.
+//! Day 5. A paged cache that remembers: the next request finds what an earlier one has computed.
 //!
 //! Tasks here: week3-day5 task 3 (`SharedCache::reserve`, `SharedCache::attach_prefix`,
 //! `SharedCache::remember`). Everything else is provided.
@@ -11,17 +11,17 @@ use super::{
 };
 use crate::week2::cache::{CacheShape, KvCache, Run};
 
-/// Pages, and an index of those that hold the beginnings of texts.
+/// Pages, and an index of those that hold prefixes of texts.
 #[derive(Debug)]
 pub struct SharedCache {
     pages: PagedCache,
     index: PrefixIndex,
-    /// `[sequences]`, how many pages of each the index has been told of.
+    /// `[sequences]`, how many pages of each have been inserted into the index.
     told: Vec<usize>,
 }
 
 impl SharedCache {
-    /// Around an empty cache; `fingerprint` is the model's.
+    /// Wraps an empty cache; `fingerprint` is the model's.
     #[must_use]
     pub fn new(pages: PagedCache, fingerprint: u64, hash: HashPage) -> Self {
         let index = PrefixIndex::new(fingerprint, pages.page_len(), hash);
@@ -29,13 +29,13 @@ impl SharedCache {
         Self { pages, index, told }
     }
 
-    /// Where the keys and values lie.
+    /// The pages.
     #[must_use]
     pub fn pages(&self) -> &PagedCache {
         &self.pages
     }
 
-    /// Which beginnings are known.
+    /// The index.
     #[must_use]
     pub fn index(&self) -> &PrefixIndex {
         &self.index
@@ -43,9 +43,9 @@ impl SharedCache {
 }
 
 impl EngineCache for SharedCache {
-    /// As [`PagedCache::reserve`]; where pages are missing, the index gives up some that no sequence
-    /// owns, and no more than are needed. If all of them together are too few, returns false, and the
-    /// index has given up none.
+    /// Like [`PagedCache::reserve`]. If pages are missing, the index evicts pages that no sequence
+    /// owns, but no more than are needed. If all of them together are too few, returns false, and
+    /// the index evicts none.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         // SOLUTION week3-day5 task 3
         if self.pages.reserve(sequence, len) {
@@ -73,8 +73,8 @@ impl EngineCache for SharedCache {
         self.pages.pages_of_others(sequence) - self.index.num_unowned(self.pages.pool())
     }
 
-    /// Gives the empty sequence every page of `tokens`' beginning that the index has, without a copy.
-    /// Returns how many positions those are; never all.
+    /// Gives the empty sequence, without a copy, every page of `tokens`' prefix that the index has.
+    /// Returns how many positions those are, which is never all.
     fn attach_prefix(&mut self, sequence: usize, tokens: &[u32]) -> usize {
         // SOLUTION week3-day5 task 3
         let found = self.index.find(tokens);
@@ -85,8 +85,8 @@ impl EngineCache for SharedCache {
         // END SOLUTION
     }
 
-    /// Tells the index of the pages that have become full: `tokens` are those of the sequence that
-    /// have been computed.
+    /// Inserts the pages that have become full into the index. `tokens` are the tokens of the
+    /// sequence that have been computed.
     fn remember(&mut self, sequence: usize, tokens: &[u32]) {
         // SOLUTION week3-day5 task 3
         let full = tokens.len() / self.pages.page_len();

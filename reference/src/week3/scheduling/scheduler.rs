@@ -1,19 +1,19 @@
 //! Day 2. How many rows each request gets in a step.
 //!
-//! Nothing here knows of a model: a scheduler sees plain numbers, so that a simulation of a million
-//! requests can drive this very code.
+//! Nothing in this file knows about models: a scheduler sees only plain numbers, so that a
+//! simulation of a million requests can run the same code.
 //!
 //! Tasks here: week3-day2 task 1 (`Scheduler::decoding_rows`, `share_prompts`), week3-day2 task 2
 //! (`take_turns`). Everything else is provided.
 
 use std::cmp::Reverse;
 
-/// What a scheduler knows of a request that runs.
+/// What a scheduler knows about a running request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     /// Tokens that have not been computed.
     pub left: usize,
-    /// Whether it gets a new token from its next row.
+    /// Whether its next row gives it a new token.
     pub decoding: bool,
     /// Steps since it last had a row.
     pub waited: usize,
@@ -23,7 +23,7 @@ pub struct Load {
 /// then prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scheduler {
-    /// At most this many rows a step.
+    /// Maximum number of rows in a step.
     pub budget: usize,
     /// How many of them are reserved for prompts, however many requests decode.
     pub reserved: usize,
@@ -40,7 +40,7 @@ impl Scheduler {
         Self { budget, reserved: (budget / 8).max(1) }
     }
 
-    /// How many rows each request gets, in the order in which they came: `loads [n]` → `out [n]`.
+    /// Computes how many rows each request gets, in the order of arrival: `loads [n]` → `out [n]`.
     pub fn shares(&self, loads: &[Load], out: &mut Vec<usize>) {
         out.clear();
         out.resize(loads.len(), 0);
@@ -49,8 +49,8 @@ impl Scheduler {
         share_prompts(loads, self.budget - decoding, out);
     }
 
-    /// How many rows of the step go to requests that decode: one each, as far as the budget goes.
-    /// Of the reserved rows, as many are kept back as the prompts can use.
+    /// Returns how many rows of the step go to requests that decode: one each, as far as the budget
+    /// goes. It keeps back as many of the reserved rows as the prompts can use.
     #[must_use]
     pub fn decoding_rows(&self, loads: &[Load]) -> usize {
         // SOLUTION week3-day2 task 1
@@ -62,7 +62,7 @@ impl Scheduler {
 }
 
 /// Gives `rows` rows to requests that have some of their prompt left: the oldest gets all that it
-/// can use, then the next. The shares of others stay as they are.
+/// can use, then the next, and so on. Doesn't change the shares of other requests.
 pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     // SOLUTION week3-day2 task 1
     let mut rows = rows;
@@ -75,12 +75,12 @@ pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     // END SOLUTION
 }
 
-/// Gives a row each to `rows` of the requests that decode, those that have waited longest; of
-/// several that have waited equally long, the oldest. The shares of others stay as they are.
+/// Gives one row each to `rows` of the requests that decode: those that have waited longest. If
+/// several have waited equally long, the oldest goes first. Doesn't change the shares of other
+/// requests.
 ///
-/// A request that's passed over has, from the next step on, waited longer than those that were
-/// served, so with `n` requests each gets a row in at least one of any `⌈n / rows⌉` consecutive
-/// steps.
+/// Once a request has been passed over, it has waited longer than those that were served. So with
+/// `n` requests, each gets a row in at least one of any `⌈n / rows⌉` consecutive steps.
 pub fn take_turns(loads: &[Load], rows: usize, out: &mut [usize]) {
     // SOLUTION week3-day2 task 2
     for _ in 0..rows {

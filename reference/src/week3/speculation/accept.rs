@@ -1,5 +1,5 @@
-//! Day 6. The exact rule: which drafts are kept, and what is drawn where one is not, so that the
-//! text has the distribution that the model alone would give it.
+//! Day 6. The exact rule: which drafts are kept, and what replaces a refused one, so that the text
+//! has the distribution that the model alone would give it.
 //!
 //! Tasks here: week3-day6 task 2 (`distribution`, `accepts`, `residual`, `verify`). Everything else
 //! is provided.
@@ -11,7 +11,7 @@ use crate::week1::{
     sampling::{Rng, SamplerOptions, apply_temperature, min_p, repetition_penalty, top_k, top_p},
 };
 
-/// A token that was proposed, and how likely the proposer found each token.
+/// A proposed token, and the probability that the proposer gave each token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
     /// What is proposed.
@@ -21,7 +21,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// A token that was not drawn: its proposer was sure of it.
+    /// A token that was not drawn at random: its proposer was certain of it.
     #[must_use]
     pub fn certain(token: u32, vocabulary: usize) -> Self {
         let mut q = vec![0.0; vocabulary];
@@ -30,17 +30,18 @@ impl Draft {
     }
 }
 
-/// What became of the drafts of a pass.
+/// The outcome of a pass's drafts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// How many drafts are part of the text, from the first on.
+    /// How many drafts became part of the text, from the first on.
     pub accepted: usize,
     /// The token after them.
     pub next: u32,
 }
 
-/// The distribution `[V]` that a [`Sampler`](crate::week1::sampling::Sampler) with these options
-/// draws from, after the tokens `seen` so far. At temperature 0 one token has it all.
+/// Returns the distribution `[V]` that a [`Sampler`](crate::week1::sampling::Sampler) with these
+/// options draws from, after the tokens `seen` so far. At temperature 0, one token has probability
+/// 1.
 #[must_use]
 pub fn distribution(options: &SamplerOptions, logits: &[f32], seen: &[u32]) -> Vec<f32> {
     // SOLUTION week3-day6 task 2
@@ -58,8 +59,8 @@ pub fn distribution(options: &SamplerOptions, logits: &[f32], seen: &[u32]) -> V
     // END SOLUTION
 }
 
-/// Whether a draft is kept: with probability `min(1, p / q)`, where the target gives its token
-/// probability `p` and the proposer gave it `q > 0`. `uniform` is drawn from `[0, 1)`.
+/// Returns whether a draft is kept: with probability `min(1, p / q)`, where the target gives its
+/// token probability `p` and the proposer gave it `q > 0`. `uniform` is drawn from `[0, 1)`.
 #[must_use]
 pub fn accepts(p: f32, q: f32, uniform: f64) -> bool {
     // SOLUTION week3-day6 task 2
@@ -67,10 +68,10 @@ pub fn accepts(p: f32, q: f32, uniform: f64) -> bool {
     // END SOLUTION
 }
 
-/// What a token is drawn from where a draft was refused: `max(p − q, 0)`, divided by its sum.
-/// `p [V]`, `q [V]` → `[V]`.
+/// Returns the distribution from which a refused draft's replacement is drawn: `max(p − q, 0)`,
+/// divided by its sum. `p [V]`, `q [V]` → `[V]`.
 ///
-/// If nothing is left, which rounding alone can bring about, it is `p`.
+/// If nothing is left, which only rounding can cause, it is `p`.
 #[must_use]
 pub fn residual(p: &[f32], q: &[f32]) -> Vec<f64> {
     // SOLUTION week3-day6 task 2
@@ -84,11 +85,12 @@ pub fn residual(p: &[f32], q: &[f32]) -> Vec<f64> {
     // END SOLUTION
 }
 
-/// Goes over the drafts from the first on, as long as they are kept. `target(i)` is the target's
-/// distribution `[V]` after the first `i` of them; it is asked for no more than is needed.
+/// Tests the drafts from the first on, as long as they are kept. `target(i)` is the target's
+/// distribution `[V]` after the first `i` drafts. It is called no more often than needed.
 ///
-/// Each draft that is looked at takes one number from `rng`, and so does the token that is drawn in
-/// the end: from the residual where a draft was refused, from `target(k)` where all `k` were kept.
+/// Each tested draft takes one number from `rng`, and so does the token that is drawn in the end.
+/// That token comes from the residual if a draft was refused, and from `target(k)` if all `k` were
+/// kept.
 ///
 /// Source: Leviathan, Kalman and Matias 2023, "Fast Inference from Transformers via Speculative
 /// Decoding".

@@ -18,8 +18,8 @@ use crate::{
 
 /// Proposes tokens.
 pub trait Drafter {
-    /// At most `k` tokens that may follow the text, each with the distribution that it was drawn
-    /// from; fewer, or none, where it has no more to say.
+    /// Returns at most `k` tokens that may follow the text, each with the distribution that it was
+    /// drawn from. Returns fewer, or none, if it has no more to propose.
     ///
     /// # Errors
     /// If a model cannot run on the text.
@@ -47,7 +47,7 @@ impl<D: Drafter + ?Sized> Drafter for Box<D> {
 /// Proposes what followed the end of the text where it occurred before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LookupDrafter {
-    /// The most tokens of the text's end that are looked for.
+    /// The maximum length of the text's end that is searched for, in tokens.
     pub longest: usize,
     /// `V`
     pub vocabulary: usize,
@@ -78,7 +78,7 @@ impl<C: KvCache> DraftModel<C> {
     /// Lets the session's model draft for a target with `vocabulary` tokens.
     ///
     /// # Errors
-    /// If it has another number of tokens: its ids would mean something else.
+    /// If it has a different number of tokens: its ids would mean something else.
     pub fn new(session: Session<C>, vocabulary: usize) -> Result<Self> {
         let found = session.model.config.vocab_size;
         ensure!(
@@ -97,9 +97,9 @@ impl<C: KvCache> DraftModel<C> {
 }
 
 impl<C: KvCache> Drafter for DraftModel<C> {
-    /// Draws each token from this model's distribution, under the same options, given those before
-    /// it. What its cache holds beyond the text is forgotten first; nothing is computed that the
-    /// cache has already. Where its context ends, so do the drafts.
+    /// Draws each token from this model's distribution, with the same options, given the tokens
+    /// before it. First forgets what its cache holds beyond the text. Computes nothing that the
+    /// cache already has. The drafts end where the model's context ends.
     fn draft(
         &mut self,
         text: &[u32],

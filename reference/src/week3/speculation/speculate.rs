@@ -29,7 +29,7 @@ pub struct Counts {
     pub drafted: u64,
     /// How many of those became part of the text.
     pub accepted: u64,
-    /// Passes in which one was refused.
+    /// Passes in which a draft was refused.
     pub refused: u64,
 }
 
@@ -39,14 +39,14 @@ pub struct Speculation<D> {
     pub drafter: D,
     /// How many tokens it proposes.
     pub length: DraftLength,
-    /// Measures what drafts cost, for `length`, if it is there. How many are drafted then depends
-    /// on time. At temperature 0 the text does not; with sampling, a seed would no longer give the
-    /// same text each time.
+    /// Measures what drafts cost, for `length`, if present. The number of drafts then depends on
+    /// time. At temperature 0 the text doesn't. With sampling, a seed would no longer give the same
+    /// text each time.
     pub backoff: Option<DraftBackoff>,
     counts: Counts,
 }
 
-/// Logits that are no numbers: there is no distribution to draw from.
+/// Logits that aren't finite: there is no distribution to draw from.
 #[derive(Debug)]
 pub struct NotFinite;
 
@@ -70,12 +70,12 @@ impl<D: Drafter> Speculation<D> {
         self.counts
     }
 
-    /// One pass of the session's model: appends one token to the text at least, and at most `room`
-    /// (1 or more). What the session has not computed of the text, and the drafts after it, are
-    /// rows of that pass. Afterwards the session holds the text without its last token, and nothing
-    /// else.
+    /// Runs one pass of the session's model. Appends at least one token to the text, and at most
+    /// `room` (1 or more). The pass has a row for each token of the text that the session has not
+    /// computed, and for each draft after it. Afterwards the session holds the text without its
+    /// last token, and nothing else.
     ///
-    /// `chunk` is the most rows of a prompt in one pass.
+    /// `chunk` is the maximum number of rows of a prompt in one pass.
     ///
     /// # Errors
     /// If the text is empty or longer than the session's context, or a logit is not a number.
@@ -114,8 +114,8 @@ impl<D: Drafter> Speculation<D> {
         // END SOLUTION
     }
 
-    /// Provided. [`Session::generate`] with drafts: the same limits, looked at in the same order,
-    /// and a text with the same distribution; at temperature 0, the same text.
+    /// Provided. [`Session::generate`] with drafts: the same limits, checked in the same order, and
+    /// a text with the same distribution. At temperature 0 it is the same text.
     ///
     /// # Errors
     /// If the prompt is empty, too long, or holds a token that is not in the vocabulary; if a logit
