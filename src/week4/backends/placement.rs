@@ -1,4 +1,4 @@
-//! Day 4. Which backend computes which node: first those nodes for which there is no choice.
+//! Day 4. Which backend computes which node, beginning with the nodes that leave no choice.
 //!
 //! Tasks here: week4-day4 task 2 (`pin`). Everything else is provided.
 
@@ -10,30 +10,31 @@ use super::{
     op::Op,
 };
 
-/// What is known about where nodes are computed before anybody counts copies. Backends are numbers
-/// here: places in the list, which begins with the one that is preferred.
+/// What is known about where nodes are computed, before copies are counted. Backends are numbers
+/// here: indices into the list, which begins with the preferred one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// Weights that lie in a backend's memory already, and which backend that is.
+    /// Weights that are already in a backend's memory, and which backend that is.
     pub homes: Vec<(NodeId, usize)>,
-    /// The backend that has the cache, if that is settled.
+    /// The backend that has the cache, if that has been decided.
     pub cache: Option<usize>,
 }
 
-/// For every node of the order, the backend that has to compute it, or `None` where any of them
-/// may; leaves and views have none either. `[nodes of the graph]`.
+/// Returns, for every node of the order, the backend that must compute it, or `None` if any of them
+/// may. Leaves and views have none either. `[nodes of the graph]`.
 ///
 /// - No backend computes what it does not support.
-/// - A node that reads a weight is computed where the weight is at home; if it has no home, or
-///   one that does not support the node, by the first backend that does. Weights are what is large.
-/// - All that stores and attends is computed by one backend, which has the cache: by the one
-///   wished for if it supports all of it, or else by the first that does.
-/// - Any other node is settled only if a single backend supports it.
+/// - A node that reads a weight is computed in the weight's home, because weights are large. If the
+///   weight has no home, or one that does not support the node, it is computed by the first backend
+///   that does.
+/// - All nodes that store or attend are computed by one backend, which has the cache. It is the
+///   requested one if that supports all of them, otherwise the first that does.
+/// - Any other node is pinned only if a single backend supports it.
 ///
 /// # Errors
-/// If no backend supports a node, or none supports all that stores and attends: then it's the
-/// first of these at which no backend is left. One line that names the node, its operation, what
-/// it reads, and the backends.
+/// If no backend supports a node. If no backend supports all nodes that store or attend, the error
+/// is about the first of them at which no backend is left. The error is one line that names the
+/// node, its operation, what it reads, and the backends.
 pub fn pin(
     graph: &Graph,
     order: &[NodeId],

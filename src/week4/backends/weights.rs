@@ -1,4 +1,4 @@
-//! Day 4. Weights in a backend's memory: where they lie in the file, if it can read them there.
+//! Day 4. Weights in a backend's memory: in place in the file, if the backend can read them there.
 //!
 //! Tasks here: week4-day4 task 5 (`Weights::place`). Everything else is provided.
 
@@ -8,30 +8,30 @@ use tiny_llm_formats::bytes::Bytes;
 
 use super::backend::{Backend, BufferId, Fault, Place};
 
-/// What of a model's file is in the memory of one backend. Kept from one graph to the next.
+/// The parts of a model's file that are in one backend's memory. Kept from one graph to the next.
 #[derive(Debug, Default)]
 pub struct Weights {
-    /// By the address and the length of a mapping: its buffer, or that there can be none.
+    /// By the address and the length of a mapping: its buffer, or `None` if there can be none.
     mappings: HashMap<(usize, usize), Option<BufferId>>,
     /// By the address and the length of a weight.
     known: HashMap<(usize, usize), Place>,
-    /// Bytes of weights that are used where they lie.
+    /// Bytes of weights that are used in place.
     pub in_place: usize,
     /// Bytes of weights that have been copied.
     pub copied: usize,
 }
 
 impl Weights {
-    /// Where the bytes of a weight are in this backend's memory.
+    /// Returns where the bytes of a weight are in this backend's memory.
     ///
     /// If the backend reads the memory of the program, one host pointer to the whole mapping
-    /// ([`Bytes::whole`]) serves all weights in it; a weight lies at its place in the mapping
-    /// ([`Bytes::start`]). A place that is not at a multiple of the backend's alignment is no
-    /// use: such a weight gets a buffer of its own and is uploaded, as are all weights where there
-    /// is no host pointer. What is known already is neither asked for nor uploaded again.
+    /// ([`Bytes::whole`]) serves all weights in it; a weight's offset is its position in the
+    /// mapping ([`Bytes::start`]). A weight whose offset is not a multiple of the backend's
+    /// alignment gets its own buffer and is uploaded, as are all weights if there is no host
+    /// pointer. A weight that is already known is not uploaded again.
     ///
     /// # Errors
-    /// If there is no room, or the device is lost. A buffer that could not be filled is given back.
+    /// If there is no room, or the device is lost. A buffer that could not be filled is released.
     pub fn place(&mut self, backend: &mut dyn Backend, weight: &Bytes) -> Result<Place, Fault> {
         todo!("week4-day4 task 5: Weights::place")
     }

@@ -2,9 +2,9 @@
 //!
 //! Tasks here: week4-day5 task 5 (`attention`). Everything else is provided.
 
-/// What the kernel is given. `queries [rows, heads, d]`; `keys` and `values [positions, kv_heads,
-/// d]`; `result [rows, heads, d]`. Row `t` sees the positions 0 to `sizes.first + t`. Scores are
-/// multiplied by `sizes.scale`.
+/// The kernel's inputs and outputs. `queries [rows, heads, d]`; `keys` and `values [positions,
+/// kv_heads, d]`; `result [rows, heads, d]`. Row `t` sees the positions 0 to `sizes.first + t`.
+/// Scores are multiplied by `sizes.scale`.
 pub const BINDINGS: &str = "
 struct Sizes { rows: u32, heads: u32, kv_heads: u32, d: u32, first: u32, scale: f32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -14,12 +14,12 @@ struct Sizes { rows: u32, heads: u32, kv_heads: u32, d: u32, first: u32, scale: 
 @group(0) @binding(4) var<storage, read_write> result: array<f32>;
 ";
 
-/// The longest head: each of 64 threads has four numbers of the result.
+/// The maximum head size: each of 64 threads has four numbers of the result.
 pub const LONGEST_HEAD: u32 = 256;
 
 /// WGSL that follows [`BINDINGS`]: `main`, 64 threads a workgroup, one workgroup for head `group.x`
 /// of row `group.y`. It walks through the positions 64 at a time, with a running maximum, sum and
-/// output. Query head `h` looks at key head `h / (heads / kv_heads)`.
+/// output. Query head `h` reads key head `h / (heads / kv_heads)`.
 #[must_use]
 pub fn attention() -> &'static str {
     todo!("week4-day5 task 5: attention")

@@ -2,7 +2,7 @@
 //!
 //! Tasks here: week4-day5 task 2 (`rms_norm`). Everything else is provided.
 
-/// What the kernel is given. `sizes.eps` is added to the mean square.
+/// The kernel's inputs and outputs. `sizes.eps` is added to the mean square.
 pub const BINDINGS: &str = "
 struct Sizes { width: u32, rows: u32, eps: f32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -12,9 +12,9 @@ struct Sizes { width: u32, rows: u32, eps: f32 }
 ";
 
 /// WGSL that follows [`BINDINGS`]: `main`, 64 threads a workgroup, one workgroup a row; workgroups
-/// may stand in several rows themselves, and there may be more than `sizes.rows`. Divides each row
-/// of `x [rows, width]` by its root mean square, and multiplies it by `weight [width]`. A row may
-/// be of any length.
+/// may be in several rows themselves, and there may be more than `sizes.rows`. Divides each row of
+/// `x [rows, width]` by its root mean square, and multiplies it by `weight [width]`. A row may be
+/// of any length.
 #[must_use]
 pub fn rms_norm() -> &'static str {
     todo!("week4-day5 task 2: rms_norm")

@@ -17,19 +17,19 @@ use super::{
 pub struct DeviceMatrix {
     /// Q8_0 or Q4_0.
     pub tensor_type: TensorType,
-    /// Rows, of which each makes a result.
+    /// Rows, each of which gives one result.
     pub rows: usize,
     /// Elements of a row, a multiple of 32.
     pub k: usize,
-    /// As they lie in the file.
+    /// As they are in the file.
     pub bytes: Buffer,
 }
 
-/// From how many columns on [`mat_mat`](super::mat_mat::mat_mat) multiplies.
+/// The number of columns from which on [`mat_mat`](super::mat_mat::mat_mat) multiplies.
 pub const MANY: usize = 5;
 
-/// Records a product: `x [columns, k]` → `result [columns, rows]`. Fewer than [`MANY`] columns go
-/// through `mat_vec`, a workgroup for each row and column; others through `mat_mat`, a workgroup
+/// Records a product: `x [columns, k]` → `result [columns, rows]`. Fewer than [`MANY`] columns use
+/// `mat_vec`, with a workgroup for each row and column. Otherwise it is `mat_mat`, with a workgroup
 /// for each tile.
 ///
 /// # Errors
@@ -80,8 +80,8 @@ pub struct DeviceMlp {
     pub down: DeviceMatrix,
 }
 
-/// Records `out = x + down(silu(gate(n)) · up(n))` with `n = rms_norm(x)`, for `rows` rows. Nothing
-/// is submitted and nothing waited for: the caller, who began the pass, ends it.
+/// Records `out = x + down(silu(gate(n)) · up(n))` with `n = rms_norm(x)`, for `rows` rows. Neither
+/// submits nor waits: the caller has begun the pass and ends it.
 ///
 /// # Errors
 /// As [`product`].

@@ -4,9 +4,9 @@
 
 use super::graph::{Graph, NodeId};
 
-/// The nodes of an order as Graphviz reads them: a line `nI [label="…"]` for each, with its
-/// operation, its name and its sizes; a line `nI -> nJ` for each source `nI` of a node `nJ`, in
-/// their order. Leaves are red.
+/// Writes the nodes of an order in Graphviz's language: a line `nI [label="…"]` for each, with its
+/// operation, its name and its sizes, and a line `nI -> nJ` for each source `nI` of a node `nJ`, in
+/// order. Leaves are red.
 #[must_use]
 pub fn dot(graph: &Graph, order: &[NodeId]) -> String {
     todo!("week4-day2 task 5: dot")

@@ -15,8 +15,8 @@ use super::{
 };
 use crate::week2::matrix::Matrix;
 
-/// A node of a graph. Only the graph makes them, so a node that has an id is there already: a node
-/// can only read nodes that are older than itself, and no cycle can be built.
+/// A node of a graph. Only the graph makes ids, so a node with an id already exists. A node can
+/// read only nodes that are older than itself, so no cycle can be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(usize);
 
@@ -36,9 +36,9 @@ pub struct Node {
     pub name: String,
     /// What it computes, if it computes anything.
     pub op: Op,
-    /// What it reads, in the order that the operation wants.
+    /// What it reads, in the order that the operation requires.
     pub sources: Vec<NodeId>,
-    /// What comes out of it.
+    /// The layout of its result.
     pub layout: Layout,
 }
 
@@ -46,9 +46,9 @@ pub struct Node {
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     nodes: Vec<Node>,
-    /// [`Graph::longest_block`] of each node that there was when it was first called.
+    /// [`Graph::longest_block`] of each node that existed when it was first called.
     pub(super) blocks: OnceLock<Vec<usize>>,
-    /// What nodes are called until another name is given.
+    /// The prefix of new nodes' names.
     prefix: String,
 }
 
@@ -88,7 +88,7 @@ impl Graph {
         (0..self.nodes.len()).map(NodeId)
     }
 
-    /// The names of nodes that follow begin with this.
+    /// Makes the names of all nodes that follow begin with this.
     pub fn prefix(&mut self, prefix: &str) {
         prefix.clone_into(&mut self.prefix);
     }
@@ -99,7 +99,7 @@ impl Graph {
         id
     }
 
-    /// The node whose bytes these are: that of a view is where its source's are.
+    /// Returns the node that owns these bytes. For a view, that's the owner of its source's bytes.
     #[must_use]
     pub fn root(&self, id: NodeId) -> NodeId {
         let mut root = id;
@@ -112,8 +112,8 @@ impl Graph {
         }
     }
 
-    /// A new node, named by the prefix alone. What comes out of it is taken on trust: the functions
-    /// below know the layout.
+    /// Adds a node, which is named by the prefix alone. Does not check the result's layout: the
+    /// functions below know it.
     ///
     /// # Errors
     /// If a source is not a node of this graph; and as [`Graph::check_sources`], which is provided.
@@ -133,7 +133,7 @@ impl Graph {
     /// Numbers, a leaf.
     ///
     /// # Errors
-    /// If there are not as many as the sizes say; and as [`Layout::new`].
+    /// If their number doesn't match the sizes; and as [`Layout::new`].
     pub fn values(&mut self, sizes: &[usize], values: &[f32]) -> Result<NodeId> {
         let layout = Layout::new(TensorType::F32, sizes)?;
         ensure!(
@@ -145,12 +145,12 @@ impl Graph {
         self.push(Op::Values(values.to_vec()), &[], layout)
     }
 
-    /// Every row of `a` times every row of `b`, as day 1's `mul_mat`: `[K, M, …]`, `[K, N, …]` →
-    /// `[M, N, …]`.
+    /// Adds a node that multiplies every row of `a` by every row of `b`, like day 1's `mul_mat`:
+    /// `[K, M, …]`, `[K, N, …]` → `[M, N, …]`.
     ///
     /// # Errors
-    /// Where day 1's `mul_mat` would return one. One line that names both nodes and their sizes,
-    /// and asks for a contiguous copy where a row does not lie in one piece.
+    /// If day 1's `mul_mat` would return one. It is one line that names both nodes and their sizes,
+    /// and asks for a contiguous copy if a row is not in one piece.
     pub fn mul_mat(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
         todo!("week4-day2 task 1: Graph::mul_mat")
     }
@@ -158,8 +158,8 @@ impl Graph {
     /// `a + b`, where `b` broadcasts to the sizes of `a`.
     ///
     /// # Errors
-    /// If `b` does not broadcast, or one of them is not f32 or not contiguous. One line that names
-    /// both nodes and their sizes.
+    /// If `b` does not broadcast, or one of them is not f32 or not contiguous. It is one line that
+    /// names both nodes and their sizes.
     pub fn add(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
         todo!("week4-day2 task 1: Graph::add")
     }

@@ -11,17 +11,18 @@ use crate::week2::{
     model::Model,
 };
 
-/// How large a pass is: all that a graph has to know of its rows.
+/// The size of a pass: everything that a graph has to know about its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PassShape {
     /// `T`, rows of the pass.
     pub rows: usize,
-    /// How many of them want logits, at least one.
+    /// How many of them request logits, at least one.
     pub wanted: usize,
 }
 
-/// The graph of a pass, and the node of its logits `[V, wanted]`. The names of layer `i`'s nodes begin
-/// with `layer i: ` ([`Graph::prefix`]), so that errors and drawings say where they belong.
+/// Builds the graph of a pass. Returns it with the node of its logits `[V, wanted]`. The names of
+/// layer `i`'s nodes begin with `layer i: ` ([`Graph::prefix`]), so that errors and drawings name
+/// the layer.
 ///
 /// # Errors
 /// If a weight has sizes that do not fit, or there are no rows.
@@ -48,7 +49,7 @@ fn dense_mlp(g: &mut Graph, mlp: &DenseMlp, x: NodeId) -> Result<NodeId> {
     todo!("week4-day2 task 4: dense_mlp")
 }
 
-/// `x · weightᵀ + bias`, the bias if there is one.
+/// `x · weightᵀ + bias`; the bias is optional.
 fn linear_node(g: &mut Graph, linear: &Linear, x: NodeId) -> Result<NodeId> {
     todo!("week4-day2 task 4: linear_node")
 }

@@ -1,12 +1,12 @@
-//! Day 2. In which order nodes are computed, and which of them need not be.
+//! Day 2. The order in which nodes are computed, and which of them are not needed.
 //!
 //! Tasks here: week4-day2 task 2 (`Graph::order`, `Graph::leaves`). Everything else is provided.
 
 use super::graph::{Graph, NodeId};
 
 impl Graph {
-    /// What has to be there for the results, each node once, after everything it reads. Nodes that
-    /// no result needs are left out.
+    /// Returns the nodes that the results need, each once, after everything that it reads. Nodes
+    /// that no result needs are left out.
     ///
     /// # Panics
     /// If a result belongs to a larger graph.

@@ -1,4 +1,4 @@
-//! Day 1. When a tensor's elements follow one another, and a copy in which they do.
+//! Day 1. When a tensor is contiguous, and how to make a contiguous copy.
 //!
 //! Tasks here: week4-day1 task 3 (`Layout::is_contiguous`, `Layout::has_whole_rows`,
 //! `Layout::reshape`, `Strided::contiguous`). Everything else is provided.
@@ -11,14 +11,14 @@ use super::{
 };
 
 impl Layout {
-    /// Whether the elements lie one after the other, axis 0 first, without a gap. The
-    /// stride of an axis of one element (along axis 0, of one block) does not matter.
+    /// Returns whether the elements are stored one after the other, axis 0 fastest, without a gap.
+    /// The stride of an axis of one element (along axis 0, of one block) does not matter.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         todo!("week4-day1 task 3: Layout::is_contiguous")
     }
 
-    /// Whether each row, by itself, lies in one piece.
+    /// Returns whether each row, by itself, is in one piece.
     #[must_use]
     pub fn has_whole_rows(&self) -> bool {
         todo!("week4-day1 task 3: Layout::has_whole_rows")
@@ -27,8 +27,8 @@ impl Layout {
     /// The same elements, in the same order and in the same bytes, with other sizes.
     ///
     /// # Errors
-    /// If the number of elements is another; if this tensor is not contiguous, which the message
-    /// says; and as [`Layout::new`]. The message names this tensor's sizes and the new ones.
+    /// If the number of elements differs; if this tensor is not contiguous, which the message says;
+    /// and as [`Layout::new`]. The message names this tensor's sizes and the new ones.
     pub fn reshape(&self, sizes: &[usize]) -> Result<Self> {
         todo!("week4-day1 task 3: Layout::reshape")
     }

@@ -1,5 +1,4 @@
-//! Day 6. Tokens grouped by expert, so that an expert's weights are read once for all that go to
-//! it.
+//! Day 6. Tokens grouped by expert, so that an expert's weights are read once for all its tokens.
 //!
 //! A pass of `T` tokens with `k` experts each has `T · k` *assignments*. They are numbered token by
 //! token: assignment `a` is choice `a % k` of token `a / k`.
@@ -16,8 +15,7 @@ use crate::week2::{
 /// Assignments by expert.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Groups {
-    /// `[experts + 1]`: those of expert `e` stand at `starts[e]` to `starts[e + 1]` − 1 of
-    /// `members`.
+    /// `[experts + 1]`: those of expert `e` are at `starts[e]` to `starts[e + 1]` − 1 of `members`.
     pub starts: Vec<usize>,
     /// `[T · k]`, numbers of assignments: by expert, and those of one expert in ascending order.
     pub members: Vec<usize>,
@@ -34,16 +32,16 @@ impl Groups {
 /// Sorts assignments by expert. `chosen [T · k]`, each an expert below `experts`.
 ///
 /// # Panics
-/// If one of them is not.
+/// If an expert is out of range.
 #[must_use]
 pub fn group(chosen: &[usize], experts: usize) -> Groups {
     todo!("week4-day6 task 2: group")
 }
 
-/// Rows of one expert, gathered, and what comes of those of all; kept from one product to the next.
+/// The gathered rows of one expert, and the results of all; kept from one product to the next.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    /// The tokens' rows, prepared once for all their experts; only speed needs it.
+    /// The tokens' rows, prepared once for all their experts. An optimisation.
     pub rows: Input,
     /// The rows that go to the expert.
     pub input: Input,
@@ -51,11 +49,11 @@ pub struct Gathered {
     pub output: Vec<f32>,
 }
 
-/// Each assignment's row times its own expert's matrix. `experts` are `[M, K]` each.
+/// Multiplies each assignment's row by its own expert's matrix. `experts` are `[M, K]` each.
 ///
 /// `x` has either a row `[K]` for each token, which all its experts read, or one for each
 /// assignment. `out [T · k, M]` has a row for each assignment. Returns how many bytes of weights
-/// were read: an expert's matrix once if anything goes to it, and not at all if nothing does.
+/// were read: an expert's matrix counts once if any token uses it, and not at all otherwise.
 ///
 /// # Panics
 /// If `x` or `out` has any other number of rows.
@@ -70,8 +68,8 @@ pub fn indexed_matmul(
     todo!("week4-day6 task 2: indexed_matmul")
 }
 
-/// The sum of what a token's experts have made of it: `outputs [T · k, E]`, each times its weight
-/// of `weights [T · k]`. The sums replace whatever `out [T, E]` held.
+/// Computes the weighted sum of each token's experts' outputs: `outputs [T · k, E]`, each times its
+/// weight in `weights [T · k]`. The sums overwrite `out [T, E]`.
 pub fn combine(outputs: &[f32], weights: &[f32], out: &mut [f32]) {
     todo!("week4-day6 task 2: combine")
 }

@@ -1,4 +1,4 @@
-//! Day 6. Which experts a token goes to, and how much each of them counts.
+//! Day 6. Which experts a token uses, and how much each of them counts.
 //!
 //! Tasks here: week4-day6 task 1 (`top_k`, `route`). Everything else is provided.
 
@@ -7,24 +7,24 @@
 pub enum Routing {
     /// Qwen3-MoE: softmax over all experts first, then the best of them.
     SoftmaxFirst {
-        /// Whether the weights of the chosen are then divided by their sum (`norm_topk_prob`).
+        /// Whether the chosen experts' weights are then divided by their sum (`norm_topk_prob`).
         renormalize: bool,
     },
     /// gpt-oss: the best experts first, then softmax over their logits alone.
     TopKFirst,
 }
 
-/// The experts with the largest logits, as many as `chosen` has room for; the largest comes first,
-/// and among equals the expert with the lower number. `logits [n]`.
+/// Finds the experts with the largest logits, as many as `chosen` has room for. The largest comes
+/// first, and among equals the expert with the lower number. `logits [n]`.
 ///
 /// # Panics
-/// If there are fewer experts than `chosen` wants.
+/// If there are fewer experts than `chosen` has room for.
 pub fn top_k(logits: &[f32], chosen: &mut [usize]) {
     todo!("week4-day6 task 1: top_k")
 }
 
-/// Where a token goes: its best experts into `chosen [k]`, the best first, and what each counts
-/// into `weights [k]`. `logits [n]` may be any finite floats.
+/// Chooses a token's experts: writes the best ones to `chosen [k]`, the best first, and how much
+/// each counts to `weights [k]`. `logits [n]` may be any finite floats.
 ///
 /// # Panics
 /// As [`top_k`].

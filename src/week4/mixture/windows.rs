@@ -1,5 +1,4 @@
-//! Day 6. Sliding windows: what a position sees, and which pages of the cache nobody will look at
-//! again.
+//! Day 6. Sliding windows: what a position sees, and which pages of the cache are no longer needed.
 //!
 //! Tasks here: week4-day6 task 4 (`visible`, `pages_out`, `PageTable::find`, `PageTable::slide`).
 //! Everything else is provided.
@@ -8,15 +7,15 @@ use std::{collections::VecDeque, ops::Range};
 
 use crate::week3::pool::{BlockPool, Page};
 
-/// The positions that the row at `position` sees: all up to its own, or the last `window` of them,
-/// its own included.
+/// Returns the positions that the row at `position` sees: all up to its own, or the last `window`
+/// of them, including its own.
 #[must_use]
 pub fn visible(position: usize, window: Option<usize>) -> Range<usize> {
     todo!("week4-day6 task 4: visible")
 }
 
-/// How many pages, counted from the first, hold only positions that neither the row at `next` nor
-/// any later row sees. A page holds `page_len` positions.
+/// Returns how many pages, counted from the first, hold only positions that neither the row at
+/// `next` nor any later row sees. A page holds `page_len` positions.
 #[must_use]
 pub fn pages_out(next: usize, window: Option<usize>, page_len: usize) -> usize {
     todo!("week4-day6 task 4: pages_out")
@@ -25,32 +24,32 @@ pub fn pages_out(next: usize, window: Option<usize>, page_len: usize) -> usize {
 /// The pages of one layer.
 #[derive(Debug)]
 pub struct PageTable {
-    /// Positions that a row of this layer sees; all, if there is none.
+    /// How many positions a row of this layer sees; `None` means all.
     pub window: Option<usize>,
     /// Positions of a page.
     pub page_len: usize,
-    /// How many pages have been given back.
+    /// How many pages have been returned.
     pub gone: usize,
     /// Those that it still has, in the order of their positions.
     pub pages: VecDeque<Page>,
 }
 
 impl PageTable {
-    /// One without pages.
+    /// A table without pages.
     #[must_use]
     pub fn new(window: Option<usize>, page_len: usize) -> Self {
         Self { window, page_len, gone: 0, pages: VecDeque::new() }
     }
 
-    /// The page of a position, by its number in the pool, and the position's place in it; none if
-    /// it has no page yet, or not any more.
+    /// Returns the page of a position (its number in the pool) and the position's index in it.
+    /// Returns `None` if the position has no page yet, or no longer has one.
     #[must_use]
     pub fn find(&self, position: usize) -> Option<(usize, usize)> {
         todo!("week4-day6 task 4: PageTable::find")
     }
 
-    /// Makes sure that a position has a page, and all pages before it that are not gone; false if
-    /// the pool has none left.
+    /// Makes sure that a position has a page, and that all pages before it exist that haven't been
+    /// returned. Returns false if the pool has none left.
     pub fn reserve(&mut self, position: usize, pool: &mut BlockPool) -> bool {
         while self.gone + self.pages.len() <= position / self.page_len {
             let Some(page) = pool.allocate() else { return false };
@@ -59,13 +58,13 @@ impl PageTable {
         true
     }
 
-    /// Gives back every page that no row from `next` on looks at, as far as the table still has it.
-    /// A `next` before an earlier one gives back nothing: what is gone stays gone.
+    /// Returns to the pool every page that the table still has and that no row from `next` on sees.
+    /// A `next` below an earlier one returns nothing: returned pages can't be restored.
     pub fn slide(&mut self, next: usize, pool: &mut BlockPool) {
         todo!("week4-day6 task 4: PageTable::slide")
     }
 
-    /// Gives back all pages.
+    /// Returns all pages to the pool.
     pub fn clear(&mut self, pool: &mut BlockPool) {
         self.pages.drain(..).for_each(|page| pool.release(page));
         self.gone = 0;

@@ -1,22 +1,22 @@
-//! Day 3. One piece of memory, whose parts are lent and come back.
+//! Day 3. One piece of memory, whose parts are lent and returned.
 //!
 //! Tasks here: week4-day3 task 2 (`Arena::allocate`, `Arena::release`). Everything else is
 //! provided.
 
-/// Which parts of an arena are free. It has no bytes itself: places are counted from 0.
+/// Which parts of an arena are free. It has no bytes itself: offsets are counted from 0.
 ///
-/// Two free parts never touch: they would be one.
+/// Two free parts never touch: they would be joined into one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arena {
     /// Where free parts begin, and how long they are, from front to back. All of them lie before
     /// `end`.
     free: Vec<(usize, usize)>,
-    /// The end of the part that reached furthest, of all that were ever lent.
+    /// The highest end of all parts that were ever lent.
     end: usize,
 }
 
 impl Arena {
-    /// How long the arena has to be for all that it has lent so far.
+    /// How long the arena has to be for everything that it has lent so far.
     #[must_use]
     pub fn peak(&self) -> usize {
         self.end
@@ -28,20 +28,20 @@ impl Arena {
         &self.free
     }
 
-    /// Lends `bytes` bytes, and says where: at the beginning of the shortest free part that is long
-    /// enough, the first of several; where there is none, the arena grows, and a free part at its
-    /// end is used.
+    /// Lends `bytes` bytes and returns where: at the beginning of the shortest free part that is
+    /// long enough (the first, if there are several). If there is none, the arena grows, and a free
+    /// part at its end is used.
     ///
     /// # Panics
-    /// If no bytes are asked for.
+    /// If `bytes` is 0.
     pub fn allocate(&mut self, bytes: usize) -> usize {
         todo!("week4-day3 task 2: Arena::allocate")
     }
 
-    /// Takes back what was lent, and joins it with free parts that it touches.
+    /// Takes back what was lent, and joins it with the free parts next to it.
     ///
     /// # Panics
-    /// If a byte of it is free, or lies beyond the arena.
+    /// If a byte of it is free, or is beyond the arena.
     pub fn release(&mut self, start: usize, bytes: usize) {
         todo!("week4-day3 task 2: Arena::release")
     }

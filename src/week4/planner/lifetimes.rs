@@ -1,4 +1,4 @@
-//! Day 3. From when to when a node's bytes are needed, and what that says about memory.
+//! Day 3. When a node's bytes are needed, and what that means for memory.
 //!
 //! Tasks here: week4-day3 task 1 (`lifetimes`, `lower_bound`). Everything else is provided.
 
@@ -16,26 +16,28 @@ pub struct Lifetime {
     pub bytes: usize,
     /// The step that writes it.
     pub first: usize,
-    /// The last step that reads it; for a result the order's length, one after the last step;
-    /// where nobody reads it, the step that writes it.
+    /// The last step that reads it; for a result the order's length, one after the last step; if
+    /// nothing reads it, the step that writes it.
     pub last: usize,
 }
 
-/// The buffers that an order needs, in the sequence of their nodes. Steps are places in the order.
+/// Returns the buffers that an order needs, in the order of their nodes. Steps are indices into the
+/// order.
 ///
-/// A node that reads a view reads the bytes of the view's root, however many views lie between.
+/// A node that reads a view reads the bytes of the view's root, no matter how many views are in
+/// between.
 #[must_use]
 pub fn lifetimes(graph: &Graph, order: &[NodeId], results: &[NodeId]) -> Vec<Lifetime> {
     todo!("week4-day3 task 1: lifetimes")
 }
 
-/// Bytes if every buffer has memory of its own.
+/// Bytes if every buffer has its own memory.
 #[must_use]
 pub fn without_reuse(lifetimes: &[Lifetime]) -> usize {
     lifetimes.iter().map(|life| life.bytes).sum()
 }
 
-/// Bytes that no plan can do without: the most that are needed at once, in any step.
+/// Returns the bytes that no plan can do without: the maximum needed at once, in any step.
 #[must_use]
 pub fn lower_bound(lifetimes: &[Lifetime]) -> usize {
     todo!("week4-day3 task 1: lower_bound")

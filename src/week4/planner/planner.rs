@@ -1,4 +1,5 @@
-//! Day 3. Where each node's bytes lie in one arena, so that what is no longer needed makes room.
+//! Day 3. Where each node's bytes are in one arena, so that the bytes of buffers that are no longer
+//! needed are reused.
 //!
 //! Tasks here: week4-day3 task 3 (`place`, `overwritten`). Everything else is provided.
 
@@ -21,14 +22,14 @@ pub struct MemoryPlan {
     pub parts: Vec<Option<Range<usize>>>,
     /// How long the arena has to be.
     pub peak: usize,
-    /// How many nodes write over their first source.
+    /// How many nodes overwrite their first source.
     pub in_place: usize,
 }
 
 impl MemoryPlan {
     /// Gives every buffer of the order a part of an arena. Two buffers that are needed in the same
     /// step have no byte in common; but with `in_place`, a node takes over the part of its first
-    /// source where [`can_overwrite`] says that it may.
+    /// source if [`can_overwrite`] allows it.
     ///
     /// # Errors
     /// If all buffers together have more bytes than a program can have; a plan in which two live
@@ -43,8 +44,8 @@ impl MemoryPlan {
         Self::of_some(graph, order, &lifetimes(graph, order, results), in_place)
     }
 
-    /// The same for some of an order's buffers: those that lie in the memory of one backend
-    /// (day 4).
+    /// The same for some of an order's buffers: those that are in the memory of one backend (day
+    /// 4).
     ///
     /// # Errors
     /// As [`MemoryPlan::new`].
@@ -113,7 +114,7 @@ pub(crate) struct Tenants {
     pub(crate) last: usize,
 }
 
-/// Who shares a part with whom; without `in_place`, nobody.
+/// Which buffers share a part; without `in_place`, none do.
 pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<Tenants> {
     let mut all: Vec<Tenants> = Vec::with_capacity(lives.len());
     let mut part_of = vec![None; graph.len()];
@@ -133,20 +134,20 @@ pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<
     all
 }
 
-/// Walks through the order: a node's part is lent before those that it reads for the last time are
-/// given back, since it is written while they are read.
+/// Walks through the order. Lends a node's part before it takes back the parts that the node reads
+/// for the last time, because the node is written while they are read.
 fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) -> MemoryPlan {
     todo!("week4-day3 task 3: place")
 }
 
-/// Whether the operation may write its result over its first source, of the same size, as it goes:
-/// where every number is read before it is written, and never after.
+/// Returns whether the operation may write its result over its first source, of the same size,
+/// while it runs: that is, whether every number is read before it is written, and never afterwards.
 #[must_use]
 pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })
 }
 
-/// The node whose part this buffer's node may take over, if there is one: the operation may
+/// Returns the node whose part this buffer's node may take over, if there is one: the operation may
 /// overwrite ([`can_overwrite`]), the root of its first source is a buffer whose last step is this
 /// one, and no other source of the node has the same root.
 fn overwritten(graph: &Graph, life: &Lifetime, lives: &[Lifetime]) -> Option<NodeId> {

@@ -74,18 +74,18 @@ impl<'a> Cache<'a> {
     /// Appends a position: `keys` and `values [H, D]`.
     ///
     /// # Errors
-    /// If it is full; the cache is then as it was.
+    /// If it is full. The cache is then unchanged.
     pub fn push(&mut self, keys: &[f32], values: &[f32]) -> Result<(), Error> {
         todo!("week4-day7 task 4: Cache::push")
     }
 
-    /// What `q [H_q, D]` reads from all positions, `[H_q, D]`: attention with the scale 1/√D, where
-    /// each key/value head serves `H_q / H` query heads in a row. Queries, and attention weights
-    /// times the values' scales, go into products as int16; the sums are whole numbers.
+    /// Computes attention of `q [H_q, D]` over all positions, `[H_q, D]`, with the scale 1/√D. Each
+    /// key/value head serves `H_q / H` neighbouring query heads. Queries, and attention weights
+    /// times the values' scales, are multiplied as int16; the sums are integers.
     ///
-    /// Of `scratch` it needs 6 bytes for each position that the cache has room for, whether it is
-    /// there or not, 10 for each number of a head, and what alignment takes: what fits the first
-    /// token fits the last.
+    /// It needs `scratch` memory: 6 bytes for each position that the cache has room for, used or
+    /// not, 10 bytes for each number of a head, and the bytes for alignment. So if the first token
+    /// fits, the last one does too.
     ///
     /// # Errors
     /// If `scratch` is too small.
@@ -94,11 +94,11 @@ impl<'a> Cache<'a> {
     }
 }
 
-/// The SwiGLU MLP of `x [E]`, `[E]`: the weights of *gate* and *up* are read from front to back,
-/// those of *up* [`OUTPUTS`] outputs at a time, and then those of *down*.
+/// Computes the SwiGLU MLP of `x [E]`, `[E]`. The weights of *gate* and *up* are read from front to
+/// back, those of *up* [`OUTPUTS`] outputs at a time, and then those of *down*.
 ///
-/// Of `scratch` it needs 6 bytes for each of the `I` numbers inside, 4 for each of [`OUTPUTS`], and
-/// what alignment takes.
+/// It needs `scratch` memory: 6 bytes for each of the `I` numbers inside, 4 bytes for each of
+/// [`OUTPUTS`], and the bytes for alignment.
 ///
 /// # Errors
 /// If a read fails, or `scratch` is too small.

@@ -20,8 +20,8 @@ pub trait Storage {
         self.len() == 0
     }
 
-    /// Reads into `out`, from byte `at` on: at least one byte unless the file ends there, and as
-    /// many as it likes up to all of `out`. Returns how many.
+    /// Reads into `out`, from byte `at` on: at least one byte unless the file ends there, and at
+    /// most all of `out`. Returns how many bytes it read.
     ///
     /// # Errors
     /// The device's own number for what went wrong.
@@ -41,18 +41,18 @@ impl Storage for &[u8] {
     }
 }
 
-/// What was asked of the device.
+/// What was requested from the device.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Pieces that were asked for.
+    /// Pieces that were requested.
     pub reads: u64,
-    /// Those of them that did not begin where the one before had ended.
+    /// Those that did not begin where the previous one had ended.
     pub seeks: u64,
     /// Bytes of them all.
     pub bytes: u64,
 }
 
-/// A model's file, of which nothing is kept.
+/// A model's file, none of which is kept in memory.
 #[derive(Debug)]
 pub struct Store<S> {
     storage: S,
@@ -96,11 +96,11 @@ impl<S: Storage> Store<S> {
     }
 
     /// Fills `out` with the rows of a part from `row` on, in one piece: counted as one read, with
-    /// all its bytes, however many times the device has to be asked. A read that fails may count or
-    /// not.
+    /// all its bytes, no matter how many times the device has to be called. A failed read may count
+    /// or not.
     ///
     /// # Errors
-    /// If the file ends or the device gives up before `out` is full.
+    /// If the file ends or the device fails before `out` is full.
     ///
     /// # Panics
     /// If the part has fewer bytes from there on.
@@ -108,9 +108,9 @@ impl<S: Storage> Store<S> {
         todo!("week4-day7 task 3: Store::read")
     }
 
-    /// The products of some rows of a matrix `[rows, n]` with `x [n]`, one number for each row, in
-    /// `out`. A product is the whole sum as f32, times the product of both scales. There is never
-    /// more of the weights in memory than fits into `chunk`: whole rows, as many as fit, one chunk
+    /// Multiplies some rows of a matrix `[rows, n]` by `x [n]`, and writes one number for each row
+    /// to `out`. A product is the integer sum as f32, times the product of both scales. No more
+    /// weights are ever in memory than fit into `chunk`: whole rows, as many as fit, one chunk
     /// after the other.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl<S: Storage> Store<S> {
     }
 }
 
-/// Provided. A row of a matrix as it stands in the file: its scale, and its weights.
+/// Provided. A row of a matrix as it is in the file: its scale and its weights.
 #[must_use]
 pub fn split_row(bytes: &[u8]) -> (f32, &[i8]) {
     let (scale, weights) = bytes.split_at(4);

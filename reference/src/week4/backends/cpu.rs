@@ -1,5 +1,5 @@
-//! Day 4. The processor as a backend: its buffers are the program's own memory, and all is done
-//! when a call returns.
+//! Day 4. The processor as a backend: its buffers are the program's own memory, and all work is
+//! done when a call returns.
 //!
 //! Tasks here: week4-day4 task 1 (`Cpu::range`, `Cpu::node`, `Cpu::upload`, `Cpu::download`).
 //! Everything else is provided.
@@ -21,12 +21,12 @@ use super::{
 /// The processor, with the plan's kernels and threads.
 #[derive(Debug, Default)]
 pub struct Cpu {
-    /// By number; what has been released is empty.
+    /// By number; released buffers are empty.
     buffers: Vec<Option<Memory>>,
     products: Products,
     /// Bytes that may be in use at once, if there is a limit.
     limit: Option<usize>,
-    /// Bytes of its own buffers; each has as many as were asked for, rounded up to a multiple of 4.
+    /// Bytes of its own buffers. Each has as many as were requested, rounded up to a multiple of 4.
     used: usize,
 }
 
@@ -35,7 +35,7 @@ pub struct Cpu {
 enum Memory {
     /// Bytes of its own.
     Own(Vec<f32>),
-    /// Borrowed and not copied: a mapped file.
+    /// Borrowed, not copied: a mapped file.
     Host(Bytes),
 }
 
@@ -49,16 +49,16 @@ impl Memory {
 }
 
 impl Cpu {
-    /// One that lends no more than this many bytes.
+    /// A processor that allocates no more than this many bytes.
     #[must_use]
     pub fn with_limit(bytes: usize) -> Self {
         Self { limit: Some(bytes), ..Self::default() }
     }
 
-    /// The bytes of a place within its buffer.
+    /// Returns the bytes of a place within its buffer.
     ///
     /// # Errors
-    /// If there is no such buffer, or the place leads beyond its end.
+    /// If there is no such buffer, or the place goes past its end.
     fn range(&self, place: Place) -> Result<Range<usize>, Fault> {
         // SOLUTION week4-day4 task 1
         let memory = self.buffers.get(place.buffer.0).and_then(Option::as_ref);
@@ -70,7 +70,7 @@ impl Cpu {
         // END SOLUTION
     }
 
-    /// The numbers of a node's place, which is as long as what comes out of the node.
+    /// The numbers in a node's place, which is as long as the node's result.
     fn numbers(&self, graph: &Graph, id: NodeId, place: Place) -> Result<Range<usize>, Fault> {
         let range = self.range(place)?;
         let (len, expected) = (range.len() / 4, graph.layout(id).elements());
@@ -83,8 +83,8 @@ impl Cpu {
     /// Computes one node, into its place, from the places of what it reads: a product with
     /// [`Products::multiply`], a node whose place is that of its first source with [`overwrite`],
     /// any other with [`compute`]. Matrices ([`Op::Weight`]) are read where the graph has them,
-    /// which is where a host pointer leads to, numbers ([`Op::Values`]) in their place; tokens are
-    /// the step's. ([`lend`] lends several parts of a buffer at once.)
+    /// which is where a host pointer leads, and numbers ([`Op::Values`]) in their place. Tokens
+    /// come from the step. ([`lend`] lends several parts of a buffer at once.)
     fn node(&mut self, work: &Work<'_>, id: NodeId, step: &mut AnyStep<'_>) -> Result<(), Fault> {
         // SOLUTION week4-day4 task 1
         let graph = work.graph;
@@ -150,7 +150,7 @@ impl Backend for Cpu {
         true
     }
 
-    /// Blocks of weights are read wherever they lie.
+    /// Blocks of weights are read wherever they are.
     fn alignment(&self) -> usize {
         1
     }

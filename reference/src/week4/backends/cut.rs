@@ -1,4 +1,4 @@
-//! Day 4. Where the other nodes are computed, so that as little as possible has to be copied.
+//! Day 4. Where the other nodes are computed, so that there are as few copies as possible.
 //!
 //! Tasks here: week4-day4 task 3 (`fewest_copies`). Everything else is provided.
 
@@ -7,13 +7,13 @@ use super::{
     graph::{Graph, NodeId},
 };
 
-/// Which of two backends computes each node of the order: what is pinned stays where it is, and all
-/// others are placed so that there are as few copies as possible. Of the placements with that few,
-/// it is the one with the most nodes on the first backend. `[nodes of the graph]`; leaves and views
-/// have none.
+/// Decides which of two backends computes each node of the order. Pinned nodes stay where they are,
+/// and all others are placed so that there are as few copies as possible. Of the placements with
+/// that few copies, it is the one with the most nodes on the first backend. `[nodes of the graph]`;
+/// leaves and views have none.
 ///
-/// A copy takes one node's result to the other backend, for all that read it or a view of it there.
-/// Leaves are not copied: they are put, once and for all, wherever they are read.
+/// A copy takes one node's result to the other backend, for all nodes that read it or a view of it
+/// there. Leaves are not copied: they are stored once wherever they are read.
 #[must_use]
 pub fn fewest_copies(
     graph: &Graph,

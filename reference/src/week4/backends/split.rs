@@ -20,32 +20,32 @@ pub struct Split {
     /// What is copied into its memory before they are computed: nodes of [`Op::Copy`], in the order
     /// in which they are read.
     pub copies: Vec<NodeId>,
-    /// What it computes, in order; neither leaves nor views.
+    /// What it computes, in order. Leaves and views are not listed.
     pub nodes: Vec<NodeId>,
 }
 
 /// A graph in which every node reads what is in its own backend's memory.
 #[derive(Debug, Clone)]
 pub struct Schedule {
-    /// Another graph than the one that was split: with copies.
+    /// The new graph, with copies.
     pub graph: Graph,
     /// The splits, one after the other.
     pub splits: Vec<Split>,
     /// The results of the graph that was split, as nodes of the new graph. A result that is a view
     /// stays in the backend of the node whose bytes it views, without a copy.
     pub results: Vec<NodeId>,
-    /// `[nodes of the graph]`, the backend that has or reads its bytes. Leaves alone have none:
+    /// `[nodes of the graph]`, the backend that has or reads its bytes. Only leaves have none:
     /// every backend that reads them has a copy. A view of a leaf belongs to the backend that it
     /// was made for.
     pub owners: Vec<Option<usize>>,
 }
 
 impl Schedule {
-    /// Cuts an order into splits: a new one begins where the backend changes, as `placed` says for
-    /// every node that has to be computed. Leaves and views belong to no split.
+    /// Cuts an order into splits. A new split begins where the backend changes; `placed` gives the
+    /// backend of every node that is computed. Leaves and views belong to no split.
     ///
     /// What a node reads from another backend is copied before the first split that reads it there,
-    /// once for all splits and all views: what is copied is the node whose bytes they are.
+    /// once for all splits and all views. The node that owns the bytes is what's copied.
     ///
     /// # Errors
     /// Never for a sound graph.
@@ -93,7 +93,7 @@ impl Schedule {
         copies.map(|&copy| 4 * self.graph.layout(copy).elements()).sum()
     }
 
-    /// Copies and nodes as they happen.
+    /// Copies and nodes in the order in which they run.
     #[must_use]
     pub fn order(&self) -> Vec<NodeId> {
         let both = |split: &Split| [&split.copies[..], &split.nodes[..]].concat();
@@ -101,13 +101,14 @@ impl Schedule {
     }
 }
 
-/// A graph with copies as it grows; `known` says what it has made already.
+/// A graph with copies while it grows; `known` records what has already been made.
 struct Made<'a> {
     from: &'a Graph,
     placed: &'a [Option<usize>],
     graph: Graph,
     owners: Vec<Option<usize>>,
-    /// For a node of the old graph in a backend's memory (a leaf in any), the node of the new one.
+    /// For a node of the old graph in a backend's memory (a leaf may be in any), the node of the
+    /// new one.
     known: HashMap<(NodeId, Option<usize>), NodeId>,
 }
 
@@ -133,8 +134,8 @@ impl<'a> Made<'a> {
         Ok(id)
     }
 
-    /// A node of the old graph as this backend reads it; if it has to be copied for that, the copy
-    /// is added to the list.
+    /// Returns a node of the old graph as this backend reads it. If it has to be copied for that,
+    /// adds the copy to the list.
     fn here(&mut self, old: NodeId, backend: usize, copies: &mut Vec<NodeId>) -> Result<NodeId> {
         // SOLUTION week4-day4 task 4
         let node = self.from.node(old);

@@ -5,13 +5,13 @@
 
 use anyhow::{Result, ensure};
 
-/// Threads of a workgroup, in kernels that do not say otherwise.
+/// Threads per workgroup, unless a kernel says otherwise.
 pub const THREADS: u32 = 64;
 
-/// Workgroups along one axis, at most, on every device.
+/// Maximum number of workgroups along one axis, on every device.
 pub const GROUPS: u32 = 65_535;
 
-/// What kernels of two inputs are given.
+/// The inputs and outputs of kernels with two inputs.
 pub const BINDINGS: &str = "
 struct Sizes { n: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -20,10 +20,10 @@ struct Sizes { n: u32 }
 @group(0) @binding(3) var<storage, read_write> result: array<f32>;
 ";
 
-/// The workgroups `[x, y, 1]` that have a thread for each of `n` items, with `per_group` threads to
-/// a workgroup. `y` is the smallest number of rows that is enough, with at most [`GROUPS`]
-/// workgroups in each; `x` is the smallest that is enough with this `y`. For no items, one
-/// workgroup.
+/// Returns the number of workgroups `[x, y, 1]` that have a thread for each of `n` items, with
+/// `per_group` threads per workgroup. `y` is the smallest number of rows that is enough, with at
+/// most [`GROUPS`] workgroups in each; `x` is the smallest that is enough with this `y`. For no
+/// items, it's one workgroup.
 ///
 /// # Errors
 /// If there are more than `GROUPS` rows can hold. One line with the number of items.
@@ -40,7 +40,7 @@ pub fn dispatch_size(n: usize, per_group: u32) -> Result<[u32; 3]> {
     // END SOLUTION
 }
 
-/// WGSL that follows [`BINDINGS`]: `main`, [`THREADS`] threads a workgroup, which may stand in
+/// WGSL that follows [`BINDINGS`]: `main`, [`THREADS`] threads per workgroup. Workgroups may be in
 /// several rows. `result = a + b`, for the first `sizes.n` numbers; what comes after them is
 /// another buffer's.
 #[must_use]
@@ -62,7 +62,7 @@ pub fn add() -> &'static str {
 }
 
 /// The same for `result = silu(a) · b`: `a` are the gates, `b` what passes through them. `exp` must
-/// not overflow, whatever the gate: a device need not know infinity.
+/// not overflow, whatever the gate: a device may not support infinity.
 #[must_use]
 pub fn silu_gate() -> &'static str {
     // SOLUTION week4-day5 task 1

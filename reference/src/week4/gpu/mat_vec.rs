@@ -1,9 +1,9 @@
-//! Day 5. A matrix in blocks, read as it lies in the file, times vectors.
+//! Day 5. A matrix in blocks, in the file's layout, times vectors.
 //!
 //! Tasks here: week4-day5 task 3 (`q8_0`, `q4_0`, `mat_vec`). Everything else is provided.
 
-/// What products are given. The bytes of the weights come as words of 32 bits, the lowest byte
-/// first; a device knows nothing shorter. `x [columns, k]`, `result [columns, rows]`.
+/// The inputs and outputs of products. The bytes of the weights are read as words of 32 bits,
+/// lowest byte first; a device has nothing shorter. `x [columns, k]`, `result [columns, rows]`.
 pub const BINDINGS: &str = "
 struct Sizes { k: u32, rows: u32, columns: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -73,10 +73,10 @@ pub fn q4_0() -> &'static str {
 }
 
 /// WGSL that follows [`BINDINGS`], [`READING`] and a format's functions: `main`, 64 threads a
-/// workgroup, one workgroup for each row of the matrix; workgroups may stand in several rows, and
-/// there may be more than `sizes.rows`. Along `z` there is one for each column.
-/// `result[column, row]` is the product of that row of weights and that column of `x`; a row
-/// has `sizes.k / 32` blocks. Every block is read once for each column.
+/// workgroup, one workgroup for each row of the matrix; workgroups may be in several rows, and
+/// there may be more than `sizes.rows`. Along `z` there is one for each column. `result[column,
+/// row]` is the product of that row of weights and that column of `x`; a row has `sizes.k / 32`
+/// blocks. Every block is read once for each column.
 #[must_use]
 pub fn mat_vec() -> &'static str {
     // SOLUTION week4-day5 task 3

@@ -1,5 +1,4 @@
-//! Day 2. Computing a graph, node by node, with week 2's kernels. Every node has a buffer of its
-//! own.
+//! Day 2. Computing a graph, node by node, with week 2's kernels. Every node has its own buffer.
 //!
 //! Tasks here: week4-day2 task 3 (`Executor::run`, `Products::multiply`). Everything else is
 //! provided.
@@ -27,16 +26,16 @@ pub struct Executor {
 /// Products, and the input that several of them share.
 #[derive(Debug, Default)]
 pub struct Products {
-    /// The last input of a product with a weight, as its kernels want it.
+    /// The last input of a product with a weight, as its kernels need it.
     input: Input,
-    /// Whose values these are, and how many of them share a scale.
+    /// Which node's values these are, and how many of them share a scale.
     prepared: Option<(NodeId, Option<usize>)>,
 }
 
 impl Executor {
-    /// Computes the nodes of the order, all of them anew: what an earlier pass has left in the
-    /// buffers is written over. Doesn't call `cache.advance`, which the caller does once for each row
-    /// after the pass.
+    /// Computes all nodes of the order again: whatever an earlier pass left in the buffers is
+    /// overwritten. Doesn't call `cache.advance`, which the caller does once for each row after the
+    /// pass.
     pub fn run<C: KvCache>(&mut self, graph: &Graph, order: &[NodeId], step: &mut Step<'_, C>) {
         // SOLUTION week4-day2 task 3
         self.products.forget();
@@ -72,14 +71,14 @@ impl Executor {
 }
 
 impl Products {
-    /// A pass begins: what was prepared belongs to another.
+    /// Begins a pass: inputs prepared in an earlier one are no longer valid.
     pub fn forget(&mut self) {
         self.prepared = None;
     }
 
-    /// The product of a node's two sources. `sources` has their numbers; a weight's are left empty.
-    /// With a weight, week 2's kernels multiply: their input is prepared once for all products that
-    /// read it, for the longest block among their weights ([`Graph::longest_block`]).
+    /// Computes the product of a node's two sources. `sources` has their numbers; a weight's are
+    /// empty. With a weight, week 2's kernels multiply: their input is prepared once for all
+    /// products that read it, for the longest block among their weights ([`Graph::longest_block`]).
     pub fn multiply(
         &mut self,
         graph: &Graph,
@@ -111,7 +110,7 @@ impl Products {
     }
 }
 
-/// Day 1's product of two nodes of which none is a weight; the first may be a view of one.
+/// Day 1's product of two nodes, neither of which is a weight. The first may be a view of a weight.
 fn product_of_values(graph: &Graph, nodes: [NodeId; 2], sources: [&[f32]; 2], out: &mut [f32]) {
     let side = |i: usize| {
         let bytes = match &graph.node(graph.root(nodes[i])).op {
@@ -125,7 +124,8 @@ fn product_of_values(graph: &Graph, nodes: [NodeId; 2], sources: [&[f32]; 2], ou
 }
 
 impl Graph {
-    /// The most elements in a block of those weights that are multiplied with this node.
+    /// Returns the largest number of elements in a block, among all weights that this node is
+    /// multiplied by.
     #[must_use]
     pub fn longest_block(&self, input: NodeId) -> usize {
         let known = self.blocks.get_or_init(|| self.longest_blocks());

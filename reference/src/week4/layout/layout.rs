@@ -1,4 +1,4 @@
-//! Day 1. Where the elements of a tensor lie: sizes and strides, in ggml's order.
+//! Day 1. Where the elements of a tensor are: sizes and strides, in ggml's order.
 //!
 //! Tasks here: week4-day1 task 1 (`Layout::new`, `Layout::from_torch`, `Layout::byte_of`).
 //! Everything else is provided.
@@ -8,10 +8,11 @@ use std::fmt;
 use anyhow::{Context, Result, ensure};
 use tiny_llm_formats::gguf::TensorType;
 
-/// Axes of every tensor. One that has fewer has a single element along the others.
+/// The number of axes of every tensor. A tensor with fewer axes has a single element along the
+/// others.
 pub const AXES: usize = 4;
 
-/// Where the elements of a tensor lie among some bytes. Axis 0 is the innermost one: a row lies
+/// Where the elements of a tensor are stored in some bytes. Axis 0 is the innermost one: rows run
 /// along it. So the order is the reverse of PyTorch's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
@@ -19,16 +20,16 @@ pub struct Layout {
     pub tensor_type: TensorType,
     /// Elements along each axis, 1 or more.
     pub ne: [usize; AXES],
-    /// Bytes from an element to the next one along each axis; along axis 0, where elements are
-    /// stored in blocks, from a block to the next one.
+    /// Bytes from one element to the next along each axis. If elements are stored in blocks, the
+    /// stride along axis 0 leads from one block to the next.
     pub nb: [usize; AXES],
-    /// The byte at which the first element lies.
+    /// The byte at which the first element begins.
     pub offset: usize,
 }
 
 impl Layout {
-    /// The layout of `ne` elements along each axis, stored one after the other from byte 0 on,
-    /// without a gap. Axes that are not given have one element.
+    /// Returns the layout of `ne` elements along each axis, stored one after the other from byte 0
+    /// on, without a gap. Missing axes have one element.
     ///
     /// # Errors
     /// If there are more than [`AXES`], or one has no elements; if a row is not a whole number
@@ -80,7 +81,8 @@ impl Layout {
         // END SOLUTION
     }
 
-    /// The byte at which the element of this index lies, or the block that it is a part of.
+    /// Returns the byte at which the element with this index begins, or the block that it is part
+    /// of.
     ///
     /// # Panics
     /// If an index is beyond its axis.
@@ -105,7 +107,7 @@ impl Layout {
         self.ne.iter().product()
     }
 
-    /// How many blocks a row has, each of one element if the type has none longer.
+    /// How many blocks a row has. For plain numbers, a block is one element.
     #[must_use]
     pub fn blocks_in_row(&self) -> usize {
         self.ne[0] / self.tensor_type.block_len()

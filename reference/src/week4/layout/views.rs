@@ -1,4 +1,4 @@
-//! Day 1. Views: other tensors in the same bytes. Sizes and strides change, no byte moves.
+//! Day 1. Views: other tensors in the same bytes. Sizes and strides change, but no byte moves.
 //!
 //! Tasks here: week4-day1 task 2 (`Layout::end`, `Layout::view`, `Layout::permute`,
 //! `Layout::broadcast`). Everything else is provided.
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use super::layout::{AXES, Layout};
 
 impl Layout {
-    /// The byte after the last one that an element lies in.
+    /// Returns the byte after the last element.
     #[must_use]
     pub fn end(&self) -> usize {
         // SOLUTION week4-day1 task 2
@@ -16,14 +16,14 @@ impl Layout {
         // END SOLUTION
     }
 
-    /// A tensor of sizes `ne` and strides `nb` in the bytes of this one, `offset` bytes after its
-    /// first element.
+    /// Returns a tensor with sizes `ne` and strides `nb` in the bytes of this one, `offset` bytes
+    /// after its first element.
     ///
     /// # Errors
     /// If an axis has no elements, or a row is not a whole number of blocks; if the offset or a
-    /// stride leads into the middle of a block; if an element lies outside of this tensor's bytes.
-    /// The message names this tensor's sizes and `ne`; for half a block in a row, how many elements
-    /// a block has; for an offset or a stride into the middle of one, how many bytes.
+    /// stride leads into the middle of a block; if an element is outside this tensor's bytes. The
+    /// message names this tensor's sizes and `ne`; for half a block in a row, how many elements a
+    /// block has; for an offset or a stride into the middle of one, how many bytes.
     pub fn view(&self, ne: [usize; AXES], nb: [usize; AXES], offset: usize) -> Result<Self> {
         // SOLUTION week4-day1 task 2
         let what = || format!("a view of {ne:?} from byte {offset} of {self} on");
@@ -55,8 +55,8 @@ impl Layout {
         // END SOLUTION
     }
 
-    /// The same elements with the axes in another order: axis `i` of this tensor is axis `axes[i]`
-    /// of what is returned.
+    /// Returns the same elements with the axes in a different order: axis `i` of this tensor
+    /// becomes axis `axes[i]` of the result.
     ///
     /// # Errors
     /// If `axes` does not name each axis once; if it moves axis 0 of a tensor that is stored in
@@ -92,8 +92,7 @@ impl Layout {
         self.permute([1, 0, 2, 3])
     }
 
-    /// The same elements with sizes `ne`: along an axis of one element, that element is found again
-    /// and again.
+    /// Returns the same elements with sizes `ne`: an axis of one element repeats that element.
     ///
     /// # Errors
     /// If `ne` has a 0, or an axis has neither the size that `ne` says nor a single element. The

@@ -1,9 +1,9 @@
 //! Day 6: models with experts, sinks and windows: Qwen3-MoE and gpt-oss.
 //!
-//! In reading order: `route` (which experts), `grouped` (their products), `sinks` (attention that
-//! may look nowhere), `windows` (attention that looks back only so far); provided: `cache` (pages
-//! that go back), `layer` (weights), `model` (all of it in order), `load` (from files),
-//! `session` (one text), `pass` (many).
+//! In reading order: `route` (which experts), `grouped` (their products), `sinks` (attention to
+//! nothing), `windows` (attention to the last positions only); provided: `cache` (pages that are
+//! returned), `layer` (weights), `model` (all of it in order), `load` (from files), `session` (one
+//! text), `pass` (many).
 
 pub mod grouped;
 pub mod route;

@@ -1,8 +1,7 @@
-//! Day 7. Memory under a hard budget. There is one piece of it, and this is the only place to
-//! get some.
+//! Day 7. Memory under a hard budget. There is one piece of it, and all memory comes from here.
 //!
-//! Nothing is ever given back by name. What was taken out of a [`Arena::scope`] is free again when
-//! that scope is gone, and the borrow checker sees to it that nobody still has it then.
+//! Nothing is freed individually. What was taken from an [`Arena::scope`] is free again when that
+//! scope ends, and the borrow checker ensures that it is no longer in use.
 //!
 //! Tasks here: week4-day7 task 2 (`Arena::take`, `Arena::scope`). Everything else is provided.
 
@@ -19,27 +18,27 @@ use super::error::Error;
 /// Hands out a piece of memory from its beginning to its end.
 #[derive(Debug)]
 pub struct Arena<'a> {
-    /// The part that nobody has.
+    /// The free part.
     free: &'a mut [u8],
     ledger: &'a Ledger,
 }
 
 impl<'a> Arena<'a> {
-    /// Provided. Over all of `memory`, which is the budget.
+    /// Provided. An arena over all of `memory`, which is the budget.
     #[must_use]
     pub fn new(memory: &'a mut [u8], ledger: &'a Ledger) -> Self {
         ledger.budget.set(memory.len());
         Self { free: memory, ledger }
     }
 
-    /// Memory for `n` values of a type, all zero, for as long as the arena's memory lives.
+    /// Returns memory for `n` values of a type, all zero, for as long as the arena's memory lives.
     ///
-    /// It takes `n` times the type's size, and before that the bytes up to the next address at
-    /// which such a value may stand; not one more. All of these bytes are noted in the ledger
+    /// It takes the bytes up to the next address that is aligned for the type, then `n` times the
+    /// type's size, and not a byte more. All of these bytes are recorded in the ledger
     /// ([`Ledger::note`]).
     ///
     /// # Errors
-    /// If less than that is left: with the line that called, and the arena as it was.
+    /// If less than that is left. The error has the line of the caller, and the arena is unchanged.
     #[track_caller]
     pub fn take<T: Pod>(&mut self, what: &'static str, n: usize) -> Result<&'a mut [T], Error> {
         // SOLUTION week4-day7 task 2
@@ -58,7 +57,8 @@ impl<'a> Arena<'a> {
         // END SOLUTION
     }
 
-    /// An arena over what is left. All that is taken from it is free again once it is gone.
+    /// Returns an arena over the memory that is left. Everything taken from it is free again once
+    /// it is dropped.
     pub fn scope(&mut self) -> Arena<'_> {
         // SOLUTION week4-day7 task 2
         Arena { free: &mut *self.free, ledger: self.ledger }
@@ -72,10 +72,10 @@ impl<'a> Arena<'a> {
     }
 }
 
-/// How many different parts a ledger can list.
+/// Maximum number of parts in a ledger.
 pub const MOST_PARTS: usize = 32;
 
-/// What was taken and by whom.
+/// What was taken, and for what purpose.
 #[derive(Debug, Default)]
 pub struct Ledger {
     budget: Cell<usize>,
@@ -88,12 +88,12 @@ pub struct Ledger {
 pub struct Part {
     /// Its name.
     pub what: &'static str,
-    /// The most at once, alignment included.
+    /// The maximum at once, including alignment.
     pub bytes: usize,
 }
 
 impl Ledger {
-    /// Provided. Bytes that there are.
+    /// Provided. The budget in bytes.
     #[must_use]
     pub fn budget(&self) -> usize {
         self.budget.get()

@@ -1,4 +1,4 @@
-//! Day 7. The best tokens of a vocabulary whose logits are never there all at once.
+//! Day 7. The best tokens of a vocabulary whose logits are never all in memory at once.
 //!
 //! Tasks here: week4-day7 task 5 (`TopK::offer`, `best_tokens`). Everything else is provided.
 
@@ -41,8 +41,8 @@ impl<'a> TopK<'a> {
         self.len = 0;
     }
 
-    /// A token and its logit. It is kept if it is one of the `k` largest so far; of equal ones,
-    /// those that came first. NaN is never kept.
+    /// Offers a token and its logit. The token is kept if its logit is one of the `k` largest so
+    /// far; of equal ones, those that came first. NaN is never kept.
     pub fn offer(&mut self, token: u32, logit: f32) {
         // SOLUTION week4-day7 task 5
         if logit.is_nan() {
@@ -62,8 +62,8 @@ impl<'a> TopK<'a> {
 }
 
 /// Offers every token's logit to `top`, which is empty. The rows of the whole vocabulary are read,
-/// from front to back, and [`OUTPUTS`] logits are there at once, 4 bytes of `scratch` each; rows
-/// that are not tokens are never offered.
+/// from front to back, and [`OUTPUTS`] logits are in memory at once, 4 bytes of `scratch` each.
+/// Rows that are not tokens are never offered.
 ///
 /// # Errors
 /// If a read fails, or `scratch` is too small.

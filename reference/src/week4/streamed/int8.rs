@@ -5,15 +5,15 @@
 
 use super::math::round;
 
-/// The most that a weight is: −128 has no counterpart above 0, so it is not used.
+/// The largest weight. −128 has no positive counterpart, so it is not used.
 pub const MOST_INT8: f32 = 127.0;
 
-/// The most that an activation is.
+/// The largest activation.
 pub const MOST_INT16: f32 = 32_767.0;
 
-/// `x [n]` as int8, with the scale that it returns: each `x` is about `out · scale`, and the largest
-/// in size is ±127. A row of zeros has the scale 0. If a number is NaN or infinite the scale is NaN,
-/// and `out` does not matter.
+/// Quantizes `x [n]` to int8 and returns the scale: each `x` is about `out · scale`, and the
+/// largest magnitude becomes ±127. A row of zeros has the scale 0. If a number is NaN or infinite
+/// the scale is NaN, and `out` does not matter.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -36,7 +36,7 @@ pub fn quantize_int8(x: &[f32], out: &mut [i8]) -> f32 {
     // END SOLUTION
 }
 
-/// The same in 16 bits: the largest in size is ±32,767.
+/// The same in 16 bits: the largest magnitude becomes ±32,767.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -59,7 +59,8 @@ pub fn quantize_int16(x: &[f32], out: &mut [i16]) -> f32 {
     // END SOLUTION
 }
 
-/// The sum of `weights [n]` times `x [n]`, exactly, whatever the numbers and however many they are.
+/// Returns the exact sum of `weights [n]` times `x [n]`, whatever the numbers and however many
+/// there are.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -77,7 +78,7 @@ pub fn dot(weights: &[i8], x: &[i16]) -> i64 {
     // END SOLUTION
 }
 
-/// Activations as they go into a product: each is about `values · scale`.
+/// Activations for a product: each is about `values · scale`.
 #[derive(Debug, Clone, Copy)]
 pub struct Activations<'a> {
     /// int16

@@ -1,5 +1,5 @@
-//! Against the integer rung: 32 products at once. `maddubs` wants one factor without a sign:
-//! |weight|, and the activation takes the sign.
+//! Compared with the integer rung: 32 products at once. `maddubs` needs one unsigned factor. That is
+//! |weight|, and the activation takes over the sign.
 //!
 //! Tasks here: week2-day6 task 1 (`dot`). Everything else is provided.
 
