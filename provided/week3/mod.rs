@@ -43,6 +43,8 @@ pub mod step_times;
 pub mod ahead;
 #[path = "speculation/draft_backoff.rs"]
 pub mod draft_backoff;
+#[path = "speculation/feed_for.rs"]
+mod feed_for;
 #[path = "speculation/propose.rs"]
 pub mod propose;
 
