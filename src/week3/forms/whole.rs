@@ -24,7 +24,8 @@ pub fn closing_byte(state: &JsonState) -> Option<u8> {
 }
 
 /// The fewest tokens whose texts, one after the other, are `text`; 0 for no text. `None` if there
-/// are none.
+/// are none. Texts may be long, so the ways to cut one cannot all be tried: each end of the text is
+/// looked at once.
 #[must_use]
 pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
     todo!("week3-day7 task 4: fewest_tokens")

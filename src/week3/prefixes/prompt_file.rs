@@ -106,7 +106,7 @@ pub struct Prompt<'a> {
 /// - `fingerprint`, both as 16 hexadecimal digits (`{:016x}`);
 /// - `layers`, `heads`, and the numbers in a head;
 /// - `bytes`, and for how many tokens: `6 tokens`;
-/// - `checksum`.
+/// - `checksum`; a message that says what was `found` gives a sum as 16 hexadecimal digits.
 pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
     todo!("week3-day5 task 4: decode")
 }

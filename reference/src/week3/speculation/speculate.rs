@@ -78,7 +78,8 @@ impl<D: Drafter> Speculation<D> {
     /// `chunk` is the most rows of a prompt in one pass.
     ///
     /// # Errors
-    /// If the text is empty or longer than the session's context, or a logit is not a number.
+    /// If the text is empty or longer than the session's context, or a logit is not a number, in the
+    /// row of a draft as well.
     pub fn step<C: KvCache>(
         &mut self,
         session: &mut Session<C>,

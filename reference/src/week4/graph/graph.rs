@@ -116,7 +116,8 @@ impl Graph {
     /// below know the layout.
     ///
     /// # Errors
-    /// If a source is not a node of this graph; and as [`Graph::check_sources`], which is provided.
+    /// If a source is not a node of this graph, and then the message has its number; and as
+    /// [`Graph::check_sources`], which is provided. The graph is then as it was.
     pub fn push(&mut self, op: Op, sources: &[NodeId], layout: Layout) -> Result<NodeId> {
         // SOLUTION week4-day2 task 1
         for source in sources {
@@ -219,7 +220,7 @@ impl Graph {
     /// The same elements with other sizes; a view.
     ///
     /// # Errors
-    /// As [`Layout::reshape`].
+    /// As [`Layout::reshape`]. The message names the node too.
     pub fn reshape(&mut self, x: NodeId, sizes: &[usize]) -> Result<NodeId> {
         // SOLUTION week4-day2 task 1
         let what = || format!("reshape of {}", self.told(x));
