@@ -108,7 +108,7 @@ impl Week2 {
             PromptFile::new(path, &session, cache_type, &how)
         });
         Ok(Self {
-            prompt_file,
+            prompt_file: prompt_file.transpose()?,
             drafts: drafts.transpose()?,
             metadata,
             session,
