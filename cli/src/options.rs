@@ -102,6 +102,20 @@ impl Located {
         let path = hub::locate(&given).map_err(|e| Absent(e.to_string()))?;
         Ok(Self { given, path })
     }
+
+    fn at(path: PathBuf) -> Self {
+        Self { given: path.clone(), path }
+    }
+
+    /// Returns the name as it was given. For a path, that is its last part without `.gguf`.
+    fn name(&self) -> String {
+        if self.given != self.path {
+            return self.given.to_string_lossy().into();
+        }
+        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        let name = if path.is_file() { path.file_stem() } else { path.file_name() };
+        name.map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into())
+    }
 }
 
 /// Reads a [`Located`].
@@ -132,23 +146,17 @@ impl ModelOption {
         self.model.as_ref().map_or_else(|| embedded("tiny-story"), |model| model.path.clone())
     }
 
-    /// Returns the model's name for clients: what the command line says, or the last part of a path
-    /// without `.gguf`.
+    /// Returns the model's name for clients.
     pub(super) fn name(&self) -> String {
-        if let Some(Located { given, path }) = &self.model
-            && given != path
-        {
-            return given.to_string_lossy().into();
+        match &self.model {
+            Some(model) => model.name(),
+            None => Located::at(embedded("tiny-story")).name(),
         }
-        let path = self.path();
-        let path = path.canonicalize().unwrap_or(path);
-        let name = if path.is_file() { path.file_stem() } else { path.file_name() };
-        name.map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into())
     }
 
     /// Uses this embedded model if the command line names none.
     pub(super) fn or(mut self, path: PathBuf) -> Self {
-        self.model.get_or_insert_with(|| Located { given: path.clone(), path });
+        self.model.get_or_insert_with(|| Located::at(path));
         self
     }
 
@@ -384,4 +392,19 @@ pub(super) fn explain(error: &clap::Error) -> ExitCode {
     };
     output::note(&format!("{}; see --help", output::one_line(problem)));
     ExitCode::from(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_has_the_name_that_it_was_given() {
+        assert_eq!(Located::at(embedded("tiny-story")).name(), "tiny-story");
+        let file = tempfile::NamedTempFile::with_suffix(".gguf").unwrap();
+        let stem = file.path().file_stem().unwrap();
+        assert_eq!(*Located::at(file.path().to_owned()).name(), *stem);
+        let (given, path) = ("some/story:Q8_0".into(), file.path().to_owned());
+        assert_eq!(Located { given, path }.name(), "some/story:Q8_0");
+    }
 }

@@ -127,7 +127,7 @@ pub(super) struct Args {
     /// Further name by which clients may reach the server (may be repeated)
     #[arg(long = "allow-host", value_name = "NAME")]
     allow_hosts: Vec<String>,
-    /// Name of the model [default: the name of its file or folder]
+    /// Name of the model [default: as given, or the name of its file or folder]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Batch slots: requests computed at once
