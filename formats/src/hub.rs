@@ -105,7 +105,7 @@ impl Name {
         };
         let whole: Vec<&str> =
             fitting.iter().copied().filter(|file| parts(file).is_none()).collect();
-        match (whole[..], fitting.first()) {
+        match (&whole[..], fitting.first()) {
             ([file], _) => Ok(Choice::File(file)),
             ([], None) => Ok(Choice::Nothing),
             ([], Some(first)) => bail!(
