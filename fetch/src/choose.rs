@@ -44,7 +44,7 @@ pub(crate) fn wanted<'a>(name: &Name, files: &'a [String]) -> Result<Wanted<'a>>
             return Ok(Wanted::File(file));
         }
         Choice::Nothing => match name.file() {
-            Some(_) => "that GGUF file",
+            Some(_) => "such GGUF file",
             None => "model.safetensors or a GGUF file",
         },
         Choice::Folder => match folder(&there) {

@@ -31,7 +31,7 @@ pub(crate) fn refused(
 ) -> Failure {
     let status = response.status().as_u16();
     let code = header_of(response, "x-error-code").unwrap_or_default();
-    let of_file = file.map_or(String::new(), |file| format!(" with {file}"));
+    let of_file = file.map_or(String::new(), |file| format!(" to {file}"));
     Failure::Final(match (status, code.as_str()) {
         (429 | 500..=599, _) => {
             return Failure::Passing(anyhow!("{host}: found status {status}, expected an answer"));
@@ -47,20 +47,18 @@ pub(crate) fn refused(
             "{id}: found no revision {}, expected a branch, a tag or a commit",
             revision.unwrap_or("of this name")
         ),
-        (404, "EntryNotFound") => anyhow!("{id}: found no file{of_file}"),
-        (404, _) if with_token => {
-            anyhow!(
-                "{id}: found no such repository{of_file} at {host}, or the token may not read it"
-            )
+        (401, "RepoNotFound") | (404, "RepoNotFound" | "") if file.is_none() && !with_token => {
+            anyhow!("{id}: found no such repository at {host}, or it is private and needs HF_TOKEN")
         }
-        (401, "RepoNotFound") | (404, _) => anyhow!(
-            "{id}: found no such repository{of_file} at {host}, or it is private and needs HF_TOKEN"
-        ),
+        (404, "RepoNotFound" | "") if file.is_none() => {
+            anyhow!("{id}: found no such repository at {host}, or the token may not read it")
+        }
+        (404, _) => anyhow!("{id}: found no file {} at {host}", file.unwrap_or_default()),
         (401, _) if with_token => {
             anyhow!("{id}: {host} does not accept the token, expected a valid one in HF_TOKEN")
         }
         (401, _) => anyhow!("{id}: {host} expects a token in HF_TOKEN"),
-        (403, _) => anyhow!("{id}: {host} forbids access{of_file} to this token"),
+        (403, _) => anyhow!("{id}: {host} forbids access{of_file}"),
         _ => anyhow!("{id}: {host}: found status {status}, expected 200"),
     })
 }

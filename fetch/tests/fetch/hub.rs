@@ -17,21 +17,21 @@ use std::{
 use sha2::{Digest, Sha256};
 
 /// The commit of `main`.
-pub const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+pub(crate) const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
 /// A file of the repository.
 #[derive(Clone)]
-pub struct Stored {
-    pub name: String,
-    pub content: Arc<Vec<u8>>,
+pub(crate) struct Stored {
+    pub(crate) name: String,
+    pub(crate) content: Arc<Vec<u8>>,
     /// Whether it is large: stated with its SHA-256, and served by the second address.
-    pub large: bool,
+    pub(crate) large: bool,
     /// The hash that the hub states.
-    pub hash: String,
+    pub(crate) hash: String,
 }
 
 impl Stored {
-    pub fn new(name: &str, content: Vec<u8>, large: bool) -> Self {
+    pub(crate) fn new(name: &str, content: Vec<u8>, large: bool) -> Self {
         let hash = if large {
             Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect()
         } else {
@@ -45,7 +45,7 @@ impl Stored {
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// The list of files.
     Listing,
     /// A file's hash and length.
@@ -58,18 +58,18 @@ pub enum Kind {
 
 /// A request.
 #[derive(Debug, Clone)]
-pub struct Asked {
-    pub kind: Kind,
-    pub file: String,
-    pub from: Option<usize>,
-    pub token: Option<String>,
+pub(crate) struct Asked {
+    pub(crate) kind: Kind,
+    pub(crate) file: String,
+    pub(crate) from: Option<usize>,
+    pub(crate) token: Option<String>,
     /// How many requests of this kind there were before.
-    pub number: usize,
+    pub(crate) number: usize,
 }
 
 /// What the hub does with a request.
 #[derive(Debug, Clone)]
-pub enum Act {
+pub(crate) enum Act {
     /// As it should.
     Serve,
     /// Refuses with a status and, unless it is empty, an error code.
@@ -110,11 +110,11 @@ struct State {
 }
 
 /// A running hub. It ends with its value.
-pub struct Hub(Arc<State>);
+pub(crate) struct Hub(Arc<State>);
 
 impl Hub {
     /// Starts a hub with these files. `behave` decides about each request.
-    pub fn start(
+    pub(crate) fn start(
         files: Vec<Stored>,
         behave: impl Fn(&Asked) -> Act + Send + Sync + 'static,
     ) -> Self {
@@ -122,7 +122,7 @@ impl Hub {
     }
 
     /// Starts a hub at this port, or at a free one if it is 0.
-    pub fn start_at(
+    pub(crate) fn start_at(
         port: u16,
         files: Vec<Stored>,
         behave: impl Fn(&Asked) -> Act + Send + Sync + 'static,
@@ -155,17 +155,17 @@ impl Hub {
     }
 
     /// The address for `HF_ENDPOINT`.
-    pub fn endpoint(&self) -> String {
+    pub(crate) fn endpoint(&self) -> String {
         format!("http://{}", self.0.hub)
     }
 
     /// All requests until now.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<Asked> {
         self.0.asked.lock().expect("no panic").clone()
     }
 
     /// The requests of one kind for one file.
-    pub fn asked_for(&self, kind: Kind, file: &str) -> Vec<Asked> {
+    pub(crate) fn asked_for(&self, kind: Kind, file: &str) -> Vec<Asked> {
         self.asked().into_iter().filter(|a| a.kind == kind && a.file == file).collect()
     }
 }
