@@ -16,6 +16,7 @@ use tiny_llm_formats::hub::Name;
 #[derive(Parser)]
 #[command(
     name = "fetch",
+    bin_name = "tiny-llm fetch",
     version,
     after_help = "Environment: HF_TOKEN, HF_ENDPOINT, HF_HUB_CACHE, HF_HOME, HF_HUB_OFFLINE=1, \
                   HTTPS_PROXY,\n\
