@@ -8,6 +8,8 @@ use tiny_llm_formats::{
     hub::{Choice, Name, OPTIONAL, REQUIRED},
 };
 
+/// The file without which no program takes a folder for a model.
+pub(crate) const CONFIG: &str = "config.json";
 const WEIGHTS: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
 /// Files that only other programs read.
@@ -23,7 +25,7 @@ pub(crate) enum Wanted<'a> {
     Folder {
         /// The weights, or their index.
         weights: &'a str,
-        /// The other files. `config.json` is the last.
+        /// The other files but `config.json`, which is the last to be found.
         rest: Vec<&'a str>,
     },
 }
@@ -60,10 +62,12 @@ fn folder<'a>(there: &[&'a str]) -> Result<Wanted<'a>, &'static str> {
     let find = |wanted: &str| there.iter().copied().find(|file| *file == wanted);
     let weights = find(WEIGHTS).or_else(|| find(INDEX)).ok_or(WEIGHTS)?;
     let mut rest: Vec<&str> = OPTIONAL.into_iter().chain(OTHERS).filter_map(find).collect();
-    for required in REQUIRED.into_iter().rev() {
-        rest.push(find(required).ok_or(required)?);
+    for required in REQUIRED {
+        let file = find(required).ok_or(required)?;
+        if file != CONFIG {
+            rest.push(file);
+        }
     }
-    debug_assert_eq!(rest.last(), Some(&"config.json"));
     Ok(Wanted::Folder { weights, rest })
 }
 

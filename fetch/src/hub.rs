@@ -230,7 +230,9 @@ impl Hub {
                 .body(())
                 .map_err(|e| Failure::Final(anyhow!("{at}: not an address: {e}")))?;
             let response = self.agent.run(request).map_err(|e| lost(e, &host(&at)))?;
-            let stated = method == Method::HEAD && response.headers().contains_key("x-linked-etag");
+            let states = |name| response.headers().contains_key(name);
+            let stated =
+                method == Method::HEAD && states("x-linked-etag") && states("x-linked-size");
             if !response.status().is_redirection() || stated {
                 return Ok(response);
             }

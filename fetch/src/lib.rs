@@ -10,10 +10,12 @@
 //! Nothing incomplete is ever found:
 //!
 //! 1. A file is downloaded as `blobs/HASH.incomplete`, under the lock that `huggingface_hub` uses
-//!    too. The next attempt continues there, with this program or with `huggingface_hub` before 1.0.
+//!    too. The next attempt continues there, as do those versions of `huggingface_hub` that resume
+//!    (2.4 does not).
 //! 2. Its hash is computed during the download. If the hash is right, the file is renamed to
 //!    `blobs/HASH`.
-//! 3. When all files are there, `snapshots/COMMIT` gets a link to each, `config.json` last.
+//! 3. When all files are there, `snapshots/COMMIT` gets a link to each: the weights after the other
+//!    files, `config.json` last.
 //! 4. `refs/REVISION` is written last.
 
 mod blob;
@@ -31,7 +33,7 @@ use anyhow::{Context, Result, anyhow};
 use tiny_llm_formats::hub::{Name, find};
 
 use self::{
-    choose::{Wanted, wanted},
+    choose::{CONFIG, Wanted, wanted},
     hub::{Hub, Remote},
     store::Store,
 };
@@ -76,6 +78,9 @@ impl<'a> Plan<'a> {
         match wanted(name, &listing.files)? {
             Wanted::File(file) => files.push(remote(file)?),
             Wanted::Folder { weights, rest } => {
+                for file in rest {
+                    files.push(remote(file)?);
+                }
                 let weights = remote(weights)?;
                 if choose::is_index(&weights.file) {
                     blob::download(&hub, &store, &weights, show)?;
@@ -84,10 +89,7 @@ impl<'a> Plan<'a> {
                         files.push(remote(&shard)?);
                     }
                 }
-                files.push(weights);
-                for file in rest {
-                    files.push(remote(file)?);
-                }
+                files.extend([weights, remote(CONFIG)?]);
             }
         }
         Ok(Self { name, settings, hub, store, commit: listing.commit, files })

@@ -62,7 +62,7 @@ fn a_killed_process_leaves_nothing_wrong_and_the_next_one_continues() {
     let path = cache.fetch(&hub, "owner/name").expect("a model");
     assert_eq!(cache.check("at the end", "owner/name", &stored, &NEEDED), Some(path));
     println!("{killed} killed, {resumed} downloads continued, {completed} completed between kills");
-    assert!(kills < 100 || resumed >= 10, "only {resumed} of them continued a download");
+    assert!(kills < 100 || resumed >= 5, "only {resumed} of them continued a download");
 }
 
 #[test]
