@@ -46,7 +46,7 @@ const CASES: [Case; 64] = [
     (Listing, "", ALWAYS, Body("{\"sha\": \"0123456789abcdef0123456789abcdef01234567\", \"siblings\": []}"), &["found no model.safetensors or a GGUF file", "there: none"]),
     (Listing, "", ALWAYS, Body("{\"sha\": \"0123456789abcdef0123456789abcdef01234567\", \"siblings\": [{\"rfilename\": \"../../x.gguf\"}]}"), &["\"../../x.gguf\", expected a plain name"]),
     (Listing, "", ALWAYS, Body("{\"sha\": \"0123456789abcdef0123456789abcdef01234567\", \"siblings\": [{\"rfilename\": \"/x.gguf\"}]}"), &["expected a plain name"]),
-    (Listing, "", ALWAYS, Body("{\"sha\": \"0123456789abcdef0123456789abcdef01234567\", \"siblings\": [{\"rfilename\": \"model.safetensors\"}]}"), &["found no tokenizer.json", "there: model.safetensors"]),
+    (Listing, "", ALWAYS, Body("{\"sha\": \"0123456789abcdef0123456789abcdef01234567\", \"siblings\": [{\"rfilename\": \"model.safetensors\"}]}"), &["found no config.json", "there: model.safetensors"]),
     (Listing, "", ALWAYS, Redirect("http://@hub/api/models/owner/name"), &["found more than 10 redirects, the last to 127.0.0.1"]),
     (Listing, "", ALWAYS, Redirect("ftp://example.org/"), &["found a redirect to \"ftp://example.org/\""]),
     (Listing, "", ALWAYS, Redirect(""), &["found a redirect to \"\""]),
