@@ -97,7 +97,10 @@ impl Cache {
             let content = fs::read(blob.path()).expect("a file");
             assert_eq!(Stored::new("", content, large).hash, text, "{what}: a blob");
         }
-        let found = find(&name(model), self.path()).ok()?;
+        let found = find(&name(model), self.path()).ok();
+        let revision = name(model).folder(self.path()).join("refs/main");
+        assert!(found.is_some() || !revision.exists(), "{what}: a revision without its files");
+        let found = found?;
         for wanted in needed {
             let file = stored.iter().find(|file| file.name == *wanted).expect("a file");
             let path = if found.is_dir() { found.join(wanted) } else { found.clone() };
