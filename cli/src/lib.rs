@@ -72,9 +72,10 @@ pub use tiny_llm_schema::{
     name = "tiny-llm",
     version,
     disable_help_subcommand = true,
-    after_help = "A model is a folder, a GGUF file, or a name: OWNER/NAME[@REVISION][:FILE], FILE a GGUF file or\n\
-              its type, such as Q4_K_M. Names are looked up in the cache that Hugging Face's tools share\n\
-              (HF_HUB_CACHE, HF_HOME). `cargo llm fetch NAME` fetches a model into it.\n\n\
+    after_help = "A model is a folder, a GGUF file, or a name: OWNER/NAME[@REVISION][:FILE], where FILE is\n\
+              a GGUF file or its type, such as Q4_K_M. A path that exists wins over a name. Names are\n\
+              looked up in the cache of Hugging Face's tools (HF_HUB_CACHE, HF_HOME), into which\n\
+              `cargo llm fetch NAME` fetches a model.\n\n\
               Set TINY_LLM_MODELS to use another folder than the repository's models/ for the\n\
               embedded models."
 )]

@@ -265,13 +265,13 @@ fn nothing_half_written_is_found() {
     for file in FOLDER {
         let cache = Cache::of(&FOLDER);
         fs::remove_file(cache.snapshot().join(file)).unwrap();
-        cache.lacks("some/model", &[&format!("no whole {file} in")]);
+        cache.lacks("some/model", &[&format!("{file} is missing or incomplete in")]);
     }
-    Cache::of(&[]).lacks("some/model", &["no whole config.json in"]);
+    Cache::of(&[]).lacks("some/model", &["config.json is missing or incomplete in"]);
     let cache = Cache::of(&FOLDER);
     fs::remove_file(cache.snapshot().join("config.json")).unwrap();
     fs::create_dir(cache.snapshot().join("config.json")).unwrap();
-    cache.lacks("some/model", &["no whole config.json in"]);
+    cache.lacks("some/model", &["config.json is missing or incomplete in"]);
 }
 
 #[cfg(unix)]
@@ -281,14 +281,14 @@ fn a_link_to_nothing_or_to_a_file_in_the_making_is_not_followed() {
         let cache = Cache::of(&FOLDER);
         cache.add(file, "");
         fs::rename(cache.blob(file), cache.repository.join("blobs/x.incomplete")).unwrap();
-        cache.lacks("some/model", &[&format!("no whole {file} in")]);
+        cache.lacks("some/model", &[&format!("{file} is missing or incomplete in")]);
         cache.link(file, Path::new("x.incomplete"));
-        cache.lacks("some/model", &[&format!("no whole {file} in")]);
+        cache.lacks("some/model", &[&format!("{file} is missing or incomplete in")]);
     }
     let cache = Cache::of(&["x-q8_0.gguf"]);
     fs::remove_file(cache.blob("x-q8_0.gguf")).unwrap();
-    cache.lacks("some/model", &["no whole x-q8_0.gguf in"]);
-    cache.lacks("some/model:Q8_0", &["no whole x-q8_0.gguf in"]);
+    cache.lacks("some/model", &["x-q8_0.gguf is missing or incomplete in"]);
+    cache.lacks("some/model:Q8_0", &["x-q8_0.gguf is missing or incomplete in"]);
 }
 
 #[test]
@@ -297,12 +297,12 @@ fn every_shard_must_be_there() {
     let shards = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
     let files = ["config.json", "tokenizer.json", shards[0], shards[1]];
     let cache = Cache::of(&files);
-    cache.lacks("some/model", &["no whole model.safetensors in"]);
+    cache.lacks("some/model", &["model.safetensors is missing or incomplete in"]);
     let index = format!(r#"{{"weight_map": {{"b": "{}", "a": "{}"}}}}"#, shards[0], shards[1]);
     cache.add(INDEX, &index);
     assert_eq!(cache.find("some/model"), Ok(cache.snapshot()));
     fs::remove_file(cache.snapshot().join(shards[1])).unwrap();
-    cache.lacks("some/model", &[&format!("no whole {} in", shards[1])]);
+    cache.lacks("some/model", &[&format!("{} is missing or incomplete in", shards[1])]);
     cache.add(INDEX, r#"{"weight_map": {"a": "../x.safetensors"}}"#);
     assert!(cache.find("some/model").unwrap_err().contains("tensor a: found file"));
 }

@@ -144,5 +144,5 @@ fn a_model_that_is_not_there_gets_one_line() {
     refused("some/story:Q4_K_M", &["no such GGUF file", "fetch some/story:Q4_K_M`"]);
     refused("some/story@v2", &["no revision v2", "fetch some/story@v2`"]);
     fs::remove_file(cache.snapshot().join("model.safetensors")).unwrap();
-    refused("some/story", &["no whole model.safetensors in", "fetch some/story`"]);
+    refused("some/story", &["model.safetensors is missing or incomplete in", "fetch some/story`"]);
 }

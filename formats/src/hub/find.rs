@@ -33,9 +33,10 @@ pub fn locate(model: &Path) -> Result<PathBuf> {
         return Ok(model.to_owned());
     }
     let shown = model.display();
-    let name: Name = model.to_string_lossy().parse().map_err(|e| {
-        anyhow!("{shown}: found no such file or folder, and it is no model's name: {e}")
-    })?;
+    let name: Name = model
+        .to_string_lossy()
+        .parse()
+        .map_err(|e| anyhow!("{shown}: found no such file or folder, nor a model's name: {e}"))?;
     find(&name, &cache()?)
 }
 
@@ -66,7 +67,7 @@ pub fn find(name: &Name, cache: &Path) -> Result<PathBuf> {
         fetch()
     );
     let missing = |file: &str| {
-        anyhow!("{name}: found no whole {file} in {}; {}", snapshot.display(), fetch())
+        anyhow!("{name}: {file} is missing or incomplete in {}; {}", snapshot.display(), fetch())
     };
     let mut files = Vec::new();
     list(&snapshot, "", DEPTH, &mut files);
