@@ -52,7 +52,8 @@ impl Show {
     pub(crate) fn file(self, file: &str, size: u64, have: u64) -> Progress<'_> {
         let bar = matches!(self, Self::Bars).then(|| {
             let style = ProgressStyle::with_template(
-                "{msg} {bar:24} {bytes} of {total_bytes}, {binary_bytes_per_sec}, {eta} left",
+                "{msg} {bar:24} {decimal_bytes} of {decimal_total_bytes}, {decimal_bytes_per_sec}, \
+                 {eta} left",
             );
             let bar = ProgressBar::new(size).with_style(style.expect("a template"));
             bar.set_message(file.to_owned());
