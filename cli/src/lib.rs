@@ -8,6 +8,7 @@ mod batch;
 mod bench;
 mod chat;
 mod experts;
+mod fetch;
 mod files;
 mod form;
 mod generate;
@@ -24,6 +25,7 @@ mod options;
 mod output;
 mod panics;
 mod perplexity;
+mod program;
 mod quantize;
 mod score;
 mod serve;
@@ -90,6 +92,8 @@ enum Command {
     Batch(batch::Args),
     /// Serves an OpenAI-compatible HTTP API. Builds the server on first use.
     Serve(Box<serve::Args>),
+    /// Downloads a model from Hugging Face's hub. Builds the program on first use.
+    Fetch(fetch::Args),
     /// Holds a conversation, one message per line of input.
     Chat(chat::Args),
     /// Writes the logits of every position of a sequence of token ids. Needs no tokenizer.
@@ -138,6 +142,7 @@ pub fn main(solution: &Solution, server: Server) -> ExitCode {
         Command::Generate(args) => generate::run(solution, args),
         Command::Batch(args) => batch::run(solution, args),
         Command::Serve(args) => serve::run(solution, *args, server),
+        Command::Fetch(args) => fetch::run(args),
         Command::Simulate(args) => simulate::run(solution, &args),
         Command::Chat(args) => chat::run(solution, args),
         Command::Logits(args) => logits::run(solution, &args),

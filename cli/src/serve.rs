@@ -1,7 +1,7 @@
 //! `serve`: options, model and tokenizer of a server. The network code is in the crate
 //! `tiny-llm-server`, in a separate program that is built only when `serve` is used.
 
-use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
+use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Result, anyhow};
 use clap::Parser as _;
@@ -14,6 +14,7 @@ use super::{
     form,
     interrupt::Caught,
     options::{ModelOption, absent, at_least_one, count},
+    program::become_program,
     session::{Session, check_draft},
     template::Template,
 };
@@ -221,7 +222,9 @@ pub(super) fn run(solution: &Solution, args: Args, server: Server) -> Result<Exi
             // Reports wrong options before anything is built.
             args.settings()?;
             args.model.for_batch()?;
-            return become_server(features);
+            let build =
+                ["--package", "tiny-llm", "--features", features, "--bin", "tiny-llm-serve"];
+            return become_program(&build, std::env::args_os().skip(1));
         }
     };
     let (opened, settings) = open(solution, args)?;
@@ -291,34 +294,4 @@ fn open(solution: &Solution, args: Args) -> Result<(Opened, Settings)> {
         stop: Box::new(move || caught.requested()),
     };
     Ok((opened, settings))
-}
-
-/// Builds the server program if necessary, and replaces this process with it, with the same
-/// arguments.
-fn become_server(features: &str) -> Result<ExitCode> {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let manifest = here.parent().unwrap_or(&here).join("Cargo.toml");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = std::process::Command::new(cargo);
-    command
-        .args(["run", "--quiet", "--release", "--config", "term.progress.when='always'"])
-        .args(["--config", "term.progress.width=80", "--package", "tiny-llm"])
-        .args(["--features", features, "--bin", "tiny-llm-serve", "--manifest-path"])
-        .arg(manifest)
-        .arg("--")
-        .args(std::env::args_os().skip(1));
-    let failed = |e: std::io::Error| {
-        anyhow!("this program was built without the network, and cargo cannot be started: {e}")
-    };
-    // On Unix it replaces this process, so that it receives the signals.
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::CommandExt;
-        Err(failed(command.exec()))
-    }
-    #[cfg(not(unix))]
-    {
-        let status = command.status().map_err(failed)?;
-        Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-    }
 }

@@ -30,6 +30,7 @@ mod context;
 mod cpu;
 mod elsewhere;
 mod engine;
+mod fetch;
 mod fuzz;
 mod gpu;
 mod grade;

@@ -5,8 +5,8 @@ use anyhow::Result;
 use super::{
     arm, bare, book, browser, budget, chip, cluster,
     context::{Outcome, Size, Verification},
-    engine, fuzz, gpu, grade, latency, memory, mutants, planted, proofs, python, rust, server,
-    targets, threads, tree, waiting, words,
+    engine, fetch, fuzz, gpu, grade, latency, memory, mutants, planted, proofs, python, rust,
+    server, targets, threads, tree, waiting, words,
 };
 
 /// How much of the machine a step keeps busy.
@@ -77,7 +77,7 @@ const fn step(
 }
 
 /// Every step, in the order of the closing table.
-pub(super) const STEPS: [Step; 46] = [
+pub(super) const STEPS: [Step; 47] = [
     step(
         "stubs",
         "src/ is generated from reference/",
@@ -340,6 +340,14 @@ pub(super) const STEPS: [Step; 46] = [
         &["copy", "python"],
         &[Package("tiny-llm-server"), Path("tests/serve"), Path("server/")],
         server::server,
+    ),
+    step(
+        "fetch",
+        "models fetched from good and bad hubs, read and written beside `huggingface_hub`",
+        (Thorough, All, 150),
+        &["copy", "python"],
+        &[Package("tiny-llm-fetch"), Path("fetch/")],
+        fetch::fetch,
     ),
     step(
         "browser",
