@@ -11,10 +11,10 @@ fn a_withheld_kernel_panics_with_its_name() {
     assert!(fused::dot_q5_0(&block, &[1.0; 32]).is_finite());
     withhold();
     let calls: [(&str, fn()); 4] = [
-        ("fused::dot_q5_0", || drop(fused::dot_q5_0(&[1; 22], &[1.0; 32]))),
-        ("integer::dot_q5_0", || drop(integer::dot_q5_0(&[1; 22], &[]))),
+        ("fused::dot_q5_0", || _ = fused::dot_q5_0(&[1; 22], &[1.0; 32])),
+        ("integer::dot_q5_0", || _ = integer::dot_q5_0(&[1; 22], &[])),
         ("unpacked::unpack_row", || unpacked::unpack_row(TensorType::Q8_0, &[1; 34], &mut [])),
-        ("provided::kernel", || drop(provided::kernel(Rung::best(), TensorType::Q8_0, 1))),
+        ("provided::kernel", || _ = provided::kernel(Rung::best(), TensorType::Q8_0, 1)),
     ];
     for (name, call) in calls {
         let message = catch_unwind(call).expect_err(name);
