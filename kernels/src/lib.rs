@@ -15,6 +15,7 @@
 //! | `amx` | the rung with a matrix unit, for many rows of activations; it has its own list |
 //! | `loops`, `vector` | the small work between the matrices: norms, the gate, attention's tiles |
 //! | `sampling` | choosing a token without sorting the vocabulary |
+//! | `withheld` | a switch with which a task's tests withhold its answer |
 //!
 //! # One shape for each instruction set
 //!
@@ -85,6 +86,7 @@ mod simd128;
 mod streams;
 pub mod unpacked;
 pub mod vector;
+pub mod withheld;
 
 use self::{input::Input, matrix::Matrix, parallel::Tile};
 
