@@ -8,6 +8,7 @@
 `--thorough` adds slow rungs and engines. llama.cpp is compared where the extra `peers` of pyproject.toml is installed.
 """
 
+import copy
 import json
 import os
 import re
@@ -55,7 +56,8 @@ class Engine:
 
     def run(self, command, *options, model=None, kernels=None):
         """Standard output and standard error."""
-        words = [self.program, command, *options, "--model", model or self.path]
+        # Two threads on two busy cores wait for one another.
+        words = [self.program, command, *options, "-j", "1", "--model", model or self.path]
         if kernels:
             words += ["--kernels", kernels]
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
@@ -78,7 +80,7 @@ class Engine:
     def rungs(self):
         """The rungs of this machine, slowest first."""
         names = "naive fused integer avx2 avx512-vnni amx neon neon-dot neon-i8mm".split()
-        command = [self.program, "logits", "--model", self.path, "--tokens", "1", "--out", self.folder / "one.safetensors", "--kernels"]
+        command = [self.program, "logits", "-j", "1", "--model", self.path, "--tokens", "1", "--out", self.folder / "one.safetensors", "--kernels"]
         return [name for name in names if subprocess.run([*command, name], capture_output=True).returncode == 0]
 
 
@@ -90,7 +92,7 @@ def engine(path, tmp_path_factory):
 @pytest.fixture(scope="session")
 def post(engine):
     """`post(path, body)` asks a server that runs the model."""
-    arguments = ["serve", "--model", engine.path, "--port", "0", "--pages", "128", "--share-prefixes"]
+    arguments = ["serve", "--model", engine.path, "-j", "1", "--port", "0", "--pages", "128", "--share-prefixes"]
     with subprocess.Popen([engine.program, *arguments], stderr=subprocess.PIPE, text=True) as server:
         said = ""
         for line in server.stderr:
@@ -132,7 +134,7 @@ def tokenizer(reader):
 
 @pytest.fixture(scope="session")
 def torch_model(reader):
-    """PyTorch's model with the dequantized weights, in f64."""
+    """PyTorch's model with the dequantized weights."""
     field = lambda name: reader.fields[f"llama.{name}"].contents()
     heads, kv_heads, width = field("attention.head_count"), field("attention.head_count_kv"), field("embedding_length")
     config = LlamaConfig(
@@ -167,25 +169,33 @@ def torch_model(reader):
     missing, unexpected = model.load_state_dict(weights, strict=False)
     assert (missing, unexpected) == (["lm_head.weight"], [])
     model.tie_weights()
-    return model.eval().double()
+    return model.eval()
+
+
+def logits_of(model):
+    @torch.no_grad()
+    def logits(tokens):
+        return model(torch.tensor([list(map(int, tokens))])).logits[0].double().numpy()
+
+    return logits
+
+
+@pytest.fixture(scope="session")
+def single(torch_model):
+    """`single(tokens)`: PyTorch's logits, computed in f32."""
+    return logits_of(torch_model)
 
 
 @pytest.fixture(scope="session")
 def exact(torch_model):
-    """`exact(tokens)`: PyTorch's logits in f64."""
-
-    @torch.no_grad()
-    def logits(tokens):
-        return torch_model(torch.tensor([list(map(int, tokens))])).logits[0].numpy()
-
-    return logits
+    """`exact(tokens)`: PyTorch's logits, computed in f64."""
+    return logits_of(copy.deepcopy(torch_model).double())
 
 
 @pytest.fixture(scope="session")
 def folder(torch_model, tokenizer, tmp_path_factory):
     """A Hugging Face folder with the dequantized weights in f32, for week 1's engine."""
     folder = tmp_path_factory.mktemp("folder")
-    torch_model.float().save_pretrained(folder)
-    torch_model.double()
+    torch_model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
