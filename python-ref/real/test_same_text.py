@@ -1,5 +1,6 @@
 """Batch, pages, prefixes, drafts, a saved prompt and the server write the text that `generate` writes."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -7,7 +8,8 @@ import pytest
 from measure import BEGINNINGS
 
 TOKENS = 32
-RULES = "You are a careful writer. Write short sentences. Do not repeat yourself. Do not use rare words. Say what you know, and say so when you do not know. "
+RULES = "You are a careful writer. Write short sentences. Do not repeat yourself. Do not use rare words. Say what you know, and say so when you do not know. " * 2
+"""More than a page of 32 positions."""
 PROMPTS = [
     *BEGINNINGS[::13],
     *(RULES + beginning for beginning in BEGINNINGS[1::17]),
@@ -34,12 +36,13 @@ def same(found, expected):
         assert text.removesuffix("\n") == other, prompt
 
 
-@pytest.mark.parametrize("options", ["", "--pages 64", "--pages 64 --share-prefixes", "--pages 64 --share-prefixes --budget 32", "--draft lookup", "--pages 64 --share-prefixes --draft lookup"])
+@pytest.mark.parametrize("options", ["", "--pages 64", "--pages 64 --share-prefixes --max-batch 2", "--pages 64 --budget 32", "--draft lookup", "--pages 64 --share-prefixes --max-batch 2 --draft lookup"])
 def test_batch(engine, texts, options, figure):
     found = engine.batch([{"prompt": prompt, "max_tokens": TOKENS, "temperature": 0} for prompt in PROMPTS], *options.split())
     same(found, texts)
     if "--share-prefixes" in options:
-        assert "prefix" in engine.said, engine.said
+        # With two slots, the pages of the first requests are there when the others come.
+        assert int(re.search(r"prefixes (\d+) of", engine.said)[1]) > 0, engine.said
     figure(f"batch {options or 'alone'}: {len(texts)} texts as `generate`'s")
 
 
