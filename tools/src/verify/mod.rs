@@ -42,6 +42,7 @@ mod planted;
 mod promise;
 mod proofs;
 mod python;
+mod real;
 mod replay;
 mod report;
 mod run;
