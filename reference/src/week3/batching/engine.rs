@@ -2,8 +2,9 @@
 //! them.
 //!
 //! What a step does is here. Other parts of the engine are in `provided/week3`: its options
-//! (`batching/options.rs`), how requests come (`batching/submit.rs`), which rows go into a step (`scheduling/shares.rs`), what its logits mean
-//! (`batching/choose.rs`), what is recorded (`records.rs`) and what can be read (`asked.rs`).
+//! (`batching/options.rs`), how requests come (`batching/submit.rs`), which rows go into a step
+//! (`scheduling/shares.rs`), what its logits mean (`batching/choose.rs`), what is recorded
+//! (`records.rs`) and what can be read (`asked.rs`).
 //!
 //! Tasks here: week3-day1 task 4 (`Engine::admit`, `Engine::retire`, `append_rows`), week3-day3
 //! task 4 (`Engine::preempt`). Everything else is provided.
