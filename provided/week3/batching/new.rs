@@ -1,18 +1,22 @@
-//! How an engine is made.
+//! How an engine and its requests are made.
 
 use std::{collections::VecDeque, sync::Arc};
 
 use crate::{
+    week1::generate::FinishReason,
     week2::{model::Model, plan::Plan},
     week3::{
         ahead::Ahead,
         engine::{Engine, TokenBytes},
         options::{Counts, EngineOptions},
         pass::{ModelPass, Pass},
+        request::{Limits, Phase, Request, RequestId, Sequence},
         room::EngineCache,
+        sampler::Sampler,
         scheduler::Scheduler,
         slots::Slots,
         step_times::StepTimes,
+        stop::StopTexts,
     },
 };
 
@@ -69,5 +73,38 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     #[must_use]
     pub fn with_drafts(self, ahead: Ahead) -> Self {
         Self { ahead: Some(ahead), ..self }
+    }
+}
+
+impl Sequence {
+    /// A request that waits, with a context of `context` tokens. One that asks for no tokens, or
+    /// whose prompt fills the context, is finished at once.
+    #[must_use]
+    pub fn new(id: RequestId, request: Request, context: usize) -> Self {
+        let Request { mut prompt, max_new_tokens, stop_tokens, stop_texts, sampling, seed } =
+            request;
+        // All room at once: a token that is accepted allocates nothing.
+        prompt.reserve_exact(max_new_tokens.min(context.saturating_sub(prompt.len())));
+        let phase = if max_new_tokens == 0 {
+            Phase::Finished(FinishReason::Length)
+        } else if prompt.len() >= context {
+            Phase::Finished(FinishReason::ContextFull)
+        } else {
+            Phase::Waiting
+        };
+        Self {
+            id,
+            prompt_len: prompt.len(),
+            tokens: prompt,
+            num_computed: 0,
+            phase,
+            slot: None,
+            sampler: Sampler::new(sampling, seed),
+            limits: Limits { max_new_tokens, context, stop_tokens },
+            stop_texts: StopTexts::new(stop_texts),
+            constraint: None,
+            waited: 0,
+            record: None,
+        }
     }
 }
