@@ -13,7 +13,7 @@ use super::{
     batch::{budget, places},
     form,
     interrupt::Caught,
-    options::{ModelOption, at_least_one, count},
+    options::{ModelOption, absent, at_least_one, count},
     session::{Session, check_draft},
     template::Template,
 };
@@ -127,7 +127,7 @@ pub(super) struct Args {
     /// Further name by which clients may reach the server (may be repeated)
     #[arg(long = "allow-host", value_name = "NAME")]
     allow_hosts: Vec<String>,
-    /// Name of the model [default: the name of its file or folder]
+    /// Name of the model [default: as given, or the name of its file or folder]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Batch slots: requests computed at once
@@ -148,7 +148,7 @@ pub(super) struct Args {
     /// Reuse pages that hold the same prompt prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Propose tokens with a draft model (folder or GGUF file), or `lookup` (from the text)
+    /// Propose tokens with a draft model (folder, GGUF file or name), or `lookup` (from the text)
     #[arg(long, value_name = "MODEL")]
     draft: Option<Draft>,
     /// Maximum answers per request (`n`)
@@ -192,15 +192,11 @@ impl Args {
         if !self.cors.as_ref().is_none_or(origin) {
             return wrong("--cors: expected an origin, as https://example.org, or *");
         }
-        let path = self.model.path();
-        let path = path.canonicalize().unwrap_or(path);
-        let name = if path.is_file() { path.file_stem() } else { path.file_name() };
-        let name = name.map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into());
         Ok(Settings {
             host: self.host.clone(),
             port: self.port,
             allow_hosts: self.allow_hosts.clone(),
-            name: self.name.clone().unwrap_or(name),
+            name: self.name.clone().unwrap_or_else(|| self.model.name()),
             max_batch: self.max_batch,
             max_queue: self.max_queue,
             max_choices: self.max_choices,
@@ -240,6 +236,9 @@ pub(super) fn run(solution: &Solution, args: Args, server: Server) -> Result<Exi
 pub fn open_for_server(solution: &Solution, arguments: &[String]) -> Result<(Opened, Settings)> {
     let words = std::iter::once("serve").chain(arguments.iter().map(String::as_str));
     let Alone { args } = Alone::try_parse_from(words).map_err(|error| {
+        if let Some(absent) = absent(&error) {
+            return anyhow!("{absent}");
+        }
         // The usage that follows is that of the command.
         let text = error.to_string();
         let problem: Vec<&str> =

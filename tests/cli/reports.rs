@@ -157,7 +157,7 @@ fn inspect_lists_what_a_file_holds() {
     run(&["inspect", &folder.file("absent")]).fails_in_one_line(
         "no file",
         1,
-        &["absent", "cannot be read"],
+        &["absent", "no such file"],
     );
     run(&["inspect", folder.name()]).fails_in_one_line("a folder", 1, &["config.json"]);
     folder.write("text.gguf", b"once upon a time");
