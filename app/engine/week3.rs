@@ -11,9 +11,10 @@ use tiny_llm::{
     },
     week3::{
         ahead::{Ahead, Pricing},
-        engine::{Engine, EngineOptions},
+        engine::Engine,
+        in_parts::InParts,
+        options::EngineOptions,
         paged::PagedCache,
-        parts::InParts,
         pass::Pass,
         prefix_hash::hash_page,
         prefix_index::PrefixIndex,

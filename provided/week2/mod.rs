@@ -33,6 +33,12 @@ pub(crate) mod blocks;
 // Day 4: weights in blocks of 256, and writing files.
 #[path = "k_quants/quantize.rs"]
 pub mod quantize;
+#[path = "k_quants/search_scale.rs"]
+pub mod search_scale;
+#[path = "k_quants/target.rs"]
+pub mod target;
+#[path = "k_quants/write_file.rs"]
+pub mod write_file;
 
 // Day 5: products of quantized rows.
 pub(crate) mod kernels;

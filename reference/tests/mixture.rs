@@ -13,9 +13,10 @@ use tiny_llm_reference::{
         plan::{AttentionKind, Plan},
     },
     week3::{
-        engine::{Engine, EngineOptions, Event},
+        engine::{Engine, Event},
+        in_parts::InParts,
+        options::EngineOptions,
         paged::PagedCache,
-        parts::InParts,
         prefix_hash::hash_page,
         request::Request,
         room::EngineCache,

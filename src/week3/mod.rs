@@ -12,7 +12,7 @@ pub mod request;
 pub mod slots;
 #[path = "batching/stop.rs"]
 pub mod stop;
-pub use crate::provided::week3::{extras, pass, room, sampler};
+pub use crate::provided::week3::{extras, options, pass, room, sampler};
 
 // Day 2: which rows go into a step.
 #[path = "scheduling/scheduler.rs"]
@@ -32,6 +32,7 @@ pub mod pool;
 pub mod parts;
 #[path = "paged_attention/reader.rs"]
 pub mod reader;
+pub use crate::provided::week3::in_parts;
 
 // Day 5: keys and values that requests share.
 #[path = "prefixes/prefix_hash.rs"]
@@ -54,7 +55,7 @@ pub mod drafter;
 pub mod lookup;
 #[path = "speculation/speculate.rs"]
 pub mod speculate;
-pub use crate::provided::week3::{ahead, draft_backoff, propose};
+pub use crate::provided::week3::{ahead, draft_backoff, lookup_drafter, propose};
 
 // Day 7: answers in JSON.
 #[path = "forms/json.rs"]

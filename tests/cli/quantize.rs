@@ -4,7 +4,7 @@ use std::{ops::ControlFlow, path::Path};
 
 use tiny_llm::{
     week1::weights::to_f32,
-    week2::{gguf::Gguf, parallel::Team, quantize::Source, recipe::Target},
+    week2::{gguf::Gguf, parallel::Team, quantize::Source, target::Target},
 };
 use tiny_llm_formats::{
     Tensor,

@@ -1,6 +1,6 @@
 //! Week 4, day 7, task 3: weights from a slow device.
 
-use tiny_llm::week4::streamed::store::{Counts, split_row};
+use tiny_llm::week4::streamed::{storage::Counts, store::split_row};
 
 use super::*;
 

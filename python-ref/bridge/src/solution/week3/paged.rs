@@ -19,9 +19,10 @@ use super::{
     },
     request::Request,
     rust::{
-        engine::{self, EngineOptions, Event},
+        engine::{self, Event},
+        in_parts::InParts,
+        options::EngineOptions,
         paged as rust,
-        parts::InParts,
         pool::Page,
         room::EngineCache as _,
     },
