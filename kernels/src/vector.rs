@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use half::{f16, slice::HalfFloatSliceExt};
 
 pub use crate::loops::TILE;
-use crate::rung::Rung;
+use crate::{q8_rows::Q8Rows, rung::Rung};
 #[cfg(target_arch = "x86_64")]
 use crate::{
     avx512::{exp, tiles, values},
@@ -102,7 +102,10 @@ macro_rules! for_each_unit {
             use crate::loops::Fused as OnEveryProcessor;
             #[cfg(not(target_arch = "aarch64"))]
             use crate::loops::Separate as OnEveryProcessor;
-            use crate::loops;
+            use crate::q8_rows::Q8Rows;
+            mod loops {
+                pub(super) use crate::{loops::*, q8_rows::*};
+            }
 
             $(
                 pub(super) fn $name(unit: Unit, $($arg: $type),*) $(-> $out)? {
@@ -143,6 +146,16 @@ for_each_unit! {
     tile_scores_transposed_of_any(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut [f32]);
     /// As [`tile_sum`], for heads of any size.
     tile_sum_of_any(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]);
+    /// Widens `rows [n, D]` to f32: `out [n, D]`. Exact: a code times its scale has 18 bits.
+    widen_q8(rows: Q8Rows<'_>, out: &mut [f32]);
+    /// As [`tile_scores`], to the last bit, of widened keys: `q [G][D]`, `keys [n, D]`.
+    tile_scores_q8(q: &[&[f32]], keys: Q8Rows<'_>, scale: f32, scores: &mut [f32]);
+    /// As [`tile_sum`], to the last bit, of widened values: `values [n, D]`.
+    tile_sum_q8(weights: &[f32], factors: &[f32], values: Q8Rows<'_>, out: &mut [f32]);
+    /// Quantizes one row `values [D]` to `row [row_words(D)]`. A scale is the largest number over
+    /// 127, rounded down to f16. If one number of a block is NaN, infinite or above 8 million, the
+    /// scale is NaN, and so is the block.
+    narrow_q8(values: &[f32], row: &mut [u32]);
 }
 
 /// Each score `s` becomes `e^(s − max)`; returns their sum.

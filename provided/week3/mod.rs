@@ -38,6 +38,10 @@ mod shares;
 #[path = "scheduling/step_times.rs"]
 pub mod step_times;
 
+// Day 5: what has been computed is kept.
+#[path = "prefixes/from_words.rs"]
+pub mod from_words;
+
 // Day 6: several tokens in a pass.
 #[path = "speculation/ahead.rs"]
 pub mod ahead;

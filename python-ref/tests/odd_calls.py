@@ -492,7 +492,23 @@ def o_two_pass(q, keys, values, lengths, scale):
     return day1.scaled_dot_product_attention(q, keys, values, scale)
 
 
+def q8_0(x):
+    """What a q8_0 cache rounds rows `[…, D]` to: a code of 8 bits times a scale for each 32 numbers."""
+    out = np.array(x, dtype=np.float32)
+    with np.errstate(all="ignore"):
+        for start in range(0, out.shape[-1], 32):
+            block = out[..., start : start + 32]
+            exact = np.abs(block).max(axis=-1, keepdims=True) / np.float32(127)
+            scale = exact.astype(np.float16)
+            scale = np.where(scale > exact, np.nextafter(scale, np.float16(0)), scale).astype(np.float32)
+            codes = np.clip(np.rint(block * (1 / scale)), -127, 127)
+            block[...] = np.where(np.isfinite(scale), np.where(scale > 0, codes * scale, 0), np.nan)
+    return out.astype(x.dtype)
+
+
 def cache_round(x, cache_type):
+    if cache_type == CT.Q8_0:
+        return q8_0(x)
     with np.errstate(over="ignore"):
         return x.astype(np.float16).astype(PRECISION) if cache_type == CT.F16 else x
 
@@ -823,7 +839,7 @@ def o_feed(tokens, chunk, context, cache_type):
 
 def c_feed(found, expected, tokens, chunk, context, cache_type):
     # Keys and values of half precision have 11 bits.
-    allowed = (0.03 if cache_type == CT.F16 else 1e-3) * np.abs(expected).max(initial=0)
+    allowed = {CT.F32: 1e-3, CT.F16: 0.03, CT.Q8_0: 0.1}[cache_type] * np.abs(expected).max(initial=0)
     assert found.shape == expected.shape and (np.abs(found - expected) <= allowed).all(), f"{found}, not {expected}"
 
 

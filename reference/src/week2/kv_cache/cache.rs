@@ -8,7 +8,10 @@ use std::{fmt, ops::Range, str::FromStr};
 use half::f16;
 
 use super::{
-    kernels::vector::{narrow, prefetch, widen_f16},
+    kernels::{
+        q8_rows::{Q8Rows, row_words},
+        vector::{narrow, narrow_q8, prefetch, widen_f16, widen_q8},
+    },
     plan::Plan,
     rows::Queries,
 };
@@ -70,6 +73,12 @@ pub trait KvCache: Sync {
     /// Forgets the positions of a sequence from `len` on.
     fn truncate(&mut self, sequence: usize, len: usize);
 
+    /// Whether the cache is one of [`CacheType::Q8_0`]. Its runs hold the words of quantized rows in
+    /// [`Cells::F32`], which [`q8_rows`] reads.
+    fn holds_q8(&self) -> bool {
+        false
+    }
+
     /// Attention in a cache's own way: what [`attend`](super::attention::attend) says, in another
     /// order of sums. Returns whether it has been done; a plain cache leaves it to `attend`.
     fn attend(&self, _plan: &Plan, _layer: usize, _queries: Queries<'_>, _out: &mut [f32]) -> bool {
@@ -85,6 +94,21 @@ pub enum CacheType {
     /// 2 bytes a number.
     #[default]
     F16,
+    /// Blocks of 32 codes of a byte and a scale of 2 bytes: provided, see
+    /// [`q8_rows`](super::kernels::q8_rows).
+    Q8_0,
+}
+
+impl CacheType {
+    /// Returns the bytes of a head's key, or value, of `head_dim` numbers.
+    #[must_use]
+    pub fn row_bytes(self, head_dim: usize) -> usize {
+        match self {
+            Self::F32 => 4 * head_dim,
+            Self::F16 => 2 * head_dim,
+            Self::Q8_0 => 4 * row_words(head_dim),
+        }
+    }
 }
 
 impl fmt::Display for CacheType {
@@ -92,6 +116,7 @@ impl fmt::Display for CacheType {
         f.pad(match self {
             Self::F32 => "f32",
             Self::F16 => "f16",
+            Self::Q8_0 => "q8_0",
         })
     }
 }
@@ -103,7 +128,8 @@ impl FromStr for CacheType {
         match name {
             "f32" => Ok(Self::F32),
             "f16" => Ok(Self::F16),
-            _ => Err(format!("found cache type {name:?}, expected f32 or f16")),
+            "q8_0" => Ok(Self::Q8_0),
+            _ => Err(format!("found cache type {name:?}, expected f32, f16 or q8_0")),
         }
     }
 }
@@ -151,11 +177,20 @@ pub struct Run<'a> {
 #[derive(Debug, Clone)]
 pub struct DenseCache {
     shape: CacheShape,
-    keys: Store,
-    values: Store,
+    keys: Numbers,
+    values: Numbers,
     /// `[sequences]`, how many positions of each sequence every layer holds.
     lengths: Vec<usize>,
     computed: usize,
+}
+
+/// The keys or the values of a cache, in rows of `D`. Indices count numbers, whatever the type.
+#[derive(Debug, Clone)]
+pub(crate) enum Numbers {
+    /// As floats.
+    Plain(Store),
+    /// As rows of q8_0: `[rows, row_words(D)]`.
+    Q8_0 { words: Vec<f32>, dim: usize },
 }
 
 /// The numbers of a cache, one after the other.
@@ -220,6 +255,10 @@ impl KvCache for DenseCache {
     fn truncate(&mut self, sequence: usize, len: usize) {
         self.lengths[sequence] = self.lengths[sequence].min(len);
     }
+
+    fn holds_q8(&self) -> bool {
+        self.keys.holds_q8()
+    }
 }
 
 impl DenseCache {
@@ -229,7 +268,7 @@ impl DenseCache {
     pub fn new(shape: CacheShape, cache_type: CacheType) -> Self {
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
         let numbers = layers * sequences * kv_heads * capacity * head_dim;
-        let store = || Store::new(numbers, cache_type);
+        let store = || Numbers::new(numbers, head_dim, cache_type);
         Self { shape, keys: store(), values: store(), lengths: vec![0; sequences], computed: 0 }
     }
 
@@ -277,31 +316,77 @@ impl DenseCache {
     }
 }
 
-impl Store {
+impl Numbers {
     /// `n` zeros. The system gives memory for them as they are written.
-    pub(crate) fn new(numbers: usize, cache_type: CacheType) -> Self {
+    pub(crate) fn new(numbers: usize, dim: usize, cache_type: CacheType) -> Self {
         match cache_type {
-            CacheType::F32 => Self::F32(vec![0.0; numbers]),
-            CacheType::F16 => Self::F16(bytemuck::allocation::zeroed_vec(numbers)),
+            CacheType::F32 => Self::Plain(Store::F32(vec![0.0; numbers])),
+            CacheType::F16 => Self::Plain(Store::F16(bytemuck::allocation::zeroed_vec(numbers))),
+            CacheType::Q8_0 => {
+                let rows = numbers.checked_div(dim).unwrap_or(0);
+                Self::Q8_0 { words: vec![0.0; rows * row_words(dim)], dim }
+            }
         }
     }
 
-    /// Bytes of one number.
-    pub(crate) fn number_bytes(&self) -> usize {
-        match self {
-            Self::F32(_) => size_of::<f32>(),
-            Self::F16(_) => size_of::<f16>(),
-        }
+    pub(crate) fn holds_q8(&self) -> bool {
+        matches!(self, Self::Q8_0 { .. })
     }
 
     /// Copies the `n` numbers from index `from` on to index `to` and what follows it.
     pub(crate) fn copy(&mut self, from: usize, to: usize, n: usize) {
         match self {
-            Self::F32(store) => store.copy_within(from..from + n, to),
-            Self::F16(store) => store.copy_within(from..from + n, to),
+            Self::Plain(Store::F32(store)) => store.copy_within(from..from + n, to),
+            Self::Plain(Store::F16(store)) => store.copy_within(from..from + n, to),
+            Self::Q8_0 { words, dim } => {
+                let to = in_words(to, 0, *dim).start;
+                words.copy_within(in_words(from, n, *dim), to);
+            }
         }
     }
 
+    /// Writes `numbers` from index `at` on. Rows of q8_0 are written whole.
+    pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
+        match self {
+            Self::Plain(store) => store.put(at, numbers),
+            Self::Q8_0 { words, dim } => {
+                let rows = &mut words[in_words(at, numbers.len(), *dim)];
+                let rows = bytemuck::cast_slice_mut(rows).chunks_exact_mut(row_words(*dim));
+                numbers.chunks_exact(*dim).zip(rows).for_each(|(x, row)| narrow_q8(x, row));
+            }
+        }
+    }
+
+    /// Prefetches the `n` numbers from index `at` on, which are read next. `in_a_row` says that they
+    /// follow those that are read now.
+    pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
+        match self {
+            Self::Plain(Store::F32(store)) => prefetch(&store[at..at + n], in_a_row),
+            Self::Plain(Store::F16(store)) => prefetch(&store[at..at + n], in_a_row),
+            Self::Q8_0 { words, dim } => prefetch(&words[in_words(at, n, *dim)], in_a_row),
+        }
+    }
+
+    /// The `n` numbers from index `at` on; of q8_0, the words of their rows.
+    pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
+        match self {
+            Self::Plain(Store::F32(store)) => Cells::F32(&store[at..at + n]),
+            Self::Plain(Store::F16(store)) => Cells::F16(&store[at..at + n]),
+            Self::Q8_0 { words, dim } => Cells::F32(&words[in_words(at, n, *dim)]),
+        }
+    }
+}
+
+/// The words of the `n` numbers from index `at` on, in rows of `dim`.
+#[track_caller]
+fn in_words(at: usize, n: usize, dim: usize) -> Range<usize> {
+    let whole = at.is_multiple_of(dim) && n.is_multiple_of(dim);
+    assert!(whole, "{n} numbers from index {at}: a q8_0 cache holds whole rows of {dim}");
+    let words = row_words(dim);
+    at / dim * words..(at + n) / dim * words
+}
+
+impl Store {
     /// Writes `numbers` from index `at` on; an f16 is the nearest to its number.
     pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         // SOLUTION week2-day1 task 1
@@ -310,23 +395,6 @@ impl Store {
             Self::F16(store) => narrow(numbers, &mut store[at..at + numbers.len()]),
         }
         // END SOLUTION
-    }
-
-    /// Prefetches the `n` numbers from index `at` on, which are read next. `in_a_row` says that they
-    /// follow those that are read now.
-    pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
-        match self {
-            Self::F32(store) => prefetch(&store[at..at + n], in_a_row),
-            Self::F16(store) => prefetch(&store[at..at + n], in_a_row),
-        }
-    }
-
-    /// The `n` numbers from index `at` on.
-    pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
-        match self {
-            Self::F32(store) => Cells::F32(&store[at..at + n]),
-            Self::F16(store) => Cells::F16(&store[at..at + n]),
-        }
     }
 }
 
@@ -355,4 +423,26 @@ pub fn widen(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32
             widen_f16(&x[range], &mut out[..n * dim]);
         }
     }
+}
+
+/// The rows of a cache for which [`KvCache::holds_q8`].
+///
+/// # Panics
+/// If `cells` is of another cache: f16.
+#[must_use]
+#[track_caller]
+pub fn quantized(cells: Cells<'_>, dim: usize) -> Q8Rows<'_> {
+    let Cells::F32(words) = cells else { panic!("found numbers in f16, expected rows of q8_0") };
+    Q8Rows { words: bytemuck::cast_slice(words), dim }
+}
+
+/// As [`widen`], of a cache for which [`KvCache::holds_q8`].
+///
+/// # Panics
+/// If `cells` has fewer rows or is of another cache, or `out` is too short.
+#[track_caller]
+pub fn widen_rows(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32]) {
+    let rows = quantized(cells, dim);
+    prefetch(rows.behind(from + n, n).words, true);
+    widen_q8(rows.part(from, n), &mut out[..n * dim]);
 }
