@@ -20,12 +20,12 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use half::{f16, slice::HalfFloatSliceExt};
 
 pub use crate::loops::TILE;
-use crate::{q8_rows::Q8Rows, rung::Rung};
 #[cfg(target_arch = "x86_64")]
 use crate::{
     avx512::{exp, tiles, values},
     prefetch::prefetch_next,
 };
+use crate::{q8_rows::Q8Rows, rung::Rung};
 
 /// What the loops are compiled to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

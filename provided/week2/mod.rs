@@ -17,6 +17,8 @@ pub mod layer;
 pub mod plan;
 #[path = "kv_cache/q8_attention.rs"]
 pub mod q8_attention;
+#[path = "kv_cache/q8_store.rs"]
+pub(crate) mod q8_store;
 #[path = "kv_cache/rope.rs"]
 pub mod rope;
 #[path = "kv_cache/rows.rs"]

@@ -116,11 +116,11 @@ fn answers<C: EngineCache>(
 
 #[test]
 fn a_request_alone_and_in_random_company() {
-    for (sinks, kind) in [(false, CacheType::F16), (true, CacheType::F16), (true, CacheType::Q8_0)] {
+    for (sinks, kind) in [(false, CacheType::F16), (true, CacheType::F16), (true, CacheType::Q8_0)]
+    {
         let (model, mut rng) = (model(sinks), Rng::new(6));
         let requests = requests(&model, &mut rng);
-        let dense =
-            |sequences| InParts::new(DenseCache::new(shape(&model, sequences), kind));
+        let dense = |sequences| InParts::new(DenseCache::new(shape(&model, sequences), kind));
         let alone: Vec<Vec<u32>> = requests
             .iter()
             .map(|request| {
@@ -156,7 +156,8 @@ fn a_request_alone_and_in_random_company() {
 /// The engine writes what one text at a time would be.
 #[test]
 fn greedy_answers_are_those_of_a_session() {
-    for (sinks, kind) in [(false, CacheType::F16), (true, CacheType::F16), (true, CacheType::Q8_0)] {
+    for (sinks, kind) in [(false, CacheType::F16), (true, CacheType::F16), (true, CacheType::Q8_0)]
+    {
         let model = model(sinks);
         let requests = requests(&model, &mut Rng::new(7));
         for request in requests.into_iter().filter(|request| request.sampling.temperature == 0.0) {

@@ -6,10 +6,11 @@ use tiny_llm_harness::fixtures::random;
 use tiny_llm_reference::{
     week2::{
         attention::attend,
-        cache::{CacheShape, CacheType, DenseCache, KvCache, quantized, widen_rows},
+        cache::{CacheShape, CacheType, DenseCache, KvCache},
         kernels::Rung,
         parallel::Team,
         plan::{AttentionKind, Plan},
+        q8_attention::{quantized, widen_rows},
         rows::{Queries, Row},
     },
     week3::{
@@ -97,7 +98,8 @@ fn attention_is_that_of_the_rounded_numbers() {
         for kind in [AttentionKind::Streaming, AttentionKind::TwoPass] {
             // A row alone, a few, and blocks of a prompt.
             for n in [1, 3, 20, POSITIONS] {
-                let (found, expected) = (attention(&cache, kind, 0, n), attention(&plain, kind, 0, n));
+                let (found, expected) =
+                    (attention(&cache, kind, 0, n), attention(&plain, kind, 0, n));
                 assert!(found == expected, "{kind}, heads of {head_dim}, {n} rows");
             }
         }

@@ -3,8 +3,13 @@
 use std::ops::Range;
 
 use crate::week2::{
-    cache::{Run, quantized, widen_rows},
-    kernels::vector::{TILE, tile_scores_q8, tile_scores_transposed, tile_sum, tile_sum_q8},
+    cache::{Cells, Run},
+    kernels::{
+        q8_rows::Q8Rows,
+        vector::{
+            TILE, prefetch, tile_scores_q8, tile_scores_transposed, tile_sum, tile_sum_q8, widen_q8,
+        },
+    },
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax, Query},
 };
 
@@ -96,4 +101,26 @@ fn transpose(tile: &[f32], head_dim: usize, transposed: &mut [f32]) {
             transposed[d * TILE + j] = x;
         }
     }
+}
+
+/// The rows of a cache for which [`holds_q8`](crate::week2::cache::KvCache::holds_q8).
+///
+/// # Panics
+/// If `cells` is of another cache: f16.
+#[must_use]
+#[track_caller]
+pub fn quantized(cells: Cells<'_>, dim: usize) -> Q8Rows<'_> {
+    let Cells::F32(words) = cells else { panic!("found numbers in f16, expected rows of q8_0") };
+    Q8Rows { words: bytemuck::cast_slice(words), dim }
+}
+
+/// As [`widen`](crate::week2::cache::widen), of a cache for which [`holds_q8`](crate::week2::cache::KvCache::holds_q8).
+///
+/// # Panics
+/// If `cells` has fewer rows or is of another cache, or `out` is too short.
+#[track_caller]
+pub fn widen_rows(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32]) {
+    let rows = quantized(cells, dim);
+    prefetch(rows.behind(from + n, n).words, true);
+    widen_q8(rows.part(from, n), &mut out[..n * dim]);
 }

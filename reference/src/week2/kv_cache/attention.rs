@@ -7,10 +7,10 @@ use std::{iter, ops::Range};
 use half::f16;
 
 use super::{
-    cache::{Cells, KvCache, Run, widen_rows},
+    cache::{Cells, KvCache, Run},
     kernels::vector::TILE,
     plan::{AttentionKind, Plan},
-    q8_attention::{attend_q8, attend_q8_row},
+    q8_attention::{attend_q8, attend_q8_row, widen_rows},
     rows::{Queries, Row},
     streaming::{
         MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax, Query, attend_block,

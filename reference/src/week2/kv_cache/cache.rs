@@ -9,10 +9,11 @@ use half::f16;
 
 use super::{
     kernels::{
-        q8_rows::{Q8Rows, row_words},
-        vector::{narrow, narrow_q8, prefetch, widen_f16, widen_q8},
+        q8_rows::row_words,
+        vector::{narrow, prefetch, widen_f16},
     },
     plan::Plan,
+    q8_store::Q8Store,
     rows::Queries,
 };
 
@@ -189,8 +190,8 @@ pub struct DenseCache {
 pub(crate) enum Numbers {
     /// As floats.
     Plain(Store),
-    /// As rows of q8_0: `[rows, row_words(D)]`.
-    Q8_0 { words: Vec<f32>, dim: usize },
+    /// As rows of q8_0.
+    Q8(Q8Store),
 }
 
 /// The numbers of a cache, one after the other.
@@ -317,76 +318,70 @@ impl DenseCache {
 }
 
 impl Numbers {
-    /// `n` zeros. The system gives memory for them as they are written.
+    /// `n` zeros, for rows of `dim`. The system gives memory for them as they are written.
     pub(crate) fn new(numbers: usize, dim: usize, cache_type: CacheType) -> Self {
         match cache_type {
-            CacheType::F32 => Self::Plain(Store::F32(vec![0.0; numbers])),
-            CacheType::F16 => Self::Plain(Store::F16(bytemuck::allocation::zeroed_vec(numbers))),
-            CacheType::Q8_0 => {
-                let rows = numbers.checked_div(dim).unwrap_or(0);
-                Self::Q8_0 { words: vec![0.0; rows * row_words(dim)], dim }
-            }
+            CacheType::Q8_0 => Self::Q8(Q8Store::new(numbers, dim)),
+            other => Self::Plain(Store::new(numbers, other)),
         }
     }
 
+    /// Whether they are rows of q8_0.
     pub(crate) fn holds_q8(&self) -> bool {
-        matches!(self, Self::Q8_0 { .. })
+        matches!(self, Self::Q8(_))
+    }
+
+    /// As [`Store::copy`].
+    pub(crate) fn copy(&mut self, from: usize, to: usize, n: usize) {
+        match self {
+            Self::Plain(store) => store.copy(from, to, n),
+            Self::Q8(store) => store.copy(from, to, n),
+        }
+    }
+
+    /// As [`Store::put`].
+    pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
+        match self {
+            Self::Plain(store) => store.put(at, numbers),
+            Self::Q8(store) => store.put(at, numbers),
+        }
+    }
+
+    /// As [`Store::prefetch`].
+    pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
+        match self {
+            Self::Plain(store) => store.prefetch(at, n, in_a_row),
+            Self::Q8(store) => store.prefetch(at, n, in_a_row),
+        }
+    }
+
+    /// As [`Store::get`]; of q8_0, the words of the rows.
+    pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
+        match self {
+            Self::Plain(store) => store.get(at, n),
+            Self::Q8(store) => Cells::F32(store.get(at, n)),
+        }
+    }
+}
+
+impl Store {
+    /// `n` zeros. The system gives memory for them as they are written.
+    pub(crate) fn new(numbers: usize, cache_type: CacheType) -> Self {
+        match cache_type {
+            CacheType::F32 => Self::F32(vec![0.0; numbers]),
+            CacheType::F16 => Self::F16(bytemuck::allocation::zeroed_vec(numbers)),
+            CacheType::Q8_0 => unreachable!("rows of q8_0 are in a Q8Store"),
+        }
     }
 
     /// Copies the `n` numbers from index `from` on to index `to` and what follows it.
     pub(crate) fn copy(&mut self, from: usize, to: usize, n: usize) {
         match self {
-            Self::Plain(Store::F32(store)) => store.copy_within(from..from + n, to),
-            Self::Plain(Store::F16(store)) => store.copy_within(from..from + n, to),
-            Self::Q8_0 { words, dim } => {
-                let to = in_words(to, 0, *dim).start;
-                words.copy_within(in_words(from, n, *dim), to);
-            }
+            Self::F32(store) => store.copy_within(from..from + n, to),
+            Self::F16(store) => store.copy_within(from..from + n, to),
         }
     }
 
-    /// Writes `numbers` from index `at` on. Rows of q8_0 are written whole.
-    pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
-        match self {
-            Self::Plain(store) => store.put(at, numbers),
-            Self::Q8_0 { words, dim } => {
-                let rows = &mut words[in_words(at, numbers.len(), *dim)];
-                let rows = bytemuck::cast_slice_mut(rows).chunks_exact_mut(row_words(*dim));
-                numbers.chunks_exact(*dim).zip(rows).for_each(|(x, row)| narrow_q8(x, row));
-            }
-        }
-    }
-
-    /// Prefetches the `n` numbers from index `at` on, which are read next. `in_a_row` says that they
-    /// follow those that are read now.
-    pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
-        match self {
-            Self::Plain(Store::F32(store)) => prefetch(&store[at..at + n], in_a_row),
-            Self::Plain(Store::F16(store)) => prefetch(&store[at..at + n], in_a_row),
-            Self::Q8_0 { words, dim } => prefetch(&words[in_words(at, n, *dim)], in_a_row),
-        }
-    }
-
-    /// The `n` numbers from index `at` on; of q8_0, the words of their rows.
-    pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
-        match self {
-            Self::Plain(Store::F32(store)) => Cells::F32(&store[at..at + n]),
-            Self::Plain(Store::F16(store)) => Cells::F16(&store[at..at + n]),
-            Self::Q8_0 { words, dim } => Cells::F32(&words[in_words(at, n, *dim)]),
-        }
-    }
-}
-
-/// The words of the `n` numbers from index `at` on, in rows of `dim`.
-#[track_caller]
-fn in_words(at: usize, n: usize, dim: usize) -> Range<usize> {
-    let whole = at.is_multiple_of(dim) && n.is_multiple_of(dim);
-    assert!(whole, "{n} numbers from index {at}: a q8_0 cache holds whole rows of {dim}");
-    let words = row_words(dim);
-    at / dim * words..(at + n) / dim * words
-}
-
-impl Store {
     /// Writes `numbers` from index `at` on; an f16 is the nearest to its number.
     pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         // SOLUTION week2-day1 task 1
@@ -395,6 +390,23 @@ impl Store {
             Self::F16(store) => narrow(numbers, &mut store[at..at + numbers.len()]),
         }
         // END SOLUTION
+    }
+
+    /// Prefetches the `n` numbers from index `at` on, which are read next. `in_a_row` says that they
+    /// follow those that are read now.
+    pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
+        match self {
+            Self::F32(store) => prefetch(&store[at..at + n], in_a_row),
+            Self::F16(store) => prefetch(&store[at..at + n], in_a_row),
+        }
+    }
+
+    /// The `n` numbers from index `at` on.
+    pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
+        match self {
+            Self::F32(store) => Cells::F32(&store[at..at + n]),
+            Self::F16(store) => Cells::F16(&store[at..at + n]),
+        }
     }
 }
 
@@ -423,26 +435,4 @@ pub fn widen(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32
             widen_f16(&x[range], &mut out[..n * dim]);
         }
     }
-}
-
-/// The rows of a cache for which [`KvCache::holds_q8`].
-///
-/// # Panics
-/// If `cells` is of another cache: f16.
-#[must_use]
-#[track_caller]
-pub fn quantized(cells: Cells<'_>, dim: usize) -> Q8Rows<'_> {
-    let Cells::F32(words) = cells else { panic!("found numbers in f16, expected rows of q8_0") };
-    Q8Rows { words: bytemuck::cast_slice(words), dim }
-}
-
-/// As [`widen`], of a cache for which [`KvCache::holds_q8`].
-///
-/// # Panics
-/// If `cells` has fewer rows or is of another cache, or `out` is too short.
-#[track_caller]
-pub fn widen_rows(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32]) {
-    let rows = quantized(cells, dim);
-    prefetch(rows.behind(from + n, n).words, true);
-    widen_q8(rows.part(from, n), &mut out[..n * dim]);
 }

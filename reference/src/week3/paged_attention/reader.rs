@@ -6,8 +6,9 @@
 use std::ops::Range;
 
 use crate::week2::{
-    cache::{Cells, DenseCache, KvCache, Run, widen, widen_rows},
+    cache::{Cells, DenseCache, KvCache, Run, widen},
     kernels::vector::{TILE, tile_scores, tile_scores_transposed, tile_sum},
+    q8_attention::widen_rows,
     rows::Row,
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, OnlineSoftmax},
 };

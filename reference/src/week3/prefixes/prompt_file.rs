@@ -84,8 +84,11 @@ impl PromptKey {
     pub fn new(fingerprint: u64, cache_type: cache::CacheType, shape: CacheShape) -> Self {
         let CacheShape { layers, kv_heads, head_dim, .. } = shape;
         let holds_q8 = cache_type == cache::CacheType::Q8_0;
-        let (fingerprint, head_dim) =
-            if holds_q8 { (fingerprint ^ Q8_0, row_words(head_dim)) } else { (fingerprint, head_dim) };
+        let (fingerprint, head_dim) = if holds_q8 {
+            (fingerprint ^ Q8_0, row_words(head_dim))
+        } else {
+            (fingerprint, head_dim)
+        };
         let cache_type = match cache_type {
             cache::CacheType::F16 => CacheType::F16,
             cache::CacheType::F32 | cache::CacheType::Q8_0 => CacheType::F32,
@@ -330,7 +333,8 @@ pub fn open<T>(
 /// If the fingerprints of file and key differ by [`Q8_0`] alone.
 fn check_q8(bytes: &[u8], key: PromptKey) -> Result<()> {
     let header = bytes.get(12..24).filter(|_| bytes.starts_with(&MAGIC));
-    let Some((kind, fingerprint)) = header.and_then(|header| header.split_first_chunk::<4>()) else {
+    let Some((kind, fingerprint)) = header.and_then(|header| header.split_first_chunk::<4>())
+    else {
         return Ok(());
     };
     let fingerprint = u64::from_le_bytes(fingerprint.try_into().expect("eight bytes"));

@@ -3,6 +3,7 @@
 use super::rust::{
     cache::{self as rust, KvCache as _},
     kernels::q8_rows::row_words,
+    q8_attention::widen_rows,
 };
 use crate::prelude::*;
 
@@ -37,7 +38,7 @@ pub(crate) fn numbers(cells: rust::Cells<'_>, head_dim: usize, holds_q8: bool) -
         rust::Cells::F32(words) if holds_q8 => {
             let n = words.len() / row_words(head_dim);
             let mut numbers = vec![0.0; n * head_dim];
-            rust::widen_rows(cells, 0, n, head_dim, &mut numbers);
+            widen_rows(cells, 0, n, head_dim, &mut numbers);
             numbers
         }
         rust::Cells::F32(numbers) => numbers.to_vec(),
