@@ -170,7 +170,7 @@ fn a_row_with_a_nan_is_never_zeros() {
         let [mut keys, values] = cells(0, 1, 64);
         keys[70] = bad;
         cache.write(1, 0, 0, &keys, &values);
-        let mut numbers = [0.0; 64];
+        let mut numbers = [0f32; 64];
         for (head, expected) in [(0, 64), (1, 32)] {
             let run = cache.run(1, 0, head, 0..1);
             widen_rows(run.keys, 0, 1, 64, &mut numbers);

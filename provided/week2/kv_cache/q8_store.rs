@@ -25,8 +25,8 @@ impl Q8Store {
 
     /// Copies the `n` numbers from index `from` on to index `to` and what follows it.
     pub(crate) fn copy(&mut self, from: usize, to: usize, n: usize) {
-        let to = self.words_of(to, 0).start;
-        self.words.copy_within(self.words_of(from, n), to);
+        let (from, to) = (self.words_of(from, n), self.words_of(to, 0).start);
+        self.words.copy_within(from, to);
     }
 
     /// Quantizes `numbers`, which are whole rows, from index `at` on.
