@@ -33,6 +33,7 @@ import oracle.week1_day7 as day7
 import tiny_llm
 import torch
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, quants
+from live import q8_0
 from oracle.fixtures import Random
 from oracle.week2_day4 import permuted
 
@@ -490,20 +491,6 @@ def o_generate(prompt, new, context, stop):
 def o_two_pass(q, keys, values, lengths, scale):
     need(isinstance(lengths, (list, tuple)) and sum(map(positive, lengths)) == len(keys))
     return day1.scaled_dot_product_attention(q, keys, values, scale)
-
-
-def q8_0(x):
-    """What a q8_0 cache rounds rows `[…, D]` to: a code of 8 bits times a scale for each 32 numbers."""
-    out = np.array(x, dtype=np.float32)
-    with np.errstate(all="ignore"):
-        for start in range(0, out.shape[-1], 32):
-            block = out[..., start : start + 32]
-            exact = np.abs(block).max(axis=-1, keepdims=True) / np.float32(127)
-            scale = exact.astype(np.float16)
-            scale = np.where(scale > exact, np.nextafter(scale, np.float16(0)), scale).astype(np.float32)
-            codes = np.clip(np.rint(block * (1 / scale)), -127, 127)
-            block[...] = np.where(np.isfinite(scale), np.where(scale > 0, codes * scale, 0), np.nan)
-    return out.astype(x.dtype)
 
 
 def cache_round(x, cache_type):
