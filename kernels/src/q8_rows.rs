@@ -49,7 +49,11 @@ impl Q8Rows<'_> {
     #[must_use]
     pub fn behind(self, from: usize, n: usize) -> Self {
         let (words, end) = (row_words(self.dim), self.words.len());
-        Self { words: &self.words[end.min(from * words)..end.min((from + n) * words)], ..self }
+        let first = end.min(from * words);
+        Self {
+            words: &self.words[first..end.min(first.saturating_add(n.saturating_mul(words)))],
+            ..self
+        }
     }
 }
 
@@ -66,14 +70,14 @@ pub const fn row_words(dim: usize) -> usize {
 
 /// Widens a scale. Scales are never negative.
 #[inline(always)]
-fn scale(bits: u16) -> f32 {
+pub(crate) fn scale(bits: u16) -> f32 {
     let scale = f32::from_bits(u32::from(bits) << 13) * REBASE;
     if bits >= INFINITE { f32::NAN } else { scale }
 }
 
 /// The scales and the codes of each row.
 #[inline(always)]
-fn rows(rows: Q8Rows<'_>) -> impl Iterator<Item = (&[[u8; 2]], &[u8])> + Clone {
+pub(crate) fn rows(rows: Q8Rows<'_>) -> impl Iterator<Item = (&[[u8; 2]], &[u8])> + Clone {
     let (words, at) = (row_words(rows.dim), 4 * scale_words(rows.dim));
     rows.words.chunks_exact(words).map(move |row| {
         let (scales, codes) = bytemuck::cast_slice::<u32, u8>(row).split_at(at);
@@ -109,7 +113,7 @@ pub(crate) fn widen_q8<M: MultiplyAdd>(x: Q8Rows<'_>, out: &mut [f32]) {
 }
 
 #[inline(always)]
-pub(crate) fn tile_scores_q8<M: MultiplyAdd>(
+pub(crate) fn tile_scores_q8_of_any<M: MultiplyAdd>(
     q: &[&[f32]],
     keys: Q8Rows<'_>,
     scale: f32,
@@ -118,7 +122,11 @@ pub(crate) fn tile_scores_q8<M: MultiplyAdd>(
     let (mut q, mut scores) = (q, scores);
     while let Some(first) = q.first_chunk::<3>() {
         scores_of::<M, 3>(first, keys, scale, scores);
-        (q, scores) = (&q[3..], &mut scores[3 * TILE..]);
+        q = &q[3..];
+        if q.is_empty() {
+            return;
+        }
+        scores = &mut scores[3 * TILE..];
     }
     match q {
         [a, b] => scores_of::<M, 2>(&[a, b], keys, scale, scores),
