@@ -35,8 +35,8 @@ def schedule():
     for i, name in enumerate(shown):
         axes.text(-0.3, 0.46 - i, name, ha="right", va="center", fontsize=9)
     axes.text(-0.3, 1.15, "step", ha="right", va="bottom", fontsize=8, color=GREY)
-    axes.text(-0.3, -len(shown) + 0.4, "all", ha="right", va="center", fontsize=8)
-    below.text(-0.3, 0.46 - 3.5, "pages", ha="right", va="center", fontsize=9, rotation=90)
+    axes.text(-0.3, -len(shown) + 0.4, "rows", ha="right", va="center", fontsize=8)
+    below.text(-0.3, 0.46 - 3.5, "pages after the step", ha="right", va="center", fontsize=9, rotation=90)
     axes.set_xlim(-1.6, len(steps))
     below.set_xlim(-1.6, len(steps))
     axes.set_ylim(-len(shown) - 0.1, 2)

@@ -382,6 +382,11 @@ def attention_weights():
         axes.set_title(title, loc="left", color=ORANGE)
         axes.set(xlim=(-3.5, keys), ylim=(floor - 6, layers * heads + 0.2))
         bare(axes)
+    top = layers * heads + 0.5
+    panels[0].text(keys - 9.2, top + 0.5, "attention weight", ha="right", va="center", fontsize=8.5)
+    for i, weight in enumerate((0.05, 0.25, 0.5, 0.75, 1)):
+        panels[0].add_patch(Rectangle((keys - 8.9 + 1.8 * i, top), 0.94, 0.94, facecolor=mix(BLUE, weight), edgecolor="none", clip_on=False))
+        panels[0].text(keys - 8.43 + 1.8 * i, top + 1.1, f"{weight:g}", ha="center", va="bottom", fontsize=8)
     fig.subplots_adjust(hspace=0.12)
     return fig
 
@@ -484,7 +489,7 @@ def roofline():
     times.plot(rows, 1e3 * computing, color=GREEN, linewidth=1.0, linestyle=(0, (4, 3)))
     times.text(1.1, 1e3 * reading[0] * 1.15, "reading the weights", color=ORANGE, fontsize=9)
     times.text(2.3, 1e3 * computing[0] * 1.35, "computing", color=GREEN, fontsize=9, rotation=36)
-    times.text(balance * 1.1, 2.3, f"{balance:.0f} rows", color=GREY, fontsize=9)
+    times.text(balance * 1.1, 2.3, f"{balance:.1f} rows", color=GREY, fontsize=9)
     times.set_ylabel("milliseconds")
     times.set_yticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
     speed = axes[1]
@@ -492,7 +497,7 @@ def roofline():
     speed.plot(1, bandwidth / size, "o", color=ORANGE)
     speed.text(1.15, bandwidth / size * 0.78, f"decoding:\n{bandwidth / size:.0f} tokens/s", color=ORANGE, fontsize=9, va="top")
     best = operations / (2 * multiply_adds)
-    speed.text(480, best * 1.12, f"a long prompt: {best:.0f} tokens/s", color=GREEN, fontsize=9, ha="right")
+    speed.text(480, best * 1.12, f"prompts: {best:.0f} tokens/s", color=GREEN, fontsize=9, ha="right")
     speed.set_ylabel("tokens per second, at most")
     speed.set_yticks([10, 100, 1000], ["10", "100", "1,000"])
     speed.set_ylim(10, 1200)
@@ -554,22 +559,21 @@ def pages():
     owners = {index: [name for name, (_, table, _) in texts.items() if index in table] for index in range(8)}
     fig, axes = plt.subplots(figsize=(8.4, 4.3))
     bare(axes)
-    width, cell = 9.0, 9.0 / page
+    width, cell, left = 9.0, 9.0 / page, 3.0
     tables = dict(zip(texts, (8.2, 6.2, 4.2), strict=True))
     axes.text(0, 9.6, "block tables", fontsize=10)
     axes.text(8.2, 9.6, f"the pool: pages of {page} positions", fontsize=10)
     place = lambda index: (8.2, 8.4 - index * 1.15)  # noqa: E731
     for name, (length, table, colour) in texts.items():
         y = tables[name]
-        axes.text(0, y + 0.75, f"{name}, {length} positions", fontsize=9, color=colour)
+        axes.text(0, y + 0.05, f"{name},\n{length} positions", va="center", fontsize=9, color=colour)
+        end = left + len(table) * 0.9
         for i, index in enumerate(table):
-            axes.add_patch(Rectangle((i * 0.9, y - 0.35), 0.9, 0.8, facecolor=mix(colour, 0.2), edgecolor=colour, linewidth=1.2))
-            axes.text(i * 0.9 + 0.45, y + 0.05, str(index), ha="center", va="center", fontsize=10)
+            axes.add_patch(Rectangle((left + i * 0.9, y - 0.35), 0.9, 0.8, facecolor=mix(colour, 0.2), edgecolor=colour, linewidth=1.2))
+            axes.text(left + i * 0.9 + 0.45, y + 0.05, str(index), ha="center", va="center", fontsize=10)
             x, at = place(index)
-            start = (i * 0.9 + 0.45, y - 0.35) if i < len(table) - 1 else (i * 0.9 + 0.9, y + 0.05)
-            axes.add_patch(
-                FancyArrowPatch(start, (x - 0.45, at + 0.4), arrowstyle="-|>", mutation_scale=8, color=colour, linewidth=0.9, alpha=0.8, connectionstyle="arc3,rad=0.06")
-            )
+            arrow = FancyArrowPatch((end, y + 0.05), (x - 0.45, at + 0.4), arrowstyle="-|>", mutation_scale=8, color=colour, linewidth=0.9, alpha=0.8)
+            axes.add_patch(arrow)
     for index, names in owners.items():
         x, y = place(index)
         axes.text(x - 0.2, y + 0.4, str(index), ha="center", va="center", fontsize=9)
@@ -579,7 +583,7 @@ def pages():
             colour = PURPLE if shared else texts[used[0]][2] if used else None
             axes.add_patch(Rectangle((x + position * cell, y), cell * 0.86, 0.8, facecolor=mix(colour, 0.55) if colour else "none", edgecolor=GREY, linewidth=0.4))
         axes.text(x + width + 0.15, y + 0.4, {0: "free", 1: "1 owner", 2: "2 owners"}[len(names)], va="center", fontsize=8.5, color=INK if names else GREY)
-    axes.text(0, 2.2, f"violet: the prompt's {prompt} positions.\nA's first new token was to be\nwritten into page 1, which B\nhad too; so it was copied\nto page 2 before that.", fontsize=8.5, va="top", color=PURPLE)
+    axes.text(0, 2.2, f"Violet: the prompt's {prompt} positions.\nA's first new token belonged on\npage 1. B used that page too,\nso A copied it to page 2 first.", fontsize=8.5, va="top", color=PURPLE)
     axes.set(xlim=(-0.2, 19.2), ylim=(-0.6, 10.2))
     return fig
 

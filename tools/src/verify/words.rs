@@ -8,7 +8,7 @@ use super::context::{Outcome, Verification, succeeds};
 use crate::files::list;
 
 /// A phrase that is refused, and what to say instead. `#` is a digit.
-const PHRASES: [(&str, &str); 17] = [
+const PHRASES: [(&str, &str); 28] = [
     ("some #", "about"),
     ("so many, ", "the number itself, or `n`"),
     ("so much, ", "the amount itself"),
@@ -26,6 +26,17 @@ const PHRASES: [(&str, &str); 17] = [
     ("thousandths of a thousandth", "millionths"),
     ("way out that comes after", "every return path"),
     ("as they should not", "what is wrong with it"),
+    ("further tokens", "more tokens"),
+    ("in vain", "for nothing"),
+    ("be in the right", "isn't an error"),
+    ("all there is to", "the whole of"),
+    ("who pays", "what acts, not a person"),
+    ("who notices", "what acts, not a person"),
+    ("any of its own", "its own, or none"),
+    ("would rather", "prefers"),
+    ("whatever is no", "a subject that acts"),
+    ("comes in like", "arrives, or is computed"),
+    ("is nothing but", "is only"),
 ];
 
 /// Where people read: chapters, help, messages and comments.
