@@ -14,7 +14,10 @@ use tiny_llm::{
         cache::{CacheType, KvCache},
         generate::Session,
     },
-    week3::prompt_file::{MAGIC, PromptKey, encode, fingerprint, open, save},
+    week3::{
+        from_words::FromWords,
+        prompt_file::{MAGIC, PromptKey, encode, fingerprint, open, save},
+    },
 };
 
 /// The file and its state.
@@ -62,7 +65,7 @@ impl PromptFile {
         let opened = open(&self.path, self.key, |file| {
             let n = file.in_common(prompt).min(session.cache().shape().capacity);
             if n > known {
-                session.restore(&prompt[..n], |cache| file.restore(cache, 0, n));
+                session.restore(&prompt[..n], |cache| file.restore(&mut FromWords(cache), 0, n));
                 self.restored.0 = n;
             }
             file.tokens.clone()

@@ -298,11 +298,7 @@ fn cache_bytes(
     context: usize,
     kind: CacheType,
 ) -> Option<usize> {
-    let size = match kind {
-        CacheType::F32 => 4,
-        CacheType::F16 => 2,
-    };
-    [c.n_layers, c.n_kv_heads, c.head_dim, context, sequences, size]
+    [c.n_layers, c.n_kv_heads, kind.row_bytes(c.head_dim), context, sequences]
         .into_iter()
         .try_fold(2usize, usize::checked_mul)
 }

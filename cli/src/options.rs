@@ -41,7 +41,7 @@ pub(super) struct ModelOption {
     /// Attention: two-pass or streaming [default: streaming]
     #[arg(long, value_name = "KIND", help_heading = "Week 2's engine")]
     attention: Option<String>,
-    /// Element type of the cache: f32 or f16 [default: f16]
+    /// Element type of the cache: f32, f16 or q8_0 [default: f16]
     #[arg(long, value_name = "TYPE", help_heading = "Week 2's engine")]
     cache_type: Option<String>,
     /// Engine: direct, graph (week 4), or arena (a graph in one arena) [default: direct]

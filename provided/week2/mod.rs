@@ -15,6 +15,10 @@
 pub mod layer;
 #[path = "kv_cache/plan.rs"]
 pub mod plan;
+#[path = "kv_cache/q8_attention.rs"]
+pub mod q8_attention;
+#[path = "kv_cache/q8_store.rs"]
+pub(crate) mod q8_store;
 #[path = "kv_cache/rope.rs"]
 pub mod rope;
 #[path = "kv_cache/rows.rs"]

@@ -46,6 +46,10 @@ pub mod step_times;
 #[path = "paged_attention/in_parts.rs"]
 pub mod in_parts;
 
+// Day 5: what has been computed is kept.
+#[path = "prefixes/from_words.rs"]
+pub mod from_words;
+
 // Day 6: several tokens in a pass.
 #[path = "speculation/ahead.rs"]
 pub mod ahead;

@@ -110,7 +110,7 @@ fn synth_writes_gguf_files_of_every_type() {
     for (option, value, expected) in [
         ("--kernels", "fast", "naive"),
         ("--attention", "none", "streaming"),
-        ("--cache-type", "q8", "f16"),
+        ("--cache-type", "q8", "f32, f16 or q8_0"),
     ] {
         let run =
             run(&["logits", "--model", &file, "--tokens", "1", "--out", &other, option, value]);

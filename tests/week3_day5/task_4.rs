@@ -12,7 +12,7 @@ use tiny_llm::{
     },
     week3::{
         paged::PagedCache,
-        prompt_file::{HEADER, PromptKey, checksum, decode, encode, fingerprint, open, save},
+        prompt_file::{self, HEADER, PromptKey, checksum, decode, encode, fingerprint, open, save},
     },
 };
 use tiny_llm_harness::{
@@ -288,7 +288,7 @@ fn task_4_of_something_else() {
         (
             "an f32 cache",
             file.clone(),
-            PromptKey { cache_type: CacheType::F32, ..key },
+            PromptKey { cache_type: prompt_file::CacheType::F32, ..key },
             vec!["f16", "f32"],
         ),
         (

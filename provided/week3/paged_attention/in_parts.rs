@@ -146,7 +146,8 @@ fn attend_in_parts<C: Pages>(
                 *reader = Reader { sequence, visible, q, softmax, sums };
             }
             let readers = &mut readers[..block.len()];
-            let mut desk = Desk::for_queries(readers.len() * group);
+            let desk = Desk::for_queries(readers.len() * group);
+            let mut desk = desk.with_q8(cache.holds_q8());
             read_pages(cache, (layer, head), start..end, readers, scale, &mut desk);
         }
         for (state, softmax) in states.chunks_exact_mut(2).zip(softmax) {
@@ -210,6 +211,10 @@ impl<C: Pages> KvCache for InParts<C> {
 
     fn truncate(&mut self, sequence: usize, len: usize) {
         self.cache.truncate(sequence, len);
+    }
+
+    fn holds_q8(&self) -> bool {
+        self.cache.holds_q8()
     }
 
     fn attend(&self, plan: &Plan, layer: usize, queries: Queries<'_>, out: &mut [f32]) -> bool {

@@ -13,7 +13,8 @@ pub mod cache;
 pub mod generate;
 #[path = "kv_cache/model.rs"]
 pub mod model;
-pub use crate::provided::week2::{layer, plan, rope, rows};
+pub(crate) use crate::provided::week2::q8_store;
+pub use crate::provided::week2::{layer, plan, q8_attention, rope, rows};
 
 // Day 2: reading files.
 pub mod gguf;

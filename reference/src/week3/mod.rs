@@ -43,6 +43,7 @@ pub mod prefix_index;
 pub mod prompt_file;
 #[path = "prefixes/shared.rs"]
 pub mod shared;
+pub use crate::provided::week3::from_words;
 
 // Day 6: several tokens in a pass.
 #[path = "speculation/accept.rs"]
