@@ -14,7 +14,7 @@ use tiny_llm::{
         plan::{AttentionKind, Plan},
         rows::{Queries, Row},
     },
-    week3::{paged::PagedCache, parts::InParts},
+    week3::{in_parts::InParts, paged::PagedCache},
 };
 
 /// One layer of TinyLlama's shape: 32 query heads on four key and value heads of 64.

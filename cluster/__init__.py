@@ -12,3 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 HERE = {"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}}
 """What Ray's processes start with: they import this package from where it was started, and all else from where the starter has it."""
+
+
+def located(text):
+    """A path as every process of this machine understands it, or a name, which each machine looks up in its own cache."""
+    return str(Path(text).resolve()) if Path(text).exists() else text

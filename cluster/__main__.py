@@ -4,19 +4,18 @@ import argparse
 import signal
 import sys
 import threading
-from pathlib import Path
 
 import ray
 from ray import serve
 
-from . import HERE, ROOT
+from . import HERE, ROOT, located
 from .app import Options, app
 from .routing import CLASSES
 
 
 def arguments():
     parser = argparse.ArgumentParser(prog="python -m cluster", description=__doc__.splitlines()[0])
-    parser.add_argument("--model", type=Path, default=ROOT / "models/tiny-story", help="folder or GGUF file (default: the embedded model)")
+    parser.add_argument("--model", type=located, default=str(ROOT / "models/tiny-story"), help="folder, GGUF file or name (default: the embedded model)")
     parser.add_argument("--solution", choices=["reference", "student"], default="student", help="whose engine (default: yours)")
     parser.add_argument("--replicas", type=int, help="a fixed number (default: as many as the queue asks for, --max-replicas at most)")
     parser.add_argument("--max-replicas", type=int, default=2)
@@ -33,7 +32,7 @@ def arguments():
 def main():
     args = arguments()
     options = Options(
-        model=str(args.model.resolve()),
+        model=args.model,
         solution=args.solution,
         replicas=args.replicas,
         max_replicas=args.max_replicas,

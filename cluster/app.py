@@ -154,7 +154,7 @@ class Front:
                 if resumed.buffer == b"":
                     return
                 why = "the answer broke off"
-            except (*GONE, Cut) as error:
+            except (*GONE, BackPressureError, Cut) as error:
                 why = type(error).__name__
             except Differs:
                 why, left = "another replica's answer is a different one", 0
@@ -167,13 +167,13 @@ class Front:
                 parts = self.ask(call)
                 status, _ = await anext(parts)
                 resumed.again()
-            except GONE:
-                parts = nothing()
+            except (*GONE, BackPressureError) as error:
+                parts = failing(error)
 
 
-async def nothing():
-    """The parts of an answer that nobody gives."""
-    raise Cut
+async def failing(error):
+    """The parts of an answer that fails before the first of them."""
+    raise error
     yield
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import ray
 
-from . import HERE, ROOT
+from . import HERE, ROOT, located
 
 LINES = 256
 """Requests of a part: many times as many as are computed at once, so that few places stay empty at its end."""
@@ -144,14 +144,14 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m cluster.batch", description=__doc__.splitlines()[0])
     parser.add_argument("requests", type=Path, help="a JSON object a line, with OpenAI's names: prompt or messages, max_tokens, …")
     parser.add_argument("--out", type=Path, required=True, help="folder for the answers' parts; FOLDER.jsonl is the whole")
-    parser.add_argument("--model", type=Path, default=ROOT / "models/tiny-story")
+    parser.add_argument("--model", type=located, default=str(ROOT / "models/tiny-story"), help="folder, GGUF file or name (default: the embedded model)")
     parser.add_argument("--solution", choices=["reference", "student"], default="student")
     parser.add_argument("--replicas", type=int, default=1)
     parser.add_argument("--address", help="of a cluster that runs already (default: start one here)")
     args = parser.parse_args()
     own = {} if args.address else {"num_cpus": max(args.replicas + 1, os.cpu_count() or 1), "include_dashboard": False}
     ray.init(args.address, log_to_driver=False, runtime_env=HERE, **own)
-    done, of = answer(args.requests, args.out, args.model.resolve(), args.solution, args.replicas)
+    done, of = answer(args.requests, args.out, args.model, args.solution, args.replicas)
     print(f"{args.out.with_suffix('.jsonl')}: {of} answers, {of - done} of them from before", file=sys.stderr)
 
 

@@ -19,7 +19,7 @@ use serving::{Told, engine, lists, request, run, step};
 use tiny_llm::{
     week1::{generate::FinishReason, sampling::Rng},
     week3::{
-        engine::EngineOptions,
+        options::EngineOptions,
         request::RequestId,
         scheduler::{Load, Scheduler, share_prompts, take_turns},
         timeline::{Moment, Record, quantile},

@@ -19,10 +19,11 @@ use tiny_llm::{
     },
     week3::{
         constraint::{Constraint, Rules, Vocabulary},
-        engine::{Engine, EngineOptions},
+        engine::Engine,
         grammar::Grammar,
         json::JsonState,
         json_grammar::Json,
+        options::EngineOptions,
         request::Request,
         sampler::Sampler,
         scalar::{Number, Text},

@@ -5,12 +5,14 @@
 use std::cell::RefCell;
 
 use tiny_llm::week4::streamed::{
-    arena::{Arena, Ledger},
+    arena::Arena,
     error::Error,
     int8::{Activations, dot, quantize_int8, quantize_int16},
     layer::Cache,
+    ledger::Ledger,
     shape::{Component, HEADER, Shape},
-    store::{Storage, Store},
+    storage::Storage,
+    store::Store,
 };
 use tiny_llm_formats::{Tensor, tensor::tensor};
 use tiny_llm_harness::{

@@ -11,7 +11,8 @@ use tiny_llm::{
     },
     week3::{
         draft_length::{Costs, DraftLength},
-        drafter::{DraftModel, Drafter, LookupDrafter},
+        drafter::{DraftModel, Drafter},
+        lookup_drafter::LookupDrafter,
         speculate::{Counts, Speculation},
     },
 };

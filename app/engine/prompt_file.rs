@@ -1,14 +1,23 @@
-//! A file with a prompt's keys and values (week 3, day 5). A problem with the file prints a line to
-//! standard error, but never prevents an answer.
+//! A file with a prompt's keys and values (week 3, day 5). A problem with such a file prints a line to
+//! standard error, but never prevents an answer. A file of another kind is refused at once: it would
+//! be replaced.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
+use anyhow::{Result, ensure};
 use tiny_llm::{
     week2::{
         cache::{CacheType, KvCache},
         generate::Session,
     },
-    week3::prompt_file::{PromptKey, encode, fingerprint, open, save},
+    week3::{
+        from_words::FromWords,
+        prompt_file::{MAGIC, PromptKey, encode, fingerprint, open, save},
+    },
 };
 
 /// The file and its state.
@@ -24,10 +33,25 @@ pub(super) struct PromptFile {
 
 impl PromptFile {
     /// Creates a prompt file for the session's model. `how` describes how the model is run.
-    pub(super) fn new(path: &Path, session: &Session, cache_type: CacheType, how: &str) -> Self {
+    ///
+    /// # Errors
+    /// If the path is a file of another kind.
+    pub(super) fn new(
+        path: &Path,
+        session: &Session,
+        cache_type: CacheType,
+        how: &str,
+    ) -> Result<Self> {
+        ensure!(
+            may_be_replaced(path),
+            "{}: found a file that does not begin with \"{}\", expected an earlier cache or a new \
+             name; it was not changed",
+            path.display(),
+            MAGIC.escape_ascii()
+        );
         let fingerprint = fingerprint(&session.model, how);
         let key = PromptKey::new(fingerprint, cache_type, session.cache().shape());
-        Self { path: path.to_owned(), key, tokens: None, restored: (0, 0), writable: true }
+        Ok(Self { path: path.to_owned(), key, tokens: None, restored: (0, 0), writable: true })
     }
 
     /// Restores the prefix that the prompt shares with the file, if it is longer than the
@@ -41,7 +65,7 @@ impl PromptFile {
         let opened = open(&self.path, self.key, |file| {
             let n = file.in_common(prompt).min(session.cache().shape().capacity);
             if n > known {
-                session.restore(&prompt[..n], |cache| file.restore(cache, 0, n));
+                session.restore(&prompt[..n], |cache| file.restore(&mut FromWords(cache), 0, n));
                 self.restored.0 = n;
             }
             file.tokens.clone()
@@ -74,4 +98,14 @@ impl PromptFile {
         let (restored, all) = self.restored;
         format!("{restored} of {all} prompt tokens from {}", self.path.display())
     }
+}
+
+/// Returns whether there is no file yet, or one that is empty or an earlier cache. What cannot be
+/// read is never written either.
+fn may_be_replaced(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let file = File::open(path).ok().filter(|_| path.is_file());
+    let Some(file) = file else { return true };
+    let read = file.take(MAGIC.len() as u64).read_to_end(&mut start);
+    read.is_err() || start.is_empty() || start == MAGIC
 }

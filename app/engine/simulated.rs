@@ -9,11 +9,8 @@ use tiny_llm::{
         rows::Row,
     },
     week3::{
-        engine::{Engine, EngineOptions},
-        paged::PagedCache,
-        pass::Pass,
-        prefix_hash::hash_page,
-        shared::SharedCache,
+        engine::Engine, options::EngineOptions, paged::PagedCache, pass::Pass,
+        prefix_hash::hash_page, shared::SharedCache,
     },
 };
 use tiny_llm_cli::{PageCounts, Simulated, SimulatedOptions, StepCost, StepWork};

@@ -6,10 +6,12 @@ use tiny_llm::{
     week4::{
         packed::{self, FileStorage},
         streamed::{
-            arena::{Arena, Ledger},
+            arena::Arena,
             engine::{Engine, Options, choose},
             error::Error,
-            store::{Counts, Store},
+            ledger::Ledger,
+            storage::Counts,
+            store::Store,
         },
     },
 };

@@ -17,7 +17,7 @@ use tiny_llm::{
         generate::Session,
         gguf::{
             Gguf,
-            writer::{head, lay_out, write_file},
+            writer::{head, lay_out},
         },
         kernels::Rung,
         load,
@@ -25,8 +25,10 @@ use tiny_llm::{
         parallel::Team,
         plan::Plan,
         quantize::Source,
-        recipe::{Dimensions, Target, tensor_type_for},
+        recipe::Dimensions,
         roofline::{self, Machine},
+        target::{Target, tensor_type_for},
+        write_file::write_file,
     },
     week3::speculate::NotFinite,
     week4::engine::GraphSession,
@@ -108,7 +110,7 @@ impl Week2 {
             PromptFile::new(path, &session, cache_type, &how)
         });
         Ok(Self {
-            prompt_file,
+            prompt_file: prompt_file.transpose()?,
             drafts: drafts.transpose()?,
             metadata,
             session,

@@ -11,9 +11,10 @@ use tiny_llm::{
     },
     week3::{
         ahead::{Ahead, Pricing},
-        engine::{Engine, EngineOptions},
+        engine::Engine,
+        in_parts::InParts,
+        options::EngineOptions,
         paged::PagedCache,
-        parts::InParts,
         pass::Pass,
         prefix_hash::hash_page,
         prefix_index::PrefixIndex,
@@ -297,11 +298,7 @@ fn cache_bytes(
     context: usize,
     kind: CacheType,
 ) -> Option<usize> {
-    let size = match kind {
-        CacheType::F32 => 4,
-        CacheType::F16 => 2,
-    };
-    [c.n_layers, c.n_kv_heads, c.head_dim, context, sequences, size]
+    [c.n_layers, c.n_kv_heads, kind.row_bytes(c.head_dim), context, sequences]
         .into_iter()
         .try_fold(2usize, usize::checked_mul)
 }

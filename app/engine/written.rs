@@ -17,7 +17,7 @@ use tiny_llm::{
         rows::{Queries, Row},
         streaming::{OnlineSoftmax, Query, attend_block, attend_streaming},
     },
-    week3::parts::InParts,
+    week3::in_parts::InParts,
 };
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_kernels::choice::{Next, Status};

@@ -1,12 +1,16 @@
 //! `inspect`: shows the contents of a GGUF file or a model folder.
 
-use std::{collections::BTreeMap, fmt::Write, path::PathBuf, process::ExitCode};
+use std::{collections::BTreeMap, fmt::Write, process::ExitCode};
 
 use anyhow::Result;
 
 mod folder;
 
-use super::{Solution, options::threads, output::Output};
+use super::{
+    Solution,
+    options::{Located, located, threads},
+    output::Output,
+};
 use tiny_llm_formats::gguf::{Array, Metadata, TensorInfo, TensorType, Value};
 
 /// Maximum number of characters shown of a text.
@@ -19,9 +23,9 @@ const ELEMENTS: usize = 6;
               (The file lists the fastest axis first.) Long texts and arrays are abbreviated."
 )]
 pub(super) struct Args {
-    /// GGUF file or model folder
-    #[arg(value_name = "PATH")]
-    file: PathBuf,
+    /// GGUF file, model folder or name
+    #[arg(value_name = "MODEL", value_parser = located())]
+    model: Located,
     /// Measure the bandwidth of memory, and print the decode speed limit it implies
     #[arg(long)]
     roofline: bool,
@@ -44,10 +48,11 @@ pub struct Roofline {
 }
 
 pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
-    let (head, tensors) = if args.file.is_dir() {
-        (folder::fields(&args.file)?, folder::tensors(&args.file)?)
+    let path = &args.model.path;
+    let (head, tensors) = if path.is_dir() {
+        (folder::fields(path)?, folder::tensors(path)?)
     } else {
-        let (metadata, tensors) = (solution.inspect)(&args.file)?;
+        let (metadata, tensors) = (solution.inspect)(path)?;
         (entries(&metadata), tensors)
     };
     let mut text = format!("{head}\n{}\n{}", table(&tensors), totals(&tensors));

@@ -8,6 +8,7 @@ mod batch;
 mod bench;
 mod chat;
 mod experts;
+mod fetch;
 mod files;
 mod form;
 mod generate;
@@ -24,6 +25,7 @@ mod options;
 mod output;
 mod panics;
 mod perplexity;
+mod program;
 mod quantize;
 mod score;
 mod serve;
@@ -46,7 +48,7 @@ pub use experts::ExpertsSeen;
 pub use graph::Drawn;
 pub use inspect::Roofline;
 pub use layout::{LayoutRequest, LayoutSeen, Step, WIDTH};
-pub use options::Draft;
+pub use options::{Absent, Draft};
 pub use serve::{Opened, Render, Server, Settings, Text, open_for_server};
 pub use serving::{
     Batch, BatchCounts, BatchOptions, BatchRow, BatchWaits, CacheBytes, PageCounts, PageUse,
@@ -70,7 +72,11 @@ pub use tiny_llm_schema::{
     name = "tiny-llm",
     version,
     disable_help_subcommand = true,
-    after_help = "Set TINY_LLM_MODELS to use another folder than the repository's models/ for the\n\
+    after_help = "A model is a folder, a GGUF file, or a name: OWNER/NAME[@REVISION][:FILE], where FILE is\n\
+              a GGUF file or its type, such as Q4_K_M. A path that exists wins over a name. Names are\n\
+              looked up in the cache of Hugging Face's tools (HF_HUB_CACHE, HF_HOME), into which\n\
+              `cargo llm fetch NAME` fetches a model.\n\n\
+              Set TINY_LLM_MODELS to use another folder than the repository's models/ for the\n\
               embedded models."
 )]
 struct Cli {
@@ -86,6 +92,8 @@ enum Command {
     Batch(batch::Args),
     /// Serves an OpenAI-compatible HTTP API. Builds the server on first use.
     Serve(Box<serve::Args>),
+    /// Downloads a model from Hugging Face's hub. Builds the program on first use.
+    Fetch(fetch::Args),
     /// Holds a conversation, one message per line of input.
     Chat(chat::Args),
     /// Writes the logits of every position of a sequence of token ids. Needs no tokenizer.
@@ -134,6 +142,7 @@ pub fn main(solution: &Solution, server: Server) -> ExitCode {
         Command::Generate(args) => generate::run(solution, args),
         Command::Batch(args) => batch::run(solution, args),
         Command::Serve(args) => serve::run(solution, *args, server),
+        Command::Fetch(args) => fetch::run(args),
         Command::Simulate(args) => simulate::run(solution, &args),
         Command::Chat(args) => chat::run(solution, args),
         Command::Logits(args) => logits::run(solution, &args),
@@ -152,7 +161,7 @@ pub fn main(solution: &Solution, server: Server) -> ExitCode {
         Command::Trace(args) => trace::run(solution, &args),
     };
     outcome.unwrap_or_else(|error| {
-        let text = format!("error: {}", output::bounded(&output::one_line(&format!("{error:#}"))));
+        let text = output::failure(&format!("{error:#}"));
         if error.is::<WrongOption>() {
             output::note(&format!("{text}; see --help"));
             return ExitCode::from(2);

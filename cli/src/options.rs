@@ -1,24 +1,31 @@
 //! Options that several commands share, and the check of every value.
 
 use std::{
-    convert::Infallible,
+    error::Error,
+    fmt,
     path::{Path, PathBuf},
     process::ExitCode,
     str::FromStr,
 };
 
 use anyhow::Result;
-use clap::error::ErrorKind;
+use clap::{
+    builder::{OsStringValueParser, TypedValueParser},
+    error::ErrorKind,
+};
 
 use super::{LoadOptions, Model, Solution, WrongOption, output};
-use tiny_llm_formats::request::{Limit, SamplerOptions};
+use tiny_llm_formats::{
+    hub,
+    request::{Limit, SamplerOptions},
+};
 
 /// Selects the model and how to run it.
 #[derive(clap::Args, Clone)]
 pub(super) struct ModelOption {
-    /// Model folder or GGUF file [default: the embedded model, models/tiny-story]
-    #[arg(long, value_name = "PATH")]
-    model: Option<PathBuf>,
+    /// Folder, GGUF file or name [default: the embedded model, models/tiny-story]
+    #[arg(long, value_name = "MODEL", value_parser = located())]
+    model: Option<Located>,
     /// Engine: 1 or 2 [default: 1 for a folder, 2 for a GGUF file]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2))]
     week: Option<u8>,
@@ -34,7 +41,7 @@ pub(super) struct ModelOption {
     /// Attention: two-pass or streaming [default: streaming]
     #[arg(long, value_name = "KIND", help_heading = "Week 2's engine")]
     attention: Option<String>,
-    /// Element type of the cache: f32 or f16 [default: f16]
+    /// Element type of the cache: f32, f16 or q8_0 [default: f16]
     #[arg(long, value_name = "TYPE", help_heading = "Week 2's engine")]
     cache_type: Option<String>,
     /// Engine: direct, graph (week 4), or arena (a graph in one arena) [default: direct]
@@ -56,7 +63,7 @@ pub(super) struct SpeedOptions {
     /// Save the prompt's keys and values to this file, and reuse those already in it
     #[arg(long, value_name = "FILE", help_heading = "Week 3")]
     cache: Option<PathBuf>,
-    /// Propose tokens with a draft model (folder or GGUF file), or `lookup` (from the text)
+    /// Propose tokens with a draft model (folder, GGUF file or name), or `lookup` (from the text)
     #[arg(long, value_name = "MODEL", help_heading = "Week 3")]
     draft: Option<Draft>,
 }
@@ -71,22 +78,85 @@ pub enum Draft {
 }
 
 impl FromStr for Draft {
-    type Err = Infallible;
+    type Err = Absent;
 
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(if text == "lookup" { Self::Lookup } else { Self::Model(text.into()) })
+    fn from_str(text: &str) -> Result<Self, Absent> {
+        if text == "lookup" {
+            return Ok(Self::Lookup);
+        }
+        Located::of(text.into()).map(|model| Self::Model(model.path))
     }
+}
+
+/// A model on the command line: a path, or a name in the cache of Hugging Face's tools. Every
+/// option and argument that takes a model is read by [`located`].
+#[derive(Debug, Clone)]
+pub(super) struct Located {
+    given: PathBuf,
+    /// Where its folder or file is.
+    pub(super) path: PathBuf,
+}
+
+impl Located {
+    fn of(given: PathBuf) -> Result<Self, Absent> {
+        let path = hub::locate(&given).map_err(|e| Absent(e.to_string()))?;
+        Ok(Self { given, path })
+    }
+
+    fn at(path: PathBuf) -> Self {
+        Self { given: path.clone(), path }
+    }
+
+    /// Returns the name as it was given. For a path, that is its last part without `.gguf`.
+    fn name(&self) -> String {
+        if self.given != self.path {
+            return self.given.to_string_lossy().into();
+        }
+        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        let name = if path.is_file() { path.file_stem() } else { path.file_name() };
+        name.map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into())
+    }
+}
+
+/// Reads a [`Located`].
+pub(super) fn located() -> impl TypedValueParser<Value = Located> {
+    OsStringValueParser::new().try_map(|text| Located::of(text.into()))
+}
+
+/// The line about a model that is not there. The option is right, so its exit code is 1.
+#[derive(Debug)]
+pub struct Absent(String);
+
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Absent {}
+
+/// Returns the model that made the reading of the options fail, if one did.
+pub(super) fn absent(error: &clap::Error) -> Option<&Absent> {
+    error.source()?.downcast_ref()
 }
 
 impl ModelOption {
     /// Returns the path given on the command line, or that of the embedded model.
     pub(super) fn path(&self) -> PathBuf {
-        self.model.clone().unwrap_or_else(|| embedded("tiny-story"))
+        self.model.as_ref().map_or_else(|| embedded("tiny-story"), |model| model.path.clone())
+    }
+
+    /// Returns the model's name for clients.
+    pub(super) fn name(&self) -> String {
+        match &self.model {
+            Some(model) => model.name(),
+            None => Located::at(embedded("tiny-story")).name(),
+        }
     }
 
     /// Uses this embedded model if the command line names none.
     pub(super) fn or(mut self, path: PathBuf) -> Self {
-        self.model.get_or_insert(path);
+        self.model.get_or_insert_with(|| Located::at(path));
         self
     }
 
@@ -310,6 +380,10 @@ pub(super) fn explain(error: &clap::Error) -> ExitCode {
         let _ = output::Output::new().print(text.trim_end());
         return ExitCode::SUCCESS;
     }
+    if let Some(absent) = absent(error) {
+        output::note(&output::failure(&absent.to_string()));
+        return ExitCode::FAILURE;
+    }
     let problem = match error.kind() {
         // Without arguments, clap returns the whole help.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "error: a command is missing",
@@ -318,4 +392,19 @@ pub(super) fn explain(error: &clap::Error) -> ExitCode {
     };
     output::note(&format!("{}; see --help", output::one_line(problem)));
     ExitCode::from(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_has_the_name_that_it_was_given() {
+        assert_eq!(Located::at(embedded("tiny-story")).name(), "tiny-story");
+        let file = tempfile::NamedTempFile::with_suffix(".gguf").unwrap();
+        let stem = file.path().file_stem().unwrap();
+        assert_eq!(*Located::at(file.path().to_owned()).name(), *stem);
+        let (given, path) = ("some/story:Q8_0".into(), file.path().to_owned());
+        assert_eq!(Located { given, path }.name(), "some/story:Q8_0");
+    }
 }

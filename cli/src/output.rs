@@ -81,6 +81,11 @@ pub(super) fn one_line(text: &str) -> String {
     lines.join(" ")
 }
 
+/// Formats an error as one bounded line.
+pub(super) fn failure(error: &str) -> String {
+    format!("error: {}", bounded(&one_line(error)))
+}
+
 /// Shortens a message to fit a screen, since an error may quote a very long name from a file. Keeps
 /// the beginning (which file) and the end (what was expected).
 pub(super) fn bounded(text: &str) -> String {

@@ -16,7 +16,7 @@ use regex_lite::Regex;
 use super::{
     QuantizeRequest, Solution,
     interrupt::{self, Caught},
-    options::threads,
+    options::{Located, located, threads},
     output::Output,
 };
 use tiny_llm_formats::gguf::{TensorInfo, TensorType, convert::metadata_from_folder};
@@ -29,9 +29,9 @@ use tiny_llm_formats::gguf::{TensorInfo, TensorType, convert::metadata_from_fold
               of 256 weights gets a type with blocks of 32. Vectors stay F32."
 )]
 pub(super) struct Args {
-    /// Model folder or GGUF file
-    #[arg(value_name = "IN")]
-    input: PathBuf,
+    /// Model folder, GGUF file or name
+    #[arg(value_name = "IN", value_parser = located())]
+    input: Located,
     /// GGUF file to write
     #[arg(value_name = "OUT")]
     output: PathBuf,
@@ -67,12 +67,7 @@ fn tensor_override(text: &str) -> Result<Override, String> {
 }
 
 pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
-    let Args { input, output, .. } = args;
-    ensure!(
-        input.exists(),
-        "{}: found no such folder or file, expected a model folder or a GGUF file",
-        input.display()
-    );
+    let Args { input: Located { path: input, .. }, output, .. } = args;
     ensure!(
         args.force || output.symlink_metadata().is_err(),
         "{}: found something there; --force replaces a file",

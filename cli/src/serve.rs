@@ -1,7 +1,7 @@
 //! `serve`: options, model and tokenizer of a server. The network code is in the crate
 //! `tiny-llm-server`, in a separate program that is built only when `serve` is used.
 
-use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
+use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Result, anyhow};
 use clap::Parser as _;
@@ -13,7 +13,8 @@ use super::{
     batch::{budget, places},
     form,
     interrupt::Caught,
-    options::{ModelOption, at_least_one, count},
+    options::{ModelOption, absent, at_least_one, count},
+    program::become_program,
     session::{Session, check_draft},
     template::Template,
 };
@@ -127,7 +128,7 @@ pub(super) struct Args {
     /// Further name by which clients may reach the server (may be repeated)
     #[arg(long = "allow-host", value_name = "NAME")]
     allow_hosts: Vec<String>,
-    /// Name of the model [default: the name of its file or folder]
+    /// Name of the model [default: as given, or the name of its file or folder]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Batch slots: requests computed at once
@@ -148,7 +149,7 @@ pub(super) struct Args {
     /// Reuse pages that hold the same prompt prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Propose tokens with a draft model (folder or GGUF file), or `lookup` (from the text)
+    /// Propose tokens with a draft model (folder, GGUF file or name), or `lookup` (from the text)
     #[arg(long, value_name = "MODEL")]
     draft: Option<Draft>,
     /// Maximum answers per request (`n`)
@@ -192,15 +193,11 @@ impl Args {
         if !self.cors.as_ref().is_none_or(origin) {
             return wrong("--cors: expected an origin, as https://example.org, or *");
         }
-        let path = self.model.path();
-        let path = path.canonicalize().unwrap_or(path);
-        let name = if path.is_file() { path.file_stem() } else { path.file_name() };
-        let name = name.map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into());
         Ok(Settings {
             host: self.host.clone(),
             port: self.port,
             allow_hosts: self.allow_hosts.clone(),
-            name: self.name.clone().unwrap_or(name),
+            name: self.name.clone().unwrap_or_else(|| self.model.name()),
             max_batch: self.max_batch,
             max_queue: self.max_queue,
             max_choices: self.max_choices,
@@ -225,7 +222,9 @@ pub(super) fn run(solution: &Solution, args: Args, server: Server) -> Result<Exi
             // Reports wrong options before anything is built.
             args.settings()?;
             args.model.for_batch()?;
-            return become_server(features);
+            let build =
+                ["--package", "tiny-llm", "--features", features, "--bin", "tiny-llm-serve"];
+            return become_program(&build, std::env::args_os().skip(1));
         }
     };
     let (opened, settings) = open(solution, args)?;
@@ -240,6 +239,9 @@ pub(super) fn run(solution: &Solution, args: Args, server: Server) -> Result<Exi
 pub fn open_for_server(solution: &Solution, arguments: &[String]) -> Result<(Opened, Settings)> {
     let words = std::iter::once("serve").chain(arguments.iter().map(String::as_str));
     let Alone { args } = Alone::try_parse_from(words).map_err(|error| {
+        if let Some(absent) = absent(&error) {
+            return anyhow!("{absent}");
+        }
         // The usage that follows is that of the command.
         let text = error.to_string();
         let problem: Vec<&str> =
@@ -292,34 +294,4 @@ fn open(solution: &Solution, args: Args) -> Result<(Opened, Settings)> {
         stop: Box::new(move || caught.requested()),
     };
     Ok((opened, settings))
-}
-
-/// Builds the server program if necessary, and replaces this process with it, with the same
-/// arguments.
-fn become_server(features: &str) -> Result<ExitCode> {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let manifest = here.parent().unwrap_or(&here).join("Cargo.toml");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = std::process::Command::new(cargo);
-    command
-        .args(["run", "--quiet", "--release", "--config", "term.progress.when='always'"])
-        .args(["--config", "term.progress.width=80", "--package", "tiny-llm"])
-        .args(["--features", features, "--bin", "tiny-llm-serve", "--manifest-path"])
-        .arg(manifest)
-        .arg("--")
-        .args(std::env::args_os().skip(1));
-    let failed = |e: std::io::Error| {
-        anyhow!("this program was built without the network, and cargo cannot be started: {e}")
-    };
-    // On Unix it replaces this process, so that it receives the signals.
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::CommandExt;
-        Err(failed(command.exec()))
-    }
-    #[cfg(not(unix))]
-    {
-        let status = command.status().map_err(failed)?;
-        Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-    }
 }

@@ -133,11 +133,6 @@ impl Session {
             let session = Self { model: loaded, tokenizer, stop_tokens, load, text };
             return Ok((session, Some(metadata)));
         }
-        ensure!(
-            path.extension().is_none_or(|name| name != "gguf") || path.exists(),
-            "{}: there is no such file",
-            path.display()
-        );
         // The tokenizer first, since a missing one is found quickly.
         let tokenizer = Tokenizer::from_folder(&path)?;
         let (loaded, load) = timed(solution, model)?;

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use super::{
     PackRequest, Solution, StreamCounts, StreamRequest, input,
     interrupt::{self, Caught},
-    options::{at_least_one, count, embedded, seed, temperature},
+    options::{Located, at_least_one, count, embedded, located, seed, temperature},
     output::{Output, note},
 };
 use tiny_llm_formats::text::Tokenizer;
@@ -17,9 +17,9 @@ pub(super) struct Args {
     /// File written by stream-pack
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Folder of the tokenizer [default: the embedded model, models/tiny-llm]
-    #[arg(long, value_name = "FOLDER")]
-    tokenizer: Option<PathBuf>,
+    /// Folder or name of the model with the tokenizer [default: the embedded models/tiny-llm]
+    #[arg(long, value_name = "MODEL", value_parser = located())]
+    tokenizer: Option<Located>,
     /// Text to continue [default: standard input]
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: Option<String>,
@@ -53,7 +53,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
-    let folder = args.tokenizer.unwrap_or_else(|| embedded("tiny-llm"));
+    let folder = args.tokenizer.map_or_else(|| embedded("tiny-llm"), |model| model.path);
     let tokenizer = Tokenizer::from_folder(&folder)?;
     let prompt = tokenizer.encode_prompt(&input::prompt(args.prompt, false)?)?;
     let mut stop_tokens = Vec::new();
@@ -119,9 +119,9 @@ fn described(counts: StreamCounts) -> String {
 
 #[derive(clap::Args)]
 pub(super) struct PackArgs {
-    /// Folder of a Llama with one layer
-    #[arg(value_name = "IN")]
-    input: PathBuf,
+    /// Folder or name of a Llama with one layer
+    #[arg(value_name = "IN", value_parser = located())]
+    input: Located,
     /// File to write
     #[arg(value_name = "OUT")]
     output: PathBuf,
@@ -141,7 +141,7 @@ pub(super) fn pack(solution: &Solution, args: &PackArgs) -> Result<ExitCode> {
         output.display()
     );
     ensure!(!output.is_dir(), "{}: found a folder, expected the name of a file", output.display());
-    let PackArgs { input, vocabulary, .. } = args;
+    let PackArgs { input: Located { path: input, .. }, vocabulary, .. } = args;
     let bytes = (solution.stream_pack)(&PackRequest { input, output, vocabulary: *vocabulary })?;
     Output::new().print(&format!("{}: {bytes} bytes", output.display()))?;
     Ok(ExitCode::SUCCESS)

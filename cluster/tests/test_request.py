@@ -1,5 +1,6 @@
 """What a front does with a request and with an answer that breaks off: no cluster is needed."""
 
+import asyncio
 import json
 
 import pytest
@@ -92,6 +93,42 @@ def test_a_replica_that_leaves_is_no_answer():
     not_finite = leaving.replace(b"shutting_down", b"not_finite")
     assert list(Resumed().take(not_finite)) == [not_finite]
     assert not is_leaving(json.loads(not_finite.removeprefix(b"data: ")))
+
+
+class Replicas:
+    """A front whose replicas give these parts, one list for each that is asked; an error is raised in its place."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+
+    async def ask(self, call):
+        for part in self.answers.pop(0):
+            if isinstance(part, Exception):
+                raise part
+            yield part
+
+
+@pytest.mark.parametrize("busy, attempts", [(1, 3), (3, 3)])
+def test_a_stream_survives_full_replicas_or_ends_with_an_error(busy, attempts):
+    from ray.exceptions import ActorUnavailableError
+    from ray.serve.exceptions import BackPressureError
+
+    from cluster.app import Front
+
+    full = BackPressureError(num_queued_requests=1, max_queued_requests=1)
+    other = [(200, []), event("a", 0, "two"), event("b", 0, "two"), DONE]
+    replicas = Replicas(*[[full]] * busy, other)
+
+    async def collected():
+        first = Replicas([event("a"), ActorUnavailableError("gone", b"1" * 16)]).ask(None)
+        return [piece async for piece in Front.events(replicas, None, first, attempts)]
+
+    *events, last = asyncio.run(collected())
+    if busy < attempts:
+        assert texts(events) == {0: "ab"} and last == DONE
+    else:
+        assert texts(events) == {0: "a"}
+        assert json.loads(last.removeprefix(b"data: "))["error"]["message"] == "BackPressureError"
 
 
 def test_the_example_for_kubernetes_is_an_application():

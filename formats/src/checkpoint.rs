@@ -6,14 +6,14 @@
 #![allow(unsafe_code, reason = "mapping a file is unsafe, and is done here alone")]
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     fs::File,
     ops::Range,
     path::{Component, Path, PathBuf},
     sync::Arc,
 };
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use memmap2::Mmap;
 pub use safetensors::Dtype;
 use serde_json::Value;
@@ -74,40 +74,24 @@ impl Checkpoint {
 
     fn open_sharded(folder: &Path, index: PathBuf) -> Result<Self> {
         let name = index.display();
-        let text =
-            std::fs::read_to_string(&index).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
-        let json: Value =
-            serde_json::from_str(&text).map_err(|e| anyhow!("{name}: not JSON: {e}"))?;
-        let Some(map) = json.get("weight_map").and_then(Value::as_object) else {
-            bail!(
-                "{name}: field \"weight_map\": expected an object that gives each tensor its file"
-            );
-        };
+        let map = weight_map(&index)?;
         let mut shards = Vec::new();
         let mut number_of = HashMap::new();
         let mut place = BTreeMap::new();
         for (tensor, file) in map {
-            let file = file.as_str().with_context(|| {
-                format!("{name}: tensor {tensor}: found {file}, expected a file name")
-            })?;
-            let shard = match number_of.get(file) {
+            let shard = match number_of.get(&file) {
                 Some(&shard) => shard,
                 None => {
-                    ensure!(
-                        is_plain_name(file),
-                        "{name}: tensor {tensor}: found file {file:?}, expected the name of a \
-                         .safetensors file in the same folder"
-                    );
-                    shards.push(Shard::open(folder.join(file))?);
-                    number_of.insert(file, shards.len() - 1);
+                    shards.push(Shard::open(folder.join(&file))?);
+                    number_of.insert(file.clone(), shards.len() - 1);
                     shards.len() - 1
                 }
             };
             ensure!(
-                shards[shard].tensors.contains_key(tensor),
+                shards[shard].tensors.contains_key(&tensor),
                 "{name}: tensor {tensor}: expected in {file}, found no such tensor there"
             );
-            place.insert(tensor.clone(), shard);
+            place.insert(tensor, shard);
         }
         Ok(Self { listed_in: index, shards, place })
     }
@@ -286,6 +270,36 @@ fn tensors(header: Header) -> Result<BTreeMap<String, Info>> {
         Ok((name, Info { dtype, shape, bytes }))
     };
     header.tensors.into_iter().map(info).collect()
+}
+
+/// Returns the files that `model.safetensors.index.json` lists.
+///
+/// # Errors
+/// If it is malformed. One line: the tensor, what was found and what was expected.
+pub fn shards(index: &Path) -> Result<BTreeSet<String>> {
+    Ok(weight_map(index)?.into_values().collect())
+}
+
+/// The file of each tensor.
+fn weight_map(index: &Path) -> Result<BTreeMap<String, String>> {
+    let name = index.display();
+    let text =
+        std::fs::read_to_string(index).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
+    let mut json: Value =
+        serde_json::from_str(&text).map_err(|e| anyhow!("{name}: not JSON: {e}"))?;
+    let Some(Value::Object(map)) = json.get_mut("weight_map").map(Value::take) else {
+        bail!("{name}: field \"weight_map\": expected an object that gives each tensor its file");
+    };
+    map.into_iter()
+        .map(|(tensor, file)| match file {
+            Value::String(file) if is_plain_name(&file) => Ok((tensor, file)),
+            Value::String(file) => bail!(
+                "{name}: tensor {tensor}: found file {file:?}, expected the name of a .safetensors \
+                 file in the same folder"
+            ),
+            _ => bail!("{name}: tensor {tensor}: found {file}, expected a file name"),
+        })
+        .collect()
 }
 
 /// Whether `file` is a name and not a path: an index must not lead out of its folder.

@@ -19,6 +19,8 @@ pub mod checkpoint;
 pub mod config;
 #[cfg(feature = "model")]
 pub mod gguf;
+#[cfg(feature = "model")]
+pub mod hub;
 #[cfg(feature = "vocabulary")]
 pub mod text;
 #[cfg(feature = "model")]

@@ -46,6 +46,7 @@ fn each<const BYTES: usize, const LEN: usize>(
 /// `w = d·(q − 16)`. `x [32 · blocks]`.
 #[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
+    crate::withheld::check("fused::dot_q5_0");
     let mut sum = 0.0;
     for (block, x) in row.chunks_exact(22).zip(x.chunks_exact(32)) {
         let fifth = u32::from_le_bytes([block[2], block[3], block[4], block[5]]);

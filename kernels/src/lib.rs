@@ -13,8 +13,10 @@
 //! | `fused`, `integer`, `unpacked` | the same for the taught rungs' formats that no day teaches |
 //! | `avx2`, `avx512`, `neon`, `simd128` | the rungs with vector instructions |
 //! | `amx` | the rung with a matrix unit, for many rows of activations; it has its own list |
+//! | `q8_rows` | rows of a cache in 8 bits a number |
 //! | `loops`, `vector` | the small work between the matrices: norms, the gate, attention's tiles |
 //! | `sampling` | choosing a token without sorting the vocabulary |
+//! | `withheld` | a switch with which a task's tests withhold its answer |
 //!
 //! # One shape for each instruction set
 //!
@@ -73,6 +75,7 @@ pub mod peak;
 #[cfg(target_arch = "x86_64")]
 mod prefetch;
 pub mod provided;
+pub mod q8_rows;
 pub mod rung;
 pub mod sampling;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -85,6 +88,7 @@ mod simd128;
 mod streams;
 pub mod unpacked;
 pub mod vector;
+pub mod withheld;
 
 use self::{input::Input, matrix::Matrix, parallel::Tile};
 

@@ -145,7 +145,7 @@ fn dot<M: MultiplyAdd>(a: &[f32], b: &[f32]) -> f32 {
 
 /// The sum of 16 numbers: halves, then quarters, the order in which a vector register is summed.
 #[inline(always)]
-fn halves(mut sums: [f32; 16]) -> f32 {
+pub(crate) fn halves(mut sums: [f32; 16]) -> f32 {
     for half in [8, 4, 2, 1] {
         for i in 0..half {
             sums[i] += sums[i + half];

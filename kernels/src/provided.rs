@@ -14,6 +14,7 @@ use crate::{
     input::Input,
     parallel::{Schedule, Team},
     rung::Rung,
+    withheld,
 };
 #[cfg(target_arch = "x86_64")]
 use crate::{amx, avx2, avx512};
@@ -23,6 +24,7 @@ use tiny_llm_formats::gguf::TensorType;
 /// on this rung.
 #[must_use]
 pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
+    withheld::check("provided::kernel");
     match rung {
         #[cfg(target_arch = "x86_64")]
         Rung::Avx2 => Some(avx2::kernel(tensor_type, rows)),
@@ -45,6 +47,7 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
 /// If this machine cannot run the rung.
 #[allow(unsafe_code, reason = "functions that ask for instructions")]
 pub fn quantize<S: Schedule>(rung: Rung, team: &Team<S>, x: &mut Input, per_scale: usize) -> bool {
+    withheld::check("provided::quantize");
     assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
     match rung {
         #[cfg(target_arch = "x86_64")]

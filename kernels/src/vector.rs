@@ -20,12 +20,13 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use half::{f16, slice::HalfFloatSliceExt};
 
 pub use crate::loops::TILE;
-use crate::rung::Rung;
 #[cfg(target_arch = "x86_64")]
 use crate::{
+    avx2,
     avx512::{exp, tiles, values},
     prefetch::prefetch_next,
 };
+use crate::{q8_rows::Q8Rows, rung::Rung};
 
 /// What the loops are compiled to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +103,10 @@ macro_rules! for_each_unit {
             use crate::loops::Fused as OnEveryProcessor;
             #[cfg(not(target_arch = "aarch64"))]
             use crate::loops::Separate as OnEveryProcessor;
-            use crate::loops;
+            use crate::q8_rows::Q8Rows;
+            mod loops {
+                pub(super) use crate::{loops::*, q8_rows::*};
+            }
 
             $(
                 pub(super) fn $name(unit: Unit, $($arg: $type),*) $(-> $out)? {
@@ -143,6 +147,16 @@ for_each_unit! {
     tile_scores_transposed_of_any(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut [f32]);
     /// As [`tile_sum`], for heads of any size.
     tile_sum_of_any(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]);
+    /// Widens `rows [n, D]` to f32: `out [n, D]`. Exact: a code times its scale has 18 bits.
+    widen_q8(rows: Q8Rows<'_>, out: &mut [f32]);
+    /// As [`tile_scores_q8`], with plain loops.
+    tile_scores_q8_of_any(q: &[&[f32]], keys: Q8Rows<'_>, scale: f32, scores: &mut [f32]);
+    /// As [`tile_sum`], to the last bit, of widened values: `values [n, D]`.
+    tile_sum_q8(weights: &[f32], factors: &[f32], values: Q8Rows<'_>, out: &mut [f32]);
+    /// Quantizes one row `values [D]` to `row [row_words(D)]`. A scale is the largest number over
+    /// 127, rounded down to f16. If one number of a block is NaN, infinite or above 8 million, the
+    /// scale is NaN, and so is the block.
+    narrow_q8(values: &[f32], row: &mut [u32]);
 }
 
 /// Each score `s` becomes `e^(s − max)`; returns their sum.
@@ -175,6 +189,23 @@ pub fn tile_scores_transposed(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut 
         return unsafe { tiles::tile_scores_transposed(q, k, scale, scores) };
     }
     tile_scores_transposed_of_any(q, k, scale, scores);
+}
+
+/// As [`tile_scores`], to the last bit, of widened keys: `q [G][D]`, `keys [n, D]`.
+pub fn tile_scores_q8(q: &[&[f32]], keys: Q8Rows<'_>, scale: f32, scores: &mut [f32]) {
+    let done = 0;
+    #[cfg(target_arch = "x86_64")]
+    let done = if Unit::in_use() != Unit::Plain && keys.dim.is_multiple_of(16) {
+        // SAFETY: a unit is in use only where its rung's instructions were found; those of AVX2 are
+        // among those of AVX-512.
+        unsafe { avx2::q8_rows::tile_scores(q, keys, scale, scores) }
+    } else {
+        done
+    };
+    let left = keys.behind(done, usize::MAX);
+    if !left.words.is_empty() {
+        tile_scores_q8_of_any(q, left, scale, &mut scores[done..]);
+    }
 }
 
 /// `out[g] = factor[g] · out[g] + Σⱼ weights[g, j] · v[j]`: `weights [G, TILE]`, `v [n, D]`,

@@ -4,3 +4,6 @@
 #[cfg(feature = "model")]
 #[path = "model/activations.rs"]
 pub mod activations;
+#[cfg(feature = "model")]
+#[path = "model/build.rs"]
+pub mod build;

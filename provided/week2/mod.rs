@@ -15,6 +15,10 @@
 pub mod layer;
 #[path = "kv_cache/plan.rs"]
 pub mod plan;
+#[path = "kv_cache/q8_attention.rs"]
+pub mod q8_attention;
+#[path = "kv_cache/q8_store.rs"]
+pub(crate) mod q8_store;
 #[path = "kv_cache/rope.rs"]
 pub mod rope;
 #[path = "kv_cache/rows.rs"]
@@ -33,6 +37,12 @@ pub(crate) mod blocks;
 // Day 4: weights in blocks of 256, and writing files.
 #[path = "k_quants/quantize.rs"]
 pub mod quantize;
+#[path = "k_quants/search_scale.rs"]
+pub mod search_scale;
+#[path = "k_quants/target.rs"]
+pub mod target;
+#[path = "k_quants/write_file.rs"]
+pub mod write_file;
 
 // Day 5: products of quantized rows.
 pub(crate) mod kernels;

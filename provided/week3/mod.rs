@@ -21,6 +21,10 @@ mod asked;
 mod choose;
 #[path = "batching/extras.rs"]
 pub mod extras;
+#[path = "batching/new.rs"]
+mod new;
+#[path = "batching/options.rs"]
+pub mod options;
 #[path = "batching/pass.rs"]
 pub mod pass;
 #[path = "batching/records.rs"]
@@ -38,11 +42,25 @@ mod shares;
 #[path = "scheduling/step_times.rs"]
 pub mod step_times;
 
+// Day 4: attention over pages.
+#[path = "paged_attention/in_parts.rs"]
+pub mod in_parts;
+
+// Day 5: what has been computed is kept.
+#[path = "prefixes/from_words.rs"]
+pub mod from_words;
+
 // Day 6: several tokens in a pass.
 #[path = "speculation/ahead.rs"]
 pub mod ahead;
 #[path = "speculation/draft_backoff.rs"]
 pub mod draft_backoff;
+#[path = "speculation/feed_for.rs"]
+mod feed_for;
+#[path = "speculation/generate.rs"]
+mod generate;
+#[path = "speculation/lookup_drafter.rs"]
+pub mod lookup_drafter;
 #[path = "speculation/propose.rs"]
 pub mod propose;
 

@@ -26,6 +26,8 @@ pub mod engine;
 pub(crate) mod kernels;
 #[path = "graph/language.rs"]
 pub mod language;
+#[path = "graph/nodes.rs"]
+mod nodes;
 #[path = "graph/op.rs"]
 pub mod op;
 #[path = "graph/readable.rs"]
@@ -38,6 +40,8 @@ pub mod svg;
 // Day 3: one arena for all nodes.
 #[path = "planner/by_size.rs"]
 pub mod by_size;
+#[path = "planner/checked.rs"]
+pub mod checked;
 #[path = "planner/planned.rs"]
 pub mod planned;
 

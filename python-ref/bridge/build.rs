@@ -30,7 +30,7 @@ const LOADER: &str = r#"from .._llm import Llm
 from .week1.model import Model
 
 def load(folder: str | PathLike[str]) -> Llm[Model]:
-    """Loads a Hugging Face folder. A tokenizer is not needed for what works on tokens."""
+    """Loads a Hugging Face folder, by its path or by name. A tokenizer is not needed for what works on tokens."""
 "#;
 
 fn main() -> Result<()> {

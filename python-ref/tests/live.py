@@ -77,3 +77,17 @@ def close(found, expected, tolerance):
             f"{(excess > 0).sum()} of {excess.size} values differ, most at {list(map(int, worst))} of {list(found.shape)}: "
             f"found {found[worst]:.7g}, expected {expected[worst]:.7g}; tolerance: {tolerance.derivation}"
         )
+
+
+def q8_0(x):
+    """What a q8_0 cache rounds rows `[…, D]` to: a code of 8 bits times a scale for each 32 numbers."""
+    out = np.array(x, dtype=np.float32)
+    with np.errstate(all="ignore"):
+        for start in range(0, out.shape[-1], 32):
+            block = out[..., start : start + 32]
+            exact = np.abs(block).max(axis=-1, keepdims=True) / np.float32(127)
+            scale = exact.astype(np.float16)
+            scale = np.where(scale > exact, np.nextafter(scale, np.float16(0)), scale).astype(np.float32)
+            codes = np.clip(np.rint(block * (1 / scale)), -127, 127)
+            block[...] = np.where(np.isfinite(scale), np.where(scale > 0, codes * scale, 0), np.nan)
+    return out.astype(x.dtype)

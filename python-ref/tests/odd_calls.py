@@ -33,6 +33,7 @@ import oracle.week1_day7 as day7
 import tiny_llm
 import torch
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, quants
+from live import q8_0
 from oracle.fixtures import Random
 from oracle.week2_day4 import permuted
 
@@ -493,6 +494,8 @@ def o_two_pass(q, keys, values, lengths, scale):
 
 
 def cache_round(x, cache_type):
+    if cache_type == CT.Q8_0:
+        return q8_0(x)
     with np.errstate(over="ignore"):
         return x.astype(np.float16).astype(PRECISION) if cache_type == CT.F16 else x
 
@@ -823,7 +826,7 @@ def o_feed(tokens, chunk, context, cache_type):
 
 def c_feed(found, expected, tokens, chunk, context, cache_type):
     # Keys and values of half precision have 11 bits.
-    allowed = (0.03 if cache_type == CT.F16 else 1e-3) * np.abs(expected).max(initial=0)
+    allowed = {CT.F32: 1e-3, CT.F16: 0.03, CT.Q8_0: 0.1}[cache_type] * np.abs(expected).max(initial=0)
     assert found.shape == expected.shape and (np.abs(found - expected) <= allowed).all(), f"{found}, not {expected}"
 
 

@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import odd_calls
 import tiny_llm
-from odd_calls import CT, MODEL2, W1, alike, array, decoder, finite, need, real, softmax, whole
+from odd_calls import CT, MODEL2, W1, alike, array, cache_round, decoder, finite, need, real, softmax, whole
 from oracle.week3_day5 import chain, hash_page
 from oracle.week3_day7 import fewest_pieces, is_json
 from test_week3_day2 import decoding_rows, prompts, turns
@@ -241,7 +241,7 @@ def o_paged(layers, sequences, heads, capacity, dim, page_len, pages, cache_type
     need(len(q) and q.shape[1] == heads and q.shape[3] == dim and 1 <= q.shape[2] <= 16 and dim <= 256)
     need(np.isfinite(keys).all() and np.isfinite(values).all() and np.isfinite(q).all())
     with np.errstate(over="ignore"):
-        stored = [x.astype(np.float16).astype(float) if cache_type == CT.F16 else x for x in (keys, values)]
+        stored = [cache_round(x, cache_type) for x in (keys, values)]
     k, v = (np.moveaxis(x[:, layers - 1], 0, 1) for x in stored)
     scores = np.einsum("thgd,hsd->thgs", q, k) / math.sqrt(dim)
     return k[-1], v[-1], np.einsum("thgs,hsd->thgd", softmax(scores), v)
@@ -320,8 +320,7 @@ def o_filed(tokens, keys, values, fingerprint, cache_type, wanted, layers, heads
     need((np.abs(keys) <= 65504).all() and (np.abs(values) <= 65504).all())
     need(whole(fingerprint, 0, MOST) == whole(wanted, 0, MOST))
     need(tuple(whole(n, 1, MOST) for n in (layers, heads, dim)) == (keys.shape[0], keys.shape[1], keys.shape[3]))
-    stored = lambda x: x.astype(np.float16) if cache_type == CT.F16 else x
-    return tokens, stored(keys), stored(values)
+    return tokens, cache_round(keys, cache_type), cache_round(values, cache_type)
 
 
 # Days 6 and 7 ------------------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import numpy as np
 import oracle.week2_day1 as oracle
 import pytest
 import torch
-from live import close
+from live import close, q8_0
 from oracle.fixtures import exact, rounding
 from oracle.week1_day5 import draw_model
 from test_week1_day5 import FAMILIES, kit_config, logits_of, random_config
@@ -26,7 +26,7 @@ def model(week2, r, family):
     return week2.model.Model.build(kit_config(config), weights), config, weights
 
 
-@pytest.mark.parametrize("kind", ["F32", "F16"])
+@pytest.mark.parametrize("kind", ["F32", "F16", "Q8_0"])
 def test_week2_day1_task_1_cache(week2, r, kind):
     layers, sequences, heads, d = r.different(4, 1, 6)
     capacity = r.size(2, 9)
@@ -37,7 +37,7 @@ def test_week2_day1_task_1_cache(week2, r, kind):
         for layer in range(layers):
             for sequence in range(sequences):
                 cache.write(layer, sequence, position, keys[layer, sequence, position], values[layer, sequence, position])
-    stored = (lambda x: x.half().float()) if kind == "F16" else lambda x: x
+    stored = {"F32": lambda x: x, "F16": lambda x: x.half().float(), "Q8_0": lambda x: torch.from_numpy(q8_0(x.numpy()))}[kind]
     for layer in range(layers):
         for sequence in range(sequences):
             for head in range(heads):

@@ -7,8 +7,9 @@ use anyhow::{Context, Result};
 use tiny_llm_reference::week4::{
     packed::{self, FileStorage},
     streamed::{
-        arena::{Arena, Ledger},
+        arena::Arena,
         engine::{Engine, Options},
+        ledger::Ledger,
         store::Store,
     },
 };

@@ -10,7 +10,8 @@ use tiny_llm_reference::{
         rows::Row,
     },
     week3::{
-        engine::{BUSY, Engine, EngineOptions, Event, FEWEST},
+        engine::{Engine, Event},
+        options::{BUSY, EngineOptions, FEWEST},
         paged::PagedCache,
         pass::Pass,
         request::Request,

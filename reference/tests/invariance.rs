@@ -267,8 +267,13 @@ fn a_sequence_alone_and_in_company() {
             if slow && types.len() != k.len() {
                 continue;
             }
-            for attention in [AttentionKind::Streaming, AttentionKind::TwoPass] {
-                if attention == AttentionKind::TwoPass && (rung, types) != (Rung::best(), &k) {
+            for (attention, cache_type) in [
+                (AttentionKind::Streaming, CacheType::F16),
+                (AttentionKind::Streaming, CacheType::Q8_0),
+                (AttentionKind::TwoPass, CacheType::F16),
+            ] {
+                let once = (attention, cache_type) != (AttentionKind::Streaming, CacheType::F16);
+                if once && (rung, types) != (Rung::best(), &k) {
                     continue;
                 }
                 let plan = |threads| Plan {
@@ -276,7 +281,7 @@ fn a_sequence_alone_and_in_company() {
                     attention,
                     team: Team::new(threads),
                 };
-                let expected = logits(&model, &plan(1), CacheType::F16, &companies[0].1);
+                let expected = logits(&model, &plan(1), cache_type, &companies[0].1);
                 assert!(expected.iter().flatten().all(|x| x.is_finite()));
                 for (threads, (what, passes)) in companies
                     .iter()
@@ -284,13 +289,13 @@ fn a_sequence_alone_and_in_company() {
                     .map(|(i, company)| (1 + i % 2, company))
                     .filter(|(_, (what, _))| !slow || MIXED.contains(what))
                 {
-                    let found = logits(&model, &plan(threads), CacheType::F16, passes);
+                    let found = logits(&model, &plan(threads), cache_type, passes);
                     let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
                     let position =
                         expected.iter().zip(&found).position(|(a, b)| !a.iter().zip(b).all(same));
                     assert_eq!(
                         position, None,
-                        "{rung}, {types:?}, attention {attention}, {threads} threads, {what}: the \
+                        "{rung}, {types:?}, attention {attention}, {cache_type}, {threads} threads, {what}: the \
                          first position whose logits differ from those alone, one at a time"
                     );
                 }

@@ -26,11 +26,12 @@ use tiny_llm_reference::{
         ahead::{Ahead, Pricing},
         constraint::{Constraint, Rules, Vocabulary},
         draft_length::Costs,
-        engine::{Counts, Engine, EngineOptions, Event},
+        engine::{Engine, Event},
         extras::Extras,
+        in_parts::InParts,
         json_grammar::Json,
+        options::{Counts, EngineOptions},
         paged::PagedCache,
-        parts::InParts,
         pass::ModelPass,
         prefix_hash::hash_page,
         propose::{LookupProposer, ModelProposer, Proposer},
@@ -65,10 +66,11 @@ struct World {
     smaller: Arc<Model>,
     rules: Arc<Rules<Json>>,
     texts: Vec<Vec<u8>>,
+    kind: CacheType,
 }
 
 impl World {
-    fn new() -> Self {
+    fn new(kind: CacheType) -> Self {
         let load = |name: &str| {
             let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models");
             Arc::new(load_folder(&models.join(name), CONTEXT).expect("an embedded model"))
@@ -86,7 +88,7 @@ impl World {
         }
         let vocabulary = Arc::new(Vocabulary::new(texts.clone()));
         let rules = Arc::new(Rules::new(Json::Object, vocabulary));
-        Self { model, smaller: load("tiny-story-draft"), rules, texts }
+        Self { model, smaller: load("tiny-story-draft"), rules, texts, kind }
     }
 
     fn shape(&self) -> CacheShape {
@@ -178,7 +180,7 @@ type Answer = (Vec<u32>, FinishReason);
 
 /// What each request gets when nobody else is there, from the plainest engine.
 fn alone(world: &World, asked: &Asked) -> Answer {
-    let dense = DenseCache::new(world.shape(), CacheType::F16);
+    let dense = DenseCache::new(world.shape(), world.kind);
     let mut engine = world.engine(InParts::new(dense), 1, None);
     world.submit(&mut engine, asked);
     let (mut tokens, mut end) = (Vec::new(), None);
@@ -262,8 +264,7 @@ fn drive<C: EngineCache>(
         3 => Some((Box::new(known), Pricing::Measured)),
         _ => {
             let (smaller, sizes) = (Arc::clone(&world.smaller), (PLACES, CONTEXT));
-            let kind = CacheType::F16;
-            let model = ModelProposer::new(smaller, world.plan(1), sizes, kind, vocabulary);
+            let model = ModelProposer::new(smaller, world.plan(1), sizes, world.kind, vocabulary);
             Some((Box::new(model.expect("one vocabulary")), free))
         }
     };
@@ -335,12 +336,13 @@ fn check_step(schedule: &Schedule, now: Counts, before: Counts) {
 /// Forms, drafts, prefixes and preemption in schedules that are drawn at random.
 #[test]
 fn whatever_the_schedule() {
-    let world = World::new();
+    let worlds = [CacheType::F16, CacheType::Q8_0].map(World::new);
     let mut met = Met::default();
     for round in 0..4 {
+        let world = &worlds[round as usize % 2];
         let mut random = Random(Rng::new(900 + round));
         let all = requests(&mut random);
-        let expected: Vec<Answer> = all.iter().map(|asked| alone(&world, asked)).collect();
+        let expected: Vec<Answer> = all.iter().map(|asked| alone(world, asked)).collect();
         for (asked, (tokens, end)) in all.iter().zip(&expected).filter(|(asked, _)| asked.json) {
             let text = String::from_utf8(world.text(tokens)).expect("UTF-8");
             assert!(
@@ -364,19 +366,19 @@ fn whatever_the_schedule() {
                 threads: 1 + random.below(2),
             };
             let requests = (&all[..], &expected[..]);
-            let paged = || PagedCache::new(world.shape(), page_len, pages, CacheType::F16);
+            let paged = || PagedCache::new(world.shape(), page_len, pages, world.kind);
             match kind {
                 0 => {
-                    let cache = InParts::new(DenseCache::new(world.shape(), CacheType::F16));
-                    drive(&world, requests, (&schedule, cache), &mut random, &mut met);
+                    let cache = InParts::new(DenseCache::new(world.shape(), world.kind));
+                    drive(world, requests, (&schedule, cache), &mut random, &mut met);
                 }
                 1 => {
                     let cache = InParts::new(paged());
-                    drive(&world, requests, (&schedule, cache), &mut random, &mut met);
+                    drive(world, requests, (&schedule, cache), &mut random, &mut met);
                 }
                 _ => {
                     let cache = InParts::new(SharedCache::new(paged(), 7, hash_page));
-                    drive(&world, requests, (&schedule, cache), &mut random, &mut met);
+                    drive(world, requests, (&schedule, cache), &mut random, &mut met);
                 }
             }
         }

@@ -13,9 +13,10 @@ use tiny_llm_reference::{
         plan::{AttentionKind, Plan},
     },
     week3::{
-        engine::{Engine, EngineOptions, Event},
+        engine::{Engine, Event},
+        in_parts::InParts,
+        options::EngineOptions,
         paged::PagedCache,
-        parts::InParts,
         prefix_hash::hash_page,
         request::Request,
         room::EngineCache,
@@ -116,11 +117,11 @@ fn answers<C: EngineCache>(
 
 #[test]
 fn a_request_alone_and_in_random_company() {
-    for sinks in [false, true] {
+    for (sinks, kind) in [(false, CacheType::F16), (true, CacheType::F16), (true, CacheType::Q8_0)]
+    {
         let (model, mut rng) = (model(sinks), Rng::new(6));
         let requests = requests(&model, &mut rng);
-        let dense =
-            |sequences| InParts::new(DenseCache::new(shape(&model, sequences), CacheType::F16));
+        let dense = |sequences| InParts::new(DenseCache::new(shape(&model, sequences), kind));
         let alone: Vec<Vec<u32>> = requests
             .iter()
             .map(|request| {
@@ -137,7 +138,7 @@ fn a_request_alone_and_in_random_company() {
             let places = 2 + below(4);
             let what = format!("sinks {sinks}, round {round}, {places} places, {how:?}");
             // So few pages that a request must be preempted now and then.
-            let pages = || PagedCache::new(shape(&model, places), TILE, 9, CacheType::F16);
+            let pages = || PagedCache::new(shape(&model, places), TILE, 9, kind);
             let found = match round % 3 {
                 0 => answers(&model, dense(places), how, &schedule, &what),
                 1 => answers(&model, InParts::new(pages()), how, &schedule, &what),
@@ -156,18 +157,19 @@ fn a_request_alone_and_in_random_company() {
 /// The engine writes what one text at a time would be.
 #[test]
 fn greedy_answers_are_those_of_a_session() {
-    for sinks in [false, true] {
+    for (sinks, kind) in [(false, CacheType::F16), (true, CacheType::F16), (true, CacheType::Q8_0)]
+    {
         let model = model(sinks);
         let requests = requests(&model, &mut Rng::new(7));
         for request in requests.into_iter().filter(|request| request.sampling.temperature == 0.0) {
-            let mut session = MixtureSession::new(Arc::clone(&model), plan(1), 32, CacheType::F16);
+            let mut session = MixtureSession::new(Arc::clone(&model), plan(1), 32, kind);
             let (mut tokens, new) = (request.prompt.clone(), request.max_new_tokens);
             for _ in 0..new {
                 let logits = session.logits_after(&tokens, |_| {}).expect("good tokens");
                 let best = (0..logits.len()).rev().max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
                 tokens.push(best.expect("logits") as u32);
             }
-            let cache = InParts::new(DenseCache::new(shape(&model, 1), CacheType::F16));
+            let cache = InParts::new(DenseCache::new(shape(&model, 1), kind));
             let prompt = request.prompt.len();
             let found = answers(&model, cache, (1, None), &[(0, request)], "alone");
             assert_eq!(found[&0], tokens[prompt..], "sinks {sinks}, a prompt of {prompt}");

@@ -26,11 +26,7 @@ use tiny_llm_reference::{
         plan::{AttentionKind, Plan},
         rope::RopeLayout,
     },
-    week3::{
-        engine::{Engine, EngineOptions},
-        paged::PagedCache,
-        parts::InParts,
-    },
+    week3::{engine::Engine, in_parts::InParts, options::EngineOptions, paged::PagedCache},
 };
 
 #[path = "parts/random_blocks.rs"]

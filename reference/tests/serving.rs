@@ -18,9 +18,10 @@ use tiny_llm_reference::{
     week3::{
         ahead::{Ahead, Pricing},
         draft_length::Costs,
-        engine::{Engine, EngineOptions, Event},
+        engine::{Engine, Event},
+        in_parts::InParts,
+        options::EngineOptions,
         paged::PagedCache,
-        parts::InParts,
         pass::ModelPass,
         prefix_hash::hash_page,
         propose::{LookupProposer, ModelProposer, Proposer},

@@ -22,7 +22,8 @@ use tiny_llm_reference::{
         accept::Draft,
         draft_backoff::DraftBackoff,
         draft_length::{Costs, DraftLength, PROBE},
-        drafter::{DraftModel, Drafter, LookupDrafter},
+        drafter::{DraftModel, Drafter},
+        lookup_drafter::LookupDrafter,
         speculate::{Counts, Speculation},
     },
 };

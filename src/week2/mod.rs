@@ -13,7 +13,8 @@ pub mod cache;
 pub mod generate;
 #[path = "kv_cache/model.rs"]
 pub mod model;
-pub use crate::provided::week2::{layer, plan, rope, rows};
+pub(crate) use crate::provided::week2::q8_store;
+pub use crate::provided::week2::{layer, plan, q8_attention, rope, rows};
 
 // Day 2: reading files.
 pub mod gguf;
@@ -31,7 +32,7 @@ pub mod recipe;
 pub mod search;
 #[path = "k_quants/writer.rs"]
 pub mod writer;
-pub use crate::provided::week2::quantize;
+pub use crate::provided::week2::{quantize, search_scale, target, write_file};
 
 // Day 5: products of quantized rows.
 #[path = "kernels/input.rs"]

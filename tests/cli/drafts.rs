@@ -1,6 +1,10 @@
 //! What makes an answer come sooner and changes nothing in it: `--draft` and `--cache`.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use crate::{
     folder::Folder,
@@ -161,9 +165,8 @@ fn a_damaged_file_costs_a_line_and_no_answer() {
         ("cut off".to_owned(), good[..good.len() - 1].to_vec()),
         ("cut off early".to_owned(), good[..30].to_vec()),
         ("longer".to_owned(), [&good[..], &[0; 9]].concat()),
-        ("a text".to_owned(), b"Once upon a time there was a file that was no such file.".to_vec()),
     ];
-    for at in [0, 8, 12, 16, 24, 36, 40, 45, good.len() / 2, good.len() - 1] {
+    for at in [8, 12, 16, 24, 36, 40, 45, good.len() / 2, good.len() - 1] {
         let mut flipped = good.clone();
         flipped[at] ^= 4;
         damages.push((format!("a bit of byte {at}"), flipped));
@@ -188,6 +191,24 @@ fn a_damaged_file_costs_a_line_and_no_answer() {
     let f32s = [&kept.args("abcdefg")[..], &["-q", "--cache-type", "f32"]].concat();
     let said = run(&f32s).succeeds("f32").stderr;
     assert!(said.contains("found an f16 cache") && said.lines().count() == 1, "{said}");
+}
+
+/// Whatever else the file is, it stays: it may be somebody's work.
+#[test]
+fn a_file_that_is_no_cache_is_never_replaced() {
+    let kept = Kept::new();
+    let texts: [&[u8]; 5] = [b"T", b"TINYKV\n", b"tinykv\r\n and more", b"My thesis", b"GGUF\x03"];
+    for bytes in texts {
+        fs::write(&kept.path, bytes).unwrap();
+        for command in ["generate", "chat"] {
+            let model = ["--model", kept.model.name(), "-n", "2", "--cache", &kept.path];
+            let rest = if command == "chat" { "--raw" } else { "--prompt=abc" };
+            let said = run(&[&[command], &model[..], &[rest]].concat());
+            let words = [kept.path.as_str(), r#"does not begin with "TINYKV\r\n""#, "not changed"];
+            said.fails_in_one_line(command, 1, &words);
+            assert!(fs::read(&kept.path).unwrap() == bytes, "{command}: the file is as it was");
+        }
+    }
 }
 
 #[test]
@@ -230,43 +251,54 @@ fn a_full_disk_costs_a_line() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Killed while it writes, at moments that are spread over a run: the file is the old one, the new
-/// one, or not there.
+/// Killed at any moment from the first byte of the new file to its name: the old file is there, or
+/// none if there was none, and the next run is not disturbed by what the killed one has left.
 #[test]
 fn killed_while_a_file_is_saved() {
     let kills = std::env::var("TINY_LLM_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(12u32);
     let kept = Kept::new();
-    let mut files = Vec::new();
-    for prompt in ["abcdefghijkl", "mnopqrstabcdefgh"] {
+    let prompts = ["abcdefghijkl", "mnopqrstabcdefgh"];
+    let files = prompts.map(|prompt| {
         let _ = fs::remove_file(&kept.path);
         kept.run(prompt);
-        files.push(fs::read(&kept.path).unwrap());
-    }
-    let start = std::time::Instant::now();
-    kept.run("a");
-    let usual = start.elapsed();
-    let whole = |path: &Path| fs::read(path).ok().is_none_or(|bytes| files.contains(&bytes));
-    let mut saved = 0;
-    for n in 0..kills {
-        if n % 4 == 0 {
-            let _ = fs::remove_file(&kept.path);
-        } else {
-            fs::write(&kept.path, &files[n as usize % 2]).unwrap();
+        fs::read(&kept.path).unwrap()
+    });
+    let (mut inside, mut runs) = (0, 0u32);
+    while inside < kills {
+        assert!(runs < 20 * kills, "{inside} of {runs} kills came while the file was written");
+        let (old, new) = (runs as usize % 2, 1 - runs as usize % 2);
+        let before = (runs % 4 > 0).then(|| files[old].clone());
+        match &before {
+            Some(bytes) => fs::write(&kept.path, bytes).unwrap(),
+            None => drop(fs::remove_file(&kept.path)),
         }
-        let prompt = ["mnopqrstabcdefgh", "abcdefghijkl"][n as usize % 2];
-        let mut child = command(&kept.args(prompt)).spawn().unwrap();
-        // Most of them near the end, where the file is written.
-        let part = 0.5 + 0.7 * f64::from(n * 7919 % kills) / f64::from(kills);
-        std::thread::sleep(usual.mul_f64(part));
+        let mut child = command(&kept.args(prompts[new])).spawn().unwrap();
+        // What is written has this name until it is whole.
+        let unfinished = kept.model.file(&format!(".prompt.cache.{}.unfinished", child.id()));
+        while !Path::new(&unfinished).exists() && child.try_wait().unwrap().is_none() {
+            std::hint::spin_loop();
+        }
+        // Then a moment more, another one each time.
+        let end = Instant::now() + Duration::from_micros(u64::from(runs * 7919 % 8 * 25));
+        while Instant::now() < end {
+            std::hint::spin_loop();
+        }
         let _ = child.kill();
-        let ended = child.wait_with_output().unwrap().status.success();
-        saved += u32::from(ended);
-        assert!(whole(Path::new(&kept.path)), "kill {n}: a file that nobody has written");
+        child.wait_with_output().unwrap();
+        let found = fs::read(&kept.path).ok();
+        // It was killed before it could rename or remove what it wrote.
+        if fs::remove_file(&unfinished).is_ok() {
+            inside += 1;
+            assert!(found == before, "kill {runs}: the file is not the one before");
+        } else {
+            assert!(
+                found.as_ref() == Some(&files[new]),
+                "kill {runs}: the file is not the new one"
+            );
+        }
+        runs += 1;
     }
-    println!("{kills} kills, of which {saved} came too late");
-    let said = run(&[&kept.args("abcdefghijkl")[..], &["-q"]].concat()).succeeds("afterwards");
-    assert_eq!(
-        (said.stdout.as_str(), said.stderr.as_str()),
-        (kept.alone("abcdefghijkl").as_str(), "")
-    );
+    println!("{inside} of {runs} kills came while the file was written");
+    let said = run(&[&kept.args(prompts[0])[..], &["-q"]].concat()).succeeds("afterwards");
+    assert_eq!((said.stdout, said.stderr), (kept.alone(prompts[0]), String::new()));
 }

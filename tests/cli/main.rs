@@ -27,6 +27,8 @@ mod hardening;
 #[cfg(feature = "reference")]
 mod json;
 #[cfg(feature = "reference")]
+mod names;
+#[cfg(feature = "reference")]
 mod not_finite;
 mod options;
 mod process;

@@ -188,11 +188,17 @@ fn serving_becomes_the_program_that_has_the_network() {
     let features = if cfg!(feature = "reference") { "serve,reference" } else { "serve" };
     for words in [
         &format!("--package tiny-llm --features {features} --bin tiny-llm-serve "),
-        "run --quiet --release ",
+        "run --quiet --release --config ",
         " -- serve --port 0 --host localhost\n",
     ] {
         assert!(said.contains(words), "{words:?} in {said}");
     }
+    // So is what fetches, and it reads its options.
+    let mut command = self::command(&["fetch", "owner/name:Q4_0", "--dry-run", "--help"]);
+    let said = finished(command.env("CARGO", "echo").output().expect("the binary starts"));
+    let said = said.succeeds("fetch").stdout;
+    assert!(said.contains("--package tiny-llm-fetch --bin tiny-llm-fetch "), "{said}");
+    assert!(said.ends_with(" -- owner/name:Q4_0 --dry-run --help\n"), "{said}");
     let mut command = self::command(&["serve"]);
     let said = finished(command.env("CARGO", "/no/cargo").output().expect("the binary starts"));
     said.fails_in_one_line("no cargo", 1, &["without the network", "cargo"]);

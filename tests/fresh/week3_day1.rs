@@ -15,7 +15,8 @@ use tiny_llm::{
         rope::RopeLayout,
     },
     week3::{
-        engine::{Engine, EngineOptions, append_rows},
+        engine::{Engine, append_rows},
+        options::EngineOptions,
         request::{Request, Sequence},
         room::dense,
         slots::Slots,

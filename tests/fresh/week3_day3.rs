@@ -15,7 +15,8 @@ use tiny_llm::{
         rope::RopeLayout,
     },
     week3::{
-        engine::{Engine, EngineOptions},
+        engine::Engine,
+        options::EngineOptions,
         paged::PagedCache,
         pool::{BlockPool, Page},
         request::Request,

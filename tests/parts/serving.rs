@@ -18,7 +18,8 @@ use tiny_llm::{
         rope::RopeLayout,
     },
     week3::{
-        engine::{Engine, EngineOptions, Event},
+        engine::{Engine, Event},
+        options::EngineOptions,
         request::{Request, RequestId},
         room::{EngineCache, dense},
     },

@@ -1,8 +1,11 @@
 //! Week 2, day 4, task 5: what a converter decides.
 
-use tiny_llm::week2::recipe::{
-    Dimensions, Target, fitting, permute_rows_for_half_split, permute_rows_for_interleaved, q4_k_m,
-    row_order, tensor_type_for, use_more_bits,
+use tiny_llm::week2::{
+    recipe::{
+        Dimensions, fitting, permute_rows_for_half_split, permute_rows_for_interleaved, q4_k_m,
+        row_order, use_more_bits,
+    },
+    target::{Target, tensor_type_for},
 };
 use tiny_llm_formats::{Tensor, config::ModelConfig, gguf::TensorType, tensor::tensor};
 use tiny_llm_harness::{

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tiny_llm::week3::{
-    engine::{EngineOptions, append_rows},
-    request::Sequence,
-};
+use tiny_llm::week3::{engine::append_rows, options::EngineOptions, request::Sequence};
 use tiny_llm_harness::{check::assert_accepts, fixtures::Fixtures};
 
 use super::{

@@ -11,7 +11,8 @@ use tiny_llm::{
         rows::Row,
     },
     week3::{
-        engine::{Counts, Engine, EngineOptions, append_rows},
+        engine::{Engine, append_rows},
+        options::{Counts, EngineOptions},
         request::{Request, RequestId, Sequence},
     },
 };

@@ -8,7 +8,8 @@ use tiny_llm::{
         kernels::vector::TILE,
     },
     week3::{
-        engine::{Engine, EngineOptions, Event},
+        engine::{Engine, Event},
+        options::EngineOptions,
         paged::PagedCache,
         request::RequestId,
     },

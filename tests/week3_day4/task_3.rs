@@ -11,8 +11,9 @@ use tiny_llm::{
         streaming::OnlineSoftmax,
     },
     week3::{
+        in_parts::InParts,
         paged::PagedCache,
-        parts::{InParts, in_part, join},
+        parts::{in_part, join},
         room::EngineCache,
     },
 };

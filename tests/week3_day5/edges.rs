@@ -5,7 +5,7 @@ use tiny_llm::{
     week2::cache::{CacheShape, CacheType, DenseCache, KvCache},
     week3::{
         prefix_hash::{HashPage, chain, hash_page},
-        prompt_file::{HEADER, MAGIC, PromptKey, VERSION, checksum, decode, encode},
+        prompt_file::{self, HEADER, MAGIC, PromptKey, VERSION, checksum, decode, encode},
     },
 };
 use tiny_llm_harness::{
@@ -111,7 +111,7 @@ fn task_4_messages_say_what_was_found_and_what_was_expected() {
         (
             "an f16 file for an f32 cache",
             whole.clone(),
-            PromptKey { cache_type: CacheType::F32, ..key },
+            PromptKey { cache_type: prompt_file::CacheType::F32, ..key },
             vec!["f16"],
             vec!["f32"],
         ),

@@ -10,7 +10,8 @@ use tiny_llm::{
         model::Model,
     },
     week3::{
-        engine::{Engine, EngineOptions, Event},
+        engine::{Engine, Event},
+        options::EngineOptions,
         paged::PagedCache,
         prefix_hash::{HashPage, hash_page},
         request::{Request, RequestId},

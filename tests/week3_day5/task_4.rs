@@ -12,7 +12,7 @@ use tiny_llm::{
     },
     week3::{
         paged::PagedCache,
-        prompt_file::{HEADER, PromptKey, checksum, decode, encode, fingerprint, open, save},
+        prompt_file::{self, HEADER, PromptKey, checksum, decode, encode, fingerprint, open, save},
     },
 };
 use tiny_llm_harness::{
@@ -273,6 +273,8 @@ fn task_4_of_something_else() {
         other[at..at + 4].copy_from_slice(&number.to_le_bytes());
         other
     };
+    let mut longer = [&file[..file.len() - 8], &[0; 8]].concat();
+    longer.extend(checksum(&longer).to_le_bytes());
     for (what, bytes, key, words) in [
         (
             "not such a file",
@@ -286,7 +288,7 @@ fn task_4_of_something_else() {
         (
             "an f32 cache",
             file.clone(),
-            PromptKey { cache_type: CacheType::F32, ..key },
+            PromptKey { cache_type: prompt_file::CacheType::F32, ..key },
             vec!["f16", "f32"],
         ),
         (
@@ -321,6 +323,7 @@ fn task_4_of_something_else() {
         ),
         ("heads of another size", file.clone(), PromptKey { head_dim: 8, ..key }, vec!["4", "8"]),
         ("one token more", with(36, 6), key, vec!["bytes", "6 tokens"]),
+        ("eight bytes too many, and their checksum", longer, key, vec!["bytes", "5 tokens"]),
         ("another token", with(HEADER, 11), key, vec!["checksum"]),
     ] {
         let error = refused(&bytes, key, what);

@@ -15,7 +15,8 @@ use tiny_llm::{
     },
     week3::{
         draft_length::{Costs, DraftLength},
-        drafter::{Drafter, LookupDrafter},
+        drafter::Drafter,
+        lookup_drafter::LookupDrafter,
         paged::PagedCache,
         speculate::Speculation,
     },

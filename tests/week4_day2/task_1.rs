@@ -126,6 +126,10 @@ fn task_1_a_stranger_is_no_source() {
         small.push(Op::Add, &[x, stranger], layout)
     });
     assert_refused("the same in front", &["4"], || small.push(Op::Add, &[stranger, x], layout));
+    let itself = large.ids().nth(1).expect("five nodes");
+    assert_refused("a node that would read itself", &["1"], || {
+        small.push(Op::Add, &[x, itself], layout)
+    });
 }
 
 /// Not every node is numbers. What reads a weight as such, or tokens, is refused where it is built,

@@ -158,6 +158,26 @@ fn half(x: f32) -> ([u8; 2], f32) {
     (((exponent + 15) as u16 * 1024).to_le_bytes(), (exponent as f32).exp2())
 }
 
+/// Names say which layer a node belongs to: the prefix ends with the last layer.
+#[test]
+fn task_4_nodes_are_named_by_their_layer() {
+    let fixtures = Fixtures::open("week4_day2");
+    let model = model(&fixtures.case("task_4_model/llama"), f32s);
+    let (g, logits) = assert_good("build", || build(&model, PassShape { rows: 2, wanted: 1 }));
+    let stores = g.ids().filter(|&id| g.node(id).op.name() == "store");
+    let found: Vec<String> = stores.map(|id| g.node(id).name.chars().take(9).collect()).collect();
+    let expected: Vec<String> = (0..model.layers.len()).map(|i| format!("layer {i}: ")).collect();
+    assert_answer("how the names of the nodes that store begin", &found, &expected);
+    for (what, id) in [("the first node", g.ids().next().expect("a node")), ("the logits", logits)]
+    {
+        let name = &g.node(id).name;
+        assert!(
+            !name.starts_with("layer "),
+            "{what}: found the name {name:?}, but this node belongs to no layer: set the prefix back"
+        );
+    }
+}
+
 /// As long as the size of a pass stays, the graph does, and nothing is allocated.
 #[test]
 fn task_4_passes_of_one_size_share_a_graph() {

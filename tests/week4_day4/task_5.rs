@@ -109,13 +109,25 @@ fn task_5_a_weight_that_is_not_aligned_is_uploaded() {
 /// Parts that begin where others begin, and files of one length.
 #[test]
 fn task_5_weights_are_told_apart() {
-    for twin in [Twin::default(), Twin::default().with_host_pointers()] {
-        let (mut twin, mut weights) = (twin, Weights::default());
+    for pointers in [false, true] {
+        let twin = Twin::default();
+        let mut twin = if pointers { twin.with_host_pointers() } else { twin };
+        let mut weights = Weights::default();
         let files = [file(128), Bytes::from(vec![9; 128])];
         for range in [0..128, 0..64, 64..128] {
             for (i, file) in files.iter().enumerate() {
                 let bytes = file.slice(range.clone()).expect("a part");
-                place(&format!("bytes {range:?} of file {i}"), &mut weights, &mut twin, &bytes);
+                let what = format!("bytes {range:?} of file {i}");
+                let found = assert_accepts(&what, || weights.place(&mut twin, &bytes));
+                // Of another weight that begins there: without a pointer, nothing else is as long.
+                let other = found.is_ok_and(|found| found.bytes == 128 && bytes.len() < 128);
+                assert!(
+                    !other || pointers,
+                    "{what}: found a place of 128 bytes, expected {}\n  diagnosis Two weights may \
+                     begin at the same address: know them by address and length.",
+                    bytes.len()
+                );
+                place(&what, &mut weights, &mut twin, &bytes);
             }
         }
     }

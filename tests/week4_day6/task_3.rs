@@ -62,6 +62,12 @@ fn task_3_an_online_softmax_begins_with_the_sink() {
             // A rounding for each factor and each sum.
             let what = format!("weights of scores that come one by one, with the sink {sink}");
             let property = "they must be those of the softmax over all of them at once";
+            let is_one = |weights: &[f32]| (weights.iter().sum::<f32>() - 1.0).abs() < 1e-5;
+            assert!(
+                !is_one(&found) || is_one(&expected),
+                "{what}: found {found:?}, expected {expected:?}\n  diagnosis Your weights add up to \
+                 1, so the sink has no share: the sum begins with the sink's own `e^(sink − max)`."
+            );
             assert_agrees(&what, &flat(&found), &flat(&expected), 2e-6, property);
         }
     });

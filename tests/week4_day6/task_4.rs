@@ -8,15 +8,37 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer, resting_on};
 
 use super::{WINDOWS, each, list, number, window};
 
+const ONE_TOO_MANY: &str = "\n  diagnosis A window of `w` positions holds the row's own: the first \
+                            that it sees is `w − 1` before it.";
+const ONE_TOO_FEW: &str = "\n  diagnosis Your window has one position too few: the row's own and \
+                           `w − 1` before it.";
+
 #[test]
 pub(crate) fn task_4_rows_see_what_the_mask_says() {
     each("task_4_visible/", |case| {
         let window = window(case);
-        for (position, (start, end)) in
-            list(case, "starts").into_iter().zip(list(case, "ends")).enumerate()
-        {
+        let expected = list(case, "starts").into_iter().zip(list(case, "ends"));
+        let found: Vec<_> = (0..expected.len()).map(|position| visible(position, window)).collect();
+        // Whether all begin as if the window had this many positions.
+        let like = |window: usize| {
+            found
+                .iter()
+                .enumerate()
+                .all(|(p, seen)| *seen == ((p + 1).saturating_sub(window)..p + 1))
+        };
+        let diagnosis = match window {
+            Some(w) if like(w + 1) => ONE_TOO_MANY,
+            Some(w) if w > 1 && like(w - 1) => ONE_TOO_FEW,
+            _ => "",
+        };
+        for (position, (found, (start, end))) in found.iter().zip(expected).enumerate() {
             let what = format!("what position {position} sees with window {}", shown(window));
-            assert_answer(&what, &visible(position, window), &(start..end));
+            let right = *found == (start..end);
+            assert!(
+                right || diagnosis.is_empty(),
+                "{what}\n  found    {found:?}\n  expected {start}..{end}{diagnosis}"
+            );
+            assert_answer(&what, found, &(start..end));
         }
     });
 }

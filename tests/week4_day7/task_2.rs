@@ -1,5 +1,7 @@
 //! Week 4, day 7, task 2: a budget.
 
+use tiny_llm_harness::check::PanicReport;
+
 use super::*;
 
 #[test]
@@ -9,7 +11,19 @@ pub(super) fn task_2_parts_of_the_budget() {
     let ledger = Ledger::default();
     let mut arena = Arena::new(&mut memory.0, &ledger);
     let bytes = arena.take::<u8>("bytes", 3).expect("3 of 100 bytes");
-    let floats = arena.take::<f32>("floats", 5).expect("20 of 97 bytes");
+    let floats = check::assert_returns(
+        "take 5 f32 behind 3 bytes",
+        || arena.take::<f32>("floats", 5).expect("20 of 97 bytes"),
+        |panic| {
+            panic.message().contains("InputNotAligned").then(|| PanicReport {
+                diagnosis: Some(
+                    "Your values begin where those before them end; an f32 needs an address that \
+                     is a multiple of its alignment: skip bytes up to the next one.",
+                ),
+                ..PanicReport::default()
+            })
+        },
+    );
     let longs = arena.take::<i64>("longs", 2).expect("16 of 76 bytes");
     let last = arena.take::<i8>("the rest", 60).expect("60 of 60 bytes");
     let place = |address: usize| address - start;

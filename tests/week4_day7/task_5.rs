@@ -6,7 +6,8 @@ use tiny_llm::week4::streamed::{
     layer::OUTPUTS,
     math::{rms_norm, rotate, silu},
     shape::TINY_LLM,
-    store::{Counts, split_row},
+    storage::Counts,
+    store::split_row,
 };
 use tiny_llm_harness::allocations;
 

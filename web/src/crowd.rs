@@ -13,7 +13,8 @@ use tiny_llm_reference::{
         rows::Row,
     },
     week3::{
-        engine::{Engine, EngineOptions, Event},
+        engine::{Engine, Event},
+        options::EngineOptions,
         paged::PagedCache,
         pass::Pass,
         request::{Phase, Request},

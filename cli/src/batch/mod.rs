@@ -71,7 +71,7 @@ pub(super) struct Args {
     /// Store keys and values in N pages of 32 positions, not one whole context per slot
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
-    /// Propose tokens with a draft model (folder or GGUF file), or `lookup` (from the text)
+    /// Propose tokens with a draft model (folder, GGUF file or name), or `lookup` (from the text)
     #[arg(long, value_name = "MODEL")]
     draft: Option<Draft>,
     /// Maximum new tokens for lines without max_tokens

@@ -15,7 +15,7 @@ use anyhow::{Result, ensure};
 
 use super::{
     BatchOptions, Draft, LoadOptions, SimulatedOptions, Solution, WrongOption,
-    options::{at_least_one, count},
+    options::{Located, at_least_one, count, embedded, located},
     output::{Output, note},
 };
 use cluster::{Cluster, Routing};
@@ -86,9 +86,9 @@ pub(super) struct Args {
     /// Cost of a step (see below)
     #[arg(long, value_name = "A,B,C", conflicts_with = "model")]
     cost: Option<StepCost>,
-    /// Measure the cost with this model folder or GGUF file [default: the embedded model]
-    #[arg(long, value_name = "PATH")]
-    model: Option<PathBuf>,
+    /// Measure the cost with this folder, GGUF file or name [default: the embedded model]
+    #[arg(long, value_name = "MODEL", value_parser = located())]
+    model: Option<Located>,
     /// Threads to measure with [default: one per physical core]
     #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
     threads: Option<usize>,
@@ -104,7 +104,7 @@ pub(super) struct Args {
     /// Admit no request until the whole batch has finished
     #[arg(long, requires = "real_only")]
     static_batches: bool,
-    /// Propose tokens with a draft model (folder or GGUF file), or `lookup` (from the text)
+    /// Propose tokens with a draft model (folder, GGUF file or name), or `lookup` (from the text)
     #[arg(long, value_name = "MODEL", requires = "real_only")]
     draft: Option<Draft>,
     /// Print a JSON object for each row
@@ -284,7 +284,7 @@ fn measured(solution: &Solution, args: &Args) -> Result<StepCost> {
 impl Args {
     /// Returns the path of the model to measure.
     fn path(&self) -> PathBuf {
-        self.model.clone().unwrap_or_else(|| super::options::embedded("tiny-story"))
+        self.model.as_ref().map_or_else(|| embedded("tiny-story"), |model| model.path.clone())
     }
 }
 

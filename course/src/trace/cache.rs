@@ -5,6 +5,7 @@ use std::{
     fs,
     hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use anyhow::{Context, Result};
@@ -25,7 +26,7 @@ const SOURCES: [&str; 9] = [
 ];
 
 /// A number that changes with the reference's sources (their content), the model (names, sizes and
-/// times of its files) and the input.
+/// times of its files; of a name the time) and the input.
 pub(super) fn key(root: &Path, model: &Path, options: &Options) -> Result<u64> {
     let mut hasher = DefaultHasher::new();
     for source in SOURCES {
@@ -40,6 +41,10 @@ pub(super) fn key(root: &Path, model: &Path, options: &Options) -> Result<u64> {
         let data =
             fs::metadata(&path).with_context(|| format!("{} cannot be read", path.display()))?;
         (&path, data.len(), data.modified().ok()).hash(&mut hasher);
+    }
+    if !model.exists() {
+        // What a name stands for may have changed.
+        SystemTime::now().hash(&mut hasher);
     }
     (model, options.prompt(), &options.tokens).hash(&mut hasher);
     Ok(hasher.finish())

@@ -37,6 +37,8 @@ pub(crate) fn trace(root: &Path, curriculum: &Curriculum, options: &Options) -> 
     // Yours first: if it does not compile, that is soon said.
     progress::build(root, "your engine", &YOURS)?;
     let model = match &options.model {
+        // A name, which the engine looks up.
+        Some(name) if !name.exists() => name.clone(),
         Some(folder) => {
             absolute(folder).with_context(|| format!("{} is no folder's name", folder.display()))?
         }

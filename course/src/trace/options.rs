@@ -13,7 +13,7 @@ pub(crate) struct Options {
     pub(crate) prompt: Option<String>,
     /// Token ids to run it on instead, separated by commas.
     pub(crate) tokens: Option<String>,
-    /// Model folder; without it, the embedded model.
+    /// Model folder or name; without it, the embedded model.
     pub(crate) model: Option<PathBuf>,
 }
 

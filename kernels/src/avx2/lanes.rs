@@ -5,9 +5,6 @@ use std::arch::x86_64::*;
 use crate::blocks::mxfp4;
 
 /// 32 bytes, from any address.
-///
-/// # Safety
-/// The machine has AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn load(bytes: &[u8; 32]) -> __m256i {
@@ -16,9 +13,6 @@ pub fn load(bytes: &[u8; 32]) -> __m256i {
 }
 
 /// 32 activations.
-///
-/// # Safety
-/// The machine has AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn load_signed(values: &[i8; 32]) -> __m256i {
@@ -27,9 +21,6 @@ pub fn load_signed(values: &[i8; 32]) -> __m256i {
 }
 
 /// The sums of 16 activations each.
-///
-/// # Safety
-/// The machine has AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn load_sums(sums: &[i16; 16]) -> __m256i {
@@ -61,9 +52,6 @@ pub(super) fn half([low, high]: [u8; 2]) -> __m128 {
 }
 
 /// The same on all eight lanes.
-///
-/// # Safety
-/// The machine has AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub fn halves(bytes: [u8; 2]) -> __m256 {

@@ -21,6 +21,7 @@ mod q5_1;
 mod q5_k;
 mod q6_k;
 mod q8_0;
+pub(crate) mod q8_rows;
 mod quantize;
 mod super_blocks;
 

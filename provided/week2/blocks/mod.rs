@@ -12,7 +12,7 @@ pub use tiny_llm_kernels::blocks::{f16_at, put_f16};
 use tiny_llm_kernels::blocks::{mxfp4, q2_k, q3_k, q4_1, q5_1, q5_k};
 
 use crate::week2::blocks::{q4_0, q4_k, q5_0, q6_k, q8_0};
-use crate::week2::search::{search_scale, search_scale_and_min};
+use crate::week2::{search::search_scale_and_min, search_scale::search_scale};
 
 /// Decodes a row of blocks: `out [cols]`, `bytes [cols / block_len · block_bytes]`. Any bytes are
 /// blocks: a scale that is infinite or NaN makes weights that are, as f32 arithmetic has it. Bit

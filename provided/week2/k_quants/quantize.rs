@@ -19,13 +19,15 @@ use crate::week2::{
     blocks::{dequantize_row, quantize_row},
     gguf::{
         Gguf,
-        writer::{head, lay_out, write_file},
+        writer::{head, lay_out},
     },
     load::{Rope, build, stored_matrix},
     matrix::Matrix,
     parallel::Team,
-    recipe::{Dimensions, Target, row_order, tensor_type_for},
+    recipe::{Dimensions, row_order},
     rope::RopeLayout,
+    target::{Target, tensor_type_for},
+    write_file::write_file,
 };
 
 /// Weights that are read, encoded and written at a time.

@@ -11,6 +11,7 @@ use tiny_llm_formats::gguf::TensorType;
 pub use tiny_llm_kernels::{
     Kernel,
     choice::Choice,
+    q8_rows,
     rung::{Rung, VARIABLE},
     vector,
 };

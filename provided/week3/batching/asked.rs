@@ -2,8 +2,9 @@
 
 use crate::week3::{
     ahead::{Ahead, Drafted},
-    engine::{Counts, Engine},
+    engine::Engine,
     extras::Chosen,
+    options::Counts,
     pass::Pass,
     request::{RequestId, Sequence},
     room::EngineCache,

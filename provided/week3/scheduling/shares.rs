@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use crate::week3::{
-    engine::{BUSY, Engine, FEWEST},
+    engine::Engine,
+    options::{BUSY, FEWEST},
     pass::Pass,
     request::Phase,
     room::EngineCache,

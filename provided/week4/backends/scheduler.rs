@@ -7,12 +7,13 @@ use anyhow::{Result, anyhow, bail};
 
 use crate::week4::{
     backend::{Backend, BufferId, Failed, Fault, Place, Work},
+    checked::check_size,
     cut::fewest_copies,
     graph::{Graph, NodeId},
     lifetimes::{ALIGNMENT, Lifetime, lifetimes},
     op::Op,
     placement::{Wishes, pin},
-    planner::{MemoryPlan, check_size},
+    planner::MemoryPlan,
     split::{Schedule, Split},
     step::AnyStep,
     weights::Weights,
@@ -326,4 +327,26 @@ fn put_numbers(
         offset += bytes(&id);
     }
     Ok(())
+}
+
+impl Schedule {
+    /// How many copies there are.
+    #[must_use]
+    pub fn copies(&self) -> usize {
+        self.splits.iter().map(|split| split.copies.len()).sum()
+    }
+
+    /// Bytes that they take from one memory to another.
+    #[must_use]
+    pub fn copied_bytes(&self) -> usize {
+        let copies = self.splits.iter().flat_map(|split| &split.copies);
+        copies.map(|&copy| 4 * self.graph.layout(copy).elements()).sum()
+    }
+
+    /// Copies and nodes as they happen.
+    #[must_use]
+    pub fn order(&self) -> Vec<NodeId> {
+        let both = |split: &Split| [&split.copies[..], &split.nodes[..]].concat();
+        self.splits.iter().flat_map(both).collect()
+    }
 }

@@ -13,6 +13,7 @@ use crate::week4::{
     graph::{Graph, NodeId},
     layout::Layout,
     op::Op,
+    product::mul_mat,
     step::{Step, StepCache},
     strided::Strided,
 };
@@ -211,5 +212,48 @@ pub(crate) fn overwrite<C: StepCache + ?Sized>(
             });
         }
         _ => unreachable!("{} does not overwrite its source", graph.told(id)),
+    }
+}
+
+/// Day 1's product of two nodes of which none is a weight; the first may be a view of one.
+pub(crate) fn product_of_values(
+    graph: &Graph,
+    nodes: [NodeId; 2],
+    sources: [&[f32]; 2],
+    out: &mut [f32],
+) {
+    let side = |i: usize| {
+        let bytes = match &graph.node(graph.root(nodes[i])).op {
+            Op::Weight(weight) => weight.bytes(),
+            _ => bytemuck::cast_slice(sources[i]),
+        };
+        Strided::new(graph.layout(nodes[i]), bytes).expect("a view was checked when it was made")
+    };
+    let (_, found) = mul_mat(side(0), side(1)).expect("sizes were checked when the node was made");
+    out.copy_from_slice(&found);
+}
+
+impl Graph {
+    /// The most elements in a block of those weights that are multiplied with this node.
+    #[must_use]
+    pub fn longest_block(&self, input: NodeId) -> usize {
+        let known = self.blocks.get_or_init(|| self.longest_blocks());
+        // A graph that has grown since is looked at again.
+        if known.len() == self.len() {
+            known[input.index()]
+        } else {
+            self.longest_blocks()[input.index()]
+        }
+    }
+
+    fn longest_blocks(&self) -> Vec<usize> {
+        let mut longest = vec![1; self.len()];
+        for id in self.ids() {
+            if let (Op::MulMat, &[a, b]) = (&self.node(id).op, &*self.node(id).sources) {
+                let one = &mut longest[b.index()];
+                *one = self.layout(a).tensor_type.block_len().max(*one);
+            }
+        }
+        longest
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::week4::mixture::windows::{PageTable, visible};
 use crate::{
     week2::{
-        cache::{CacheShape, CacheType, KvCache, Run, Store},
+        cache::{CacheShape, CacheType, KvCache, Numbers, Run},
         kernels::vector::TILE,
     },
     week3::pool::BlockPool,
@@ -19,8 +19,8 @@ pub const PAGE: usize = TILE;
 pub struct WindowedCache {
     shape: CacheShape,
     /// `[pages, H, PAGE, D]`
-    keys: Store,
-    values: Store,
+    keys: Numbers,
+    values: Numbers,
     tables: Vec<PageTable>,
     pool: BlockPool,
     len: usize,
@@ -46,8 +46,8 @@ impl WindowedCache {
         let numbers = pages * shape.kv_heads * PAGE * shape.head_dim;
         Self {
             shape,
-            keys: Store::new(numbers, cache_type),
-            values: Store::new(numbers, cache_type),
+            keys: Numbers::new(numbers, shape.head_dim, cache_type),
+            values: Numbers::new(numbers, shape.head_dim, cache_type),
             tables: windows.iter().map(|&window| PageTable::new(window, PAGE)).collect(),
             pool: BlockPool::new(pages),
             len: 0,
@@ -80,7 +80,7 @@ impl WindowedCache {
             || self.tables.iter().all(|table| visible(len, table.window).start >= table.gone * PAGE)
     }
 
-    /// Where a position of a head lies in [`Store`].
+    /// Where a position of a head lies in [`Numbers`].
     fn at(&self, layer: usize, head: usize, position: usize) -> usize {
         let (page, place) = self.tables[layer]
             .find(position)
@@ -154,5 +154,9 @@ impl KvCache for WindowedCache {
             self.tables.iter_mut().for_each(|table| table.clear(&mut self.pool));
         }
         self.len = self.len.min(len);
+    }
+
+    fn holds_q8(&self) -> bool {
+        self.keys.holds_q8()
     }
 }

@@ -14,15 +14,16 @@ use crate::week2::{
     matrix::Matrix,
     model::{add_rows, check},
     plan::{Plan, ROWS},
+    q8_attention::attend_q8_row,
     rope::{RopeLayout, RopeTable},
     rows::{Queries, Row},
-    streaming::{MAX_QUERIES, attend_streaming},
+    streaming::{MAX_QUERIES, OnlineSoftmax, attend_streaming},
 };
 use crate::week4::mixture::{
     grouped::{Gathered, combine, group, indexed_matmul},
     layer::{Experts, MixtureLayer, Stack},
     route::route,
-    sinks::attend_with_sinks,
+    sinks::{attend_with_sinks, begin},
     windows::visible,
 };
 
@@ -243,12 +244,19 @@ impl MixtureModel {
                 let q = &q[t * width..][tile.cols()];
                 let positions = visible(rows[t].position, layer.window);
                 let runs = tiled_runs(cache, index, rows[t].sequence, first / group, positions);
-                match &layer.sinks {
-                    Some(sinks) => {
-                        let sinks = &sinks[first..][..q.len() / d];
-                        attend_with_sinks(q, runs, d, scale, sinks, tile.row_mut(t));
-                    }
-                    None => attend_streaming(q, runs, d, scale, tile.row_mut(t)),
+                let sinks = layer.sinks.as_ref().map(|sinks| &sinks[first..][..q.len() / d]);
+                let out = tile.row_mut(t);
+                if cache.holds_q8() {
+                    let positions = visible(rows[t].position, layer.window);
+                    let mut softmax = [OnlineSoftmax::default(); MAX_QUERIES];
+                    let softmax = &mut softmax[..q.len() / d];
+                    let sinks = sinks.into_iter().flatten();
+                    softmax.iter_mut().zip(sinks).for_each(|(s, &sink)| *s = begin(sink));
+                    attend_q8_row(q, positions, softmax, runs, (d, scale), out);
+                } else if let Some(sinks) = sinks {
+                    attend_with_sinks(q, runs, d, scale, sinks, out);
+                } else {
+                    attend_streaming(q, runs, d, scale, out);
                 }
             }
         });

@@ -8,7 +8,8 @@ use crate::week4::streamed::{
     layer::{Cache, OUTPUTS, mlp},
     math::{exp, rms_norm, rotate},
     shape::Component,
-    store::{Counts, Storage, Store, split_row},
+    storage::{Counts, Storage},
+    store::{Store, split_row},
 };
 
 /// How much memory a model gets for what.

@@ -2,5 +2,7 @@
 
 pub mod engine;
 pub mod error;
+pub mod ledger;
 pub mod math;
 pub mod shape;
+pub mod storage;

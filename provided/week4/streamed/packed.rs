@@ -14,7 +14,7 @@ use crate::week1::weights::to_f32;
 use crate::week4::streamed::{
     int8::quantize_int8,
     shape::{Component, Shape},
-    store::Storage,
+    storage::Storage,
 };
 
 /// A file that stands for the SD card.

@@ -5,13 +5,25 @@ use std::{collections::HashMap, path::PathBuf};
 use anyhow::{Context as _, ensure};
 use tiny_llm_formats::{
     chat::Message,
-    config,
+    config, hub,
     text::{self, ChatTemplate},
 };
 
 use crate::prelude::*;
 
-exports! { class ModelConfig, Tokenizer; }
+exports! { fn locate; class ModelConfig, Tokenizer; }
+
+/// The path of a model: the path itself if anything is there, or else that of the model of this name
+/// in the cache of Hugging Face's tools. A name is `OWNER/NAME[@REVISION][:FILE]`.
+#[pyfunction]
+fn locate(model: PathBuf) -> PyResult<String> {
+    located(model).map(|path| path.to_string_lossy().into_owned())
+}
+
+/// [`locate`], for what takes a model.
+pub(crate) fn located(model: PathBuf) -> PyResult<PathBuf> {
+    hub::locate(&model).map_err(value_error)
+}
 
 /// What a decoder needs to know about itself.
 #[pyclass(frozen)]
@@ -22,7 +34,7 @@ impl ModelConfig {
     /// Reads `config.json` and, if it is there, `generation_config.json`.
     #[staticmethod]
     fn from_folder(folder: PathBuf) -> PyResult<Self> {
-        config::ModelConfig::from_folder(&folder).map(Self).map_err(value_error)
+        config::ModelConfig::from_folder(&located(folder)?).map(Self).map_err(value_error)
     }
 
     /// Reads the text of a `config.json`; `file` is its name in messages.
@@ -86,6 +98,7 @@ impl Tokenizer {
     /// Reads a folder's `tokenizer.json`, and its chat template if there is one.
     #[staticmethod]
     fn from_folder(folder: PathBuf) -> PyResult<Self> {
+        let folder = located(folder)?;
         let tokenizer = Arc::new(text::Tokenizer::from_folder(&folder).map_err(value_error)?);
         let template = ChatTemplate::from_folder(&folder).map_err(value_error)?;
         Ok(Self { tokenizer, template, folder })

@@ -34,7 +34,7 @@ mod prelude {
         choice::choice,
         convert::*,
         exports::exports,
-        kit::ModelConfig,
+        kit::{ModelConfig, located},
         memory::{room, room_for},
         panics::{catch, value_error, wrong_argument},
         shapes::*,

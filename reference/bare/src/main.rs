@@ -33,9 +33,11 @@ mod provided {
 
 use week4::streamed::{
     self,
-    arena::{Arena, Ledger},
+    arena::Arena,
     engine::{Engine, Options},
-    store::{Storage, Store},
+    ledger::Ledger,
+    storage::Storage,
+    store::Store,
 };
 
 /// All the memory that the model gets.

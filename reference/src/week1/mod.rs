@@ -29,7 +29,7 @@ pub mod model;
 #[path = "model/weights.rs"]
 pub mod weights;
 #[cfg(feature = "model")]
-pub use crate::provided::week1::activations;
+pub use crate::provided::week1::{activations, build};
 
 // Day 6: from scores to text.
 #[path = "generation/chat.rs"]

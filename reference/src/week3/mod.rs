@@ -12,7 +12,7 @@ pub mod request;
 pub mod slots;
 #[path = "batching/stop.rs"]
 pub mod stop;
-pub use crate::provided::week3::{extras, pass, room, sampler};
+pub use crate::provided::week3::{extras, options, pass, room, sampler};
 
 // Day 2: which rows go into a step.
 #[path = "scheduling/scheduler.rs"]
@@ -32,6 +32,7 @@ pub mod pool;
 pub mod parts;
 #[path = "paged_attention/reader.rs"]
 pub mod reader;
+pub use crate::provided::week3::in_parts;
 
 // Day 5: keys and values that requests share.
 #[path = "prefixes/prefix_hash.rs"]
@@ -42,6 +43,7 @@ pub mod prefix_index;
 pub mod prompt_file;
 #[path = "prefixes/shared.rs"]
 pub mod shared;
+pub use crate::provided::week3::from_words;
 
 // Day 6: several tokens in a pass.
 #[path = "speculation/accept.rs"]
@@ -54,7 +56,7 @@ pub mod drafter;
 pub mod lookup;
 #[path = "speculation/speculate.rs"]
 pub mod speculate;
-pub use crate::provided::week3::{ahead, draft_backoff, propose};
+pub use crate::provided::week3::{ahead, draft_backoff, lookup_drafter, propose};
 
 // Day 7: answers in JSON.
 #[path = "forms/json.rs"]

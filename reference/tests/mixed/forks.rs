@@ -6,11 +6,15 @@ use super::*;
 /// ones and are dropped: logits are those of each text alone.
 #[test]
 fn forks_and_what_becomes_of_them() {
-    let world = World::new();
+    [CacheType::F16, CacheType::Q8_0].into_iter().for_each(check_forks);
+}
+
+fn check_forks(kind: CacheType) {
+    let world = World::new(kind);
     let plan = world.plan(2);
     let vocabulary = world.model.config.vocab_size;
     let alone = |text: &[u32]| -> Vec<f32> {
-        let mut cache = InParts::new(DenseCache::new(world.shape(), CacheType::F16));
+        let mut cache = InParts::new(DenseCache::new(world.shape(), kind));
         let last = text.len() - 1;
         let row =
             |(position, &token)| Row { token, position, sequence: 0, logits: position == last };
@@ -21,7 +25,7 @@ fn forks_and_what_becomes_of_them() {
     let (mut forks, mut copied) = (0, 0);
     for seed in 0..3 {
         let mut random = Random(Rng::new(700 + seed));
-        let paged = PagedCache::new(world.shape(), TILE, 13, CacheType::F16);
+        let paged = PagedCache::new(world.shape(), TILE, 13, kind);
         let mut cache = InParts::new(paged);
         let mut work = Workspace::default();
         let mut texts: Vec<Vec<u32>> = vec![Vec::new(); PLACES];

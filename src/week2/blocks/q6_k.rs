@@ -26,7 +26,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     f16_at, put_f16,
-    search::{code, search_scale, share_signed},
+    search::{code, share_signed},
+    search_scale::search_scale,
 };
 
 /// Bytes in a block.

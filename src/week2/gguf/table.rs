@@ -30,7 +30,8 @@ pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorI
 /// # Errors
 /// If there are no axes or more than four, an axis is 0, the type is not one of [`TensorType`], a
 /// row is not a whole number of blocks, or the size does not fit into a `usize`. Messages name the
-/// tensor: `tensor token_embd.weight`.
+/// tensor (`tensor token_embd.weight`) and say what was found and what was expected: the number of
+/// axes and 1 to 4, the number of the type, the length of a row and that of a block.
 pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> {
     todo!("week2-day2 task 3: read_tensor")
 }
@@ -38,7 +39,7 @@ pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> 
 /// What tensors are aligned to: `general.alignment`, or [`DEFAULT_ALIGNMENT`].
 ///
 /// # Errors
-/// If it is not a power of two.
+/// If it is not a power of two. The message names the key and the value ([`Metadata::wrong`]).
 pub fn alignment(metadata: &Metadata) -> Result<usize> {
     todo!("week2-day2 task 3: alignment")
 }
@@ -61,7 +62,8 @@ pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
 /// gaps.
 ///
 /// # Errors
-/// If a tensor fails the check. The message names it.
+/// If one does not; the message names it and its offset, and says what was expected: a multiple of
+/// `alignment`, or an end within `data_len`.
 pub fn check_places(
     tensors: &[TensorInfo],
     alignment: usize,

@@ -11,7 +11,6 @@
 
 use std::ops::RangeInclusive;
 
-use tiny_llm_kernels::blocks::share::largest_magnitude;
 pub use tiny_llm_kernels::blocks::share::{code, nearest, share, share_signed};
 
 /// Which trials there are. Trial `t` divides the range of the weights into `top + t / 4` steps
@@ -35,40 +34,6 @@ pub struct ScaleAndMin {
 pub fn importance<const N: usize>(x: &[f32; N]) -> [f32; N] {
     let mean = x.iter().map(|x| x * x).sum::<f32>() / N as f32;
     x.map(|x| x.abs() + mean.sqrt())
-}
-
-/// The best scale for a group without a minimum, weight ≈ `scale · code` with codes in
-/// `−half..half`. It may be negative: there is one more code below 0 than above, and it goes to the
-/// weight of largest magnitude, whatever its sign.
-#[must_use]
-pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
-    let importance = importance(x);
-    let half = f32::from(half);
-    let largest = largest_magnitude(x);
-    let (mut best_gain, mut best_scale) = (0.0, 0.0);
-    if largest == 0.0 {
-        return best_scale;
-    }
-    for quarters in TRIALS {
-        let mut scale = -largest / (half + f32::from(quarters) / 4.0);
-        let mut gain = 0.0;
-        for _ in 0..ROUNDS {
-            let inverse = 1.0 / scale;
-            let (mut qx, mut qq) = (0.0, 0.0);
-            for (x, w) in x.iter().zip(&importance) {
-                let q = nearest((x * inverse).clamp(-half, half - 1.0));
-                qx += w * q * x;
-                qq += w * q * q;
-            }
-            // Σ w·(scale·q − x)² is smallest at this scale, and is then Σ w·x² less the gain.
-            scale = qx / qq;
-            gain = qx * qx / qq;
-        }
-        if gain > best_gain {
-            (best_gain, best_scale) = (gain, scale);
-        }
-    }
-    best_scale
 }
 
 /// Returns the scale and the minimum for which `Σ importance · (scale · code − min − x)²` is

@@ -4,15 +4,8 @@
 //! Tasks here: week2-day4 task 6 (`put_string`, `put_value`, `lay_out`, `head`). Everything else is
 //! provided.
 
-use std::{
-    fs::File,
-    io::{self, BufWriter, Read, Write},
-    path::Path,
-};
-
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow};
 use tiny_llm_formats::gguf::{Array, MAGIC, Metadata, TensorInfo, TensorType, VERSION, Value};
-use tiny_llm_formats::unfinished::{Unfinished, cannot_be_written, named};
 
 /// Appends a string as [`Reader::string`](super::gguf::reader::Reader::string) reads it: its length in
 /// bytes (eight bytes), then UTF-8.
@@ -73,62 +66,4 @@ pub fn lay_out(
 #[must_use]
 pub fn head(metadata: &Metadata, tensors: &[TensorInfo], alignment: usize) -> Vec<u8> {
     todo!("week2-day4 task 6: head")
-}
-
-/// Writes a file front to back: `head`, then each tensor's data, which `write(i, out)` appends,
-/// then zeros up to the next tensor's place. Nothing is kept in memory. The file appears under its
-/// name when it is complete, and not before.
-///
-/// # Errors
-/// If the file cannot be written, `write` returns an error, or it appends a different number of
-/// bytes from what the table says.
-pub fn write_file(
-    path: &Path,
-    head: &[u8],
-    tensors: &[TensorInfo],
-    alignment: usize,
-    mut write: impl FnMut(usize, &mut dyn Write) -> Result<()>,
-) -> Result<()> {
-    let wrong = |e: &io::Error| cannot_be_written(path, e);
-    let unfinished = Unfinished::new(path)?;
-    let file = File::create(unfinished.path()).map_err(|e| wrong(&e))?;
-    let mut out = Counted { out: BufWriter::with_capacity(1 << 20, file), written: 0 };
-    out.write_all(head).map_err(|e| wrong(&e))?;
-    for (i, tensor) in tensors.iter().enumerate() {
-        let start = out.written;
-        write(i, &mut out).map_err(|e| named(path, e))?;
-        let size = out.written - start;
-        ensure!(
-            size == tensor.size,
-            "{}: tensor {}: wrote {size} bytes, expected {}",
-            path.display(),
-            tensor.name,
-            tensor.size
-        );
-        // The last one too: readers expect the data section to be a multiple of the alignment.
-        let padding = size.next_multiple_of(alignment) - size;
-        io::copy(&mut io::repeat(0).take(padding as u64), &mut out).map_err(|e| wrong(&e))?;
-    }
-    let file = out.out.into_inner().map_err(|e| wrong(e.error()))?;
-    file.sync_all().map_err(|e| wrong(&e))?;
-    drop(file);
-    unfinished.finish()
-}
-
-/// Counts the bytes that pass.
-struct Counted {
-    out: BufWriter<File>,
-    written: usize,
-}
-
-impl Write for Counted {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let n = self.out.write(bytes)?;
-        self.written += n;
-        Ok(n)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }

@@ -7,8 +7,9 @@
 use std::ops::Range;
 
 use crate::week2::{
-    cache::{DenseCache, KvCache, Run, widen},
+    cache::{Cells, DenseCache, KvCache, Run, widen},
     kernels::vector::{TILE, tile_scores, tile_scores_transposed, tile_sum},
+    q8_attention::widen_rows,
     rows::Row,
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, OnlineSoftmax},
 };
@@ -57,6 +58,8 @@ pub struct Reader<'a> {
 pub struct Desk {
     /// Whether keys are transposed for the scores.
     transposes: bool,
+    /// Whether runs hold rows of q8_0.
+    holds_q8: bool,
     tile: [f32; TILE * MAX_HEAD_DIM],
     transposed: [f32; TILE * MAX_HEAD_DIM],
     scores: [f32; MAX_BLOCK_QUERIES * TILE],
@@ -79,6 +82,7 @@ impl Desk {
     pub fn for_queries(queries: usize) -> Self {
         Self {
             transposes: queries >= Self::MANY,
+            holds_q8: false,
             tile: [0.0; TILE * MAX_HEAD_DIM],
             transposed: [0.0; TILE * MAX_HEAD_DIM],
             scores: [0.0; MAX_BLOCK_QUERIES * TILE],
@@ -86,9 +90,21 @@ impl Desk {
         }
     }
 
+    /// For runs of a cache with rows of q8_0, or without.
+    #[must_use]
+    pub fn with_q8(self, holds_q8: bool) -> Self {
+        Self { holds_q8, ..self }
+    }
+
+    /// Widens `n` positions of a run's keys or values, from its place `from` on, into the tile.
+    fn widen(&mut self, cells: Cells<'_>, from: usize, n: usize, dim: usize) {
+        let widen = if self.holds_q8 { widen_rows } else { widen };
+        widen(cells, from, n, dim, &mut self.tile[..n * dim]);
+    }
+
     /// Puts a tile of keys on the desk: `n` positions of the run, from index `from` on.
     pub fn put_keys(&mut self, run: Run<'_>, from: usize, n: usize, dim: usize) {
-        widen(run.keys, from, n, dim, &mut self.tile[..n * dim]);
+        self.widen(run.keys, from, n, dim);
         if self.transposes {
             for (j, key) in self.tile[..n * dim].chunks_exact(dim).enumerate() {
                 for (d, &x) in key.iter().enumerate() {
@@ -100,7 +116,7 @@ impl Desk {
 
     /// Puts a tile of values on the desk: `n` positions of the run, from index `from` on.
     pub fn put_values(&mut self, run: Run<'_>, from: usize, n: usize, dim: usize) {
-        widen(run.values, from, n, dim, &mut self.tile[..n * dim]);
+        self.widen(run.values, from, n, dim);
     }
 
     /// Computes the scores of the queries `q [G, D]` with the `n` keys on the desk. They are

@@ -12,7 +12,7 @@ use super::{
     room::EngineCache,
 };
 use crate::week2::{
-    cache::{CacheShape, CacheType, KvCache, Run, Store},
+    cache::{CacheShape, CacheType, KvCache, Numbers, Run},
     kernels::vector::TILE,
 };
 
@@ -30,14 +30,15 @@ pub struct PagedCache {
     page_len: usize,
     pool: BlockPool,
     /// `[layers, H, pages, page_len, D]`
-    keys: Store,
+    keys: Numbers,
     /// `[layers, H, pages, page_len, D]`
-    values: Store,
+    values: Numbers,
     /// `[sequences]`: page `i` of a sequence holds its positions from `i · page_len` on.
     tables: Vec<Vec<Page>>,
     /// `[sequences]`, how many positions of each sequence every layer holds.
     lengths: Vec<usize>,
     copied: usize,
+    cache_type: CacheType,
 }
 
 impl KvCache for PagedCache {
@@ -99,6 +100,10 @@ impl KvCache for PagedCache {
     fn truncate(&mut self, sequence: usize, len: usize) {
         todo!("week3-day3 task 2: PagedCache::truncate")
     }
+
+    fn holds_q8(&self) -> bool {
+        self.keys.holds_q8()
+    }
 }
 
 impl Pages for PagedCache {
@@ -146,11 +151,12 @@ impl PagedCache {
             shape: CacheShape { capacity, ..shape },
             page_len,
             pool: BlockPool::new(pages),
-            keys: Store::new(numbers, cache_type),
-            values: Store::new(numbers, cache_type),
+            keys: Numbers::new(numbers, shape.head_dim, cache_type),
+            values: Numbers::new(numbers, shape.head_dim, cache_type),
             tables: (0..shape.sequences).map(|_| Vec::new()).collect(),
             lengths: vec![0; shape.sequences],
             copied: 0,
+            cache_type,
         }
     }
 
@@ -201,7 +207,8 @@ impl PagedCache {
     /// Bytes of keys and values in one page.
     #[must_use]
     pub fn page_bytes(&self) -> usize {
-        2 * numbers_of_a_page(self.shape, self.page_len) * self.keys.number_bytes()
+        let CacheShape { layers, kv_heads, head_dim, .. } = self.shape;
+        2 * layers * kv_heads * self.page_len * self.cache_type.row_bytes(head_dim)
     }
 
     /// Gives the empty sequence `to` all positions of `from`, without a copy: every page that holds
@@ -267,7 +274,7 @@ impl PagedCache {
         self.values.prefetch(at, numbers, in_a_row);
     }
 
-    /// Returns where a head's part of a page begins in [`Store`]; `page` is its number in the pool.
+    /// Where a head's part of a page begins in [`Numbers`]; `page` is its number in the pool.
     ///
     /// # Panics
     /// If layer or head are not in the cache.

@@ -115,4 +115,8 @@ impl KvCache for SharedCache {
         self.pages.truncate(sequence, len);
         self.told[sequence] = self.told[sequence].min(len / self.pages.page_len());
     }
+
+    fn holds_q8(&self) -> bool {
+        self.pages.holds_q8()
+    }
 }

@@ -1,8 +1,8 @@
 //! Day 4. The processor as a backend: its buffers are the program's own memory, and all work is
 //! done when a call returns.
 //!
-//! Tasks here: week4-day4 task 1 (`Cpu::range`, `Cpu::node`, `Cpu::upload`, `Cpu::download`).
-//! Everything else is provided.
+//! Tasks here: week4-day4 task 1 (`Cpu::range`, `Cpu::upload`, `Cpu::download`). Everything else is
+//! provided.
 
 use std::{mem, ops::Range};
 
@@ -73,13 +73,58 @@ impl Cpu {
         Ok(range.start / 4..range.start / 4 + expected)
     }
 
-    /// Computes one node, into its place, from the places of what it reads: a product with
+    /// Provided. Computes one node, into its place, from the places of what it reads: a product with
     /// [`Products::multiply`], a node whose place is that of its first source with [`overwrite`],
     /// any other with [`compute`]. Matrices ([`Op::Weight`]) are read where the graph has them,
     /// which is where a host pointer leads, and numbers ([`Op::Values`]) in their place. Tokens
     /// come from the step. ([`lend`] lends several parts of a buffer at once.)
     fn node(&mut self, work: &Work<'_>, id: NodeId, step: &mut AnyStep<'_>) -> Result<(), Fault> {
-        todo!("week4-day4 task 1: Cpu::node")
+        let graph = work.graph;
+        let node = graph.node(id);
+        let own = work.place(id)?;
+        let written = self.numbers(graph, id, own)?;
+        // What is read in the buffer that is written, and what is read in others.
+        let (mut near, mut far) = ([const { None }; 2], [const { None }; 2]);
+        for (i, &source) in node.sources.iter().enumerate() {
+            let root = graph.root(source);
+            if matches!(graph.node(root).op, Op::Weight(_) | Op::Tokens) {
+                continue;
+            }
+            let place = work.place(root)?;
+            let range = self.numbers(graph, root, place)?;
+            if place.buffer == own.buffer {
+                near[i] = Some(range);
+            } else {
+                far[i] = Some((place.buffer, range));
+            }
+        }
+        let Some(Memory::Own(numbers)) = &mut self.buffers[own.buffer.0] else {
+            return Err(Fault::ReadOnly(own.buffer));
+        };
+        // Taken out, so that other buffers can be read while it is written.
+        let mut arena = mem::take(numbers);
+        let mut sources = [&[][..]; 2];
+        for (source, far) in sources.iter_mut().zip(&far) {
+            if let Some((buffer, range)) = far {
+                let memory = self.buffers[buffer.0].as_ref().expect("its range was found");
+                *source = &bytemuck::cast_slice(memory.bytes())[range.clone()];
+            }
+        }
+        if near[0].as_ref().is_some_and(|first| first.start == written.start) {
+            let (out, lent) = lend(&mut arena, written, [None, near[1].clone()]);
+            overwrite(graph, id, lent[1].unwrap_or(sources[1]), step, out);
+        } else {
+            let (out, lent) = lend(&mut arena, written, near);
+            for (source, lent) in sources.iter_mut().zip(lent) {
+                *source = lent.unwrap_or(*source);
+            }
+            match node.op {
+                Op::MulMat => self.products.multiply(graph, id, sources, step.plan, out),
+                _ => compute(graph, id, sources, step, out),
+            }
+        }
+        self.buffers[own.buffer.0] = Some(Memory::Own(arena));
+        Ok(())
     }
 }
 

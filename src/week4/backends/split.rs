@@ -57,26 +57,6 @@ impl Schedule {
     ) -> Result<Self> {
         todo!("week4-day4 task 4: Schedule::new")
     }
-
-    /// How many copies there are.
-    #[must_use]
-    pub fn copies(&self) -> usize {
-        self.splits.iter().map(|split| split.copies.len()).sum()
-    }
-
-    /// Bytes that they take from one memory to another.
-    #[must_use]
-    pub fn copied_bytes(&self) -> usize {
-        let copies = self.splits.iter().flat_map(|split| &split.copies);
-        copies.map(|&copy| 4 * self.graph.layout(copy).elements()).sum()
-    }
-
-    /// Copies and nodes in the order in which they run.
-    #[must_use]
-    pub fn order(&self) -> Vec<NodeId> {
-        let both = |split: &Split| [&split.copies[..], &split.nodes[..]].concat();
-        self.splits.iter().flat_map(both).collect()
-    }
 }
 
 /// A graph with copies while it grows; `known` records what has already been made.

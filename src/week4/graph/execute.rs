@@ -7,11 +7,9 @@ use std::mem;
 
 use super::{
     graph::{Graph, NodeId},
-    kernels,
+    kernels::{self, product_of_values},
     op::Op,
-    product::mul_mat,
     step::Step,
-    strided::Strided,
 };
 use crate::week2::{cache::KvCache, input::Input, plan::Plan};
 
@@ -68,44 +66,5 @@ impl Products {
         out: &mut [f32],
     ) {
         todo!("week4-day2 task 3: Products::multiply")
-    }
-}
-
-/// Day 1's product of two nodes, neither of which is a weight. The first may be a view of a weight.
-fn product_of_values(graph: &Graph, nodes: [NodeId; 2], sources: [&[f32]; 2], out: &mut [f32]) {
-    let side = |i: usize| {
-        let bytes = match &graph.node(graph.root(nodes[i])).op {
-            Op::Weight(weight) => weight.bytes(),
-            _ => bytemuck::cast_slice(sources[i]),
-        };
-        Strided::new(graph.layout(nodes[i]), bytes).expect("a view was checked when it was made")
-    };
-    let (_, found) = mul_mat(side(0), side(1)).expect("sizes were checked when the node was made");
-    out.copy_from_slice(&found);
-}
-
-impl Graph {
-    /// Returns the largest number of elements in a block, among all weights that this node is
-    /// multiplied by.
-    #[must_use]
-    pub fn longest_block(&self, input: NodeId) -> usize {
-        let known = self.blocks.get_or_init(|| self.longest_blocks());
-        // A graph that has grown since is looked at again.
-        if known.len() == self.len() {
-            known[input.index()]
-        } else {
-            self.longest_blocks()[input.index()]
-        }
-    }
-
-    fn longest_blocks(&self) -> Vec<usize> {
-        let mut longest = vec![1; self.len()];
-        for id in self.ids() {
-            if let (Op::MulMat, &[a, b]) = (&self.node(id).op, &*self.node(id).sources) {
-                let one = &mut longest[b.index()];
-                *one = self.layout(a).tensor_type.block_len().max(*one);
-            }
-        }
-        longest
     }
 }

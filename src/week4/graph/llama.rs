@@ -20,9 +20,9 @@ pub struct PassShape {
     pub wanted: usize,
 }
 
-/// Builds the graph of a pass. Returns it with the node of its logits `[V, wanted]`. The names of
-/// layer `i`'s nodes begin with `layer i: ` ([`Graph::prefix`]), so that errors and drawings name
-/// the layer.
+/// The graph of a pass, and the node of its logits `[V, wanted]`. The names of layer `i`'s nodes begin
+/// with `layer i: ` ([`Graph::prefix`]), so that errors and drawings say where they belong. Names of
+/// nodes before the first layer and after the last do not.
 ///
 /// # Errors
 /// If a weight has sizes that do not fit, or there are no rows.

@@ -3,12 +3,8 @@
 //! Tasks here: week4-day7 task 5 (`TopK::offer`, `best_tokens`). Everything else is provided.
 
 use super::{
-    arena::Arena,
-    error::Error,
-    int8::Activations,
-    layer::OUTPUTS,
-    shape::Component,
-    store::{Storage, Store},
+    arena::Arena, error::Error, int8::Activations, layer::OUTPUTS, shape::Component,
+    storage::Storage, store::Store,
 };
 
 /// The best tokens so far, at most `k` of them.

@@ -9,7 +9,8 @@ use super::{
     int8::{Activations, dot, quantize_int8},
     math::{exp, silu, sqrt},
     shape::{Component, Shape},
-    store::{Storage, Store},
+    storage::Storage,
+    store::Store,
 };
 
 /// Outputs of the MLP's up projection, or of the head, that are in memory at once.

@@ -7,6 +7,9 @@
 //!
 //! The tests of all days are one program. If it does not compile, the days that the compiler's
 //! errors are about are left out of it.
+//!
+//! What is the same for all submissions is compiled once, with the reference: each submission gets
+//! a copy of what the compiler then kept (`-C incremental`), and compiles what it changes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -52,6 +55,8 @@ pub(super) struct Workshop<'a> {
     pub(super) wall: &'a Wall,
     /// A folder for one submission at a time.
     pub(super) scratch: PathBuf,
+    /// What the compiler kept of the reference.
+    pub(super) kept: PathBuf,
     /// Each day with the features that the learner's crate needs for it.
     pub(super) features: &'a BTreeMap<String, BTreeSet<String>>,
 }
@@ -69,6 +74,10 @@ impl Workshop<'_> {
         self.clear();
         fs::create_dir_all(self.scratch.join("out"))
             .with_context(|| format!("{} cannot be made", self.scratch.display()))?;
+        if self.kept.is_dir() {
+            copy_all(&self.kept, &self.incremental())
+                .with_context(|| format!("{} cannot be copied", self.kept.display()))?;
+        }
         let mut ours = BTreeSet::from(["src/lib.rs".into()]);
         list(self.root, Path::new("provided"), &mut ours)?;
         let mut files = stubs.clone();
@@ -86,6 +95,15 @@ impl Workshop<'_> {
                 .with_context(|| format!("{} cannot be written", path.display()))?;
         }
         Ok(())
+    }
+
+    /// Keeps what the compiler learnt from the reference, for all submissions that follow.
+    ///
+    /// # Errors
+    /// If it cannot be moved.
+    pub(super) fn keep(&self) -> Result<()> {
+        fs::rename(self.incremental(), &self.kept)
+            .with_context(|| format!("{} cannot be made", self.kept.display()))
     }
 
     /// Takes away what a submission left.
@@ -203,7 +221,8 @@ impl Workshop<'_> {
         let mut all: Vec<OsString> = vec![format!("--crate-name={name}").into()];
         // The course's lints are for learners; here only the compiler's own errors count.
         all.extend(["--edition=2024", "-Awarnings", "--color=never"].map(Into::into));
-        all.extend(["-Ccodegen-units=8", "-Cembed-bitcode=no"].map(Into::into));
+        all.extend(["-Ccodegen-units=64", "-Cembed-bitcode=no"].map(Into::into));
+        all.push(format!("-Cincremental={}", self.incremental().display()).into());
         all.push(format!("--remap-path-prefix={}/=", self.root.display()).into());
         all.push(format!("--remap-path-prefix={}=tests", self.image.tests.display()).into());
         all.push(format!("-Ldependency={}", self.image.libraries.display()).into());
@@ -284,6 +303,25 @@ impl Workshop<'_> {
     fn out(&self) -> PathBuf {
         self.scratch.join("out")
     }
+
+    fn incremental(&self) -> PathBuf {
+        self.out().join("incremental")
+    }
+}
+
+/// Copies a folder and all in it.
+fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_all(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }
 
 fn import((name, file): &(String, PathBuf)) -> OsString {

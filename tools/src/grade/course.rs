@@ -102,6 +102,7 @@ impl<'a> Course<'a> {
             image: &self.image,
             wall,
             scratch: self.folder.join(format!("scratch/{worker}")),
+            kept: self.folder.join("kept"),
             features: &self.features,
         }
     }
@@ -123,9 +124,11 @@ impl<'a> Course<'a> {
         let mut fresh = Fresh::new();
         let mut expected = BTreeMap::new();
         let mut reasons = Vec::new();
+        let _ = fs::remove_dir_all(&workshop.kept);
         workshop.lay_out(solution, &self.stubs)?;
         let end = std::time::Instant::now() + plan.allowance.submission;
         let built = workshop.build(&self.days, end)?;
+        workshop.keep()?;
         for day in &self.days {
             let program = built[&day.feature]
                 .as_ref()

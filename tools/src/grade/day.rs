@@ -26,9 +26,10 @@ use crate::{
 
 /// Bytes of a submission's output that are kept.
 const LOG_LIMIT: usize = 1 << 20;
-/// After so many tasks that did not end in time, the rest of a submission is not run: an endless
-/// loop in a function that all days use would otherwise cost the limit for each of their tasks.
-const LATE: usize = 6;
+/// When tasks that did not end have cost this many times the limit for a test, the rest of a
+/// submission is not run: an endless loop in a function that all days use would otherwise cost the
+/// limit for each of their tasks, and one that prints a day's limit.
+const LATE: u32 = 6;
 
 /// A day of one submission.
 #[derive(Debug, Clone)]
@@ -65,8 +66,8 @@ pub(super) struct Run<'a> {
     allowance: Allowance,
     /// When the submission's time is up.
     end: Instant,
-    /// Tasks that did not end in time.
-    late: usize,
+    /// Time that tasks took that did not end.
+    late: Duration,
     /// What the submission's programs printed.
     pub(super) log: String,
 }
@@ -74,7 +75,7 @@ pub(super) struct Run<'a> {
 impl<'a> Run<'a> {
     pub(super) fn new(workshop: &'a Workshop<'a>, fresh: &'a Fresh, allowance: Allowance) -> Self {
         let end = Instant::now() + allowance.submission;
-        Self { workshop, fresh, allowance, end, late: 0, log: String::new() }
+        Self { workshop, fresh, allowance, end, late: Duration::ZERO, log: String::new() }
     }
 
     /// When the submission's time is up.
@@ -110,8 +111,9 @@ impl<'a> Run<'a> {
         result.reason = None;
         for (task, tests) in by_task {
             let left = end.saturating_duration_since(Instant::now());
-            let skipped = if self.late >= LATE {
-                Some(format!("not run: {LATE} tasks before it did not end"))
+            let skipped = if self.late >= LATE * self.allowance.test {
+                let lost = self.late.as_secs();
+                Some(format!("not run: tasks before it did not end, and took {lost} s"))
             } else if left.is_zero() {
                 Some("not run: the time for the day or the submission is used up".to_owned())
             } else {
@@ -125,7 +127,7 @@ impl<'a> Run<'a> {
             let limits = self.limits(left);
             let ended = self.tests(feature, task, program, &tests, &limits)?;
             let (verdicts, reason) = verdicts(&ended, &tests, &limits);
-            self.late += usize::from(ended.limit.is_some());
+            self.late += ended.limit.unwrap_or_default();
             result.reason = result.reason.or(reason);
             let passed = verdicts.iter().all(|test| test.verdict == Verdict::Passed);
             result.tests.extend(verdicts);
@@ -172,7 +174,7 @@ impl<'a> Run<'a> {
         let limits = Limits { output: fresh::OUTPUT, ..*limits };
         let ended = fresh::ask(self.workshop, day, task, program, &self.fresh.seed, &limits)?;
         self.note(&format!("== {} task {task} on fresh inputs\n{}", day.feature, ended.stderr));
-        self.late += usize::from(ended.limit.is_some());
+        self.late += ended.limit.unwrap_or_default();
         Ok(self.fresh.judge(&day.feature, task, &ended, &limits))
     }
 

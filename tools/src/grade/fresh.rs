@@ -121,8 +121,10 @@ impl Fresh {
                 Ok(found)
             };
             let (found, again) = (answers(&self.seed)?, answers(&other)?);
+            // Equal within tolerance counts as equal: otherwise one list of numbers would do for all.
+            let same = found.iter().zip(&again).all(|(found, again)| found.allows(again));
             ensure!(
-                found != again,
+                !(same && found.len() == again.len()),
                 "tests/fresh/{}.rs, task {}: the answers do not depend on what is drawn",
                 day.module(),
                 id.task

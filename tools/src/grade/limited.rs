@@ -127,13 +127,15 @@ pub(super) fn run<A: AsRef<OsStr>>(
     Ok(Ended { status, limit, stdout: stdout.text(patience), stderr: stderr.text(patience) })
 }
 
-/// The program behind a shell that sets the limits: no core files, no endless files, no endless
-/// processor time for what escapes, and the memory limit.
+/// The program behind a shell that sets the limits: no core files, no endless files, no more open
+/// files than usual (sockets use the kernel's memory), no endless processor time for what escapes,
+/// and the memory limit.
 #[cfg(unix)]
 fn command(program: &OsStr, filter: Option<&Path>, limits: &Limits) -> Command {
     use std::os::unix::process::CommandExt;
     // Blocks of 512 bytes.
-    let mut script = format!("ulimit -c 0; ulimit -f 524288; ulimit -t {}; ", limits.processor);
+    let mut script =
+        format!("ulimit -c 0; ulimit -f 524288; ulimit -n 1024; ulimit -t {}; ", limits.processor);
     if MEMORY_IS_LIMITED {
         script += &format!("ulimit -v {} || exit 125; ", limits.memory.saturating_mul(1024));
     }

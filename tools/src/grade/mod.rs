@@ -184,7 +184,7 @@ fn plan<'a>(root: &Path, curriculum: &'a Curriculum, options: &Options) -> Resul
         folders.push(root.to_owned());
     }
     let folders: Vec<(String, PathBuf)> =
-        submission::names(&folders).into_iter().zip(folders).collect();
+        submission::names(&folders, &report::FILES).into_iter().zip(folders).collect();
     let wall = match Wall::find(&root.join(FOLDER)) {
         Ok(wall) => wall,
         Err(_) if own => Wall::None,

@@ -14,6 +14,9 @@ use super::{
 };
 use crate::libtest::task_of_test;
 
+/// The files of a run beside the submissions' folders: no submission may have such a name.
+pub(super) const FILES: [&str; 3] = ["table.csv", "junit.xml", "results.json"];
+
 /// All that is known of a graded submission.
 #[derive(Debug, Clone)]
 pub(super) struct Graded {

@@ -72,7 +72,14 @@ fn place(
         return Err("no module has such a name".to_owned());
     }
     if path.contains('/') {
-        return Ok(format!("src/{path}"));
+        let path = format!("src/{path}");
+        let inside = |stub: &&String| {
+            path.strip_prefix(stub.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        return match stubs.keys().find(inside) {
+            None => Ok(path),
+            Some(stub) => Err(format!("{stub} is a file of the course and not a folder")),
+        };
     }
     // Weeks have files of one name; then the days that are graded decide.
     let all: Vec<&str> = stubs
@@ -89,8 +96,8 @@ fn place(
 }
 
 /// A name for each folder: its own, made safe for a file name, and numbered where two would be the
-/// same.
-pub(super) fn names(folders: &[PathBuf]) -> Vec<String> {
+/// same, or the same as one of `taken`. Some file systems take large and small letters for the same.
+pub(super) fn names(folders: &[PathBuf], taken: &[&str]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for folder in folders {
         let full = fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
@@ -101,9 +108,11 @@ pub(super) fn names(folders: &[PathBuf]) -> Vec<String> {
             .chars()
             .map(|c| if c.is_alphanumeric() || "-_.@ ".contains(c) { c } else { '_' })
             .collect();
-        let name = (1..)
-            .map(|n| if n == 1 { safe.clone() } else { format!("{safe}-{n}") })
-            .find(|name| !names.contains(name));
+        let name =
+            (1..).map(|n| if n == 1 { safe.clone() } else { format!("{safe}-{n}") }).find(|name| {
+                let mut others = names.iter().map(String::as_str).chain(taken.iter().copied());
+                !others.any(|other| other.to_lowercase() == name.to_lowercase())
+            });
         names.push(name.unwrap_or(safe));
     }
     names
@@ -140,6 +149,12 @@ mod tests {
             read.findings,
             ["read as x", "week1/\u{e4}.rs: not used, because no module has such a name"]
         );
+        let read = with(&["week1/a.rs/own.rs"]);
+        assert_eq!(
+            read.findings[1],
+            "week1/a.rs/own.rs: not used, because src/week1/a.rs is a file of the course and not \
+             a folder"
+        );
         let read = with(&["week2/a.rs"]);
         assert_eq!(read.findings[1], "not handed in, so graded as fresh stubs: src/week1/a.rs");
     }
@@ -162,7 +177,8 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_safe() {
-        let folders = ["/a/eve", "/b/eve", "/c/x:y", "/"].map(PathBuf::from);
-        assert_eq!(names(&folders), ["eve", "eve-2", "x_y", "submission"]);
+        let folders = ["/a/eve", "/b/Eve", "/c/x:y", "/", "/d/table.csv"].map(PathBuf::from);
+        let found = names(&folders, &["table.csv"]);
+        assert_eq!(found, ["eve", "Eve-2", "x_y", "submission", "table.csv-2"]);
     }
 }

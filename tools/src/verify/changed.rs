@@ -271,6 +271,7 @@ mod tests {
             ("python-ref/oracle/week1_day1.py", "fixtures bridge", "replay grade"),
             ("python-ref/bridge/src/lib.rs", "bridge wheel", "replay"),
             ("book/src/week1/day1.md", "book browser", "replay fixtures"),
+            ("python-ref/real/test_text.py", "real bridge", "replay fixtures"),
             ("models/tiny-story/config.json", "engine models", "mistakes"),
             ("fuzz/fuzz_targets/gguf.rs", "fuzz", "replay"),
             ("cluster/app.py", "cluster", "replay"),

@@ -5,16 +5,14 @@ use anyhow::Result;
 use super::{
     arm, bare, book, browser, budget, chip, cluster,
     context::{Outcome, Size, Verification},
-    engine, fuzz, gpu, grade, latency, memory, mutants, planted, proofs, python, rust, server,
-    targets, threads, tree, waiting, words,
+    engine, fetch, fuzz, gpu, grade, latency, memory, mutants, planted, proofs, python, real, rust,
+    server, targets, threads, tree, waiting, words,
 };
 
-/// How much of the machine a step keeps busy.
+/// How many cores a step keeps busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Load {
-    /// Every core.
     All,
-    /// One core.
     One,
     /// Almost none: it waits.
     Little,
@@ -43,8 +41,7 @@ pub(super) struct Step {
     /// Steps that make what this one uses.
     pub(super) after: &'static [&'static str],
     pub(super) load: Load,
-    /// Processor seconds on two idle cores of an AMD EPYC (Zen 3), with nothing built: for the
-    /// estimate of what is left.
+    /// Processor seconds on two idle cores of an AMD EPYC (Zen 3), with nothing built.
     pub(super) seconds: u32,
     pub(super) reads: &'static [Reads],
     pub(super) run: fn(&Verification) -> Result<Outcome>,
@@ -64,7 +61,6 @@ const WRONG: Reads = Path("tests/wrong");
 const ALTERNATE: Reads = Path("tests/alternate");
 const HELD_OUT: Reads = Path("tests/held-out");
 
-/// Shorthand for the table below.
 const fn step(
     id: &'static str,
     shows: &'static str,
@@ -77,7 +73,7 @@ const fn step(
 }
 
 /// Every step, in the order of the closing table.
-pub(super) const STEPS: [Step; 46] = [
+pub(super) const STEPS: [Step; 48] = [
     step(
         "stubs",
         "src/ is generated from reference/",
@@ -342,6 +338,14 @@ pub(super) const STEPS: [Step; 46] = [
         server::server,
     ),
     step(
+        "fetch",
+        "models fetched from good and bad hubs, read and written beside `huggingface_hub`",
+        (Thorough, All, 150),
+        &["copy", "python"],
+        &[Package("tiny-llm-fetch"), Path("fetch/")],
+        fetch::fetch,
+    ),
+    step(
         "browser",
         "the book's pages and the server's",
         (Thorough, Little, 400),
@@ -364,6 +368,14 @@ pub(super) const STEPS: [Step; 46] = [
         &["copy", "python"],
         &[Path("models/"), Path("python-ref/"), Path("book/figures")],
         python::models,
+    ),
+    step(
+        "real",
+        "a published model: logits, tokens and texts beside PyTorch's",
+        (Thorough, All, 250),
+        &["copy", "python"],
+        &[Package("tiny-llm-server"), Package("tiny-llm"), Path("python-ref/real")],
+        real::real,
     ),
     step(
         "mutants",

@@ -59,6 +59,9 @@ fn held(folder: &Path) -> Result<File> {
     Ok(file)
 }
 
+/// The program that fetches, among the sets of features.
+const FETCH: &str = "fetch";
+
 /// How long the command took; whether it succeeds does not matter, as tests are red here.
 fn answered(command: &mut Command) -> Result<Duration> {
     let start = Instant::now();
@@ -78,7 +81,7 @@ fn answered(command: &mut Command) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// Every library has the same features in every day and in the command line: with others it would
+/// Every library has the same features in every day, in the command line and in its programs: with others it would
 /// be built anew. Days that are apart may ask for more: beside what they build, that is little.
 pub(super) fn libraries(v: &Verification) -> Result<Outcome> {
     let together = v.curriculum.days().filter(|day| day.apart.is_none());
@@ -87,10 +90,15 @@ pub(super) fn libraries(v: &Verification) -> Result<Outcome> {
     sets.push("cli".to_owned());
     sets.push("cli,reference".to_owned());
     sets.push("serve".to_owned());
+    sets.push(FETCH.to_owned());
     let mut asked: BTreeMap<String, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
     for set in &sets {
-        let mut tree = v.cargo("tree --package tiny-llm --edges normal,build,dev --prefix none");
-        tree.args(["--format", "{p}|{f}", "--features", set]);
+        let mut tree = v.cargo("tree --prefix none --format {p}|{f}");
+        if set == FETCH {
+            tree.args(["--package", "tiny-llm-fetch", "--edges", "normal,build"]);
+        } else {
+            tree.args(["--package", "tiny-llm", "--edges", "normal,build,dev", "--features", set]);
+        }
         let finished = run_quietly(&mut tree)?;
         ensure!(finished.status.success(), "{}", finished.tail(5));
         for library in libraries_of(&finished.output) {

@@ -7,7 +7,7 @@ use std::{fs, ops::ControlFlow, path::PathBuf};
 use anyhow::{Context, Result};
 use serde_json::json;
 use tiny_llm_formats::gguf::{TensorType, convert::metadata_from_folder};
-use tiny_llm_reference::week2::{parallel::Team, quantize::Source, recipe::Target};
+use tiny_llm_reference::week2::{parallel::Team, quantize::Source, target::Target};
 use tiny_llm_web::{
     crowd::{Crowd, Room},
     writer::Writer,

@@ -9,7 +9,7 @@ from ._llm import Generation, Llm
 
 def _loader(solution):
     def load(folder):
-        """Loads a Hugging Face folder. A tokenizer is not needed for what works on tokens."""
+        """Loads a Hugging Face folder, by its path or by name. A tokenizer is not needed for what works on tokens."""
         return Llm(solution, folder)
 
     load.__module__ = solution.__name__

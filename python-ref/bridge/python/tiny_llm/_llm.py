@@ -20,10 +20,11 @@ class Generation(NamedTuple):
 
 
 class Llm(Generic[M]):
-    """A solution's model, with the folder's tokenizer if it has one: what works on tokens needs none."""
+    """A solution's model, from a folder or by name, with the folder's tokenizer if it has one: what works on tokens needs none."""
 
     def __init__(self, solution, folder):
         self._week1 = solution.week1
+        folder = kit.locate(folder)
         self.model = solution.week1.weights.load_model(folder)
         self.tokenizer = kit.Tokenizer.from_folder(folder) if (Path(folder) / "tokenizer.json").exists() else None
 

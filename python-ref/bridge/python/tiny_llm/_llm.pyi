@@ -18,7 +18,7 @@ class Generation(NamedTuple):
     finish_reason: FinishReason | student.week1.generate.FinishReason
 
 class Llm(Generic[M]):
-    """A solution's model, with the folder's tokenizer if it has one: what works on tokens needs none."""
+    """A solution's model, from a folder or by name, with the folder's tokenizer if it has one: what works on tokens needs none."""
 
     model: M
     tokenizer: Tokenizer | None

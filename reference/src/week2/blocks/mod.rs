@@ -8,4 +8,4 @@ pub mod q6_k;
 pub mod q8_0;
 
 pub use crate::provided::week2::blocks::*;
-pub use crate::week2::search;
+pub use crate::week2::{search, search_scale};

@@ -64,7 +64,8 @@ impl<'a> Reader<'a> {
     /// The next `n` bytes.
     ///
     /// # Errors
-    /// If fewer bytes are left. The position then stays the same.
+    /// If fewer are left; the position stays. The message says how many are left and how many were
+    /// asked for.
     pub fn take(&mut self, n: usize, field: &str) -> Result<&'a [u8]> {
         // SOLUTION week2-day2 task 1
         // Not `position + n <= len`: a length that the file made up may overflow the sum.
@@ -84,7 +85,7 @@ impl<'a> Reader<'a> {
     /// little-endian.
     ///
     /// # Errors
-    /// If fewer are left.
+    /// As [`Reader::take`].
     pub fn number<const N: usize>(&mut self, field: &str) -> Result<[u8; N]> {
         // SOLUTION week2-day2 task 1
         Ok(self.take(N, field)?.try_into().expect("as many as were asked for"))
@@ -111,7 +112,8 @@ impl<'a> Reader<'a> {
     /// more) bytes long. It is safe to allocate for that many.
     ///
     /// # Errors
-    /// If the rest of the file is too short for that many. The position is then unspecified.
+    /// If the rest of the file has no room for that many; the position is then unspecified. The
+    /// message says the count, and for how many there is room or how many bytes are left.
     pub fn count(&mut self, bytes_each: usize, field: &str) -> Result<usize> {
         // SOLUTION week2-day2 task 1
         let count = self.u64(field)?;
@@ -129,8 +131,8 @@ impl<'a> Reader<'a> {
     /// Reads a string: its length in bytes (eight bytes), then UTF-8 without a zero at the end.
     ///
     /// # Errors
-    /// If the file ends before the string does, or it is not UTF-8. The position is then
-    /// unspecified.
+    /// If the file ends before the string, or it is not UTF-8, which was expected; the position is
+    /// then unspecified.
     pub fn string(&mut self, field: &str) -> Result<&'a str> {
         // SOLUTION week2-day2 task 1
         let length = self.count(1, field)?;
@@ -150,8 +152,12 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// If this is not a GGUF file, or has a version other than 2 or 3, or is big-endian (its
-    /// version reads 2 or 3 once its bytes are swapped, and the message says so), or the file is
-    /// too short for that many entries.
+    /// version reads 2 or 3 once its bytes are swapped), or the file has no room for that many
+    /// entries. The message names the field, in this order:
+    ///
+    /// - `magic`: its letters, and `GGUF`;
+    /// - `version`: the number or `big-endian`, and 2 or 3;
+    /// - `tensors` or `metadata`: the number that is too large.
     pub fn header(&mut self) -> Result<Header> {
         // SOLUTION week2-day2 task 1
         let magic: [u8; 4] = self.number("magic")?;

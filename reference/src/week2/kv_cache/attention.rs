@@ -3,7 +3,7 @@
 //!
 //! Tasks here: week2-day1 task 2 (`visible`, `attend_two_pass`). Everything else is provided.
 
-use std::ops::Range;
+use std::{iter, ops::Range};
 
 use half::f16;
 
@@ -11,9 +11,11 @@ use super::{
     cache::{Cells, KvCache, Run},
     kernels::vector::TILE,
     plan::{AttentionKind, Plan},
+    q8_attention::{attend_q8, attend_q8_row, widen_rows},
     rows::{Queries, Row},
     streaming::{
-        MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES, Query, attend_block, attend_streaming,
+        MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax, Query, attend_block,
+        attend_streaming,
     },
 };
 
@@ -61,7 +63,12 @@ pub fn attend(
             let runs = cache.runs(layer, sequence, head, whole_tiles);
             let mut block = [0f32; MAX_BLOCK_QUERIES * MAX_HEAD_DIM];
             let block = &mut block[..n * d];
-            attend_block(&queries[..n], runs, d, scale, block);
+            if cache.holds_q8() {
+                let mut softmax = [OnlineSoftmax::default(); MAX_BLOCK_QUERIES];
+                attend_q8(&queries[..n], &mut softmax[..n], runs, d, scale, block);
+            } else {
+                attend_block(&queries[..n], runs, d, scale, block);
+            }
             for (t, out) in tile.rows().zip(block.chunks_exact(together * d)) {
                 tile.row_mut(t).copy_from_slice(out);
             }
@@ -70,12 +77,37 @@ pub fn attend(
         for t in tile.rows() {
             let q = &q[t * width..][cols.clone()];
             let runs = || tiled_runs(cache, layer, rows[t].sequence, head, visible(rows, t));
-            match plan.attention {
-                AttentionKind::TwoPass => attend_two_pass(q, runs, d, scale, tile.row_mut(t)),
-                AttentionKind::Streaming => attend_streaming(q, runs(), d, scale, tile.row_mut(t)),
+            let out = tile.row_mut(t);
+            match (plan.attention, cache.holds_q8()) {
+                (AttentionKind::TwoPass, false) => attend_two_pass(q, runs, d, scale, out),
+                (AttentionKind::Streaming, false) => attend_streaming(q, runs(), d, scale, out),
+                (AttentionKind::TwoPass, true) => {
+                    let [keys, values] = widened(runs(), d);
+                    let (keys, values) = (Cells::F32(&keys), Cells::F32(&values));
+                    let run = Run { start: 0, len: rows[t].position + 1, keys, values };
+                    attend_two_pass(q, || iter::once(run), d, scale, out);
+                }
+                (AttentionKind::Streaming, true) => {
+                    let mut softmax = [OnlineSoftmax::default(); MAX_QUERIES];
+                    let visible = visible(rows, t);
+                    attend_q8_row(q, visible, &mut softmax[..together], runs(), (d, scale), out);
+                }
             }
         }
     });
+}
+
+/// Keys and values of the runs of a q8_0 cache, each `[n, D]`.
+fn widened<'a>(runs: impl Iterator<Item = Run<'a>>, head_dim: usize) -> [Vec<f32>; 2] {
+    let mut all = [const { Vec::new() }; 2];
+    for run in runs {
+        for (all, cells) in all.iter_mut().zip([run.keys, run.values]) {
+            let at = all.len();
+            all.resize(at + run.len * head_dim, 0.0);
+            widen_rows(cells, 0, run.len, head_dim, &mut all[at..]);
+        }
+    }
+    all
 }
 
 /// Runs of these positions, cut so that every tile but the first begins at a multiple of [`TILE`]:

@@ -8,8 +8,12 @@ use std::{fmt, ops::Range, str::FromStr};
 use half::f16;
 
 use super::{
-    kernels::vector::{narrow, prefetch, widen_f16},
+    kernels::{
+        q8_rows::row_words,
+        vector::{narrow, prefetch, widen_f16},
+    },
     plan::Plan,
+    q8_store::Q8Store,
     rows::Queries,
 };
 
@@ -71,6 +75,12 @@ pub trait KvCache: Sync {
     /// Forgets the positions of a sequence from `len` on.
     fn truncate(&mut self, sequence: usize, len: usize);
 
+    /// Whether the cache is one of [`CacheType::Q8_0`]. Its runs hold the words of quantized rows in
+    /// [`Cells::F32`], which [`q8_rows`] reads.
+    fn holds_q8(&self) -> bool {
+        false
+    }
+
     /// Computes attention in the cache's own way: the same as [`attend`](super::attention::attend),
     /// with sums in a different order. Returns whether it did; a plain cache leaves the work to
     /// `attend`.
@@ -87,6 +97,21 @@ pub enum CacheType {
     /// 2 bytes a number.
     #[default]
     F16,
+    /// Blocks of 32 codes of a byte and a scale of 2 bytes: provided, see
+    /// [`q8_rows`](super::kernels::q8_rows).
+    Q8_0,
+}
+
+impl CacheType {
+    /// Returns the bytes of a head's key, or value, of `head_dim` numbers.
+    #[must_use]
+    pub fn row_bytes(self, head_dim: usize) -> usize {
+        match self {
+            Self::F32 => 4 * head_dim,
+            Self::F16 => 2 * head_dim,
+            Self::Q8_0 => 4 * row_words(head_dim),
+        }
+    }
 }
 
 impl fmt::Display for CacheType {
@@ -94,6 +119,7 @@ impl fmt::Display for CacheType {
         f.pad(match self {
             Self::F32 => "f32",
             Self::F16 => "f16",
+            Self::Q8_0 => "q8_0",
         })
     }
 }
@@ -105,7 +131,8 @@ impl FromStr for CacheType {
         match name {
             "f32" => Ok(Self::F32),
             "f16" => Ok(Self::F16),
-            _ => Err(format!("found cache type {name:?}, expected f32 or f16")),
+            "q8_0" => Ok(Self::Q8_0),
+            _ => Err(format!("found cache type {name:?}, expected f32, f16 or q8_0")),
         }
     }
 }
@@ -153,11 +180,20 @@ pub struct Run<'a> {
 #[derive(Debug, Clone)]
 pub struct DenseCache {
     shape: CacheShape,
-    keys: Store,
-    values: Store,
+    keys: Numbers,
+    values: Numbers,
     /// `[sequences]`, how many positions of each sequence every layer holds.
     lengths: Vec<usize>,
     computed: usize,
+}
+
+/// The keys or the values of a cache, in rows of `D`. Indices count numbers, whatever the type.
+#[derive(Debug, Clone)]
+pub(crate) enum Numbers {
+    /// As floats.
+    Plain(Store),
+    /// As rows of q8_0.
+    Q8(Q8Store),
 }
 
 /// The numbers of a cache, one after the other.
@@ -222,6 +258,10 @@ impl KvCache for DenseCache {
     fn truncate(&mut self, sequence: usize, len: usize) {
         self.lengths[sequence] = self.lengths[sequence].min(len);
     }
+
+    fn holds_q8(&self) -> bool {
+        self.keys.holds_q8()
+    }
 }
 
 impl DenseCache {
@@ -231,7 +271,7 @@ impl DenseCache {
     pub fn new(shape: CacheShape, cache_type: CacheType) -> Self {
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
         let numbers = layers * sequences * kv_heads * capacity * head_dim;
-        let store = || Store::new(numbers, cache_type);
+        let store = || Numbers::new(numbers, head_dim, cache_type);
         Self { shape, keys: store(), values: store(), lengths: vec![0; sequences], computed: 0 }
     }
 
@@ -279,20 +319,60 @@ impl DenseCache {
     }
 }
 
+impl Numbers {
+    /// `n` zeros, for rows of `dim`. The system gives memory for them as they are written.
+    pub(crate) fn new(numbers: usize, dim: usize, cache_type: CacheType) -> Self {
+        match cache_type {
+            CacheType::Q8_0 => Self::Q8(Q8Store::new(numbers, dim)),
+            other => Self::Plain(Store::new(numbers, other)),
+        }
+    }
+
+    /// Whether they are rows of q8_0.
+    pub(crate) fn holds_q8(&self) -> bool {
+        matches!(self, Self::Q8(_))
+    }
+
+    /// As [`Store::copy`].
+    pub(crate) fn copy(&mut self, from: usize, to: usize, n: usize) {
+        match self {
+            Self::Plain(store) => store.copy(from, to, n),
+            Self::Q8(store) => store.copy(from, to, n),
+        }
+    }
+
+    /// As [`Store::put`].
+    pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
+        match self {
+            Self::Plain(store) => store.put(at, numbers),
+            Self::Q8(store) => store.put(at, numbers),
+        }
+    }
+
+    /// As [`Store::prefetch`].
+    pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
+        match self {
+            Self::Plain(store) => store.prefetch(at, n, in_a_row),
+            Self::Q8(store) => store.prefetch(at, n, in_a_row),
+        }
+    }
+
+    /// As [`Store::get`]; of q8_0, the words of the rows.
+    pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
+        match self {
+            Self::Plain(store) => store.get(at, n),
+            Self::Q8(store) => Cells::F32(store.get(at, n)),
+        }
+    }
+}
+
 impl Store {
     /// `n` zeros. The system allocates memory for them as they are written.
     pub(crate) fn new(numbers: usize, cache_type: CacheType) -> Self {
         match cache_type {
             CacheType::F32 => Self::F32(vec![0.0; numbers]),
             CacheType::F16 => Self::F16(bytemuck::allocation::zeroed_vec(numbers)),
-        }
-    }
-
-    /// Bytes of one number.
-    pub(crate) fn number_bytes(&self) -> usize {
-        match self {
-            Self::F32(_) => size_of::<f32>(),
-            Self::F16(_) => size_of::<f16>(),
+            CacheType::Q8_0 => unreachable!("rows of q8_0 are in a Q8Store"),
         }
     }
 

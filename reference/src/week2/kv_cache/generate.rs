@@ -22,11 +22,12 @@ pub struct Session<C = DenseCache> {
     /// How they are used.
     pub plan: Arc<Plan>,
     /// Keys and values of `tokens`, as sequence 0.
-    cache: C,
+    pub(crate) cache: C,
     /// The sequence so far: every token that is in the cache.
-    tokens: Vec<u32>,
-    work: Workspace,
-    rows: Vec<Row>,
+    pub(crate) tokens: Vec<u32>,
+    pub(crate) work: Workspace,
+    /// The rows of a pass, kept from one to the next.
+    pub(crate) rows: Vec<Row>,
 }
 
 impl Session {
@@ -85,8 +86,11 @@ impl<C: KvCache> Session<C> {
     /// sequence.
     ///
     /// # Errors
-    /// If there are no tokens, or a token or its position is out of range. The chunks before the
-    /// one with that token are then part of the sequence; its own chunk is not.
+    /// If there are `no tokens`, as the message says, or a token or its position is out of range
+    /// ([`Model::check`] returns these errors). The chunks before the one with that token are then
+    /// part of the sequence; that one is not.
+    ///
+    /// A token that is decoded allocates nothing, which day 7 counts: keep the rows in `self.rows`.
     pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         // SOLUTION week2-day1 task 4
         ensure!(!tokens.is_empty(), "there are no tokens to start from");
@@ -108,38 +112,6 @@ impl<C: KvCache> Session<C> {
         }
         Ok(self.work.logits())
         // END SOLUTION
-    }
-
-    /// Like [`Session::feed`], but returns the logits `[n, V]` after each of the last `n` tokens.
-    /// They go through in one pass, even if there are more than `chunk` of them.
-    ///
-    /// # Errors
-    /// As [`Session::feed`], or if there are fewer than `n` tokens.
-    pub fn feed_for(&mut self, tokens: &[u32], n: usize, chunk: usize) -> Result<&[f32]> {
-        ensure!((1..=tokens.len()).contains(&n), "logits of {n} of {} tokens", tokens.len());
-        let (whole, last) = tokens.split_at(tokens.len() - n);
-        // The rows before the last `n` that share their pass.
-        let shared = whole.len() % chunk.max(1);
-        let (whole, shared) = whole.split_at(whole.len() - shared);
-        for part in whole.chunks(chunk.max(1)) {
-            self.pass(part, 0)?;
-        }
-        self.pass(&[shared, last].concat(), n)?;
-        Ok(self.work.logits())
-    }
-
-    /// One forward pass. The last `n` rows request logits.
-    fn pass(&mut self, tokens: &[u32], n: usize) -> Result<()> {
-        let start = self.cache.len(0);
-        let silent = tokens.len() - n;
-        let row =
-            |(i, &token)| Row { token, position: start + i, sequence: 0, logits: i >= silent };
-        self.rows.clear();
-        self.rows.extend(tokens.iter().enumerate().map(row));
-        self.model.check(&self.rows, &self.cache)?;
-        self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
-        self.tokens.extend_from_slice(tokens);
-        Ok(())
     }
 
     /// Makes `tokens` the sequence; `fill` writes their keys and values into the empty cache.
@@ -167,7 +139,8 @@ impl<C: KvCache> Session<C> {
     /// `limits.context` counts every position of the sequence.
     ///
     /// # Errors
-    /// If the prompt is empty, too long, or holds a token that is not in the vocabulary.
+    /// If the prompt is `empty`, as the message says; if it is longer than the context, and then the
+    /// message names both lengths; or if it holds a token that is not in the vocabulary.
     pub fn generate(
         &mut self,
         prompt: &[u32],

@@ -1,21 +1,22 @@
 //! Day 1. The engine: requests arrive at any time, and every step runs the model once for all of
 //! them.
 //!
-//! This file has what a step does. Other parts of the engine are in `provided/week3`: how requests
-//! are submitted (`batching/submit.rs`), which rows go into a step (`scheduling/shares.rs`), how
-//! tokens are chosen from its logits (`batching/choose.rs`), what is recorded (`records.rs`) and
-//! what can be read (`asked.rs`).
+//! What a step does is here. Other parts of the engine are in `provided/week3`: its options
+//! (`batching/options.rs`), how requests come (`batching/submit.rs`), which rows go into a step
+//! (`scheduling/shares.rs`), what its logits mean (`batching/choose.rs`), what is recorded
+//! (`records.rs`) and what can be read (`asked.rs`).
 //!
 //! Tasks here: week3-day1 task 4 (`Engine::admit`, `Engine::retire`, `append_rows`), week3-day3
 //! task 4 (`Engine::preempt`). Everything else is provided.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::collections::VecDeque;
 
 pub use tiny_llm_formats::request::Event;
 
 use super::{
     ahead::Ahead,
     extras::Chosen,
+    options::Counts,
     pass::{ModelPass, Pass},
     request::{Phase, RequestId, Sequence},
     room::EngineCache,
@@ -24,52 +25,7 @@ use super::{
     step_times::StepTimes,
     timeline::Record,
 };
-use crate::week2::{cache::DenseCache, model::Model, plan::Plan, rows::Row};
-
-/// Options of an engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EngineOptions {
-    /// Maximum length of prompt and answer together; limited to what model and cache have room for.
-    pub context: usize,
-    /// Maximum number of rows in a step, 2 or more. Without a budget, every request gets all its
-    /// rows.
-    pub budget: Option<usize>,
-    /// Days 2 and 6. Limits how much a long prompt may delay the requests that decode: a step that
-    /// mixes both takes at most this many times as long as a step of the decoding requests alone,
-    /// and at most [`BUSY`] times as long as a step in which every slot decodes. A step may always
-    /// have [`FEWEST`] rows.
-    pub gap: Option<usize>,
-    /// Whether to keep a record of every request, for [`Engine::take_records`].
-    pub records: bool,
-}
-
-impl Default for EngineOptions {
-    /// As much context as model and cache have room for, no budget and no records: nothing from a
-    /// later day.
-    fn default() -> Self {
-        Self { context: usize::MAX, budget: None, gap: None, records: false }
-    }
-}
-
-/// Minimum rows of a step with a `gap`. With fewer, a step is no faster: it takes the time to read
-/// the weights.
-pub const FEWEST: usize = 8;
-
-/// Maximum time of a step with a `gap`, in steps in which every slot decodes.
-pub const BUSY: usize = 2;
-
-/// What the engine has done so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    /// Forward passes.
-    pub steps: u64,
-    /// Rows in all of them.
-    pub rows: u64,
-    /// The maximum number of rows in one pass.
-    pub most_rows: usize,
-    /// How many times a request was preempted because the cache had no more room.
-    pub preempted: u64,
-}
+use crate::week2::{cache::DenseCache, rows::Row};
 
 /// Requests, a model and a cache. The order is first come, first served. A request joins as soon as
 /// a slot is free, and leaves as soon as it is done, while the others go on.
@@ -109,61 +65,7 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
 /// The bytes of a token's text.
 pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 
-impl<C: EngineCache> Engine<C> {
-    /// An engine without requests. It runs as many at once as the empty `cache` has sequences.
-    ///
-    /// # Panics
-    /// If the budget is less than 2.
-    #[must_use]
-    pub fn new(
-        model: Arc<Model>,
-        plan: Arc<Plan>,
-        cache: C,
-        options: EngineOptions,
-        token_bytes: TokenBytes,
-    ) -> Self {
-        Self::with_pass(ModelPass::new(model, plan), cache, options, token_bytes)
-    }
-}
-
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// The same, with any [`Pass`] to compute its rows.
-    #[must_use]
-    pub fn with_pass(pass: P, cache: C, options: EngineOptions, token_bytes: TokenBytes) -> Self {
-        let shape = cache.shape();
-        Self {
-            context: options.context.min(shape.capacity).min(pass.max_positions()),
-            scheduler: options.budget.map(Scheduler::new),
-            gap: options.gap,
-            step_times: StepTimes::default(),
-            slots: Slots::new(shape.sequences),
-            waiting: VecDeque::new(),
-            running: Vec::with_capacity(shape.sequences),
-            next_id: 0,
-            counts: Counts::default(),
-            attached: 0,
-            found: Vec::with_capacity(shape.sequences),
-            loads: Vec::with_capacity(shape.sequences),
-            shares: Vec::with_capacity(shape.sequences),
-            records: options.records.then(Vec::new),
-            rows: Vec::new(),
-            ahead: None,
-            chosen: Vec::new(),
-            pass,
-            cache,
-            token_bytes,
-            masked: Vec::new(),
-        }
-    }
-
-    /// The same with drafts: requests that decode have several rows in a step if that pays. Each
-    /// token is chosen as it would be without drafts, from the same logits and with the same draws,
-    /// and a draft stays if it is that token. So no answer changes.
-    #[must_use]
-    pub fn with_drafts(self, ahead: Ahead) -> Self {
-        Self { ahead: Some(ahead), ..self }
-    }
-
     /// Admits requests, then runs one forward pass for all requests that have a slot. Reports what
     /// happened to each. Does nothing if there is nothing to do.
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {

@@ -62,37 +62,6 @@ pub struct Limits {
 }
 
 impl Sequence {
-    /// A waiting request, with a context of `context` tokens. A request that asks for no tokens, or
-    /// whose prompt fills the context, is finished at once.
-    #[must_use]
-    pub fn new(id: RequestId, request: Request, context: usize) -> Self {
-        let Request { mut prompt, max_new_tokens, stop_tokens, stop_texts, sampling, seed } =
-            request;
-        // All room at once: a token that is accepted allocates nothing.
-        prompt.reserve_exact(max_new_tokens.min(context.saturating_sub(prompt.len())));
-        let phase = if max_new_tokens == 0 {
-            Phase::Finished(FinishReason::Length)
-        } else if prompt.len() >= context {
-            Phase::Finished(FinishReason::ContextFull)
-        } else {
-            Phase::Waiting
-        };
-        Self {
-            id,
-            prompt_len: prompt.len(),
-            tokens: prompt,
-            num_computed: 0,
-            phase,
-            slot: None,
-            sampler: Sampler::new(sampling, seed),
-            limits: Limits { max_new_tokens, context, stop_tokens },
-            stop_texts: StopTexts::new(stop_texts),
-            constraint: None,
-            waited: 0,
-            record: None,
-        }
-    }
-
     /// Gives a waiting request its slot.
     ///
     /// # Panics

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | 8 | [`MAGIC`] |
 //! | 4 | [`VERSION`] |
-//! | 4 | cache type: 0 for f32, 1 for f16 |
+//! | 4 | cache type: 0 for f32, 1 for f16; 0 for q8_0, see [`Q8_0`] |
 //! | 8 | the model's fingerprint |
 //! | 4 each | layers, `H`, `D`, number of tokens `n` |
 //! | 4 `n` | the tokens |
@@ -17,14 +17,15 @@
 //! Tasks here: week3-day5 task 4 (`encode`, `decode`, `Prompt::in_common`, `Prompt::restore`,
 //! `Prompt::read`). Everything else is provided.
 
-use std::{io::Write, path::Path};
+use std::{fmt, io::Write, path::Path};
 
 use anyhow::{Context, Result, bail, ensure};
 use half::f16;
 use tiny_llm_formats::{bytes::Bytes, unfinished::Unfinished};
 
 use crate::week2::{
-    cache::{CacheShape, CacheType, Cells, KvCache},
+    cache::{self, CacheShape, Cells, KvCache},
+    kernels::q8_rows::row_words,
     model::Model,
 };
 
@@ -38,6 +39,28 @@ pub const VERSION: u32 = 1;
 /// Bytes before the tokens.
 pub const HEADER: usize = 40;
 
+/// A file of a q8_0 cache is one of f32 whose numbers are the words of its rows: the fingerprint is
+/// the model's, xor this. So a program that does not know of q8_0 refuses the file, too.
+pub const Q8_0: u64 = u64::from_le_bytes(*b"q8_0 row");
+
+/// How a file's numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheType {
+    /// 4 bytes a number.
+    F32,
+    /// 2 bytes a number.
+    F16,
+}
+
+impl fmt::Display for CacheType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+        })
+    }
+}
+
 /// What must match for keys and values to be usable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptKey {
@@ -49,16 +72,28 @@ pub struct PromptKey {
     pub layers: usize,
     /// `H`
     pub kv_heads: usize,
-    /// `D`
+    /// `D`; of q8_0, the words of a row.
     pub head_dim: usize,
+    /// Whether the numbers are words of q8_0's rows.
+    pub holds_q8: bool,
 }
 
 impl PromptKey {
     /// The shape and type of a cache's keys and values.
     #[must_use]
-    pub fn new(fingerprint: u64, cache_type: CacheType, shape: CacheShape) -> Self {
+    pub fn new(fingerprint: u64, cache_type: cache::CacheType, shape: CacheShape) -> Self {
         let CacheShape { layers, kv_heads, head_dim, .. } = shape;
-        Self { fingerprint, cache_type, layers, kv_heads, head_dim }
+        let holds_q8 = cache_type == cache::CacheType::Q8_0;
+        let (fingerprint, head_dim) = if holds_q8 {
+            (fingerprint ^ Q8_0, row_words(head_dim))
+        } else {
+            (fingerprint, head_dim)
+        };
+        let cache_type = match cache_type {
+            cache::CacheType::F16 => CacheType::F16,
+            cache::CacheType::F32 | cache::CacheType::Q8_0 => CacheType::F32,
+        };
+        Self { fingerprint, cache_type, layers, kv_heads, head_dim, holds_q8 }
     }
 
     /// Bytes of a number.
@@ -138,7 +173,7 @@ pub struct Prompt<'a> {
 /// - `fingerprint`, both as 16 hexadecimal digits (`{:016x}`);
 /// - `layers`, `heads`, and the numbers in a head;
 /// - `bytes`, and for how many tokens: `6 tokens`;
-/// - `checksum`.
+/// - `checksum`; a message that says what was `found` gives a sum as 16 hexadecimal digits.
 pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
     // SOLUTION week3-day5 task 4
     ensure!(bytes.starts_with(&MAGIC), "found no prompt's keys and values, expected {MAGIC:?}");
@@ -286,8 +321,31 @@ pub fn open<T>(
         return Ok(None);
     }
     let bytes = Bytes::map(path)?;
-    let prompt = decode(&bytes, key).with_context(|| path.display().to_string())?;
+    let checked = check_q8(&bytes, key).and_then(|()| decode(&bytes, key));
+    let prompt = checked.with_context(|| path.display().to_string())?;
     Ok(Some(use_it(&prompt)))
+}
+
+/// Provided. Checks that a file is of a q8_0 cache if and only if its key is, where the fingerprint
+/// says so.
+///
+/// # Errors
+/// If the fingerprints of file and key differ by [`Q8_0`] alone.
+fn check_q8(bytes: &[u8], key: PromptKey) -> Result<()> {
+    let header = bytes.get(12..24).filter(|_| bytes.starts_with(&MAGIC));
+    let Some((kind, fingerprint)) = header.and_then(|header| header.split_first_chunk::<4>())
+    else {
+        return Ok(());
+    };
+    let fingerprint = u64::from_le_bytes(fingerprint.try_into().expect("eight bytes"));
+    if fingerprint ^ Q8_0 == key.fingerprint {
+        if !key.holds_q8 {
+            bail!("found a q8_0 cache, expected {}", key.cache_type);
+        }
+        let found = if u32::from_le_bytes(*kind) == 1 { CacheType::F16 } else { CacheType::F32 };
+        bail!("found an {found} cache, expected q8_0");
+    }
+    Ok(())
 }
 
 /// Provided. A checksum that changes if any byte does: eight bytes at a time are XORed into the

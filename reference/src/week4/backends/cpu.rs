@@ -1,8 +1,8 @@
 //! Day 4. The processor as a backend: its buffers are the program's own memory, and all work is
 //! done when a call returns.
 //!
-//! Tasks here: week4-day4 task 1 (`Cpu::range`, `Cpu::node`, `Cpu::upload`, `Cpu::download`).
-//! Everything else is provided.
+//! Tasks here: week4-day4 task 1 (`Cpu::range`, `Cpu::upload`, `Cpu::download`). Everything else is
+//! provided.
 
 use std::{mem, ops::Range};
 
@@ -80,13 +80,12 @@ impl Cpu {
         Ok(range.start / 4..range.start / 4 + expected)
     }
 
-    /// Computes one node, into its place, from the places of what it reads: a product with
+    /// Provided. Computes one node, into its place, from the places of what it reads: a product with
     /// [`Products::multiply`], a node whose place is that of its first source with [`overwrite`],
     /// any other with [`compute`]. Matrices ([`Op::Weight`]) are read where the graph has them,
     /// which is where a host pointer leads, and numbers ([`Op::Values`]) in their place. Tokens
     /// come from the step. ([`lend`] lends several parts of a buffer at once.)
     fn node(&mut self, work: &Work<'_>, id: NodeId, step: &mut AnyStep<'_>) -> Result<(), Fault> {
-        // SOLUTION week4-day4 task 1
         let graph = work.graph;
         let node = graph.node(id);
         let own = work.place(id)?;
@@ -133,7 +132,6 @@ impl Cpu {
         }
         self.buffers[own.buffer.0] = Some(Memory::Own(arena));
         Ok(())
-        // END SOLUTION
     }
 }
 

@@ -9,11 +9,7 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, ensure};
 use tiny_llm_formats::gguf::TensorType;
 
-use super::{
-    layout::{AXES, Layout},
-    op::Op,
-};
-use crate::week2::matrix::Matrix;
+use super::{layout::Layout, op::Op};
 
 /// A node of a graph. Only the graph makes ids, so a node with an id already exists. A node can
 /// read only nodes that are older than itself, so no cycle can be built.
@@ -45,11 +41,11 @@ pub struct Node {
 /// Nodes, in the order in which they were made.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
-    nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
     /// [`Graph::longest_block`] of each node that existed when it was first called.
-    pub(super) blocks: OnceLock<Vec<usize>>,
+    pub(crate) blocks: OnceLock<Vec<usize>>,
     /// The prefix of new nodes' names.
-    prefix: String,
+    pub(crate) prefix: String,
 }
 
 impl Graph {
@@ -88,35 +84,12 @@ impl Graph {
         (0..self.nodes.len()).map(NodeId)
     }
 
-    /// Makes the names of all nodes that follow begin with this.
-    pub fn prefix(&mut self, prefix: &str) {
-        prefix.clone_into(&mut self.prefix);
-    }
-
-    /// Gives a node a name, after the prefix.
-    pub fn named(&mut self, id: NodeId, name: &str) -> NodeId {
-        self.nodes[id.0].name = format!("{}{name}", self.prefix);
-        id
-    }
-
-    /// Returns the node that owns these bytes. For a view, that's the owner of its source's bytes.
-    #[must_use]
-    pub fn root(&self, id: NodeId) -> NodeId {
-        let mut root = id;
-        loop {
-            let Node { op, sources, .. } = self.node(root);
-            match sources.first() {
-                Some(&source) if op.is_view() => root = source,
-                _ => return root,
-            }
-        }
-    }
-
     /// Adds a node, which is named by the prefix alone. Does not check the result's layout: the
     /// functions below know it.
     ///
     /// # Errors
-    /// If a source is not a node of this graph; and as [`Graph::check_sources`], which is provided.
+    /// If a source is not a node of this graph, and then the message has its number; and as
+    /// [`Graph::check_sources`], which is provided. The graph is then as it was.
     pub fn push(&mut self, op: Op, sources: &[NodeId], layout: Layout) -> Result<NodeId> {
         // SOLUTION week4-day2 task 1
         for source in sources {
@@ -133,30 +106,6 @@ impl Graph {
         self.nodes.push(Node { name, op, sources: sources.to_vec(), layout });
         Ok(NodeId(self.nodes.len() - 1))
         // END SOLUTION
-    }
-
-    /// A matrix of the model, a leaf: `[cols, rows]`.
-    ///
-    /// # Errors
-    /// As [`Layout::new`].
-    pub fn weight(&mut self, matrix: &Matrix) -> Result<NodeId> {
-        let layout = Layout::new(matrix.tensor_type, &[matrix.cols, matrix.rows])?;
-        self.push(Op::Weight(matrix.clone()), &[], layout)
-    }
-
-    /// Numbers, a leaf.
-    ///
-    /// # Errors
-    /// If their number doesn't match the sizes; and as [`Layout::new`].
-    pub fn values(&mut self, sizes: &[usize], values: &[f32]) -> Result<NodeId> {
-        let layout = Layout::new(TensorType::F32, sizes)?;
-        ensure!(
-            layout.elements() == values.len(),
-            "values of {layout}: found {} numbers, expected {}",
-            values.len(),
-            layout.elements()
-        );
-        self.push(Op::Values(values.to_vec()), &[], layout)
     }
 
     /// Adds a node that multiplies every row of `a` by every row of `b`, like day 1's `mul_mat`:
@@ -219,59 +168,12 @@ impl Graph {
     /// The same elements with other sizes; a view.
     ///
     /// # Errors
-    /// As [`Layout::reshape`].
+    /// As [`Layout::reshape`]. The message names the node too.
     pub fn reshape(&mut self, x: NodeId, sizes: &[usize]) -> Result<NodeId> {
         // SOLUTION week4-day2 task 1
         let what = || format!("reshape of {}", self.told(x));
         let layout = self.layout(x).reshape(sizes).with_context(what)?;
         self.push(Op::Reshape, &[x], layout)
         // END SOLUTION
-    }
-
-    /// Axis `i` becomes axis `axes[i]`; a view.
-    ///
-    /// # Errors
-    /// As [`Layout::permute`].
-    pub fn permute(&mut self, x: NodeId, axes: [usize; AXES]) -> Result<NodeId> {
-        let what = || format!("permute of {}", self.told(x));
-        let layout = self.layout(x).permute(axes).with_context(what)?;
-        self.push(Op::Permute, &[x], layout)
-    }
-
-    /// A copy in which the elements follow one another.
-    ///
-    /// # Errors
-    /// If the node is not f32.
-    pub fn contiguous(&mut self, x: NodeId) -> Result<NodeId> {
-        let from = self.layout(x);
-        ensure!(
-            from.tensor_type == TensorType::F32,
-            "contiguous of {}: expected f32",
-            self.told(x)
-        );
-        let layout = Layout::new(TensorType::F32, &from.ne)?;
-        self.push(Op::Contiguous, &[x], layout)
-    }
-
-    /// Describes a node in an error: its number, label, type and sizes.
-    #[must_use]
-    pub fn told(&self, id: NodeId) -> String {
-        format!("node {} ({}, {})", id.0, self.label(id), self.node(id).layout)
-    }
-
-    /// Returns a node's name; without one from [`Graph::named`], the prefix and the operation.
-    #[must_use]
-    pub fn label(&self, id: NodeId) -> String {
-        let Node { name, op, .. } = self.node(id);
-        let is_named = !name.is_empty() && !name.ends_with(' ');
-        if is_named { name.clone() } else { format!("{name}{}", op.name()) }
-    }
-}
-
-impl Layout {
-    /// Whether it is f32, one number after the other.
-    #[must_use]
-    pub fn is_plain(&self) -> bool {
-        self.tensor_type == TensorType::F32 && self.is_contiguous()
     }
 }

@@ -5,15 +5,11 @@
 //!
 //! Tasks here: week4-day7 task 2 (`Arena::take`, `Arena::scope`). Everything else is provided.
 
-use core::{
-    cell::{Cell, RefCell},
-    mem,
-    panic::Location,
-};
+use core::{mem, panic::Location};
 
 use bytemuck::Pod;
 
-use super::error::Error;
+use super::{error::Error, ledger::Ledger};
 
 /// Hands out a piece of memory from its beginning to its end.
 #[derive(Debug)]
@@ -27,7 +23,7 @@ impl<'a> Arena<'a> {
     /// Provided. An arena over all of `memory`, which is the budget.
     #[must_use]
     pub fn new(memory: &'a mut [u8], ledger: &'a Ledger) -> Self {
-        ledger.budget.set(memory.len());
+        ledger.set_budget(memory.len());
         Self { free: memory, ledger }
     }
 
@@ -69,56 +65,5 @@ impl<'a> Arena<'a> {
     #[must_use]
     pub fn free(&self) -> usize {
         self.free.len()
-    }
-}
-
-/// Maximum number of parts in a ledger.
-pub const MOST_PARTS: usize = 32;
-
-/// What was taken, and for what purpose.
-#[derive(Debug, Default)]
-pub struct Ledger {
-    budget: Cell<usize>,
-    peak: Cell<usize>,
-    parts: RefCell<[Part; MOST_PARTS]>,
-}
-
-/// A part that was taken.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Part {
-    /// Its name.
-    pub what: &'static str,
-    /// The maximum at once, including alignment.
-    pub bytes: usize,
-}
-
-impl Ledger {
-    /// Provided. The budget in bytes.
-    #[must_use]
-    pub fn budget(&self) -> usize {
-        self.budget.get()
-    }
-
-    /// Provided. The most that was in use at any time.
-    #[must_use]
-    pub fn peak(&self) -> usize {
-        self.peak.get()
-    }
-
-    /// Provided. Each part once, in the order in which they were first taken; those after the last
-    /// are empty.
-    #[must_use]
-    pub fn parts(&self) -> [Part; MOST_PARTS] {
-        *self.parts.borrow()
-    }
-
-    /// Provided. `bytes` have been taken, and `free` are left.
-    pub fn note(&self, what: &'static str, bytes: usize, free: usize) {
-        self.peak.set(self.peak.get().max(self.budget.get() - free));
-        let mut parts = self.parts.borrow_mut();
-        let known = parts.iter_mut().find(|part| part.what == what || part.what.is_empty());
-        if let Some(part) = known {
-            *part = Part { what, bytes: part.bytes.max(bytes) };
-        }
     }
 }

@@ -8,7 +8,7 @@
 //! == body softmax                      what stands in the place of this function's `todo!`
 //! == items src/week1/attention/attention.rs      what is appended to this file
 //! == whole src/week1/attention/attention.rs      what stands in the place of this file
-//! == file Cargo.toml                   another file
+//! == file Cargo.toml                   another file, also in a folder named as one of the course's files
 //! == link src/week1/attention/attention.rs       a link to the path that follows
 //! == repeat src/week1/attention/attention.rs     what is appended so many times: `100000 ( )`
 //! ```
@@ -227,6 +227,8 @@ impl Maker<'_> {
                 }
                 "items" => case.files.entry(of).or_default().extend(format!("\n{text}\n").bytes()),
                 "whole" | "file" => {
+                    // It may be in a folder that has the name of a file.
+                    case.files.retain(|file, _| !of.starts_with(&format!("{file}/")));
                     case.files.insert(of, text.as_bytes().to_vec());
                 }
                 "link" => {

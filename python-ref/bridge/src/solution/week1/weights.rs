@@ -31,6 +31,7 @@ fn to_f32(bytes: &[u8], dtype: &str, shape: Vec<Count>, name: &str) -> PyResult<
 /// Loads a Hugging Face folder: `config.json` and one or more safetensors files.
 #[pyfunction]
 fn load_model(folder: PathBuf) -> PyResult<Model> {
+    let folder = located(folder)?;
     let model = call(move || rust::load_model(&folder))?.map_err(value_error)?;
     Ok(Model(Arc::new(model)))
 }

@@ -1,6 +1,10 @@
 //! Day 1.
 
-use super::rust::cache::{self as rust, KvCache as _};
+use super::rust::{
+    cache::{self as rust, KvCache as _},
+    kernels::q8_rows::row_words,
+    q8_attention::widen_rows,
+};
 use crate::prelude::*;
 
 exports! {
@@ -13,6 +17,7 @@ choice! {
     CacheType = rust::CacheType {
         F32 = "f32",
         F16 = "f16",
+        Q8_0 = "q8_0",
     }
 }
 
@@ -22,13 +27,20 @@ impl CacheType {
         match self {
             Self::F32 => "CacheType.F32",
             Self::F16 => "CacheType.F16",
+            Self::Q8_0 => "CacheType.Q8_0",
         }
     }
 }
 
-/// Cached numbers as float32.
-pub(crate) fn numbers(cells: rust::Cells<'_>) -> Vec<f32> {
+/// Cached numbers as float32, of a cache that `holds_q8` or doesn't.
+pub(crate) fn numbers(cells: rust::Cells<'_>, head_dim: usize, holds_q8: bool) -> Vec<f32> {
     match cells {
+        rust::Cells::F32(words) if holds_q8 => {
+            let n = words.len() / row_words(head_dim);
+            let mut numbers = vec![0.0; n * head_dim];
+            widen_rows(cells, 0, n, head_dim, &mut numbers);
+            numbers
+        }
         rust::Cells::F32(numbers) => numbers.to_vec(),
         rust::Cells::F16(numbers) => numbers.iter().map(|x| f32::from(*x)).collect(),
     }
@@ -123,7 +135,7 @@ impl DenseCache {
         self.cache.call(move |cache| {
             let run = cache.run(layer, sequence, head, start..end);
             let floats = |cells| {
-                let numbers = numbers(cells);
+                let numbers = numbers(cells, head_dim, cache.holds_q8());
                 Floats(tensor(&[numbers.len() / head_dim, head_dim], numbers))
             };
             (floats(run.keys), floats(run.values))

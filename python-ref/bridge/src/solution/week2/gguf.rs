@@ -28,6 +28,7 @@ impl Gguf {
     /// Maps a file.
     #[staticmethod]
     fn open(path: PathBuf) -> PyResult<Self> {
+        let path = located(path)?;
         attempt(move || rust::Gguf::open(&path)).map(|gguf| Self(Arc::new(gguf)))
     }
 

@@ -8,6 +8,10 @@ use super::{
     cache::CacheType,
     rust::{
         cache::{Cells, Run},
+        kernels::{
+            q8_rows::{Q8Rows, row_words},
+            vector::{narrow_q8, widen_q8},
+        },
         streaming::{self as rust, MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES},
     },
 };
@@ -76,6 +80,16 @@ impl Held {
         match cache_type {
             CacheType::F32 => Self::F32(numbers.to_vec()),
             CacheType::F16 => Self::F16(numbers.0.iter().map(|&x| f16::from_f32(x)).collect()),
+            // What a q8_0 cache rounds to. `attend` reads its rows itself.
+            CacheType::Q8_0 => {
+                let (dim, mut rounded) = (numbers.0.shape()[1], numbers.to_vec());
+                let mut words = vec![0; row_words(dim)];
+                for x in rounded.chunks_exact_mut(dim) {
+                    narrow_q8(x, &mut words);
+                    widen_q8(Q8Rows { words: &words, dim }, x);
+                }
+                Self::F32(rounded)
+            }
         }
     }
 
@@ -114,6 +128,7 @@ fn held(
         let largest = match cache_type {
             CacheType::F32 => f32::MAX,
             CacheType::F16 => f16::MAX.to_f32(),
+            CacheType::Q8_0 => 127.0 * f16::MAX.to_f32(),
         };
         let expected = format!("finite numbers of at most {largest:e} in size, as the cache holds");
         every("keys of runs", &keys.0, &expected, |x| x.abs() <= largest)?;

@@ -5,7 +5,11 @@ use std::{collections::HashSet, path::PathBuf};
 use pyo3::types::{PyBool, PyInt};
 use tiny_llm_formats::gguf::{Array, DEFAULT_ALIGNMENT, Metadata, TensorType, Value};
 
-use super::{blocks::type_named, gguf::checked_alignment, rust::gguf::writer as rust};
+use super::{
+    blocks::type_named,
+    gguf::checked_alignment,
+    rust::{gguf::writer as rust, write_file::write_file as write},
+};
 use crate::prelude::*;
 
 exports! { fn write_file; }
@@ -94,6 +98,6 @@ fn write_file(
             );
         }
         let head = rust::head(&keys, &table, alignment);
-        rust::write_file(&path, &head, &table, alignment, |i, out| Ok(out.write_all(&data[i])?))
+        write(&path, &head, &table, alignment, |i, out| Ok(out.write_all(&data[i])?))
     })
 }

@@ -11,7 +11,8 @@ use super::{
     },
     request::Request,
     rust::{
-        engine::{self as rust, EngineOptions},
+        engine::{self as rust},
+        options::EngineOptions,
         room::dense,
     },
 };

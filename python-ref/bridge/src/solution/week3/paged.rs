@@ -19,9 +19,10 @@ use super::{
     },
     request::Request,
     rust::{
-        engine::{self, EngineOptions, Event},
+        engine::{self, Event},
+        in_parts::InParts,
+        options::EngineOptions,
         paged as rust,
-        parts::InParts,
         pool::Page,
         room::EngineCache as _,
     },
@@ -163,8 +164,8 @@ impl PagedCache {
         self.cache.call(move |cache| {
             let (mut keys, mut values) = (Vec::new(), Vec::new());
             for run in cache.runs(layer, sequence, head, start..cache.len(sequence)) {
-                keys.extend(numbers(run.keys));
-                values.extend(numbers(run.values));
+                keys.extend(numbers(run.keys, head_dim, cache.holds_q8()));
+                values.extend(numbers(run.values, head_dim, cache.holds_q8()));
             }
             let floats = |x: Vec<f32>| Floats(tensor(&[x.len() / head_dim, head_dim], x));
             (floats(keys), floats(values))

@@ -5,7 +5,7 @@ use super::{
         rust::week2::cache::{CacheShape, DenseCache, KvCache as _},
         week2::cache::{CacheType, check, numbers},
     },
-    rust::prompt_file as rust,
+    rust::{from_words::FromWords, prompt_file as rust},
 };
 use crate::prelude::*;
 
@@ -77,12 +77,12 @@ fn decode(
         let n = prompt.tokens.len();
         let shape = CacheShape { capacity: n, ..shape };
         let mut cache = DenseCache::new(shape, cache_type.into());
-        prompt.restore(&mut cache, 0, n);
+        prompt.restore(&mut FromWords(&mut cache), 0, n);
         let (mut keys, mut values) = (Vec::new(), Vec::new());
         for (layer, head) in (0..layers).flat_map(|l| (0..kv_heads).map(move |h| (l, h))) {
             let run = cache.run(layer, 0, head, 0..n);
-            keys.extend(numbers(run.keys));
-            values.extend(numbers(run.values));
+            keys.extend(numbers(run.keys, head_dim, cache.holds_q8()));
+            values.extend(numbers(run.values, head_dim, cache.holds_q8()));
         }
         let shape = [layers, kv_heads, n, head_dim];
         Ok((prompt.tokens, Floats(tensor(&shape, keys)), Floats(tensor(&shape, values))))

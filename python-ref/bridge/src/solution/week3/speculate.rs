@@ -14,7 +14,8 @@ use super::{
     accept::few,
     rust::{
         draft_length::{Costs, DraftLength},
-        drafter::{DraftModel, Drafter, LookupDrafter},
+        drafter::{DraftModel, Drafter},
+        lookup_drafter::LookupDrafter,
         speculate as rust,
     },
 };

@@ -1,12 +1,13 @@
 //! Day 7: rows of whole numbers, attention over an int8 cache, and a model that is streamed.
 
 use super::rust::streamed::{
-    arena::{Arena, Ledger},
+    arena::Arena,
     engine::{Engine, Options},
     error::Error,
     head::TopK,
     int8,
     layer::Cache,
+    ledger::Ledger,
     shape::TINY_LLM,
     store::Store,
 };

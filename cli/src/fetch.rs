@@ -1,0 +1,21 @@
+//! `fetch`: a separate program, the crate `tiny-llm-fetch`, which is built only when it is used. It
+//! reads the options.
+
+use std::{ffi::OsString, process::ExitCode};
+
+use anyhow::Result;
+
+use super::program::become_program;
+
+/// All words after `fetch`.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+pub(super) struct Args {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OWNER/NAME[:FILE]")]
+    words: Vec<OsString>,
+}
+
+pub(super) fn run(args: Args) -> Result<ExitCode> {
+    let build = ["--package", "tiny-llm-fetch", "--bin", "tiny-llm-fetch"];
+    become_program(&build, args.words.into_iter())
+}

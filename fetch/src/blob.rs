@@ -1,0 +1,188 @@
+//! Downloads one file's content, from where an earlier attempt ended.
+
+use std::{
+    fs::{self, File},
+    io::{Read, Seek, SeekFrom, Write},
+    sync::mpsc::{channel, sync_channel},
+    thread,
+};
+
+use anyhow::{Result, anyhow, bail};
+use tiny_llm_formats::unfinished::cannot_be_written;
+
+use crate::{
+    hash::Hasher,
+    hub::{ATTEMPTS, Hub, Remote},
+    reply::{Failure, lost},
+    show::{Progress, Show},
+    store::Store,
+};
+
+/// Bytes that are hashed while the next ones arrive.
+const BLOCK: usize = 1 << 18;
+/// How many such blocks wait for the thread that hashes them.
+const WAITING: usize = 16;
+/// An attempt that brings this many bytes does not count as one without progress.
+const PROGRESS: u64 = 1 << 20;
+
+/// Downloads a content unless it is there. Checks its length and its hash.
+pub(crate) fn download(hub: &Hub, store: &Store, remote: &Remote, show: &Show) -> Result<()> {
+    if store.has(remote) {
+        return Ok(());
+    }
+    let _lock = store.lock(remote, show)?;
+    // Another process may have completed it.
+    if store.has(remote) {
+        return Ok(());
+    }
+    let file = store.open_incomplete(&remote.hash)?;
+    let mut part =
+        Part { hub, store, remote, hasher: remote.hash.hasher(remote.size), file, have: 0 };
+    let resumed = part.read_present()?;
+    let mut progress = show.file(&remote.file, remote.size, part.have);
+    if resumed {
+        progress.note(&format!("continues at byte {}", part.have));
+    }
+    part.complete(&mut progress)?;
+    let mut found = part.take_hash();
+    if found != remote.hash && resumed {
+        // Its beginning may be spoilt: a disk was full, or a machine went off.
+        progress.note("the hash is wrong: once more from the first byte");
+        part.restart()?;
+        part.complete(&mut progress)?;
+        found = part.take_hash();
+    }
+    if found != remote.hash {
+        let path = store.incomplete(&remote.hash);
+        fs::remove_file(&path).map_err(|e| cannot_be_written(&path, &e))?;
+        bail!("{}: found hash {}, expected {}", remote.file, found.text(), remote.hash.text());
+    }
+    store.finish(&remote.hash, &part.file)?;
+    progress.done();
+    Ok(())
+}
+
+/// The part of a content that is on disk.
+struct Part<'a> {
+    hub: &'a Hub,
+    store: &'a Store,
+    remote: &'a Remote,
+    file: File,
+    /// Has seen the first `have` bytes.
+    hasher: Hasher,
+    have: u64,
+}
+
+impl Part<'_> {
+    /// Hashes what an earlier attempt left. Returns whether that is anything.
+    fn read_present(&mut self) -> Result<bool> {
+        let path = self.store.incomplete(&self.remote.hash);
+        let wrong = |e| anyhow!("{}: cannot be read: {e}", path.display());
+        if self.file.metadata().map_err(wrong)?.len() > self.remote.size {
+            self.restart()?;
+        }
+        let mut block = vec![0; BLOCK];
+        loop {
+            let read = self.file.read(&mut block).map_err(wrong)?;
+            if read == 0 {
+                return Ok(self.have > 0);
+            }
+            self.hasher.update(&block[..read]);
+            self.have += read as u64;
+        }
+    }
+
+    /// Removes all bytes.
+    fn restart(&mut self) -> Result<()> {
+        let emptied = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
+        emptied.map_err(|e| cannot_be_written(&self.store.incomplete(&self.remote.hash), &e))?;
+        self.hasher = self.remote.hash.hasher(self.remote.size);
+        self.have = 0;
+        Ok(())
+    }
+
+    /// Downloads the rest, in several attempts if connections are cut.
+    fn complete(&mut self, progress: &mut Progress) -> Result<()> {
+        let mut attempt = 0;
+        while self.have < self.remote.size {
+            let before = self.have;
+            let error = match self.attempt(progress) {
+                Ok(()) => continue,
+                Err(Failure::Final(e)) => return Err(e),
+                Err(Failure::Offline(e) | Failure::Passing(e)) => e,
+            };
+            if self.have >= before + PROGRESS {
+                attempt = 0;
+            }
+            attempt += 1;
+            let (file, have, size) = (&self.remote.file, self.have, self.remote.size);
+            if attempt == ATTEMPTS {
+                bail!(
+                    "{file}: {error}; found {have} bytes, expected {size}: fetch again to continue"
+                );
+            }
+            progress.note(&format!("{error}; next attempt from byte {have}"));
+            self.hub.pause(attempt);
+        }
+        Ok(())
+    }
+
+    /// Downloads until all bytes are there, or the connection is cut.
+    fn attempt(&mut self, progress: &mut Progress) -> Result<(), Failure> {
+        let (begin, body) = self.hub.open(self.remote, self.have)?;
+        if begin < self.have {
+            self.restart().map_err(Failure::Final)?;
+            progress.at(0);
+        }
+        let Self { remote, file, hasher, have, store, .. } = self;
+        let mut body = body.into_reader();
+        let (full, to_hash) = sync_channel::<(Vec<u8>, usize)>(WAITING);
+        let (hashed, empty) = channel();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                for (block, length) in to_hash {
+                    hasher.update(&block[..length]);
+                    // After the last block, the other side is gone.
+                    let _ = hashed.send(block);
+                }
+            });
+            while *have < remote.size {
+                let mut block = empty.try_recv().unwrap_or_else(|_| vec![0; BLOCK]);
+                let room = usize::try_from(remote.size - *have).unwrap_or(BLOCK).min(BLOCK);
+                let host = || remote.file.clone();
+                let length = match body.read(&mut block[..room]) {
+                    Ok(0) => {
+                        let cut = anyhow!("the connection was cut");
+                        return Err(Failure::Passing(cut));
+                    }
+                    Ok(length) => length,
+                    Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+                    Err(e) => return Err(lost(e.into(), &host())),
+                };
+                file.write_all(&block[..length]).map_err(|e| {
+                    Failure::Final(cannot_be_written(&store.incomplete(&remote.hash), &e))
+                })?;
+                *have += length as u64;
+                progress.at(*have);
+                if full.send((block, length)).is_err() {
+                    return Err(Failure::Final(anyhow!("the thread that hashes has ended")));
+                }
+            }
+            drop(full);
+            // A server that sends more than it stated.
+            match body.read(&mut [0; 1]) {
+                Ok(1..) => Err(Failure::Final(anyhow!(
+                    "{}: found more than {} bytes",
+                    remote.file,
+                    remote.size
+                ))),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    fn take_hash(&mut self) -> crate::hash::Hash {
+        let new = self.remote.hash.hasher(self.remote.size);
+        std::mem::replace(&mut self.hasher, new).finish()
+    }
+}

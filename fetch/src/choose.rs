@@ -1,0 +1,96 @@
+//! Which files of a repository a model needs.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use tiny_llm_formats::{
+    checkpoint,
+    hub::{Choice, Name, OPTIONAL, REQUIRED},
+};
+
+/// The file without which no program takes a folder for a model.
+pub(crate) const CONFIG: &str = "config.json";
+const WEIGHTS: &str = "model.safetensors";
+const INDEX: &str = "model.safetensors.index.json";
+/// Files that only other programs read.
+const OTHERS: [&str; 2] = ["added_tokens.json", "special_tokens_map.json"];
+/// Maximum number of names in a message.
+const SHOWN: usize = 20;
+
+/// The files that a name selects.
+pub(crate) enum Wanted<'a> {
+    /// One GGUF file.
+    File(&'a str),
+    /// A model folder.
+    Folder {
+        /// The weights, or their index.
+        weights: &'a str,
+        /// The other files but `config.json`, which is the last to be found.
+        rest: Vec<&'a str>,
+    },
+}
+
+/// Whether it lists the files of sharded weights.
+pub(crate) fn is_index(file: &str) -> bool {
+    file == INDEX
+}
+
+/// Selects the files that are needed among all files of a repository.
+pub(crate) fn wanted<'a>(name: &Name, files: &'a [String]) -> Result<Wanted<'a>> {
+    let there: Vec<&str> = files.iter().map(String::as_str).collect();
+    let expected = match name.choose(&there)? {
+        Choice::File(file) => {
+            // A name leads out of its folder neither here nor in the cache.
+            let selected: Result<Name> = format!("{}:{file}", name.id()).parse();
+            ensure!(selected.is_ok(), "{name}: found file {file:?}, expected a plain name");
+            return Ok(Wanted::File(file));
+        }
+        Choice::Nothing => match name.file() {
+            Some(_) => "such GGUF file",
+            None => "model.safetensors or a GGUF file",
+        },
+        Choice::Folder => match folder(&there) {
+            Ok(wanted) => return Ok(wanted),
+            Err(missing) => missing,
+        },
+    };
+    bail!("{name}: found no {expected} in the repository (there: {})", named(&there))
+}
+
+/// Selects the files of a model folder, or returns the name of one that is missing.
+fn folder<'a>(there: &[&'a str]) -> Result<Wanted<'a>, &'static str> {
+    let find = |wanted: &str| there.iter().copied().find(|file| *file == wanted);
+    let weights = find(WEIGHTS).or_else(|| find(INDEX)).ok_or(WEIGHTS)?;
+    let mut rest: Vec<&str> = OPTIONAL.into_iter().chain(OTHERS).filter_map(find).collect();
+    for required in REQUIRED {
+        let file = find(required).ok_or(required)?;
+        if file != CONFIG {
+            rest.push(file);
+        }
+    }
+    Ok(Wanted::Folder { weights, rest })
+}
+
+/// Returns the files that hold sharded weights.
+pub(crate) fn shards(name: &Name, index: &Path, files: &[String]) -> Result<Vec<String>> {
+    let shards = checkpoint::shards(index).context(format!("{name}: {INDEX}"))?;
+    ensure!(
+        !shards.is_empty(),
+        "{name}: {INDEX}: found no tensor, expected the files of the weights"
+    );
+    match shards.iter().find(|shard| !files.contains(shard)) {
+        None => Ok(shards.into_iter().collect()),
+        Some(missing) => {
+            Err(anyhow!("{name}: {INDEX}: found file {missing}, which the repository lacks"))
+        }
+    }
+}
+
+/// A list of names, shortened.
+fn named(files: &[&str]) -> String {
+    let mut text = files.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    if files.len() > SHOWN {
+        text += &format!(" and {} more", files.len() - SHOWN);
+    }
+    if text.is_empty() { "none".to_owned() } else { text }
+}

@@ -1,0 +1,96 @@
+//! Answers that are no success, and what each means.
+
+use anyhow::{Error, anyhow};
+use ureq::{Body, http::Response};
+
+/// Why a request failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Another attempt would fail too.
+    Final(Error),
+    /// The server cannot be reached, or is silent.
+    Offline(Error),
+    /// The connection was cut, or the server is busy.
+    Passing(Error),
+}
+
+/// Returns a header as text.
+pub(crate) fn header_of(response: &Response<Body>, name: &str) -> Option<String> {
+    let text = response.headers().get(name)?;
+    Some(String::from_utf8_lossy(text.as_bytes()).into_owned())
+}
+
+/// Explains an answer that refuses a request about a repository, or about a file in it.
+pub(crate) fn refused(
+    response: &Response<Body>,
+    host: &str,
+    id: &str,
+    revision: Option<&str>,
+    file: Option<&str>,
+    with_token: bool,
+) -> Failure {
+    let status = response.status().as_u16();
+    let code = header_of(response, "x-error-code").unwrap_or_default();
+    let of_file = file.map_or(String::new(), |file| format!(" to {file}"));
+    Failure::Final(match (status, code.as_str()) {
+        (429 | 500..=599, _) => {
+            return Failure::Passing(anyhow!("{host}: found status {status}, expected an answer"));
+        }
+        (_, "GatedRepo") if with_token => anyhow!(
+            "{id}: found a gated repository that the token may not read: accept its terms at \
+             {host}/{id}"
+        ),
+        (_, "GatedRepo") => anyhow!(
+            "{id}: found a gated repository: accept its terms at {host}/{id}, then set HF_TOKEN"
+        ),
+        (_, "RevisionNotFound") => anyhow!(
+            "{id}: found no revision {}, expected a branch, a tag or a commit",
+            revision.unwrap_or("of this name")
+        ),
+        (401, "RepoNotFound") | (404, "RepoNotFound" | "") if file.is_none() && !with_token => {
+            anyhow!("{id}: found no such repository at {host}, or it is private and needs HF_TOKEN")
+        }
+        (404, "RepoNotFound" | "") if file.is_none() => {
+            anyhow!("{id}: found no such repository at {host}, or the token may not read it")
+        }
+        (404, _) => anyhow!("{id}: found no file {} at {host}", file.unwrap_or_default()),
+        (401, _) if with_token => {
+            anyhow!("{id}: {host} does not accept the token, expected a valid one in HF_TOKEN")
+        }
+        (401, _) => anyhow!("{id}: {host} expects a token in HF_TOKEN"),
+        (403, _) => anyhow!("{id}: {host} forbids access{of_file}"),
+        _ => anyhow!("{id}: {host}: found status {status}, expected 200"),
+    })
+}
+
+/// Explains a request that got no answer, or only a part of one.
+pub(crate) fn lost(error: ureq::Error, host: &str) -> Failure {
+    use std::io::ErrorKind::{
+        BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock,
+    };
+    match error {
+        ureq::Error::Timeout(_) => {
+            Failure::Offline(anyhow!("{host}: found no answer in time ({error})"))
+        }
+        ureq::Error::HostNotFound => {
+            Failure::Offline(anyhow!("{host}: found no such host, expected a network connection"))
+        }
+        ureq::Error::Io(e) => match e.downcast::<ureq::Error>() {
+            // A reader of a body wraps them.
+            Ok(inner) => lost(inner, host),
+            Err(e) => match e.kind() {
+                TimedOut | WouldBlock => {
+                    Failure::Offline(anyhow!("{host}: found no answer in time ({e})"))
+                }
+                UnexpectedEof | ConnectionReset | ConnectionAborted | BrokenPipe => {
+                    Failure::Passing(anyhow!("{host}: the connection was cut ({e})"))
+                }
+                _ => Failure::Offline(anyhow!("{host}: cannot be reached: {e}")),
+            },
+        },
+        ureq::Error::ConnectionFailed => {
+            Failure::Offline(anyhow!("{host}: cannot be reached: {error}"))
+        }
+        other => Failure::Final(anyhow!("{host}: not the answer of a hub: {other}")),
+    }
+}

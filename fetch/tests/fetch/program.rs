@@ -1,0 +1,32 @@
+//! Runs the program.
+
+use std::process::{Command, Output, Stdio};
+
+use super::{Cache, hub::Hub};
+
+/// The program with these arguments, in an environment without a user's settings.
+pub(crate) fn command(cache: &Cache, hub: &Hub, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tiny-llm-fetch"));
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy().to_uppercase();
+        if text.starts_with("HF_") || text.starts_with("HUGGING") || text.ends_with("_PROXY") {
+            command.env_remove(name);
+        }
+    }
+    command.env("HF_HOME", cache.path()).env("HF_HUB_CACHE", cache.path());
+    command.env("HF_ENDPOINT", hub.endpoint());
+    command
+}
+
+/// Passes if it failed with this code and one line on standard error that has all these words.
+#[track_caller]
+pub(crate) fn fails_in_one_line(output: &Output, code: i32, words: &[&str]) {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{error}");
+    assert_eq!(output.stdout, b"", "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    for word in words {
+        assert!(error.contains(word), "expected {word:?} in {error}");
+    }
+}

@@ -1,0 +1,37 @@
+//! Where the cache is: as `huggingface_hub.constants` finds it.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+
+/// Returns the folder of the cache. It may not exist.
+///
+/// # Errors
+/// If no variable names it and the user has no home folder.
+pub fn cache() -> Result<PathBuf> {
+    cache_of(|name| std::env::var_os(name), std::env::home_dir().as_deref())
+        .context("found no home folder, expected HF_HUB_CACHE with the folder of the cache")
+}
+
+/// Returns the folder of the cache in this environment, for a user with this home folder. An empty
+/// variable counts as absent.
+pub fn cache_of(
+    variable: impl Fn(&str) -> Option<OsString>,
+    home: Option<&Path>,
+) -> Option<PathBuf> {
+    let of = |name: &str| {
+        let path = PathBuf::from(variable(name).filter(|value| !value.is_empty())?);
+        match path.strip_prefix("~") {
+            Ok(rest) => Some(home?.join(rest)),
+            Err(_) => Some(path),
+        }
+    };
+    of("HF_HUB_CACHE").or_else(|| of("HUGGINGFACE_HUB_CACHE")).or_else(|| {
+        let shared = || of("XDG_CACHE_HOME").or_else(|| Some(home?.join(".cache")));
+        let home = of("HF_HOME").or_else(|| Some(shared()?.join("huggingface")))?;
+        Some(home.join("hub"))
+    })
+}

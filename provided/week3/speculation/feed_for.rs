@@ -1,0 +1,39 @@
+//! A session's passes with several rows of logits: those of a draft and of the token before it.
+
+use anyhow::{Result, ensure};
+
+use crate::week2::{cache::KvCache, generate::Session, rows::Row};
+
+impl<C: KvCache> Session<C> {
+    /// As [`Session::feed`], but returns the logits `[n, V]` after each of the last `n` tokens; they
+    /// stand in one pass, even if they are more than `chunk`.
+    ///
+    /// # Errors
+    /// As [`Session::feed`], or if there are fewer than `n` tokens.
+    pub fn feed_for(&mut self, tokens: &[u32], n: usize, chunk: usize) -> Result<&[f32]> {
+        ensure!((1..=tokens.len()).contains(&n), "logits of {n} of {} tokens", tokens.len());
+        let (whole, last) = tokens.split_at(tokens.len() - n);
+        // The rows before the last `n` that share their pass.
+        let shared = whole.len() % chunk.max(1);
+        let (whole, shared) = whole.split_at(whole.len() - shared);
+        for part in whole.chunks(chunk.max(1)) {
+            self.pass(part, 0)?;
+        }
+        self.pass(&[shared, last].concat(), n)?;
+        Ok(self.work.logits())
+    }
+
+    /// One forward pass; the last `n` rows want logits.
+    fn pass(&mut self, tokens: &[u32], n: usize) -> Result<()> {
+        let start = self.cache.len(0);
+        let silent = tokens.len() - n;
+        let row =
+            |(i, &token)| Row { token, position: start + i, sequence: 0, logits: i >= silent };
+        self.rows.clear();
+        self.rows.extend(tokens.iter().enumerate().map(row));
+        self.model.check(&self.rows, &self.cache)?;
+        self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
+        self.tokens.extend_from_slice(tokens);
+        Ok(())
+    }
+}

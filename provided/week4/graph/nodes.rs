@@ -1,0 +1,110 @@
+//! Day 2. Nodes of any graph, and their names.
+
+use anyhow::{Context, Result, ensure};
+use tiny_llm_formats::gguf::TensorType;
+
+use crate::{
+    week2::matrix::Matrix,
+    week4::{
+        graph::{Graph, Node, NodeId},
+        layout::{AXES, Layout},
+        op::Op,
+    },
+};
+
+impl Graph {
+    /// The names of nodes that follow begin with this.
+    pub fn prefix(&mut self, prefix: &str) {
+        prefix.clone_into(&mut self.prefix);
+    }
+
+    /// Gives a node a name, after the prefix.
+    pub fn named(&mut self, id: NodeId, name: &str) -> NodeId {
+        self.nodes[id.index()].name = format!("{}{name}", self.prefix);
+        id
+    }
+
+    /// The node whose bytes these are: that of a view is where its source's are.
+    #[must_use]
+    pub fn root(&self, id: NodeId) -> NodeId {
+        let mut root = id;
+        loop {
+            let Node { op, sources, .. } = self.node(root);
+            match sources.first() {
+                Some(&source) if op.is_view() => root = source,
+                _ => return root,
+            }
+        }
+    }
+
+    /// A matrix of the model, a leaf: `[cols, rows]`.
+    ///
+    /// # Errors
+    /// As [`Layout::new`].
+    pub fn weight(&mut self, matrix: &Matrix) -> Result<NodeId> {
+        let layout = Layout::new(matrix.tensor_type, &[matrix.cols, matrix.rows])?;
+        self.push(Op::Weight(matrix.clone()), &[], layout)
+    }
+
+    /// Numbers, a leaf.
+    ///
+    /// # Errors
+    /// If there are not as many as the sizes say; and as [`Layout::new`].
+    pub fn values(&mut self, sizes: &[usize], values: &[f32]) -> Result<NodeId> {
+        let layout = Layout::new(TensorType::F32, sizes)?;
+        ensure!(
+            layout.elements() == values.len(),
+            "values of {layout}: found {} numbers, expected {}",
+            values.len(),
+            layout.elements()
+        );
+        self.push(Op::Values(values.to_vec()), &[], layout)
+    }
+
+    /// Axis `i` becomes axis `axes[i]`; a view.
+    ///
+    /// # Errors
+    /// As [`Layout::permute`].
+    pub fn permute(&mut self, x: NodeId, axes: [usize; AXES]) -> Result<NodeId> {
+        let what = || format!("permute of {}", self.told(x));
+        let layout = self.layout(x).permute(axes).with_context(what)?;
+        self.push(Op::Permute, &[x], layout)
+    }
+
+    /// A copy in which the elements follow one another.
+    ///
+    /// # Errors
+    /// If the node is not f32.
+    pub fn contiguous(&mut self, x: NodeId) -> Result<NodeId> {
+        let from = self.layout(x);
+        ensure!(
+            from.tensor_type == TensorType::F32,
+            "contiguous of {}: expected f32",
+            self.told(x)
+        );
+        let layout = Layout::new(TensorType::F32, &from.ne)?;
+        self.push(Op::Contiguous, &[x], layout)
+    }
+
+    /// Describes a node in an error: its number, label, type and sizes.
+    #[must_use]
+    pub fn told(&self, id: NodeId) -> String {
+        format!("node {} ({}, {})", id.index(), self.label(id), self.node(id).layout)
+    }
+
+    /// Returns a node's name; without one from [`Graph::named`], the prefix and the operation.
+    #[must_use]
+    pub fn label(&self, id: NodeId) -> String {
+        let Node { name, op, .. } = self.node(id);
+        let is_named = !name.is_empty() && !name.ends_with(' ');
+        if is_named { name.clone() } else { format!("{name}{}", op.name()) }
+    }
+}
+
+impl Layout {
+    /// Whether it is f32, one number after the other.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.tensor_type == TensorType::F32 && self.is_contiguous()
+    }
+}

@@ -1,0 +1,86 @@
+//! Day 3. Plans are made and checked here.
+
+use std::ops::Range;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::week4::{
+    graph::{Graph, NodeId},
+    lifetimes::{ALIGNMENT, Lifetime, lifetimes},
+    planner::{MemoryPlan, place},
+};
+
+impl MemoryPlan {
+    /// Gives every buffer of the order a part of an arena. Two buffers that are needed in the same
+    /// step have no byte in common; but with `in_place`, a node takes over the part of its first
+    /// source where [`can_overwrite`] says that it may.
+    ///
+    /// # Errors
+    /// If all buffers together have more bytes than a program can have; a plan in which two live
+    /// buffers overlap is refused.
+    pub fn new(
+        graph: &Graph,
+        order: &[NodeId],
+        results: &[NodeId],
+        in_place: bool,
+    ) -> Result<Self> {
+        check_size(graph, order)?;
+        Self::of_some(graph, order, &lifetimes(graph, order, results), in_place)
+    }
+
+    /// The same for some of an order's buffers: those that lie in the memory of one backend
+    /// (day 4).
+    ///
+    /// # Errors
+    /// As [`MemoryPlan::new`].
+    pub fn of_some(
+        graph: &Graph,
+        order: &[NodeId],
+        lives: &[Lifetime],
+        in_place: bool,
+    ) -> Result<Self> {
+        let plan = place(graph, order, lives, in_place);
+        plan.check(graph, lives)?;
+        Ok(plan)
+    }
+
+    /// That no two buffers that are needed in the same step overlap, but where one takes over the
+    /// other's part.
+    pub(crate) fn check(&self, graph: &Graph, lives: &[Lifetime]) -> Result<()> {
+        let part = |life: &Lifetime| self.parts[life.node.index()].clone().unwrap_or(0..0);
+        let mut alive: Vec<(&Lifetime, Range<usize>)> = Vec::new();
+        for one in lives {
+            alive.retain(|(other, _)| one.first <= other.last);
+            let a = part(one);
+            for (other, b) in &alive {
+                let heir = other.last == one.first && a.start == b.start;
+                ensure!(
+                    heir || a.end <= b.start || b.end <= a.start,
+                    "{} and {} are needed in the same step, but lie at bytes {b:?} and {a:?}",
+                    graph.told(other.node),
+                    graph.told(one.node)
+                );
+            }
+            alive.push((one, a));
+        }
+        Ok(())
+    }
+}
+
+/// That all buffers together have no more bytes than a program can have, so that no sum of them is
+/// too large for its type.
+///
+/// # Errors
+/// One line that names the node with which they do.
+pub fn check_size(graph: &Graph, order: &[NodeId]) -> Result<()> {
+    let mut left = isize::MAX as usize;
+    for &id in order {
+        let bytes = graph.layout(id).elements().checked_mul(4);
+        let bytes = bytes.and_then(|bytes| bytes.checked_next_multiple_of(ALIGNMENT));
+        let rest = bytes.and_then(|bytes| left.checked_sub(bytes));
+        left = rest.with_context(|| {
+            format!("{}: the buffers have more bytes than a program can have", graph.told(id))
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+"""What several tests of this folder use."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+
+THINGS = ["the sea", "a bicycle", "Paris", "honey", "a good teacher", "winter", "the moon", "a computer program", "bread", "a prime number"]
+BEGINNINGS = [
+    beginning.format(thing)
+    for beginning in ("The most important thing about {} is", "Question: What is {}?\nAnswer:", "Dear Anna, yesterday I read a book about {}.", "Here are three facts about {}:\n1.", "# Prints a line about {}\ndef")
+    for thing in THINGS
+]
+"""50 texts to continue."""
+
+
+def stories(limit):
+    lines = (ROOT / "models/eval/stories.jsonl").read_text().splitlines()
+    return [json.loads(line)["text"] for line in lines[:limit]]
+
+
+def passage(tokenizer, length=300):
+    """Tokens of prose, code and numbers."""
+    text = "\n".join(BEGINNINGS[::7] + stories(2)) + "\nfn main() {\n    let x: u32 = 1 << 5;\n    println!(\"{x:>8} 日本 – naïve\");\n}\n"
+    tokens = tokenizer(text * 2).input_ids
+    assert len(tokens) > length
+    return tokens[:length]
+
+
+def relative_error(found, expected):
+    """The norm of the difference over that of the logits, each row less its mean: a constant changes no probability."""
+    centred = lambda x: x - x.mean(-1, keepdims=True)
+    return float(np.linalg.norm(centred(found) - centred(expected)) / np.linalg.norm(centred(expected)))
+
+
+def negative_log(logits, tokens):
+    """The negative log-likelihoods of all tokens but the first."""
+    logits = logits[:-1] - logits[:-1].max(-1, keepdims=True)
+    return np.log(np.exp(logits).sum(-1)) - logits[np.arange(len(tokens) - 1), tokens[1:]]
+
+
+def perplexity(logits_of, tokenizer, limit):
+    """Over stories with their end tokens, as `tiny-llm perplexity` defines it."""
+    texts = [tokenizer(story + "<|endoftext|>").input_ids for story in stories(limit)]
+    return float(np.exp(np.concatenate([negative_log(logits_of(tokens), tokens) for tokens in texts]).mean())), sum(map(len, texts)) - len(texts)
