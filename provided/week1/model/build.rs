@@ -14,9 +14,9 @@ use crate::week1::{
 };
 
 impl Model {
-    /// Puts a model together from named weights. `weight(name, shape)` returns the tensor of that
-    /// name, in f32, or an error if it is missing or has another shape. Names are those of Hugging
-    /// Face checkpoints.
+    /// Builds a model from named weights. `weight(name, shape)` returns the tensor of that name, in
+    /// f32, or an error if it is missing or has another shape. Names are those of Hugging Face
+    /// checkpoints.
     ///
     /// # Errors
     /// Whatever `weight` returns.

@@ -21,7 +21,7 @@ use crate::{
 };
 
 impl<C: EngineCache> Engine<C> {
-    /// An engine without requests. It computes as many at once as the empty `cache` has sequences.
+    /// An engine without requests. It runs as many at once as the empty `cache` has sequences.
     ///
     /// # Panics
     /// If the budget is less than 2.
@@ -38,7 +38,7 @@ impl<C: EngineCache> Engine<C> {
 }
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// The same with any [`Pass`] to answer its rows.
+    /// The same, with any [`Pass`] to compute its rows.
     #[must_use]
     pub fn with_pass(pass: P, cache: C, options: EngineOptions, token_bytes: TokenBytes) -> Self {
         let shape = cache.shape();
@@ -77,8 +77,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 }
 
 impl Sequence {
-    /// A request that waits, with a context of `context` tokens. One that asks for no tokens, or
-    /// whose prompt fills the context, is finished at once.
+    /// A request that waits, with a context of `context` tokens. A request that asks for no tokens,
+    /// or whose prompt fills the context, is finished at once.
     #[must_use]
     pub fn new(id: RequestId, request: Request, context: usize) -> Self {
         let Request { mut prompt, max_new_tokens, stop_tokens, stop_texts, sampling, seed } =

@@ -3,9 +3,10 @@
 /// Options of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineOptions {
-    /// Longest sequence, prompt and answer together; at most what model and cache have room for.
+    /// Maximum length of prompt and answer together; limited to what model and cache have room for.
     pub context: usize,
-    /// At most this many rows a step, 2 or more; without a budget, every request gets all its rows.
+    /// Maximum number of rows in a step, 2 or more. Without a budget, every request gets all its
+    /// rows.
     pub budget: Option<usize>,
     /// Days 2 and 6. Limits how much a long prompt may delay the requests that decode: a step that
     /// mixes both takes at most this many times as long as a step of the decoding requests alone,
@@ -17,7 +18,7 @@ pub struct EngineOptions {
 }
 
 impl Default for EngineOptions {
-    /// As much as model and cache have room for, without a budget, without records: nothing of a
+    /// As much context as model and cache have room for, no budget and no records: nothing from a
     /// later day.
     fn default() -> Self {
         Self { context: usize::MAX, budget: None, gap: None, records: false }
@@ -40,7 +41,6 @@ pub struct Counts {
     pub rows: u64,
     /// The most rows of one pass.
     pub most_rows: usize,
-    /// How often what had been computed of a request was given up, because the cache had no more
-    /// room.
+    /// How many times a request was preempted because the cache had no more room.
     pub preempted: u64,
 }

@@ -22,8 +22,8 @@ use crate::{
     },
 };
 
-/// A cache whose attention goes page by page and part by part. Over any cache its answers are the
-/// same, to the last bit: over pages or in one piece, alone or among others, on one thread or more.
+/// A cache whose attention goes page by page and part by part. Its answers are the same, to the
+/// last bit, over any cache: paged or dense, alone or among others, on one thread or more.
 #[derive(Debug)]
 pub struct InParts<C> {
     cache: C,
@@ -45,7 +45,7 @@ struct Room {
 }
 
 impl<C: Pages> InParts<C> {
-    /// Over this cache, in parts of [`PART`] positions.
+    /// Wraps this cache, in parts of [`PART`] positions.
     #[must_use]
     pub fn new(cache: C) -> Self {
         Self::with_part_len(cache, PART)

@@ -5,8 +5,8 @@ use anyhow::{Result, ensure};
 use crate::week2::{cache::KvCache, generate::Session, rows::Row};
 
 impl<C: KvCache> Session<C> {
-    /// As [`Session::feed`], but returns the logits `[n, V]` after each of the last `n` tokens; they
-    /// stand in one pass, even if they are more than `chunk`.
+    /// As [`Session::feed`], but returns the logits `[n, V]` after each of the last `n` tokens;
+    /// they go through in one pass, even if there are more than `chunk` of them.
     ///
     /// # Errors
     /// As [`Session::feed`], or if there are fewer than `n` tokens.
@@ -23,7 +23,7 @@ impl<C: KvCache> Session<C> {
         Ok(self.work.logits())
     }
 
-    /// One forward pass; the last `n` rows want logits.
+    /// One forward pass. The last `n` rows request logits.
     fn pass(&mut self, tokens: &[u32], n: usize) -> Result<()> {
         let start = self.cache.len(0);
         let silent = tokens.len() - n;

@@ -22,7 +22,7 @@ impl<D: Drafter + ?Sized> Drafter for Box<D> {
 /// Proposes what followed the end of the text where it occurred before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LookupDrafter {
-    /// The most tokens of the text's end that are looked for.
+    /// The maximum length of the text's end that is searched for, in tokens.
     pub longest: usize,
     /// `V`
     pub vocabulary: usize,

@@ -343,7 +343,7 @@ impl Schedule {
         copies.map(|&copy| 4 * self.graph.layout(copy).elements()).sum()
     }
 
-    /// Copies and nodes as they happen.
+    /// Copies and nodes in the order in which they run.
     #[must_use]
     pub fn order(&self) -> Vec<NodeId> {
         let both = |split: &Split| [&split.copies[..], &split.nodes[..]].concat();

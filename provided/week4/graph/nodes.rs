@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Graph {
-    /// The names of nodes that follow begin with this.
+    /// Makes the names of all nodes that follow begin with this.
     pub fn prefix(&mut self, prefix: &str) {
         prefix.clone_into(&mut self.prefix);
     }
@@ -24,7 +24,7 @@ impl Graph {
         id
     }
 
-    /// The node whose bytes these are: that of a view is where its source's are.
+    /// Returns the node that owns these bytes. For a view, that's the owner of its source's bytes.
     #[must_use]
     pub fn root(&self, id: NodeId) -> NodeId {
         let mut root = id;

@@ -118,7 +118,7 @@ struct Tenants {
     last: usize,
 }
 
-/// Who shares a part with whom; without `in_place`, nobody.
+/// Which buffers share a part; without `in_place`, none do.
 fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<Tenants> {
     let mut all: Vec<Tenants> = Vec::with_capacity(lives.len());
     let mut part_of = vec![None; graph.len()];

@@ -28,8 +28,8 @@ impl MemoryPlan {
         Self::of_some(graph, order, &lifetimes(graph, order, results), in_place)
     }
 
-    /// The same for some of an order's buffers: those that lie in the memory of one backend
-    /// (day 4).
+    /// The same for some of an order's buffers: those that are in the memory of one backend (day
+    /// 4).
     ///
     /// # Errors
     /// As [`MemoryPlan::new`].

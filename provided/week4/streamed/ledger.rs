@@ -2,10 +2,10 @@
 
 use core::cell::{Cell, RefCell};
 
-/// How many different parts a ledger can list.
+/// Maximum number of parts in a ledger.
 pub const MOST_PARTS: usize = 32;
 
-/// What was taken and by whom.
+/// What was taken, and for what purpose.
 #[derive(Debug, Default)]
 pub struct Ledger {
     budget: Cell<usize>,

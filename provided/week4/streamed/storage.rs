@@ -10,8 +10,8 @@ pub trait Storage {
         self.len() == 0
     }
 
-    /// Reads into `out`, from byte `at` on: at least one byte unless the file ends there, and as
-    /// many as it likes up to all of `out`. Returns how many.
+    /// Reads into `out`, from byte `at` on: at least one byte unless the file ends there, and at
+    /// most all of `out`. Returns how many bytes it read.
     ///
     /// # Errors
     /// The device's own number for what went wrong.
@@ -31,12 +31,12 @@ impl Storage for &[u8] {
     }
 }
 
-/// What was asked of the device.
+/// What was requested from the device.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Pieces that were asked for.
+    /// Pieces that were requested.
     pub reads: u64,
-    /// Those of them that did not begin where the one before had ended.
+    /// Those that did not begin where the previous one had ended.
     pub seeks: u64,
     /// Bytes of them all.
     pub bytes: u64,

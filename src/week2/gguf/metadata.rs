@@ -22,7 +22,7 @@ pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Resul
 /// boolean is one byte, 0 or 1.
 ///
 /// # Errors
-/// If there is no such type, the file ends before the value, or a truth value is another byte. The
+/// If there is no such type, the file ends before the value, or a boolean is neither 0 nor 1. The
 /// message says the number of the type; of a truth value, the byte, and 0 or 1.
 pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<Value> {
     todo!("week2-day2 task 2: read_value")
@@ -33,8 +33,8 @@ pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<
 ///
 /// # Errors
 /// If there is no such type, the elements are arrays themselves (no model has any, and each would
-/// cost a call of this function), the file has no room for that many, or an element cannot be read.
-/// The message says the number of the type, or that an `array` was found as an element.
+/// cost a call of this function), the file is too short for that many, or an element cannot be
+/// read. The message says the number of the type, or that an `array` was found as an element.
 pub fn read_array(reader: &mut Reader<'_>, field: &str) -> Result<Array> {
     todo!("week2-day2 task 2: read_array")
 }

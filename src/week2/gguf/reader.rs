@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// If this is not a GGUF file, or has a version other than 2 or 3, or is big-endian (its
-    /// version reads 2 or 3 once its bytes are swapped), or the file has no room for that many
+    /// version reads 2 or 3 once its bytes are swapped), or the file is too short for that many
     /// entries. The message names the field, in this order:
     ///
     /// - `magic`: its letters, and `GGUF`;

@@ -23,8 +23,8 @@ pub fn closing_byte(state: &JsonState) -> Option<u8> {
     todo!("week3-day7 task 4: closing_byte")
 }
 
-/// The fewest tokens whose texts, one after the other, are `text`; 0 for no text. `None` if there
-/// are none. Texts may be long, so the ways to cut one cannot all be tried: each end of the text is
+/// Returns the minimum number of tokens that spell `text`: 0 for an empty text. `None` if there are
+/// none. Texts may be long, so the ways to cut one cannot all be tried: each end of the text is
 /// looked at once.
 #[must_use]
 pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {

@@ -118,7 +118,7 @@ impl Layout {
 }
 
 // SOLUTION week4-day1 task 2 (helper)
-/// [`Layout::end`] of sizes that nobody has checked.
+/// [`Layout::end`] of unchecked sizes.
 fn checked_end(layout: &Layout) -> Option<usize> {
     let mut steps = layout.ne;
     steps[0] = layout.blocks_in_row();
