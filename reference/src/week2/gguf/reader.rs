@@ -64,8 +64,8 @@ impl<'a> Reader<'a> {
     /// The next `n` bytes.
     ///
     /// # Errors
-    /// If fewer are left; the position stays. The message says how many are left and how many were
-    /// asked for.
+    /// If fewer bytes are left. The position then stays the same. The message says how many are
+    /// left and how many were requested.
     pub fn take(&mut self, n: usize, field: &str) -> Result<&'a [u8]> {
         // SOLUTION week2-day2 task 1
         // Not `position + n <= len`: a length that the file made up may overflow the sum.
