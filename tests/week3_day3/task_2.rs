@@ -95,7 +95,7 @@ fn task_2_every_layer_and_head_has_its_place() {
             // As an f16 holds them: these have up to 12 bits.
             let stored = |x: f32| match cache_type {
                 CacheType::F16 => half::f16::from_f32(x).to_f32(),
-                CacheType::F32 => x,
+                _ => x,
             };
             let small = |s: usize, layer: usize, position: usize| -> Vec<f32> {
                 let row = (s * SHAPE.layers + layer) * 70 + position;

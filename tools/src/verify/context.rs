@@ -79,6 +79,28 @@ impl Options {
     }
 }
 
+/// How many cores a step keeps busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Load {
+    All,
+    One,
+    /// Almost none: it waits.
+    Little,
+    /// It measures time, or holds locks that others need: it runs alone.
+    Alone,
+}
+
+/// Something that a step reads. A change to it may change the step's outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// A crate of the workspace, and all crates of the workspace that it is built from.
+    Package(&'static str),
+    /// Files whose paths begin so.
+    Path(&'static str),
+    /// Every file.
+    All,
+}
+
 /// How a step ended. The text is a short finding or the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome", content = "note")]

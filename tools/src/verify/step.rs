@@ -2,34 +2,13 @@
 
 use anyhow::Result;
 
+pub(super) use super::context::{Load, Reads};
 use super::{
     arm, bare, book, browser, budget, chip, cluster,
     context::{Outcome, Size, Verification},
     engine, fetch, fuzz, gpu, grade, latency, memory, mutants, planted, proofs, python, real, rust,
     server, targets, threads, tree, waiting, words,
 };
-
-/// How many cores a step keeps busy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Load {
-    All,
-    One,
-    /// Almost none: it waits.
-    Little,
-    /// It measures time, or holds locks that others need: it runs alone.
-    Alone,
-}
-
-/// Something that a step reads. A change to it may change the step's outcome.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reads {
-    /// A crate of the workspace, and all crates of the workspace that it is built from.
-    Package(&'static str),
-    /// Files whose paths begin so.
-    Path(&'static str),
-    /// Every file.
-    All,
-}
 
 /// One step.
 pub(super) struct Step {
