@@ -57,9 +57,8 @@ pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
     todo!("week2-day2 task 3: place")
 }
 
-/// Checks that every tensor begins at a multiple of `alignment` and lies within the `data_len`
-/// bytes of the data section, and that no two have a byte in common. They may be in any order, with
-/// gaps.
+/// Checks that every tensor begins at a multiple of `alignment` and is within the `data_len` bytes
+/// of the data section, and that no two have a byte in common. They may be in any order, with gaps.
 ///
 /// # Errors
 /// If one does not; the message names it and its offset, and says what was expected: a multiple of

@@ -177,7 +177,7 @@ impl PagedCache {
         &self.tables[sequence]
     }
 
-    /// The pool, to give pages further owners.
+    /// The pool, to give pages more owners.
     pub fn pool_mut(&mut self) -> &mut BlockPool {
         &mut self.pool
     }

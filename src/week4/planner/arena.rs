@@ -8,7 +8,7 @@
 /// Two free parts never touch: they would be joined into one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arena {
-    /// Where free parts begin, and how long they are, from front to back. All of them lie before
+    /// Where free parts begin, and how long they are, from front to back. All of them are before
     /// `end`.
     free: Vec<(usize, usize)>,
     /// The highest end of all parts that were ever lent.

@@ -1,10 +1,10 @@
 //! Week 4, day 5: kernels for a graphics processor, in WGSL.
 //!
 //! In reading order: `elementwise` (one thread a number), `norm` (threads that work together),
-//! `mat_vec` (quantized weights as they lie in the file), `mat_mat` (tiles in shared memory),
-//! `attention` (online softmax), `record` (several kernels, one submission); provided: `formats` (weights
-//! that are no blocks, and kernels without arithmetic), `kernels` (all of them, compiled), `backend`
-//! (the device as day 4 knows one), `measure` (how fast it is).
+//! `mat_vec` (quantized weights in the file's layout), `mat_mat` (tiles in shared memory),
+//! `attention` (online softmax), `record` (several kernels, one submission); provided: `formats`
+//! (weights that are no blocks, and kernels without arithmetic), `kernels` (all of them, compiled),
+//! `backend` (the device as day 4 knows one), `measure` (how fast it is).
 //!
 //! What opens the device and runs a kernel is the crate `gpu/`.
 
