@@ -193,7 +193,7 @@ fn a_damaged_file_costs_a_line_and_no_answer() {
     assert!(said.contains("found an f16 cache") && said.lines().count() == 1, "{said}");
 }
 
-/// Whatever else the file is, it stays: it may be somebody's work.
+/// A file of another kind stays as it is: it may be the learner's work.
 #[test]
 fn a_file_that_is_no_cache_is_never_replaced() {
     let kept = Kept::new();
