@@ -44,6 +44,9 @@ pub(super) fn in_order<const BYTES: usize, const BLOCKS: usize>(
 /// Products of rows of blocks, `BLOCKS` of which meet a super-block; `dot` multiplies with its
 /// scales too, and leaves eight lanes, which are added up at the end: for products that the course
 /// writes.
+///
+/// # Safety
+/// The machine has AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn rows<const BYTES: usize, const BLOCKS: usize>(

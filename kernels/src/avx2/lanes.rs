@@ -5,6 +5,9 @@ use std::arch::x86_64::*;
 use crate::blocks::mxfp4;
 
 /// 32 bytes, from any address.
+///
+/// # Safety
+/// The machine has AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn load(bytes: &[u8; 32]) -> __m256i {
@@ -13,6 +16,9 @@ pub fn load(bytes: &[u8; 32]) -> __m256i {
 }
 
 /// 32 activations.
+///
+/// # Safety
+/// The machine has AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn load_signed(values: &[i8; 32]) -> __m256i {
@@ -21,6 +27,9 @@ pub fn load_signed(values: &[i8; 32]) -> __m256i {
 }
 
 /// The sums of 16 activations each.
+///
+/// # Safety
+/// The machine has AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn load_sums(sums: &[i16; 16]) -> __m256i {
@@ -52,6 +61,9 @@ pub(super) fn half([low, high]: [u8; 2]) -> __m128 {
 }
 
 /// The same on all eight lanes.
+///
+/// # Safety
+/// The machine has AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub fn halves(bytes: [u8; 2]) -> __m256 {

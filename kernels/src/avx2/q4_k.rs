@@ -39,6 +39,9 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 /// Eight scales as i16, in both halves of a register, and eight minimums as i16, each twice: a
 /// minimum meets two sums of 16.
+///
+/// # Safety
+/// The machine has AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn scales_and_mins(packed: &[u8; 12]) -> (__m256i, __m256i) {

@@ -10,6 +10,9 @@ use crate::{
 
 /// Products of rows of blocks, `BLOCKS` of which meet a super-block; `dot` multiplies with its
 /// scales too.
+///
+/// # Safety
+/// The processor has NEON.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn rows<const BYTES: usize, const BLOCKS: usize>(

@@ -13,7 +13,8 @@ pub struct EngineOptions {
     /// and at most [`BUSY`] times as long as a step in which every slot decodes. A step may always
     /// have [`FEWEST`] rows.
     pub gap: Option<usize>,
-    /// Whether to keep a record of every request, for [`Engine::take_records`].
+    /// Whether to keep a record of every request, for
+    /// [`Engine::take_records`](crate::week3::engine::Engine::take_records).
     pub records: bool,
 }
 

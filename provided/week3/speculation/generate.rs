@@ -23,7 +23,7 @@ impl<D: Drafter> Speculation<D> {
     ///
     /// # Errors
     /// If the prompt is empty, too long, or holds a token that is not in the vocabulary; if a logit
-    /// is no number ([`NotFinite`]).
+    /// is no number ([`NotFinite`](crate::week3::speculate::NotFinite)).
     pub fn generate<C: KvCache>(
         &mut self,
         session: &mut Session<C>,

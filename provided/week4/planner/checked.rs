@@ -13,7 +13,7 @@ use crate::week4::{
 impl MemoryPlan {
     /// Gives every buffer of the order a part of an arena. Two buffers that are needed in the same
     /// step have no byte in common; but with `in_place`, a node takes over the part of its first
-    /// source where [`can_overwrite`] says that it may.
+    /// source where [`can_overwrite`](crate::week4::planner::can_overwrite) says that it may.
     ///
     /// # Errors
     /// If all buffers together have more bytes than a program can have; a plan in which two live

@@ -76,7 +76,7 @@ pub trait KvCache: Sync {
     fn truncate(&mut self, sequence: usize, len: usize);
 
     /// Whether the cache is one of [`CacheType::Q8_0`]. Its runs hold the words of quantized rows in
-    /// [`Cells::F32`], which [`q8_rows`] reads.
+    /// [`Cells::F32`], which [`q8_rows`](super::kernels::q8_rows) reads.
     fn holds_q8(&self) -> bool {
         false
     }

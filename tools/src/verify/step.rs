@@ -334,8 +334,8 @@ pub(super) const STEPS: [Step; 48] = [
     ),
     step(
         "wheel",
-        "the bridge as a wheel, with all that pytest asks of it",
-        (Thorough, All, 450),
+        "the bridge as a wheel: mypy, Ctrl-C, odd calls",
+        (Thorough, All, 350),
         &["copy", "python"],
         &[Package("tiny-llm-bridge"), Path("python-ref/"), Path("pyproject.toml")],
         python::wheel,
@@ -351,7 +351,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "real",
         "a published model: logits, tokens and texts beside PyTorch's",
-        (Thorough, All, 250),
+        (Full, Alone, 250),
         &["copy", "python"],
         &[Package("tiny-llm-server"), Package("tiny-llm"), Path("python-ref/real")],
         real::real,
