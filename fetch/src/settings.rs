@@ -66,7 +66,7 @@ impl Settings {
             None if is_set("HF_HUB_DISABLE_IMPLICIT_TOKEN") => None,
             None => read_token(&match of("HF_TOKEN_PATH") {
                 Some(path) => path.into(),
-                None => home_of_tokens(&of).unwrap_or_default().join("token"),
+                None => home_of_tokens(of).unwrap_or_default().join("token"),
             })?,
         };
         ensure!(

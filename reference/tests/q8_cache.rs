@@ -15,8 +15,8 @@ use tiny_llm_reference::{
     },
     week3::{
         from_words::FromWords,
+        in_parts::InParts,
         paged::PagedCache,
-        parts::InParts,
         prompt_file::{self, PromptKey, decode, encode},
         room::EngineCache,
     },
