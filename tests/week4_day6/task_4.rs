@@ -28,7 +28,7 @@ pub(crate) fn task_4_rows_see_what_the_mask_says() {
         };
         let diagnosis = match window {
             Some(w) if like(w + 1) => ONE_TOO_MANY,
-            Some(w) if w > 1 && like(w - 1) => ONE_TOO_FEW,
+            Some(w) if w > 0 && like(w - 1) => ONE_TOO_FEW,
             _ => "",
         };
         for (position, (found, (start, end))) in found.iter().zip(expected).enumerate() {
