@@ -68,7 +68,13 @@ fn an_update_across_moved_files_keeps_every_body() {
             let mine = file.template.regions().next().is_none() || text.contains("as Mine;");
             assert!(mine, "{}: an import is lost", file.path);
         }
-        assert_eq!(left.keys().next(), None, "these functions are gone");
+        // What was a task and is provided now: a body of the learner's stays.
+        let texts: Vec<String> = files(&learner).into_iter().filter_map(|f| f.current).collect();
+        for (key, (work, body)) in left {
+            let mut lines = body.lines().filter(|line| !line.contains("todo!("));
+            let kept = lines.all(|line| texts.iter().any(|text| text.contains(line)));
+            assert!(kept || matches!(work, Borrowed | Untouched), "{key:?} is gone");
+        }
     }
 }
 

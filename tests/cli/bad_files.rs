@@ -102,7 +102,11 @@ fn a_bad_model_folder_gets_one_line() {
         assert!(!folder.path.join("out.safetensors").exists(), "{what}: no file is left");
     }
     let absent = Folder::absent();
-    logits(&absent, "1").fails_in_one_line("no folder", 1, &[absent.name(), "no such file or folder"]);
+    logits(&absent, "1").fails_in_one_line(
+        "no folder",
+        1,
+        &[absent.name(), "no such file or folder"],
+    );
 }
 
 #[test]

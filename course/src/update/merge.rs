@@ -71,15 +71,13 @@ pub(crate) fn merge(present: &Generated, newer: &Template) -> Result<String, Vec
         return Err(conflicts);
     }
     touched.iter().for_each(|function| texts.agree(function));
-    let merged = texts.merged(&present.path)?;
+    let imports = texts.take_imports();
+    let merged = with_imports(&texts.merged(&present.path)?, &imports);
     if let Some(lost) = texts.lost(&merged, &touched) {
         let what = format!("{}: these lines of yours would be lost in the merge", present.path);
         return Err(vec![Conflict { what, yours: lost, newer: newer_stub }]);
     }
-    let shown = show_todos(&merged, newer).map_err(|line| {
-        let what = format!("{}: the newer course has no task for this `todo!`", present.path);
-        vec![Conflict { what, yours: line, newer: String::new() }]
-    })?;
+    let shown = show_todos(&merged, newer);
     let open = |function: &str| !function_state(&newer_stub, &shown, function).is_work();
     let wanted = |function: &str| borrowed.iter().any(|name| name == function) && open(function);
     let (text, _) = put_in(newer, &shown, |_, function| wanted(function)).map_err(|error| {
@@ -163,6 +161,26 @@ impl Texts {
         }
     }
 
+    /// Takes out the imports that the learner has added at the head of the file. Lines beside them
+    /// often change, and would be conflicts.
+    fn take_imports(&mut self) -> Vec<String> {
+        let is_import = |line: &str| line.starts_with("use ") || line.starts_with("pub use ");
+        let is_head =
+            |line: &str| line.is_empty() || line.starts_with("//!") || line.starts_with([' ', '}']);
+        let head = self.ours.lines().take_while(|line| is_import(line) || is_head(line)).count();
+        let (mut kept, mut taken) = (String::new(), Vec::new());
+        for (i, line) in self.ours.lines().enumerate() {
+            let added = i < head && is_import(line) && line.ends_with(';');
+            if added && !self.base.lines().any(|old| old == line) {
+                taken.push(line.to_owned());
+            } else {
+                kept = kept + line + "\n";
+            }
+        }
+        self.ours = kept;
+        taken
+    }
+
     fn merged(&self, path: &str) -> Result<String, Vec<Conflict>> {
         match git::merge(&self.base, &self.ours, &self.newer, MARK) {
             Ok((true, merged)) => Ok(merged),
@@ -197,6 +215,16 @@ impl Texts {
         }
         (!gone.is_empty()).then(|| visible(&gone.join("\n")))
     }
+}
+
+/// The file with these imports before its first item.
+fn with_imports(text: &str, imports: &[String]) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    let head = lines.iter().take_while(|line| line.is_empty() || line.starts_with("//!")).count();
+    let new: Vec<&str> =
+        imports.iter().map(String::as_str).filter(|import| !lines.contains(import)).collect();
+    lines.splice(head..head, new);
+    lines.join("\n") + "\n"
 }
 
 /// The places between the marks that a merge leaves where both sides have changed.
@@ -259,9 +287,8 @@ fn hide_todos(text: &str, functions: &[String]) -> String {
     lines.join("\n") + if text.ends_with('\n') { "\n" } else { "" }
 }
 
-/// The opposite of [`hide_todos`], with the messages of `template`; fails with a line whose
-/// function it does not have.
-fn show_todos(text: &str, template: &Template) -> Result<String, String> {
+/// The opposite of [`hide_todos`], with the messages of `template`.
+fn show_todos(text: &str, template: &Template) -> String {
     let mut shown = String::new();
     for line in text.split_inclusive('\n') {
         match line.split_once(TODO) {
@@ -270,16 +297,16 @@ fn show_todos(text: &str, template: &Template) -> Result<String, String> {
                 let region = template
                     .regions()
                     .find(|region| region.function.as_deref() == Some(function.trim_end()));
-                let region = region.ok_or_else(|| visible(line))?;
+                let function = function.trim_end();
+                // A begun function that is provided now keeps its lines, and is no task.
+                let message = region
+                    .map_or_else(|| function.to_owned(), |region| region.task.message(function));
                 let end = if line.ends_with('\n') { "\n" } else { "" };
-                shown += &format!(
-                    "{indent}todo!(\"{}\"){end}",
-                    region.task.message(function.trim_end())
-                );
+                shown += &format!("{indent}todo!({message:?}){end}");
             }
         }
     }
-    Ok(shown)
+    shown
 }
 
 /// For a reader: a hidden `todo!` is one again.

@@ -8,7 +8,7 @@ use crate::week4::{
     checked::check_size,
     graph::{Graph, NodeId},
     lifetimes::{Lifetime, lifetimes},
-    planner::{MemoryPlan, overwritten},
+    planner::{MemoryPlan, Tenants, tenants},
 };
 
 impl MemoryPlan {
@@ -103,37 +103,4 @@ pub fn lifetimes_of_parts(graph: &Graph, lives: &[Lifetime]) -> Vec<Lifetime> {
             last,
         })
         .collect()
-}
-
-/// Buffers that have one part of the arena in turn: each is written over the one before.
-#[derive(Debug)]
-struct Tenants {
-    /// In order, each with its bytes.
-    nodes: Vec<(NodeId, usize)>,
-    /// Of the largest.
-    bytes: usize,
-    /// The step that writes the first of them.
-    first: usize,
-    /// The last step that reads the last of them.
-    last: usize,
-}
-
-/// Which buffers share a part; without `in_place`, none do.
-fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<Tenants> {
-    let mut all: Vec<Tenants> = Vec::with_capacity(lives.len());
-    let mut part_of = vec![None; graph.len()];
-    for (i, life) in lives.iter().enumerate() {
-        let &Lifetime { node, bytes, first, last } = life;
-        let source = overwritten(graph, life, &lives[..i]).filter(|_| in_place);
-        let at = source.and_then(|source| part_of[source.index()]).unwrap_or(all.len());
-        part_of[node.index()] = Some(at);
-        match all.get_mut(at) {
-            Some(part) => {
-                part.nodes.push((node, bytes));
-                (part.bytes, part.last) = (part.bytes.max(bytes), last);
-            }
-            None => all.push(Tenants { nodes: vec![(node, bytes)], bytes, first, last }),
-        }
-    }
-    all
 }

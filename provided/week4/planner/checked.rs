@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use crate::week4::{
     graph::{Graph, NodeId},
     lifetimes::{ALIGNMENT, Lifetime, lifetimes},
-    planner::{MemoryPlan, place},
+    planner::MemoryPlan,
 };
 
 impl MemoryPlan {
@@ -26,22 +26,6 @@ impl MemoryPlan {
     ) -> Result<Self> {
         check_size(graph, order)?;
         Self::of_some(graph, order, &lifetimes(graph, order, results), in_place)
-    }
-
-    /// The same for some of an order's buffers: those that are in the memory of one backend (day
-    /// 4).
-    ///
-    /// # Errors
-    /// As [`MemoryPlan::new`].
-    pub fn of_some(
-        graph: &Graph,
-        order: &[NodeId],
-        lives: &[Lifetime],
-        in_place: bool,
-    ) -> Result<Self> {
-        let plan = place(graph, order, lives, in_place);
-        plan.check(graph, lives)?;
-        Ok(plan)
     }
 
     /// That no two buffers that are needed in the same step overlap, but where one takes over the

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use anyhow::Result;
+
 use super::{
     arena::Arena,
     graph::{Graph, NodeId},
@@ -24,14 +26,60 @@ pub struct MemoryPlan {
     pub in_place: usize,
 }
 
+impl MemoryPlan {
+    /// The same for some of an order's buffers: those that are in the memory of one backend (day
+    /// 4).
+    ///
+    /// # Errors
+    /// As [`MemoryPlan::new`].
+    pub fn of_some(
+        graph: &Graph,
+        order: &[NodeId],
+        lives: &[Lifetime],
+        in_place: bool,
+    ) -> Result<Self> {
+        let plan = place(graph, order, lives, in_place);
+        plan.check(graph, lives)?;
+        Ok(plan)
+    }
+}
+
+/// Buffers that have one part of the arena in turn: each is written over the one before.
+#[derive(Debug)]
+pub(crate) struct Tenants {
+    /// In order, each with its bytes.
+    pub(crate) nodes: Vec<(NodeId, usize)>,
+    /// Of the largest.
+    pub(crate) bytes: usize,
+    /// The step that writes the first of them.
+    pub(crate) first: usize,
+    /// The last step that reads the last of them.
+    pub(crate) last: usize,
+}
+
+/// Which buffers share a part; without `in_place`, none do.
+pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<Tenants> {
+    let mut all: Vec<Tenants> = Vec::with_capacity(lives.len());
+    let mut part_of = vec![None; graph.len()];
+    for (i, life) in lives.iter().enumerate() {
+        let &Lifetime { node, bytes, first, last } = life;
+        let source = overwritten(graph, life, &lives[..i]).filter(|_| in_place);
+        let at = source.and_then(|source| part_of[source.index()]).unwrap_or(all.len());
+        part_of[node.index()] = Some(at);
+        match all.get_mut(at) {
+            Some(part) => {
+                part.nodes.push((node, bytes));
+                (part.bytes, part.last) = (part.bytes.max(bytes), last);
+            }
+            None => all.push(Tenants { nodes: vec![(node, bytes)], bytes, first, last }),
+        }
+    }
+    all
+}
+
 /// Walks through the order. Lends a node's part before it takes back the parts that the node reads
 /// for the last time, because the node is written while they are read.
-pub(crate) fn place(
-    graph: &Graph,
-    order: &[NodeId],
-    lives: &[Lifetime],
-    in_place: bool,
-) -> MemoryPlan {
+fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) -> MemoryPlan {
     // SOLUTION week4-day3 task 3
     let (mut arena, mut parts) = (Arena::default(), vec![None; graph.len()]);
     let mut taken = vec![false; graph.len()];
@@ -76,7 +124,7 @@ pub fn can_overwrite(op: &Op) -> bool {
 /// Returns the node whose part this buffer's node may take over, if there is one: the operation may
 /// overwrite ([`can_overwrite`]), the root of its first source is a buffer whose last step is this
 /// one, and no other source of the node has the same root.
-pub(crate) fn overwritten(graph: &Graph, life: &Lifetime, lives: &[Lifetime]) -> Option<NodeId> {
+fn overwritten(graph: &Graph, life: &Lifetime, lives: &[Lifetime]) -> Option<NodeId> {
     // SOLUTION week4-day3 task 3
     let node = graph.node(life.node);
     if !can_overwrite(&node.op) {
