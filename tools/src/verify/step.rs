@@ -239,7 +239,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "arm",
         "64-bit Arm: NEON kernels, tasks and mistakes",
-        (Thorough, All, 500),
+        (Full, All, 500),
         &["copy"],
         &[Package("tiny-llm-kernels"), Path("reference/"), WRONG],
         arm::neon,
@@ -279,7 +279,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "trace",
         "`cargo course trace` names the task of a planted mistake",
-        (Thorough, All, 350),
+        (Full, All, 350),
         &["copy"],
         &[Package("tiny-llm"), Package("course"), WRONG],
         planted::trace,
@@ -304,7 +304,7 @@ pub(super) const STEPS: [Step; 48] = [
         "commands",
         "every command of the book does what the book says",
         (Thorough, All, 450),
-        &["copy", "trace"],
+        &["copy"],
         &[Reads::All],
         book::commands,
     ),
