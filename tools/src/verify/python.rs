@@ -122,23 +122,16 @@ pub(super) fn bridge(v: &Verification) -> Result<Outcome> {
     pytest(v, &v.proof, &days.join(" or "), false)
 }
 
-/// The tests that the step `bridge` leaves out or runs on less: mypy, Ctrl-C, odd calls, sampling.
-const LONG: &str = "stubs or interrupt or refusals or week1_day6 or week1_day7";
-
-/// The bridge as a wheel; Clippy on its crates; and the tests that take long. The largest size
-/// builds the wheel as users do, in release and with all features, and runs every test on it.
+/// The bridge as a wheel as users build it, in release and with all features; Clippy on its crates;
+/// and every test on it.
 pub(super) fn wheel(v: &Verification) -> Result<Outcome> {
     if let Err(outcome) = v.python("") {
         return Ok(outcome);
     }
     let packages = BRIDGE.map(|name| format!("--package {name}")).join(" ");
     v.cargo_succeeds(&format!("clippy {packages} --all-targets -- -D warnings"))?;
-    if v.options.full {
-        v.build_bridge(&["--release", "--features", "gpu"])?;
-        return pytest(v, &v.tree, "", true);
-    }
-    v.build_bridge(&[])?;
-    pytest(v, &v.tree, LONG, true)
+    v.build_bridge(&["--release", "--features", "gpu"])?;
+    pytest(v, &v.tree, "", true)
 }
 
 /// Runs pytest in a copy, on tests whose names have these words; where it is thorough, also the tests

@@ -334,8 +334,8 @@ pub(super) const STEPS: [Step; 48] = [
     ),
     step(
         "wheel",
-        "the bridge as a wheel: mypy, Ctrl-C, odd calls",
-        (Thorough, All, 350),
+        "the bridge as a wheel, with all that pytest asks of it",
+        (Full, All, 450),
         &["copy", "python"],
         &[Package("tiny-llm-bridge"), Path("python-ref/"), Path("pyproject.toml")],
         python::wheel,
