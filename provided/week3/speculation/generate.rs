@@ -41,7 +41,7 @@ impl<D: Drafter> Speculation<D> {
         );
         let mut text = prompt.to_vec();
         session.keep_prefix(prompt);
-        // Whoever drafts has to read the text first, which says little of what a draft costs.
+        // A drafter reads the text first, and that time says little about the cost of a draft.
         let mut has_read = false;
         loop {
             let known = text.len();
