@@ -19,8 +19,8 @@ pub struct Int8SuperBlock {
     /// The sum of each [`SUM`] values: formats whose weights are stored with an offset or a
     /// minimum need it.
     pub sums: [i16; SUPER_BLOCK / SUM],
-    /// What a value of 1 stands for, in each [`BLOCK`]. Where the whole super-block shares a scale,
-    /// it stands here eight times.
+    /// The scale of each [`BLOCK`]. If the whole super-block shares a scale, it is stored eight
+    /// times.
     pub scales: [f32; SUPER_BLOCK / BLOCK],
 }
 

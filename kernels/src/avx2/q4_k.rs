@@ -37,8 +37,8 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     );
 }
 
-/// Eight scales as i16, in both halves of a register, and eight minimums as i16, each twice: a
-/// minimum meets two sums of 16.
+/// Returns eight scales as i16, in both halves of a register, and eight minimums as i16, each in two
+/// neighbouring lanes, because it is multiplied by two sums of 16 activations.
 ///
 /// # Safety
 /// The machine has AVX2 and FMA.
