@@ -112,7 +112,7 @@ def cases(out):
             outputs=lambda logits, kind=kind, renormalize=renormalize, k=k: {"weights": route(logits, kind, renormalize, k)},
             tolerance={"weights": rounding(n + 8 + int(2 * mean), 1.0)}, similar={"transformers": {"weights": weights.double()}},
             scalars={"k": k, "kind": kind, "renormalize": renormalize, "chosen": chosen.flatten().tolist()},
-            nan="`exp` of a large logit is infinite: subtract the largest logit first." if mean or std > 1 else None,
+            nan="You take `exp` of a large logit, which is infinite. Subtract the largest logit first." if mean or std > 1 else None,
         )  # fmt: skip
     for i, (name, chosen, n, why) in enumerate(GROUPS):
         ids = torch.tensor(chosen, dtype=torch.int64)

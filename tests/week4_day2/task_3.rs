@@ -230,10 +230,11 @@ fn task_3_what_was_prepared_is_not_kept_too_long() {
                 "All five are the products of the pass before: every pass computes its nodes anew, \
                  whatever is in their buffers."
             } else if stale.as_ref() == Some(found) {
-                "These are products of the pass before: call `forget` when a pass begins."
+                "You use products prepared in the pass before. Call `forget` when a pass \
+                starts."
             } else if found == other {
-                "Your product multiplies what was prepared for another node: `prepared` names the \
-                 node; compare it with the product's second source."
+                "Your product uses an input prepared for another node. Compare the node in \
+                `prepared` with the product's second source."
             } else {
                 ""
             };

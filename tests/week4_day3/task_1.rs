@@ -39,8 +39,8 @@ pub(super) fn task_1_from_when_to_when() {
         let all = found.len() == expected.len() && found.iter().zip(&expected).all(early);
         assert!(
             !all || found == expected,
-            "{what}\n  found    {found:?}\n  expected {expected:?}\n  diagnosis A buffer is needed in \
-             the step that reads it last, too: it is given back after that step, not before it."
+            "{what}\n  found    {found:?}\n  expected {expected:?}\n  diagnosis You release a \
+            buffer before the step that reads it last. Release it after that step."
         );
         assert_answer(&what, &found, &expected);
     });

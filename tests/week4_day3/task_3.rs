@@ -32,8 +32,8 @@ use super::{
 /// What a panic says of the plan that is being made, or run.
 fn of_a_plan(panic: &Panic) -> Option<PanicReport> {
     if panic.place.contains("arena.rs") && gives_back_twice() {
-        let twice = "`place` gives a part back twice: a part that was taken over belongs to the \
-                     new node alone.";
+        let twice = "Your `place` releases a block twice. A block that was taken over belongs \
+            to the new node alone.";
         return Some(PanicReport { diagnosis: Some(twice), ..PanicReport::default() });
     }
     let refused = panic.message().contains("does not overwrite its source");

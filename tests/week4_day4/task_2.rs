@@ -64,8 +64,8 @@ pub(super) fn task_2_who_has_no_choice() {
         let lines = |pinned| told(&g, pinned).into_iter().filter(cached).collect::<Vec<_>>();
         assert!(
             keepers(&found).len() < 2,
-            "{what}\n  found    {}\n  expected {}\n  diagnosis All that stores and attends goes to \
-             one backend that supports all of it.",
+            "{what}\n  found    {}\n  expected {}\n  diagnosis You place the nodes that store \
+            and attend one by one. They all go to one backend that supports all of them.",
             lines(&found).join(", "),
             lines(&expected).join(", ")
         );

@@ -79,8 +79,8 @@ fn assert_no_view_is_copied(what: &str, schedule: &Schedule, expected: &Seen) {
     let of_a_view = |copy: NodeId| g.node(g.node(copy).sources[0]).op.is_view();
     assert!(
         !copies.any(of_a_view),
-        "{what}\n  found    {:?}\n  expected {expected:?}\n  diagnosis A view is copied. Copy the \
-         node whose bytes they are, once, and make the view again over the copy.",
+        "{what}\n  found    {:?}\n  expected {expected:?}\n  diagnosis You copy a view. Copy \
+        the node whose bytes it uses, once, and make the view again over the copy.",
         seen(schedule)
     );
 }

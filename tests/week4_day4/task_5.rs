@@ -123,8 +123,9 @@ fn task_5_weights_are_told_apart() {
                 let other = found.is_ok_and(|found| found.bytes == 128 && bytes.len() < 128);
                 assert!(
                     !other || pointers,
-                    "{what}: found a place of 128 bytes, expected {}\n  diagnosis Two weights may \
-                     begin at the same address: know them by address and length.",
+                    "{what}: found a place of 128 bytes, expected {}\n  diagnosis You recognize \
+                    weights by address. Two may start at the same address: compare the \
+                    length too.",
                     bytes.len()
                 );
                 place(&what, &mut weights, &mut twin, &bytes);

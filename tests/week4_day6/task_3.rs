@@ -65,8 +65,9 @@ fn task_3_an_online_softmax_begins_with_the_sink() {
             let is_one = |weights: &[f32]| (weights.iter().sum::<f32>() - 1.0).abs() < 1e-5;
             assert!(
                 !is_one(&found) || is_one(&expected),
-                "{what}: found {found:?}, expected {expected:?}\n  diagnosis Your weights add up to \
-                 1, so the sink has no share: the sum begins with the sink's own `e^(sink − max)`."
+                "{what}: found {found:?}, expected {expected:?}\n  diagnosis Your sum starts at \
+                0, so the weights sum to 1 and the sink has no share. Start it with the \
+                sink's own `e^(sink − max)`."
             );
             assert_agrees(&what, &flat(&found), &flat(&expected), 2e-6, property);
         }

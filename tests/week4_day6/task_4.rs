@@ -8,10 +8,10 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer, resting_on};
 
 use super::{WINDOWS, each, list, number, window};
 
-const ONE_TOO_MANY: &str = "\n  diagnosis A window of `w` positions holds the row's own: the first \
-                            that it sees is `w − 1` before it.";
-const ONE_TOO_FEW: &str = "\n  diagnosis Your window has one position too few: the row's own and \
-                           `w − 1` before it.";
+const ONE_TOO_MANY: &str = "\n  diagnosis Your window has one position too many. A window of \
+    `w` positions includes the row's own, so the first one seen is `w − 1` before it.";
+const ONE_TOO_FEW: &str = "\n  diagnosis Your window has one position too few. It includes the \
+    row's own and `w − 1` before it.";
 
 #[test]
 pub(crate) fn task_4_rows_see_what_the_mask_says() {
@@ -58,8 +58,8 @@ fn task_4_pages_go_when_nobody_sees_them() {
             let what = format!("pages_out(next {next}, window {shown}, pages of {page})");
             assert!(
                 !late || found == expected,
-                "{what}\n  found    {found}\n  expected {expected}\n  diagnosis You count from the \
-                 row that is done; the next one sees one position less at the front."
+                "{what}\n  found    {found}\n  expected {expected}\n  diagnosis You count from \
+                the row that is done. The next one sees one position less at the front."
             );
             assert_answer(&what, found, expected);
         }

@@ -4,8 +4,8 @@ use tiny_llm::week4::streamed::{storage::Counts, store::split_row};
 
 use super::*;
 
-const ASKED_ONCE: &str = "\n  diagnosis You ask the device once; it may give fewer bytes than asked \
-                          for: ask again until all have come.";
+const ASKED_ONCE: &str = "\n  diagnosis You ask the device once. It may return fewer bytes than \
+    requested: ask again until you have all.";
 
 /// Each part, read in two pieces, from a device that gives one byte at a time, three, or all.
 #[test]
@@ -229,8 +229,8 @@ pub(super) fn task_3_some_rows() {
                 }
                 let in_turn = [sum * scale * x.scale, sum * x.scale * scale];
                 let diagnosis = if in_turn.contains(out) {
-                    "\n  diagnosis You multiply the sum by one scale after the other; multiply the \
-                     scales first."
+                    "\n  diagnosis You multiply the sum by one scale after the other. Multiply \
+                    the scales first."
                 } else {
                     ""
                 };

@@ -393,7 +393,7 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let entries = bank::load(root, &Curriculum::load(root).unwrap()).unwrap();
         let is_race = |entry: &&Entry| match &entry.kind {
-            Kind::Wrong(wrong) => wrong.says.contains("do both in one step, with `fetch_add`"),
+            Kind::Wrong(wrong) => wrong.says.contains("increment it in two steps"),
             Kind::Alternate => false,
         };
         let races: Vec<&Entry> = entries.iter().filter(is_race).collect();
