@@ -2,8 +2,7 @@
 //!
 //! One model with random weights, the learner's engine beside the reference and llama.cpp. First the
 //! parts one after the other, each on top of those before it; then all of them with one left out.
-//! `--peers` compares the finished engine with others instead, in
-//! alternating runs.
+//! `--peers` compares the finished engine with others instead, in alternating runs.
 
 use std::{
     fs,
