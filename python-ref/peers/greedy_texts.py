@@ -21,7 +21,6 @@ from pathlib import Path
 
 import llama_cpp as ll
 import numpy as np
-from llama_cpp_bench import silent
 
 ROOT = Path(__file__).resolve().parents[2]
 TYPES = "f32 f16 bf16 q8_0 q6_k q5_k_m q5_1 q5_0 q4_k_m q4_1 q4_0 q3_k_m q2_k".split()
@@ -33,6 +32,11 @@ SETTINGS = {
     "token by token": {"batch": 1},
 }
 FARTHEST = 1.25
+
+
+@ll.llama_log_callback
+def silent(level, text, data):
+    """Keeps the library's log off standard error."""
 
 
 class Llama:

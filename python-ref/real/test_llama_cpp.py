@@ -11,8 +11,7 @@ from measure import BEGINNINGS, ROOT, passage, perplexity, relative_error
 
 ll = pytest.importorskip("llama_cpp")
 sys.path.append(str(ROOT / "python-ref/peers"))
-from greedy_texts import SETTINGS, Llama  # noqa: E402
-from llama_cpp_bench import silent  # noqa: E402
+from greedy_texts import SETTINGS, Llama, silent  # noqa: E402
 
 STORIES, NEW = 16, 40
 FARTHEST = 1.25

@@ -12,9 +12,11 @@ use anyhow::{Context, Result};
 use clap::{Args, value_parser};
 
 use super::{
+    commit, folders,
+    peers::{self, Work},
     processor,
     week2::{
-        engine::{Engine, Measured, Peer, Run},
+        engine::{Engine, Run},
         median,
     },
 };
@@ -32,12 +34,16 @@ pub(crate) struct Options {
     /// Rounds, of which the median counts
     #[arg(long, value_name = "N", default_value = "5", value_parser = value_parser!(u16).range(1..))]
     rounds: u16,
-    /// A Python that has llama-cpp-python [default: that of .venv]
-    #[arg(long, value_name = "PROGRAM")]
-    python: Option<PathBuf>,
+    #[command(flatten)]
+    peers: peers::Options,
 }
 
-type Measure<'a> = Box<dyn Fn(&Run) -> Result<Measured> + 'a>;
+/// Measures a number of threads, in tokens per second.
+type Measure<'a> = Box<dyn Fn(u16) -> Result<f64> + 'a>;
+
+/// Tokens of the prompt, and decoded after it.
+const AFTER: usize = 10;
+const NEW: usize = 128;
 
 /// Runs the engine with one thread and with many beside 0, 1 and 2 busy threads of this process.
 /// All rows of a round follow each other.
@@ -45,10 +51,8 @@ type Measure<'a> = Box<dyn Fn(&Run) -> Result<Measured> + 'a>;
 /// # Errors
 /// If an engine cannot be built or fails.
 pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
-    let folder = root.join("target/course-bench");
-    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let [folder, _] = folders(root, None)?;
     let reference = Engine::reference(root, &folder)?;
-    let peer = Peer::llama_cpp(root, options.python.as_deref())?;
     let written = folder.join("busy.gguf");
     let model = options.model.as_ref().unwrap_or(&written);
     if options.model.is_none() {
@@ -57,13 +61,20 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     }
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u16);
     let many = options.threads.unwrap_or(cores.max(2));
-    let ours = |run: &Run| reference.measure(run);
+    let ours = |threads: u16| {
+        let arguments = vec![format!("-j{threads}")];
+        let run = Run { prompt: AFTER, new: NEW + 1, ..Run::new(model, arguments) };
+        reference.measure(&run)?.decode_tokens_per_second.context("nothing was decoded")
+    };
     let mut engines: Vec<(&str, Measure<'_>)> = vec![("ours", Box::new(ours))];
-    if let Some(peer) = &peer {
-        engines.push(("llama.cpp", Box::new(|run| peer.measure(run))));
+    let work = Work::Decode { after: AFTER, new: NEW };
+    for peer in &options.peers.peers {
+        let (_, repack) = peer.best(model, many, work)?;
+        let rate = move |threads| peer.rate(model, threads, work, repack);
+        engines.push((peer.name, Box::new(rate)));
     }
 
-    println!("Decoded tokens/s beside busy threads, on {}:\n", processor());
+    println!("Decoded tokens/s beside busy threads, on {}; {}:\n", processor(), commit(root));
     println!("{:<24} {:>8} {:>8} {:>8}", "", "idle", "1 busy", "2 busy");
     let mut line = Line::default();
     for (name, measure) in engines {
@@ -72,10 +83,7 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
             line.show(&format!("measuring: {name}, round {round} of {}", options.rounds));
             for busy in 0..3 {
                 for (threads, of_busy) in &mut rates {
-                    let arguments = vec![format!("-j{threads}")];
-                    let run = Run { prompt: 10, new: 129, ..Run::new(model, arguments) };
-                    let measured = beside(busy, || measure(&run))?;
-                    of_busy[busy].extend(measured.decode_tokens_per_second);
+                    of_busy[busy].push(beside(busy, || measure(*threads))?);
                 }
             }
         }
@@ -88,6 +96,7 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
         let ratio = |busy: usize| format!("{:.2}", many[busy] / one[busy]);
         row("  many to one", [ratio(0), ratio(1), ratio(2)]);
     }
+    print!("\n{}", peers::check(&reference, &options.peers.peers, model, many)?);
     if options.model.is_none() {
         let _ = fs::remove_file(written);
     }

@@ -1,11 +1,19 @@
 //! `cargo course bench`: speed and memory on this machine. Nothing is asserted about time.
 
-use std::path::Path;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Subcommand;
+use serde::Serialize;
+
+use crate::process::run_quietly;
 
 mod busy;
+mod peers;
 mod quality;
 mod serve;
 mod week1;
@@ -20,10 +28,9 @@ pub(crate) enum Week {
     /// What each part of week 2 is worth: your engine beside the reference, step by step, and with
     /// any one step left out
     Week2(Box<week2::Options>),
-    /// Ways to serve many requests: your engine beside the reference, and llama.cpp where it is
-    /// installed
+    /// Ways to serve many requests: your engine beside the reference and llama.cpp
     Week3(Box<week3::Options>),
-    /// The server beside llama-server: the same file, the same clients
+    /// The server beside llama.cpp's: the same file, the same clients
     Serve(Box<serve::Options>),
     /// Decoding with one thread and with several, beside other programs that keep cores busy
     Busy(busy::Options),
@@ -47,6 +54,64 @@ pub(crate) fn run(root: &Path, week: &Week) -> Result<()> {
     }
 }
 
+/// What an engine did, or why it did nothing.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+enum Outcome<T> {
+    Done(Box<T>),
+    Failed { error: String },
+}
+
+impl<T> Outcome<T> {
+    fn done(&self) -> Option<&T> {
+        match self {
+            Self::Done(done) => Some(done),
+            Self::Failed { .. } => None,
+        }
+    }
+}
+
+/// A row's name, and what the reference and the learner's engine did.
+type Outcomes<'a, T> = (&'a str, &'a Outcome<T>, Option<&'a Outcome<T>>);
+
+/// Lists why there are gaps: each reason once, with the rows that it left empty.
+fn reasons<T>(all: &[Outcomes<'_, T>]) -> String {
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    for &(name, reference, yours) in all {
+        for (whose, outcome) in [("reference", Some(reference)), ("yours", yours)] {
+            let Some(Outcome::Failed { error }) = outcome else { continue };
+            let reason = format!("{whose}: {error}");
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, rows)) => rows.push(name),
+                None => reasons.push((reason, vec![name])),
+            }
+        }
+    }
+    let which = |rows: Vec<&str>| {
+        if rows.len() == all.len() { "every row".to_owned() } else { rows.join("; ") }
+    };
+    reasons.into_iter().map(|(reason, rows)| format!("\n{reason}\n  ({})\n", which(rows))).collect()
+}
+
+/// Makes the folder that files are written to, and that of the results.
+fn folders(root: &Path, out: Option<&Path>) -> Result<[PathBuf; 2]> {
+    let folder = root.join("target/course-bench");
+    let both = [folder.clone(), out.map_or(folder, Path::to_owned)];
+    for folder in &both {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("{} cannot be made", folder.display()))?;
+    }
+    Ok(both)
+}
+
+/// The commit of the course that is measured.
+fn commit(root: &Path) -> String {
+    let show = ["show", "--no-patch", "--format=%h of %cs", "HEAD"];
+    let shown = run_quietly(Command::new("git").current_dir(root).args(show)).ok();
+    let shown = shown.filter(|shown| shown.status.success());
+    shown.map_or("commit unknown".to_owned(), |shown| format!("commit {}", shown.output.trim()))
+}
+
 fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     format!("{cores} cores, {} {}", std::env::consts::OS, std::env::consts::ARCH)
@@ -54,7 +119,7 @@ fn machine() -> String {
 
 /// The same with the processor's name and its units for integers, where the system says them.
 fn processor() -> String {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
         let line = text.lines().find(|line| line.starts_with(name))?;
         Some(line.split_once(':')?.1.trim().to_owned())

@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use clap::{Args, value_parser};
 use serde::{Deserialize, Serialize};
 
-use super::{machine, week2::engine::Engine};
+use super::{folders, machine, week2::engine::Engine};
 use crate::progress::Line;
 use recipe::Recipe;
 use weights::{Table, relative_error};
@@ -124,10 +124,7 @@ struct Report {
 /// # Errors
 /// If the reference cannot be built or cannot score what it wrote, or a file cannot be written.
 pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
-    let folder = root.join("target/course-bench");
-    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
-    let out = options.out.clone().unwrap_or_else(|| folder.clone());
-    fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
+    let [folder, out] = folders(root, options.out.as_deref())?;
     let files = Files {
         plain: folder.join("plain.gguf"),
         written: folder.join("written.gguf"),

@@ -1,7 +1,7 @@
-//! `cargo course bench serve`: our server beside llama-server, the same file, client and machine.
+//! `cargo course bench serve`: our server beside llama.cpp's, the same file, client and machine.
 //!
 //! Clients that ask again as soon as they are answered, so many at once: with prompts that have
-//! nothing in common, and with one that all begin with. Each server has every load in turn.
+//! nothing in common, and with one that all begin with. Each server has every load in turn, and is first and last in turn.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    processor,
+    commit, folders, peers, processor,
     week2::engine::Engine,
     week3::shapes::{Model, Shape},
 };
@@ -32,9 +32,8 @@ mod table;
 /// What to measure, and with whom.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// llama-server: `python python-ref/peers/llama_server.py` builds one [default: only ours is measured]
-    #[arg(long, value_name = "PROGRAM")]
-    peer: Option<PathBuf>,
+    #[command(flatten)]
+    peers: peers::Options,
     /// GGUF file [default: one with random weights, of --shape]
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
@@ -57,7 +56,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", default_value = "500", value_parser = value_parser!(u16).range(1..))]
     shared: u16,
     /// How often each is measured; the medians count
-    #[arg(long, value_name = "N", default_value = "1", value_parser = value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value = "2", value_parser = value_parser!(u16).range(1..))]
     times: u16,
     /// Folder for the results, serve.json [default: target/course-bench]
     #[arg(long, value_name = "FOLDER")]
@@ -81,18 +80,15 @@ struct Row {
 /// # Errors
 /// If a server cannot be built or started, or does not answer.
 pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
-    let folder = root.join("target/course-bench");
-    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
-    let out = options.out.clone().unwrap_or_else(|| folder.clone());
-    fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
+    let [folder, out] = folders(root, options.out.as_deref())?;
     let build = ["--release", "--bin", "tiny-llm-serve", "--features", "serve,reference"];
     progress::build(root, "the reference's server", &build)?;
+    let engine = Engine::reference(root, &folder)?;
     let mut line = Line::default();
     let written;
     let model = match &options.model {
         Some(model) => model,
         None => {
-            let engine = Engine::reference(root, &folder)?;
             line.show("writing a file with random weights");
             written = Model::write(&engine, &folder, &options.shape)?;
             &written.0
@@ -101,15 +97,21 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     let sizes = Sizes { prompt: options.prompt, shared: options.shared, new: options.new };
     line.show("starting the servers");
     let mut servers = vec![Server::ours(root, model, options.threads, PLACES, &sizes)?];
-    if let Some(program) = &options.peer {
-        servers.push(Server::llama(program, model, options.threads, PLACES, &sizes)?);
+    for peer in &options.peers.peers {
+        let server = peer.server();
+        let command = server.with_context(|| format!("{}: found no llama-server", peer.name))?;
+        servers.push(Server::llama(peer.name, command, model, options.threads, PLACES, &sizes)?);
     }
     let mut rows = Vec::new();
     for load in [Load::Unrelated, Load::Shared] {
         for &clients in &options.clients {
             let mut runs: Vec<Vec<Measured>> = vec![Vec::new(); servers.len()];
             for time in 0..options.times {
-                for (server, runs) in servers.iter().zip(&mut runs) {
+                let mut order: Vec<_> = servers.iter().zip(&mut runs).collect();
+                if time % 2 == 1 {
+                    order.reverse();
+                }
+                for (server, runs) in order {
                     line.show(&format!("{}: {clients} clients, {}", server.name, load.name()));
                     runs.push(measure(
                         server,
@@ -126,10 +128,12 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
             }
         }
     }
+    drop(servers);
+    let checked = peers::check(&engine, &options.peers.peers, model, options.threads)?;
     line.clear();
     let model = model.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    println!("{model}, {} threads; {}", options.threads, processor());
-    print!("{}", table::table(&rows));
+    println!("{model}, {} threads; {}; {}", options.threads, processor(), commit(root));
+    print!("{}\n{checked}", table::table(&rows));
     let file = out.join("serve.json");
     let report =
         json!({ "machine": processor(), "model": model, "threads": options.threads, "rows": rows });

@@ -48,17 +48,17 @@ impl Server {
 
     /// llama.cpp's.
     pub(super) fn llama(
-        program: &Path,
+        name: &'static str,
+        mut command: Command,
         model: &Path,
         threads: u16,
         places: u16,
         sizes: &Sizes,
     ) -> Result<Self> {
-        let mut command = Command::new(program);
         let context = u32::from(places) * sizes.longest().next_multiple_of(256);
         command.arg("--model").arg(model).args(["--parallel", &places.to_string()]);
         command.args(["--ctx-size", &context.to_string(), "--flash-attn", "on", "--cont-batching"]);
-        Self::start("llama-server", command, threads, sizes)
+        Self::start(name, command, threads, sizes)
     }
 
     fn start(

@@ -36,7 +36,7 @@ pub(super) fn table(rows: &[Row]) -> String {
             share(found.others_share),
         );
     }
-    out += "Two times are median / 99th percentile; × is what ours makes of llama-server's tokens/s. `client` is the share of the\n";
+    out += "Two times are median / 99th percentile; × is our tokens/s divided by theirs. `client` is the share of the\n";
     out += "processors that the measuring program took, `others` what other programs took.\n";
     out
 }

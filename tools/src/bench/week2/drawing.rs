@@ -109,13 +109,9 @@ fn bars(svg: &mut Svg, report: &Report) -> f64 {
         .cumulative
         .iter()
         .map(|row| {
-            (
-                row.name,
-                row.reference.measured(),
-                row.yours.as_ref().and_then(|outcome| outcome.measured()),
-            )
+            (row.name, row.reference.done(), row.yours.as_ref().and_then(|outcome| outcome.done()))
         })
-        .chain(report.llama_cpp.iter().map(|peer| ("llama.cpp at its best", Some(peer), None)))
+        .chain(report.peers.iter().map(|(name, peer)| (*name, Some(peer), None)))
         .collect();
     let all = rows
         .iter()
@@ -167,7 +163,7 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
     let Some(bandwidth) = report.bandwidth() else { return top - 50.0 };
     let rows = report.cumulative.iter().enumerate();
     let points: Vec<Point> =
-        rows.flat_map(|(i, row)| points(i + 1, row.reference.measured())).collect();
+        rows.flat_map(|(i, row)| points(i + 1, row.reference.done())).collect();
     let x = Axis::around(points.iter().map(|point| point.intensity), 60.0, WIDTH - 20.0);
     let (height, bottom) = (260.0, top + 280.0);
     let units = report.finished().and_then(|m| m.matrix_unit_operations_per_second);

@@ -1,9 +1,8 @@
 //! `cargo course bench week2`: what each part of the week is worth on this machine.
 //!
-//! One model with random weights, the learner's engine beside the reference and llama.cpp where it
-//! is installed. First the parts one after the other, each on top of those before it; then all of
-//! them with one left out. `--peers` compares the finished engine with others instead, in
-//! alternating runs.
+//! One model with random weights, the learner's engine beside the reference and llama.cpp. First the
+//! parts one after the other, each on top of those before it; then all of them with one left out.
+//! `--peers` compares the finished engine with others instead, in alternating runs.
 
 use std::{
     fs,
@@ -15,9 +14,13 @@ use clap::{Args, value_parser};
 use serde::Serialize;
 use serde_json::json;
 
-use super::machine;
+use super::{
+    Outcome, commit, folders,
+    peers::{self, Peer, Work},
+    processor,
+};
 use crate::progress::Line;
-use engine::{Engine, Measured, Peer, Run};
+use engine::{Engine, Measured, Run};
 use setup::Setup;
 
 mod drawing;
@@ -55,9 +58,8 @@ pub(crate) struct Options {
     /// Folder for the results, week2.json and week2.svg [default: target/course-bench]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// A Python that has llama-cpp-python [default: that of .venv]
-    #[arg(long, value_name = "PROGRAM")]
-    python: Option<PathBuf>,
+    #[command(flatten)]
+    peers: peers::Options,
     #[command(flatten)]
     paired: paired::Options,
 }
@@ -68,25 +70,8 @@ struct Row {
     /// What is new, or what is left out.
     name: &'static str,
     setup: Setup,
-    reference: Outcome,
-    yours: Option<Outcome>,
-}
-
-/// What one engine did, or why it did nothing.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Outcome {
-    Measured(Box<Measured>),
-    Failed { error: String },
-}
-
-impl Outcome {
-    fn measured(&self) -> Option<&Measured> {
-        match self {
-            Self::Measured(measured) => Some(measured),
-            Self::Failed { .. } => None,
-        }
-    }
+    reference: Outcome<Measured>,
+    yours: Option<Outcome<Measured>>,
 }
 
 /// All that was measured.
@@ -102,13 +87,15 @@ struct Report {
     cumulative: Vec<Row>,
     /// All steps but one.
     without: Vec<Row>,
-    llama_cpp: Option<Measured>,
+    peers: Vec<(&'static str, Measured)>,
+    /// Compares the peers' decoding with the memory's bandwidth.
+    held_back: String,
 }
 
 impl Report {
     /// The finished reference.
     fn finished(&self) -> Option<&Measured> {
-        self.without.first()?.reference.measured()
+        self.without.first()?.reference.done()
     }
 
     /// In words: kernels, threads, attention, cache.
@@ -127,31 +114,35 @@ impl Report {
 /// # Errors
 /// If the reference cannot be built, or a file cannot be written.
 pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
-    let folder = root.join("target/course-bench");
-    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let [folder, out] = folders(root, options.out.as_deref())?;
     let reference = Engine::reference(root, &folder)?;
     if options.paired.wanted() {
-        let llama_cpp = Peer::llama_cpp(root, options.python.as_deref())?;
-        return paired::run(&reference, llama_cpp, &options.paired, &folder);
+        println!("{}; {}\n", processor(), commit(root));
+        return paired::run(&reference, &options.peers.peers, &options.paired, &folder);
     }
     let yours = if options.reference_only { None } else { Engine::learners(root, &folder) };
-    let out = options.out.clone().unwrap_or_else(|| folder.clone());
-    fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
 
     let models = Models::write(&reference, &folder, options)?;
-    let mut measuring =
-        Measuring { reference, yours, options, models, threads: 1, line: Line::default() };
+    let mut measuring = Measuring {
+        reference,
+        yours,
+        options,
+        models,
+        threads: 1,
+        line: Line::default(),
+        held_back: String::new(),
+    };
     let full = measuring.row("all of it", Setup::ALL);
-    measuring.threads = full.reference.measured().and_then(|m| m.threads).unwrap_or(1);
+    measuring.threads = full.reference.done().and_then(|m| m.threads).unwrap_or(1);
     let cumulative = measuring.rows(&Setup::cumulative());
     let mut without = vec![full];
     without.extend(measuring.rows(&Setup::all_but_one()));
     // What was measured before is not lost if it crashes.
-    let llama_cpp = measuring.llama_cpp(root, &without[0]);
+    let peers = measuring.peers();
     measuring.line.clear();
-    let llama_cpp = llama_cpp.unwrap_or_else(|error| {
-        eprintln!("llama.cpp is left out, its run failed: {error:#}");
-        None
+    let peers = peers.unwrap_or_else(|error| {
+        eprintln!("the peers are left out, a run failed: {error:#}");
+        Vec::new()
     });
     let report = Report {
         like: options.like.clone(),
@@ -159,12 +150,13 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
         threads: measuring.threads,
         prompt_tokens: options.prompt_tokens,
         new_tokens: options.new,
-        machine: machine(),
+        machine: format!("{}; {}", processor(), commit(root)),
         cumulative,
         without,
-        llama_cpp,
+        peers,
+        held_back: measuring.held_back,
     };
-    drop(measuring);
+    drop(measuring.models);
 
     print!("{}", table::table(&report));
     let (json, svg) = (out.join("week2.json"), out.join("week2.svg"));
@@ -222,6 +214,7 @@ struct Measuring<'a> {
     models: Models,
     threads: usize,
     line: Line,
+    held_back: String,
 }
 
 impl Measuring<'_> {
@@ -244,7 +237,7 @@ impl Measuring<'_> {
             f64::from(self.options.seconds),
             setup.cache,
         ) {
-            Ok(measured) => Outcome::Measured(Box::new(measured)),
+            Ok(measured) => Outcome::Done(Box::new(measured)),
             Err(error) => Outcome::Failed { error: format!("{error:#}") },
         };
         Row {
@@ -255,22 +248,26 @@ impl Measuring<'_> {
         }
     }
 
-    /// llama.cpp at its best, on the file and at the sizes of the finished engine; `None` if it is
-    /// not installed.
-    fn llama_cpp(&mut self, root: &Path, full: &Row) -> Result<Option<Measured>> {
-        let Some(peer) = Peer::llama_cpp(root, self.options.python.as_deref())? else {
-            return Ok(None);
+    /// The peers at the sizes of the finished engine.
+    fn peers(&mut self) -> Result<Vec<(&'static str, Measured)>> {
+        let (model, threads) = (&self.models.quantized, self.threads as u16);
+        let [prompt, new] = [self.options.prompt_tokens, self.options.new].map(usize::from);
+        let peers = &self.options.peers.peers;
+        self.line.show("measuring: the peers");
+        self.held_back = peers::check(&self.reference, peers, model, threads)?;
+        let measure = |peer: &Peer| {
+            // As our own: the fastest of several counts.
+            let fastest = |work| -> Result<f64> {
+                (0..8)
+                    .try_fold(0.0, |most: f64, _| Ok(most.max(peer.best(model, threads, work)?.0)))
+            };
+            let rates = Measured {
+                prefill_tokens_per_second: fastest(Work::Prefill(prompt))?,
+                decode_tokens_per_second: Some(fastest(Work::Decode { after: prompt, new })?),
+                ..Measured::default()
+            };
+            Ok((peer.name, rates))
         };
-        self.line.show("measuring: llama.cpp");
-        let arguments = vec![format!("-j{}", self.threads), "--settings=best".to_owned()];
-        let run = Run { repeat: 8, ..self.run(&self.models.quantized, arguments) };
-        let measured = peer.measure(&run)?;
-        // It reads the same weights on the same machine.
-        let same = full.reference.measured();
-        Ok(Some(Measured {
-            weight_bytes_per_token: same.and_then(|m| m.weight_bytes_per_token),
-            bandwidth_bytes_per_second: same.and_then(|m| m.bandwidth_bytes_per_second),
-            ..measured
-        }))
+        peers.iter().map(measure).collect()
     }
 }

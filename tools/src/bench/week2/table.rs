@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Outcome, Report, Row, engine::Measured};
+use super::{super::reasons, Report, Row, engine::Measured};
 
 /// The whole table.
 pub(super) fn table(report: &Report) -> String {
@@ -27,21 +27,18 @@ pub(super) fn table(report: &Report) -> String {
     for row in &report.cumulative {
         out += &line(row, with_yours);
     }
-    if let Some(peer) = &report.llama_cpp {
-        let settings = |s: &Option<String>| s.clone().unwrap_or_default();
-        let _ = writeln!(out, "{}", cells("llama.cpp at its best", Ok(peer), None, false));
-        let _ = writeln!(
-            out,
-            "  (prefill: {}; decode: {})",
-            settings(&peer.prefill_settings),
-            settings(&peer.decode_settings)
-        );
+    for (name, peer) in &report.peers {
+        let _ = writeln!(out, "{}", cells(name, Ok(peer), None, false));
     }
+    out += &report.held_back;
     let _ = writeln!(out, "\n{}", heading("All of it, but", with_yours));
     for row in &report.without {
         out += &line(row, with_yours);
     }
-    out += &reasons(report);
+    let rows = report.cumulative.iter().chain(&report.without);
+    out += &reasons(
+        &rows.map(|row| (row.name, &row.reference, row.yours.as_ref())).collect::<Vec<_>>(),
+    );
     out
 }
 
@@ -67,8 +64,8 @@ fn heading(title: &str, with_yours: bool) -> String {
 }
 
 fn line(row: &Row, with_yours: bool) -> String {
-    let reference = row.reference.measured();
-    let yours = row.yours.as_ref().map(|outcome| outcome.measured());
+    let reference = row.reference.done();
+    let yours = row.yours.as_ref().map(|outcome| outcome.done());
     format!("{}\n", cells(row.name, reference.ok_or(()), yours, with_yours))
 }
 
@@ -107,27 +104,6 @@ pub(super) fn rate(rate: Option<f64>) -> String {
         Some(rate) if rate >= 9.995 => format!("{rate:.1}"),
         Some(rate) => format!("{rate:.2}"),
     }
-}
-
-/// Why there are gaps; each reason once, with the rows that it left empty.
-fn reasons(report: &Report) -> String {
-    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
-    for row in report.cumulative.iter().chain(&report.without) {
-        for (whose, outcome) in [("reference", Some(&row.reference)), ("yours", row.yours.as_ref())]
-        {
-            if let Some(Outcome::Failed { error }) = outcome {
-                let reason = format!("{whose}: {error}");
-                match reasons.iter_mut().find(|(known, _)| *known == reason) {
-                    Some((_, rows)) => rows.push(row.name),
-                    None => reasons.push((reason, vec![row.name])),
-                }
-            }
-        }
-    }
-    let all = report.cumulative.len() + report.without.len();
-    let which =
-        |rows: Vec<&str>| if rows.len() == all { "every row".to_owned() } else { rows.join("; ") };
-    reasons.into_iter().map(|(reason, rows)| format!("\n{reason}\n  ({})\n", which(rows))).collect()
 }
 
 #[cfg(test)]

@@ -47,14 +47,12 @@ pub(super) fn measure(
                 (drafts + with.drafts.unwrap_or(0), accepted + with.drafts_accepted.unwrap_or(0))
             });
             let share = accepted as f64 / drafts.max(1) as f64;
-            figures.push(Figure {
-                what: format!("{what}, drafts by {who}, tokens/s"),
-                ours: median(runs.iter().map(|(with, _)| rate(with))),
-                theirs: None,
-                with_amx: None,
-                ours_with_amx: None,
-                note: format!("{ratio:.2} × without; {:.0} % of {drafts} accepted", 100.0 * share),
-            });
+            let ours = median(runs.iter().map(|(with, _)| rate(with)));
+            figures.push(Figure::ours(
+                format!("{what}, drafts by {who}, tokens/s"),
+                ours,
+                format!("{ratio:.2} × without; {:.0} % of {drafts} accepted", 100.0 * share),
+            ));
         }
     }
     Ok(figures)

@@ -16,7 +16,7 @@ const GREEN: &str = "#3fa66b";
 pub(super) fn drawing(report: &Report) -> String {
     let rate = |served: &Served| served.tokens_per_second;
     let gap = |served: &Served| served.longest_gap_s.p99.unwrap_or(0.0);
-    let all = report.ways.iter().filter_map(|row| row.reference.served());
+    let all = report.ways.iter().filter_map(|row| row.reference.done());
     let most = |f: &dyn Fn(&Served) -> f64| all.clone().map(f).fold(1e-9, f64::max);
     let (fastest, longest) = (most(&rate), most(&gap));
     let place = |share: f64| (WIDTH - LEFT - 90.0) * share.clamp(0.0, 1.0);
@@ -34,14 +34,14 @@ pub(super) fn drawing(report: &Report) -> String {
     for (i, row) in report.ways.iter().enumerate() {
         let y = 30.0 + STEP * i as f64;
         text(LEFT - 8.0, y + 15.0, "end", row.name);
-        let Some(served) = row.reference.served() else { continue };
+        let Some(served) = row.reference.done() else { continue };
         let (a, b) = (place(rate(served) / fastest), place(gap(served) / longest));
         text(LEFT + a + 5.0, y + 9.0, "start", &format!("{:.0}", rate(served)));
         text(LEFT + b + 5.0, y + 21.0, "start", &format!("{:.1} ms", 1e3 * gap(served)));
     }
     for (i, row) in report.ways.iter().enumerate() {
         let y = 30.0 + STEP * i as f64;
-        let Some(served) = row.reference.served() else { continue };
+        let Some(served) = row.reference.done() else { continue };
         for (share, y, colour) in
             [(rate(served) / fastest, y, BLUE), (gap(served) / longest, y + 12.0, ORANGE)]
         {
@@ -51,7 +51,7 @@ pub(super) fn drawing(report: &Report) -> String {
                 place(share).max(1.0)
             );
         }
-        if let Some(yours) = row.yours.as_ref().and_then(|yours| yours.served()) {
+        if let Some(yours) = row.yours.as_ref().and_then(|yours| yours.done()) {
             let _ = writeln!(
                 shapes,
                 r#"<circle cx="{:.1}" cy="{:.1}" r="4" fill="{GREEN}"/>"#,

@@ -2,7 +2,7 @@
 //!
 //! One load of the embedded model, the learner's engine beside the reference: one request at a time,
 //! in batches, continuously, with a budget, in pages, with shared prefixes, with drafts. `--full`
-//! adds figures at the shapes of larger models, beside llama.cpp where it is installed.
+//! adds figures at the shapes of larger models, beside llama.cpp.
 
 use std::{
     fs,
@@ -14,13 +14,10 @@ use clap::{Args, value_parser};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{
-    processor,
-    week2::engine::{Engine, Peer},
-};
+use super::{Outcome, commit, folders, peers, processor, week2::engine::Engine};
 use crate::progress::Line;
 use load::Way;
-use served::{Outcome, in_turns};
+use served::{Served, in_turns};
 use shapes::{Bench, Figure, Model, Shape};
 
 mod drafts;
@@ -54,17 +51,16 @@ pub(crate) struct Options {
     /// Folder for the results, week3.json and week3.svg [default: target/course-bench]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// A Python that has llama-cpp-python [default: that of .venv]
-    #[arg(long, value_name = "PROGRAM")]
-    python: Option<PathBuf>,
+    #[command(flatten)]
+    peers: peers::Options,
 }
 
 /// One way to serve.
 #[derive(Debug, Serialize)]
 struct Row {
     name: &'static str,
-    reference: Outcome,
-    yours: Option<Outcome>,
+    reference: Outcome<Served>,
+    yours: Option<Outcome<Served>>,
 }
 
 /// All that was measured.
@@ -75,6 +71,10 @@ struct Report {
     ways: Vec<Row>,
     /// By file.
     figures: Vec<(String, Vec<Figure>)>,
+    /// The peers, as the columns of figures have them.
+    peers: Vec<&'static str>,
+    /// Their decoding beside the memory's bandwidth, by file.
+    checks: String,
 }
 
 impl Report {
@@ -88,21 +88,14 @@ impl Report {
     }
 }
 
-/// In the repository.
-const LLAMA_CPP: &str = "python-ref/peers/llama_cpp_batched.py";
-
 /// Measures and prints.
 ///
 /// # Errors
 /// If the reference cannot be built, or a file cannot be written.
 pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
-    let folder = root.join("target/course-bench");
-    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
-    let out = options.out.clone().unwrap_or_else(|| folder.clone());
-    fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
+    let [folder, out] = folders(root, options.out.as_deref())?;
     let reference = Engine::reference(root, &folder)?;
     let yours = if options.reference_only { None } else { Engine::learners(root, &folder) };
-    let python = Peer::llama_cpp(root, options.python.as_deref())?.map(Peer::into_python);
 
     let mut line = Line::default();
     let trace = folder.join("week3.jsonl");
@@ -121,15 +114,21 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     }
     let bench = Bench {
         engine: &reference,
-        has_amx: processor().contains("AMX"),
-        peer: python.map(|python| [python, root.join(LLAMA_CPP)]),
+        peers: &options.peers.peers,
         folder: &folder,
         threads: options.threads,
         new: usize::from(options.new),
         pairs: usize::from(options.times),
     };
     let model = format!("tiny-story, 24 requests at once, {} places", load::PLACES);
-    let mut report = Report { machine: processor(), model, ways, figures: Vec::new() };
+    let mut report = Report {
+        machine: format!("{}; {}", processor(), commit(root)),
+        model,
+        ways,
+        figures: Vec::new(),
+        peers: options.peers.peers.iter().map(|peer| peer.name).collect(),
+        checks: String::new(),
+    };
     line.show("measuring: drafts for one reader");
     let how = (options.threads, usize::from(options.times));
     let told = drafts::measure(&reference, root, &folder, how)?;
@@ -146,6 +145,8 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
         line.show(&format!("writing a model of {}'s shape", shape.like));
         let model = Model::write(&reference, &folder, shape)?;
         let name = format!("{}'s shape in {}", shape.like, shape.file_type.to_uppercase());
+        let checked = bench.check(&model.0)?;
+        report.checks.extend(checked.lines().map(|line| format!("{name}: {line}\n")));
         report.figures.push((name, bench.measure(&model.0, &mut line)?));
     }
     line.clear();

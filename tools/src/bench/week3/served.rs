@@ -5,7 +5,7 @@ use std::{path::Path, thread::sleep, time::Duration};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use super::super::week2::engine::Engine;
+use super::super::{Outcome, week2::engine::Engine};
 
 /// What an engine says of a load that it has served.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -49,23 +49,6 @@ impl Served {
     }
 }
 
-/// What one engine did, or why it did nothing.
-#[derive(Debug, Clone, Serialize)]
-#[serde(untagged)]
-pub(super) enum Outcome {
-    Served(Box<Served>),
-    Failed { error: String },
-}
-
-impl Outcome {
-    pub(super) fn served(&self) -> Option<&Served> {
-        match self {
-            Self::Served(served) => Some(served),
-            Self::Failed { .. } => None,
-        }
-    }
-}
-
 /// Before each run: what others do to this machine in the meantime is not the run's.
 const PAUSE: Duration = Duration::from_millis(400);
 
@@ -88,7 +71,7 @@ pub(super) fn in_turns(
     model: &Path,
     arguments: &[String],
     times: usize,
-) -> [Option<Outcome>; 2] {
+) -> [Option<Outcome<Served>>; 2] {
     let mut runs: [Vec<Served>; 2] = Default::default();
     let mut errors: [Option<String>; 2] = Default::default();
     for _ in 0..times {
@@ -110,7 +93,7 @@ pub(super) fn in_turns(
             let middle = runs.len() / 2;
             Some(match error {
                 Some(error) => Outcome::Failed { error },
-                None => Outcome::Served(Box::new(runs.swap_remove(middle))),
+                None => Outcome::Done(Box::new(runs.swap_remove(middle))),
             })
         });
     [outcomes.next().flatten(), outcomes.next().flatten()]

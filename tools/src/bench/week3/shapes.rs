@@ -4,18 +4,20 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
-use anyhow::{Context, Result, bail};
-use serde::{Deserialize, Serialize};
+use anyhow::{Context, Result};
+use serde::Serialize;
 
 use super::{
-    super::week2::{engine::Engine, median},
+    super::{
+        peers::{self, Peer, Rates},
+        week2::{engine::Engine, median},
+    },
     load,
     served::{Served, serve},
 };
-use crate::{process::run_quietly, progress::Line};
+use crate::progress::Line;
 
 /// A model's shape and a file type, as `tinyllama-1.1b:q4_k_m`.
 #[derive(Debug, Clone)]
@@ -40,6 +42,8 @@ pub(super) fn all() -> Vec<Shape> {
         .into()
 }
 
+/// Tokens of each prompt.
+const PROMPT: usize = 128;
 /// Sequences that decode together.
 const SEQUENCES: [usize; 4] = [1, 4, 8, 16];
 /// Requests that decode while a long prompt comes.
@@ -56,34 +60,22 @@ const POLICIES: [(&str, [&str; 4]); 3] = [
 pub(super) struct Figure {
     pub(super) what: String,
     pub(super) ours: f64,
-    /// llama.cpp's, without AMX and with it where it runs.
-    pub(super) theirs: Option<f64>,
-    pub(super) with_amx: Option<f64>,
-    /// Ours with it, where the comparison is without.
-    pub(super) ours_with_amx: Option<f64>,
+    /// The peers', each with its faster layout.
+    pub(super) theirs: Vec<f64>,
     pub(super) note: String,
 }
 
-/// What llama.cpp says of a file.
-#[derive(Debug, Deserialize)]
-struct Batched {
-    batches: Vec<Batches>,
-    amx: bool,
-}
-
-#[derive(Debug, Deserialize)]
-struct Batches {
-    sequences: usize,
-    decode_tokens_per_second: f64,
+impl Figure {
+    /// One that no peer has.
+    pub(super) fn ours(what: impl Into<String>, ours: f64, note: String) -> Self {
+        Self { what: what.into(), ours, theirs: Vec::new(), note }
+    }
 }
 
 /// How to measure.
 pub(super) struct Bench<'a> {
     pub(super) engine: &'a Engine,
-    /// Whether the machine has a matrix unit, which batches are measured without, too.
-    pub(super) has_amx: bool,
-    /// A Python that has llama-cpp-python, and the program.
-    pub(super) peer: Option<[PathBuf; 2]>,
+    pub(super) peers: &'a [Peer],
     pub(super) folder: &'a Path,
     pub(super) threads: Option<u16>,
     pub(super) new: usize,
@@ -103,82 +95,66 @@ impl Bench<'_> {
         Ok(figures)
     }
 
+    /// Compares the peers' decoding with the memory's bandwidth.
+    pub(super) fn check(&self, model: &Path) -> Result<String> {
+        peers::check(self.engine, self.peers, model, peers::threads(self.threads))
+    }
+
     fn trace(&self) -> PathBuf {
         self.folder.join("week3-shape.jsonl")
     }
 
     fn serve(&self, model: &Path, options: &[&str]) -> Result<Served> {
-        self.serve_with(self.engine, model, options)
-    }
-
-    fn serve_with(&self, engine: &Engine, model: &Path, options: &[&str]) -> Result<Served> {
         let trace = self.trace();
         let mut words: Vec<String> = options.iter().map(|&word| word.to_owned()).collect();
         words.extend(["--trace".to_owned(), trace.to_string_lossy().into_owned()]);
         words.extend(self.threads.map(|n| format!("-j{n}")));
-        serve(engine, model, &words)
+        serve(self.engine, model, &words)
     }
 
-    /// 1, 4, 8 and 16 sequences, prompts of 128.
+    /// Measures 1, 4, 8 and 16 sequences with prompts of 128. Our engine is first and last in turn.
     pub(super) fn decode(&self, model: &Path, line: &mut Line) -> Result<Vec<Figure>> {
-        line.show("measuring: llama.cpp");
-        let without = self.batched(model, true)?;
-        let with = self.batched(model, false)?.filter(|with| with.amx);
-        let of = |batched: &Option<Batched>, n: usize| {
-            let all = batched.as_ref()?.batches.iter();
-            all.clone().find(|one| one.sequences == n).map(|one| one.decode_tokens_per_second)
-        };
-        let mut figures: Vec<Figure> = Vec::new();
-        let hidden = self.engine.without_amx();
-        for n in SEQUENCES {
-            line.show(&format!("measuring: {n} sequences"));
-            load::alike(&self.trace(), n, 128, self.new)?;
-            let places = n.to_string();
-            let options = ["--max-batch", &places, "--pages", "0", "--budget", "512", "-c", "512"];
-            let rate = |engine: &Engine| {
-                self.serve_with(engine, model, &options)?.decode_rate(n).context("no gap")
+        let threads = peers::threads(self.threads);
+        let mut ours = vec![Vec::new(); SEQUENCES.len()];
+        let mut theirs = vec![vec![Rates::default(); SEQUENCES.len()]; self.peers.len()];
+        for pair in 0..self.pairs {
+            line.show(&format!("measuring: sequences at once, round {}", pair + 1));
+            let mut own = || -> Result<()> {
+                for (n, rates) in SEQUENCES.into_iter().zip(&mut ours) {
+                    load::alike(&self.trace(), n, PROMPT, self.new)?;
+                    let options = ["--pages", "0", "--budget", "512", "-c", "512", "--max-batch"];
+                    let served = self.serve(model, &[&options[..], &[&n.to_string()]].concat())?;
+                    rates.push(served.decode_rate(n).context("no gap")?);
+                }
+                Ok(())
             };
-            let both = (0..self.pairs)
-                .map(|_| {
-                    let with = self.has_amx.then(|| rate(self.engine)).transpose()?;
-                    Ok((rate(&hidden)?, with))
-                })
-                .collect::<Result<Vec<_>>>()?;
-            let ours = median(both.iter().map(|(without, _)| *without));
-            let ours_with_amx =
-                self.has_amx.then(|| median(both.iter().filter_map(|(_, with)| *with)));
-            let alone = figures.first().map(|one| ours / one.ours);
-            figures.push(Figure {
-                what: format!("decode of {n} at once, tokens/s"),
-                ours,
-                theirs: of(&without, n),
-                with_amx: of(&with, n),
-                ours_with_amx,
-                note: alone.map(|x| format!("{x:.2} × one alone")).unwrap_or_default(),
-            });
-        }
-        Ok(figures)
-    }
-
-    /// llama.cpp at its best for each number of sequences; `None` if it is not installed. What it
-    /// does with AMX is left out where it does not survive it.
-    fn batched(&self, model: &Path, without_amx: bool) -> Result<Option<Batched>> {
-        let Some([python, program]) = &self.peer else { return Ok(None) };
-        let mut command = Command::new(python);
-        command.arg(program).arg(model).args(["--prompt-tokens", "128"]);
-        command.arg("-n").arg(self.new.to_string());
-        command.args(self.threads.map(|n| format!("-j{n}")));
-        command.args(without_amx.then_some("--without-amx"));
-        let finished = run_quietly(&mut command)?;
-        if !finished.status.success() {
-            if without_amx {
-                bail!("llama.cpp: {}", finished.tail(1));
+            if pair % 2 == 0 {
+                own()?;
             }
-            return Ok(None);
+            for (peer, theirs) in self.peers.iter().zip(&mut theirs) {
+                let sizes = (PROMPT, self.new);
+                let measure = |repack| peer.batched(model, threads, sizes, &SEQUENCES, repack);
+                let [plain, repacked] = [measure(false)?, measure(true)?];
+                for (i, rates) in theirs.iter_mut().enumerate() {
+                    rates.round(|repack| Ok(if repack { repacked[i] } else { plain[i] }))?;
+                }
+            }
+            if pair % 2 == 1 {
+                own()?;
+            }
         }
-        let line = finished.output.lines().find(|line| line.starts_with('{'));
-        let line = line.context("llama.cpp printed no measurement")?;
-        Ok(Some(serde_json::from_str(line).context("llama.cpp printed another measurement")?))
+        let ours: Vec<f64> = ours.into_iter().map(|rates| median(rates.into_iter())).collect();
+        let figure = |(i, n): (usize, usize)| Figure {
+            what: format!("decode of {n} at once, tokens/s"),
+            ours: ours[i],
+            theirs: theirs.iter().map(|rates: &Vec<Rates>| rates[i].median()).collect(),
+            note: if i == 0 {
+                String::new()
+            } else {
+                format!("{:.2} × one alone", ours[i] / ours[0])
+            },
+        };
+        Ok(SEQUENCES.into_iter().enumerate().map(figure).collect())
     }
 
     /// The longest gap of those that decode, by their usual one.
@@ -199,18 +175,12 @@ impl Bench<'_> {
                 .collect::<Result<Vec<_>>>()?;
             runs.sort_by(|a, b| a.0.total_cmp(&b.0));
             let (ratio, longest, usual, first) = runs[runs.len() / 2];
-            Ok(Figure {
-                what: format!("longest gap / usual one, {policy}"),
-                ours: ratio,
-                theirs: None,
-                with_amx: None,
-                ours_with_amx: None,
-                note: format!(
-                    "{:.0} ms / {:.0} ms; first token {first:.2} s",
-                    1e3 * longest,
-                    1e3 * usual
-                ),
-            })
+            let note = format!(
+                "{:.0} ms / {:.0} ms; first token {first:.2} s",
+                1e3 * longest,
+                1e3 * usual
+            );
+            Ok(Figure::ours(format!("longest gap / usual one, {policy}"), ratio, note))
         };
         POLICIES.iter().map(figure).collect()
     }
@@ -225,14 +195,9 @@ impl Bench<'_> {
         let pairs = (0..self.pairs.max(3))
             .map(|_| Ok((gap("36")?, gap("0")?)))
             .collect::<Result<Vec<_>>>()?;
-        Ok(Figure {
-            what: "pages / one piece, a token after 1,000".to_owned(),
-            ours: median(pairs.iter().map(|(pages, dense)| pages / dense)),
-            theirs: None,
-            with_amx: None,
-            ours_with_amx: None,
-            note: format!("{:.1} ms a token in pages", 1e3 * median(pairs.iter().map(|p| p.0))),
-        })
+        let note = format!("{:.1} ms a token in pages", 1e3 * median(pairs.iter().map(|p| p.0)));
+        let ratio = median(pairs.iter().map(|(pages, dense)| pages / dense));
+        Ok(Figure::ours("pages / one piece, a token after 1,000", ratio, note))
     }
 
     /// Sixteen requests with a prompt of 500 in common, beside sixteen others.
@@ -249,22 +214,14 @@ impl Bench<'_> {
             serve(self.engine, model, &words)
         };
         let (one, many) = (load("1", "20")?, load("0", "520")?);
-        let figure = |what: &str, ours, note| Figure {
-            what: what.to_owned(),
-            ours,
-            theirs: None,
-            with_amx: None,
-            ours_with_amx: None,
-            note,
-        };
         let rates = (one.tokens_per_second, many.tokens_per_second);
         Ok(vec![
-            figure(
+            Figure::ours(
                 "16 with a prompt of 500 in common, new tokens/s",
                 rates.0,
                 format!("{:.2} × as many unrelated ones, {:.1}", rates.0 / rates.1, rates.1),
             ),
-            figure(
+            Figure::ours(
                 "rows of their prompts that were computed",
                 one.prompt_rows() as f64,
                 format!("of {}; unrelated ones {}", one.prompt_tokens, many.prompt_rows()),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Outcome, Report, Row, served::Served, shapes::Figure};
+use super::{super::reasons, Report, Row, served::Served, shapes::Figure};
 
 /// The whole table.
 pub(super) fn table(report: &Report) -> String {
@@ -20,27 +20,30 @@ pub(super) fn table(report: &Report) -> String {
     out += "Times are median / 99th percentile of all requests; rows are those of a step, used and held MB of keys and values\n";
     out += "when the requests had the most positions (shared ones counted for each), drafts the share that was accepted.\n";
     for (name, figures) in &report.figures {
-        let _ = writeln!(
-            out,
-            "\n{:<50} {:>9} {:>12} {:>9} {:>12}",
-            name, "ours", "llama.cpp", "with AMX", "llama.cpp"
-        );
+        let peers: String = report.peers.iter().map(|peer| format!(" {peer:>14}")).collect();
+        let _ = writeln!(out, "\n{name:<50} {:>9}{peers}", "ours");
         for figure in figures {
             out += &figure_line(figure);
         }
     }
-    out += &reasons(report);
+    if !report.checks.is_empty() {
+        let _ = write!(out, "\n{}", report.checks);
+    }
+    let rows = report.ways.iter();
+    out += &reasons(
+        &rows.map(|row| (row.name, &row.reference, row.yours.as_ref())).collect::<Vec<_>>(),
+    );
     out
 }
 
 fn line(row: &Row, with_yours: bool) -> String {
-    let served = row.reference.served();
+    let served = row.reference.done();
     let rate = |served: Option<&Served>| {
         served.map_or("–".to_owned(), |served| format!("{:.0}", served.tokens_per_second))
     };
     let mut rates = rate(served);
     if with_yours {
-        let yours = row.yours.as_ref().and_then(|yours| yours.served());
+        let yours = row.yours.as_ref().and_then(|yours| yours.done());
         let _ = write!(rates, " / {:>6}", rate(yours));
     }
     let ms = |seconds: Option<f64>| seconds.map_or("–".to_owned(), |s| format!("{:.1}", 1e3 * s));
@@ -65,39 +68,11 @@ fn line(row: &Row, with_yours: bool) -> String {
     )
 }
 
-/// Why there are gaps; each reason once, with the rows that it left empty.
-fn reasons(report: &Report) -> String {
-    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
-    for row in &report.ways {
-        for (whose, outcome) in [("reference", Some(&row.reference)), ("yours", row.yours.as_ref())]
-        {
-            let Some(Outcome::Failed { error }) = outcome else { continue };
-            let reason = format!("{whose}: {error}");
-            match reasons.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, rows)) => rows.push(row.name),
-                None => reasons.push((reason, vec![row.name])),
-            }
-        }
-    }
-    let which = |rows: Vec<&str>| {
-        if rows.len() == report.ways.len() { "every row".to_owned() } else { rows.join("; ") }
-    };
-    reasons.into_iter().map(|(reason, rows)| format!("\n{reason}\n  ({})\n", which(rows))).collect()
-}
-
 fn figure_line(figure: &Figure) -> String {
     let number = |x: f64| if x >= 100.0 { format!("{x:.0}") } else { format!("{x:.2}") };
-    let of = |theirs: Option<f64>, ours: f64| {
-        theirs.map_or(String::new(), |theirs| format!("{} ×{:.2}", number(theirs), ours / theirs))
-    };
-    let with_amx = figure.ours_with_amx;
-    format!(
-        "{:<50} {:>9} {:>12} {:>9} {:>12}  {}\n",
-        figure.what,
-        number(figure.ours),
-        of(figure.theirs, figure.ours),
-        with_amx.map(number).unwrap_or_default(),
-        of(figure.with_amx, with_amx.unwrap_or(figure.ours)),
-        figure.note
-    )
+    let mut line = format!("{:<50} {:>9}", figure.what, number(figure.ours));
+    for theirs in &figure.theirs {
+        let _ = write!(line, " {:>8} ×{:.2}", number(*theirs), figure.ours / theirs);
+    }
+    format!("{line}  {}\n", figure.note)
 }

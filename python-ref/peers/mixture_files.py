@@ -1,27 +1,15 @@
-"""Speed of models with experts beside llama.cpp: Qwen3-MoE and gpt-oss, scaled down, with random weights.
+"""Writes models with experts for speed comparisons: Qwen3-MoE and gpt-oss, scaled down, with random weights.
 
-    cargo llm-ref --help                                      # builds target/release/tiny-llm, the reference
-    python python-ref/peers/mixture_bench.py FOLDER           # writes the files into FOLDER once, 1.7 GB, and measures
-
-Needs the extra `peers` of pyproject.toml. llama.cpp first tries all its settings, with AMX and without, and what crashes is left out; the fastest for
-each task are then measured beside this engine, with AMX and without, each program first in turn. The table has medians and, behind them, the lowest and
-the highest ratio. `--before "chrt -f 50"` gives each program nearly idle processors on a machine that has other work.
+    python python-ref/peers/mixture_files.py FOLDER           # 1.7 GB
+    cargo course bench week2 --peers FOLDER --llama-bin FOLDER_OF_LLAMA_CPP
 """
 
 import argparse
-import json
-import os
-import platform
-import shlex
-import statistics
 import struct
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[2]
 F32, Q8_0, Q4_K, MXFP4 = 0, 8, 12, 39
 # Weights and bytes of a block.
 BLOCKS = {F32: (1, 4), Q8_0: (32, 34), Q4_K: (256, 144), MXFP4: (32, 17)}
@@ -127,81 +115,15 @@ GPT_OSS = {"architecture": "gpt-oss", "e": 1440, "d": 64, "heads": 32, "kv": 4, 
 FILES = {"qwen3-moe-q8_0": (QWEN, Q8_0), "qwen3-moe-q4_k": (QWEN, Q4_K), "gpt-oss-mxfp4": (GPT_OSS, MXFP4)}
 
 
-def run(command, **environment):
-    """What a program prints as JSON; None if a signal ended it."""
-    found = subprocess.run(command, capture_output=True, text=True, env=os.environ | environment)
-    if found.returncode < 0:
-        return None
-    if found.returncode != 0:
-        sys.exit(f"`{shlex.join(map(str, command))}` failed: {found.stderr.strip()}")
-    return json.loads(found.stdout)
-
-
-def processor():
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor())
-
-
-COMBINATIONS = ("repack,no-flash", "repack,flash", "no-repack,no-flash", "no-repack,flash")
-
-
-def measure(args, path):
-    before, peer = shlex.split(args.before), Path(__file__).with_name("llama_cpp_bench.py")
-    for task, field, prompt, new in (("prefill of 256", "prefill", 256, 1), ("decode", "decode", 16, 65)):
-        sizes = [f"-j{args.threads}", "--prompt-tokens", str(prompt), "-n", str(new)]
-        rate = lambda found, field=field: found and found[f"{field}_tokens_per_second"]
-
-        def ours(sizes=sizes, rate=rate, **environment):
-            return rate(run([*before, args.engine, "bench", "--model", path, *sizes, "--json"], **environment))
-
-        def theirs(settings, amx, sizes=sizes, rate=rate):
-            unit = [] if amx else ["--without-amx"]
-            return rate(run([*before, sys.executable, peer, path, *sizes, "--settings", settings, *unit]))
-
-        tried = {(settings, amx): theirs(settings, amx) for settings in COMBINATIONS for amx in (True, False)}
-        for settings, amx in [which for which, found in tried.items() if not found]:
-            print(f"{path.stem}, {task}: llama.cpp crashes with {settings}{', AMX' if amx else ''}", file=sys.stderr)
-        best = max((which for which in tried if tried[which]), key=tried.get)
-        measured = []
-        for pair in range(args.pairs + 1):
-            programs = [ours, lambda ours=ours: ours(TINY_LLM_AMX="hidden"), lambda theirs=theirs, best=best: theirs(*best)]
-            order = (0, 1, 2) if pair % 2 == 0 else (2, 1, 0)
-            found = {i: programs[i]() for i in order}
-            # The first brings the file into memory.
-            measured += [found] if pair else []
-        rates = [statistics.median(found[i] for found in measured) for i in range(3)]
-        columns = " | ".join(f"{rate:.1f}" for rate in rates)
-        ratios = []
-        for i in (0, 1):
-            each = sorted(found[i] / found[2] for found in measured)
-            ratios.append(f"**{statistics.median(each):.2f}**, {each[0]:.2f}–{each[-1]:.2f}")
-        settings = best[0] + (", AMX" if best[1] and "no-repack" not in best[0] else "")
-        print(f"| {path.stem} | {task} | {columns} | {settings} | {' | '.join(ratios)} |", flush=True)
-
-
 def main():
-    parser = argparse.ArgumentParser(description="Speed of models with experts beside llama.cpp.")
-    parser.add_argument("folder", type=Path, help="where the files are, or are written to")
-    parser.add_argument("--engine", type=Path, default=ROOT / "target/release/tiny-llm", help="a build of the command line")
-    parser.add_argument("-j", "--threads", type=int, default=2)
-    parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--before", default="", metavar="COMMAND", help="put this before each program that is measured")
-    parser.add_argument("--only", choices=FILES, help="one file")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="where the files are written to")
     args = parser.parse_args()
-
     args.folder.mkdir(parents=True, exist_ok=True)
-    print(f"{processor()}, {args.threads} threads\n")
-    print("| file | work | ours, tokens/s | without AMX | llama.cpp | its settings | ratio | without AMX |", flush=True)
-    print("|---|---|---|---|---|---|---|---|", flush=True)
     for name, (shape, kind) in FILES.items():
-        if args.only in (None, name):
-            path = args.folder / f"{name}.gguf"
-            if not path.exists():
-                write(path, shape, kind)
-            measure(args, path)
+        path = args.folder / f"{name}.gguf"
+        if not path.exists():
+            write(path, shape, kind)
 
 
 if __name__ == "__main__":
