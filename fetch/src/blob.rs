@@ -22,6 +22,8 @@ use crate::{
 const BLOCK: usize = 1 << 18;
 /// How many such blocks wait for the thread that hashes them.
 const WAITING: usize = 16;
+/// After this many bytes they are sent to the disk, while more arrive.
+const FLUSH: u64 = 1 << 26;
 /// An attempt that brings this many bytes does not count as one without progress.
 const PROGRESS: u64 = 1 << 20;
 
@@ -135,9 +137,12 @@ impl Part<'_> {
             progress.at(0);
         }
         let Self { remote, file, hasher, have, store, .. } = self;
+        let mut file: &File = file;
+        let unwritten = |e| Failure::Final(cannot_be_written(&store.incomplete(&remote.hash), &e));
         let mut body = body.into_reader();
         let (full, to_hash) = sync_channel::<(Vec<u8>, usize)>(WAITING);
         let (hashed, empty) = channel();
+        let (flush, flushes) = sync_channel(1);
         thread::scope(|scope| {
             scope.spawn(move || {
                 for (block, length) in to_hash {
@@ -146,29 +151,40 @@ impl Part<'_> {
                     let _ = hashed.send(block);
                 }
             });
-            while *have < remote.size {
-                let mut block = empty.try_recv().unwrap_or_else(|_| vec![0; BLOCK]);
-                let room = usize::try_from(remote.size - *have).unwrap_or(BLOCK).min(BLOCK);
-                let host = || remote.file.clone();
-                let length = match body.read(&mut block[..room]) {
-                    Ok(0) => {
-                        let cut = anyhow!("the connection was cut");
-                        return Err(Failure::Passing(cut));
+            let flushed = scope.spawn(move || flushes.iter().try_for_each(|()| file.sync_data()));
+            let mut receive = || {
+                while *have < remote.size {
+                    let mut block = empty.try_recv().unwrap_or_else(|_| vec![0; BLOCK]);
+                    let room = usize::try_from(remote.size - *have).unwrap_or(BLOCK).min(BLOCK);
+                    let host = || remote.file.clone();
+                    let length = match body.read(&mut block[..room]) {
+                        Ok(0) => {
+                            let cut = anyhow!("the connection was cut");
+                            return Err(Failure::Passing(cut));
+                        }
+                        Ok(length) => length,
+                        Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+                        Err(e) => return Err(lost(e.into(), &host())),
+                    };
+                    file.write_all(&block[..length]).map_err(unwritten)?;
+                    let before = *have;
+                    *have += length as u64;
+                    if before / FLUSH != *have / FLUSH {
+                        // A disk that is slower has one waiting.
+                        let _ = flush.try_send(());
                     }
-                    Ok(length) => length,
-                    Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
-                    Err(e) => return Err(lost(e.into(), &host())),
-                };
-                file.write_all(&block[..length]).map_err(|e| {
-                    Failure::Final(cannot_be_written(&store.incomplete(&remote.hash), &e))
-                })?;
-                *have += length as u64;
-                progress.at(*have);
-                if full.send((block, length)).is_err() {
-                    return Err(Failure::Final(anyhow!("the thread that hashes has ended")));
+                    progress.at(*have);
+                    if full.send((block, length)).is_err() {
+                        return Err(Failure::Final(anyhow!("the thread that hashes has ended")));
+                    }
                 }
-            }
-            drop(full);
+                Ok(())
+            };
+            let received = receive();
+            drop((full, flush));
+            // The system reports an error only once.
+            flushed.join().expect("it does not panic").map_err(unwritten)?;
+            received?;
             // A server that sends more than it stated.
             match body.read(&mut [0; 1]) {
                 Ok(1..) => Err(Failure::Final(anyhow!(

@@ -11,6 +11,8 @@ EXACT = 1e-4
 """For engines that compute in f32."""
 INTEGER = 0.05
 """For those that round activations to int8; `test_llama_cpp.py` has a stricter limit, llama.cpp's own error."""
+PERPLEXITY = 0.015
+"""The same for the perplexity, relative. llama.cpp's differs from PyTorch's by 0.006."""
 FEW = 48
 """Positions on slow rungs, without `--thorough`."""
 F32 = ("--cache-type", "f32")
@@ -50,4 +52,4 @@ def test_perplexity(engine, single, tokenizer, figure):
     found = json.loads(engine.run("perplexity", "--limit", str(STORIES), "--json")[0])
     figure(f"perplexity of {STORIES} stories, {count} tokens: {found['perplexity']:.4f}, PyTorch {expected:.4f}")
     assert (found["stories"], found["tokens"]) == (STORIES, count)
-    assert abs(found["perplexity"] / expected - 1) <= 0.005
+    assert abs(found["perplexity"] / expected - 1) <= PERPLEXITY

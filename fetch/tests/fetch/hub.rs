@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each program that includes it uses a part")]
 
 use std::{
+    borrow::Cow,
     io::{BufRead, BufReader, Write},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{
@@ -180,13 +181,14 @@ impl Drop for Hub {
 }
 
 /// An answer in the making.
-struct Answer {
+struct Answer<'a> {
     status: u16,
     headers: Vec<(String, String)>,
-    body: Vec<u8>,
+    /// Files are borrowed: a copy of a large one would delay its first byte.
+    body: Cow<'a, [u8]>,
 }
 
-impl Answer {
+impl Answer<'_> {
     fn set(&mut self, name: &str, value: &str) {
         self.headers.retain(|(found, _)| !found.eq_ignore_ascii_case(name));
         if !value.is_empty() {
@@ -233,27 +235,27 @@ impl State {
         let mut end = usize::MAX;
         match act {
             Act::Refuse(status, code) => {
-                answer = Answer { status, headers: Vec::new(), body: b"refused".to_vec() };
+                answer = Answer { status, headers: Vec::new(), body: b"refused".into() };
                 answer.set("x-error-code", code);
                 answer.set("content-length", "7");
             }
             Act::Redirect(to) => {
                 let to = to.replace("@hub", &self.hub.to_string());
                 let to = to.replace("@content", &self.content.to_string());
-                answer = Answer { status: 302, headers: Vec::new(), body: Vec::new() };
+                answer = Answer { status: 302, headers: Vec::new(), body: Cow::default() };
                 answer.set("location", &to);
                 answer.set("content-length", "0");
             }
             Act::Header(name, value) => answer.set(name, value),
             Act::Body(text) => {
-                answer.body = text.into();
+                answer.body = text.as_bytes().into();
                 answer.set("content-length", &text.len().to_string());
             }
             Act::Cut(bytes) | Act::Stall(bytes) => end = bytes,
-            Act::Spoil(at) if at < answer.body.len() => answer.body[at] ^= 1,
+            Act::Spoil(at) if at < answer.body.len() => answer.body.to_mut()[at] ^= 1,
             Act::Unstated(more) => {
                 answer.set("content-length", "");
-                answer.body.extend(more.as_bytes());
+                answer.body.to_mut().extend(more.as_bytes());
             }
             _ => (),
         }
@@ -311,17 +313,17 @@ impl State {
     }
 
     /// The right answer.
-    fn good(&self, path: &str, kind: Kind, file: &str, from: Option<usize>) -> Answer {
-        let mut answer = Answer { status: 200, headers: Vec::new(), body: Vec::new() };
+    fn good(&self, path: &str, kind: Kind, file: &str, from: Option<usize>) -> Answer<'_> {
+        let mut answer = Answer { status: 200, headers: Vec::new(), body: Cow::default() };
         if kind == Kind::Listing {
             answer.body = if path.starts_with(&format!("/api/models/owner/name/tree/{COMMIT}")) {
-                self.tree().into_bytes()
+                self.tree().into_bytes().into()
             } else if path.starts_with("/api/models/owner/name") {
-                self.listing().into_bytes()
+                self.listing().into_bytes().into()
             } else {
                 answer.status = 404;
                 answer.set("x-error-code", "RepoNotFound");
-                b"{}".to_vec()
+                b"{}".into()
             };
             answer.set("content-type", "application/json");
             let length = answer.body.len();
@@ -357,7 +359,7 @@ impl State {
         }
         answer.set("content-length", &(size - from).to_string());
         if kind != Kind::Head {
-            answer.body = stored.content[from..].to_vec();
+            answer.body = stored.content[from..].into();
         }
         answer
     }
