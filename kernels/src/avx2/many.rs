@@ -18,35 +18,37 @@ use crate::{
 /// Rows of activations for which sums are kept before a panel is filled anew.
 const CHUNK: usize = 256;
 
-/// A [`Kernel`](crate::Kernel) for blocks of 32 weights: `codes` takes 32 codes out of a block, in
-/// `PLANES` parts.
+/// A [`Kernel`](crate::Kernel) for blocks of 32 weights: `codes` takes 32 codes out of a block, and
+/// `split` makes `PLANES` parts of four bits of a register of codes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn blocks<F: Format, const BYTES: usize, const PLANES: usize>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
-    codes: impl Fn(&[u8; BYTES]) -> [__m256i; PLANES],
+    codes: impl Fn(&[u8; BYTES]) -> __m256i,
+    split: impl Fn(__m256i) -> [__m256i; PLANES],
 ) {
     multiply::<BYTES, 8>(
         weight,
         x,
         tile,
-        |panel, rows, ahead| panel.fill_blocks::<F, BYTES, PLANES>(rows, ahead, &codes),
+        |panel, rows, ahead| panel.fill_blocks::<F, BYTES, PLANES>(rows, ahead, &codes, &split),
         |panel, x, sums| product::blocks::<F, PLANES>(panel, x, sums),
     );
 }
 
 /// A [`Kernel`](crate::Kernel) for blocks of 256 weights: `head` and `codes` take a block apart,
-/// `codes` one half of it.
+/// `codes` the bytes of one half of it, of which `split` makes 128 codes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn super_blocks<F: Format, const BYTES: usize>(
+pub(super) fn super_blocks<F: Format, const BYTES: usize, const PARTS: usize>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
     head: impl Fn(&[u8; BYTES]) -> Head,
-    codes: impl Fn(&[u8; BYTES], usize) -> [__m256i; 4],
+    codes: impl Fn(&[u8; BYTES], usize) -> [__m256i; PARTS],
+    split: impl Fn([__m256i; PARTS]) -> [__m256i; 4],
 ) {
     multiply::<BYTES, 1>(
         weight,
@@ -54,7 +56,7 @@ pub(super) fn super_blocks<F: Format, const BYTES: usize>(
         tile,
         |panel, rows, ahead| {
             let rows = rows.map(|row| &row[0]);
-            panel.fill_super_blocks::<F, BYTES>(&rows, ahead, &head, &codes);
+            panel.fill_super_blocks::<F, BYTES, PARTS>(&rows, ahead, &head, &codes, &split);
         },
         |panel, x, sums| product::super_blocks::<F>(panel, x, sums),
     );

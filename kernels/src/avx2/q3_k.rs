@@ -29,12 +29,13 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::super_blocks::<Q3_K, BYTES>(
+    many::super_blocks::<Q3_K, BYTES, 4>(
         weight,
         x,
         tile,
         |block| head(block),
         |block, half| codes(block, half),
+        |codes| codes,
     );
 }
 

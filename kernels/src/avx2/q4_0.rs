@@ -98,7 +98,7 @@ fn add(
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::blocks::<Q4_0, BYTES, 1>(weight, x, tile, |block| [codes(block)]);
+    many::blocks::<Q4_0, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
 }
 
 /// 32 codes of a block, 0…15: the low halves of its bytes, then the high ones.

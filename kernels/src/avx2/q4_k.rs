@@ -28,12 +28,13 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::super_blocks::<Q4_K, BYTES>(
+    many::super_blocks::<Q4_K, BYTES, 2>(
         weight,
         x,
         tile,
         |block| head(block),
-        |block, half| codes(block, half),
+        |block, half| bytes(block, half),
+        |[first, second]| nibbles(first, second),
     );
 }
 
@@ -68,11 +69,19 @@ pub(super) fn head<const BYTES: usize>(block: &[u8; BYTES]) -> Head {
     }
 }
 
-/// 128 codes of a block: the first or the second half.
+/// The bytes of 128 codes of a block: the first or the second half.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bytes(block: &[u8; BYTES], half: usize) -> [__m256i; 2] {
+    [load(part(block, 16 + 64 * half)), load(part(block, 48 + 64 * half))]
+}
+
+/// 128 codes of a block.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
-    nibbles(load(part(block, 16 + 64 * half)), load(part(block, 48 + 64 * half)))
+    let [first, second] = bytes(block, half);
+    nibbles(first, second)
 }
 
 /// The low halves of 32 bytes, then their high ones; and those of 32 more.

@@ -26,7 +26,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::blocks::<Q5_0, BYTES, 1>(weight, x, tile, |block| [codes(block)]);
+    many::blocks::<Q5_0, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
 }
 
 /// 32 codes of a block.

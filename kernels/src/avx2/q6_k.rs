@@ -21,19 +21,20 @@ const BYTES: usize = TensorType::Q6_K.block_bytes();
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {
         let block = &blocks[0];
-        super_blocks::dot::<Q6_K>(head(block), |half| codes(block, half), x, sum)
+        super_blocks::dot::<Q6_K>(head(block), |half| codes(bytes(block, half)), x, sum)
     });
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::super_blocks::<Q6_K, BYTES>(
+    many::super_blocks::<Q6_K, BYTES, 3>(
         weight,
         x,
         tile,
         |block| head(block),
-        |block, half| codes(block, half),
+        |block, half| bytes(block, half),
+        |bytes| codes(bytes),
     );
 }
 
@@ -48,13 +49,19 @@ fn head(block: &[u8; BYTES]) -> Head {
     }
 }
 
-/// 128 codes of a block: the first or the second half.
+/// The bytes of 128 codes of a block, the first or the second half: 64 lower fours of bits, then the
+/// upper twos.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
+fn bytes(block: &[u8; BYTES], half: usize) -> [__m256i; 3] {
     let bytes: &[[u8; 32]] = block[..192].as_chunks().0;
-    let (first, second, upper) =
-        (load(&bytes[2 * half]), load(&bytes[2 * half + 1]), load(&bytes[4 + half]));
+    [load(&bytes[2 * half]), load(&bytes[2 * half + 1]), load(&bytes[4 + half])]
+}
+
+/// The codes in such bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn codes([first, second, upper]: [__m256i; 3]) -> [__m256i; 4] {
     let four = _mm256_set1_epi8(15);
     let two = _mm256_set1_epi8(0x30);
     let code = |low: __m256i, upper: __m256i| {

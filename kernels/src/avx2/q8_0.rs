@@ -48,9 +48,10 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// bits, multiplied one after the other, several sums fit 16 bits.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::blocks::<Q8_0, BYTES, 2>(weight, x, tile, |block| {
+    let split = |codes: __m256i| {
         let four = _mm256_set1_epi8(15);
-        let codes = _mm256_xor_si256(load(part(block, 2)), _mm256_set1_epi8(-128));
+        let codes = _mm256_xor_si256(codes, _mm256_set1_epi8(-128));
         [_mm256_and_si256(codes, four), _mm256_and_si256(_mm256_srli_epi16::<4>(codes), four)]
-    });
+    };
+    many::blocks::<Q8_0, BYTES, 2>(weight, x, tile, |block| load(part(block, 2)), split);
 }

@@ -17,7 +17,7 @@ mod tile;
 
 use std::{marker::PhantomData, ops::Range};
 
-pub use self::tile::{Cut, Tile};
+pub use self::tile::{Cut, Part, Tile};
 use self::{
     crew::Crew,
     sync::{AtomicUsize, Ordering},
@@ -30,6 +30,8 @@ use self::{
 /// a thread that finds it busy does its work alone.
 pub struct Team<S = InOrder> {
     crew: Crew,
+    /// Jobs for more than one thread so far. Not one of [`sync`]'s: threads agree on nothing by it.
+    jobs: std::sync::atomic::AtomicU64,
     schedule: PhantomData<fn() -> S>,
 }
 
@@ -37,13 +39,20 @@ impl<S> Team<S> {
     /// A team of `threads`, the caller included; at least one.
     #[must_use]
     pub fn new(threads: usize) -> Self {
-        Self { crew: Crew::new(threads.max(1) - 1), schedule: PhantomData }
+        Self { crew: Crew::new(threads.max(1) - 1), jobs: 0.into(), schedule: PhantomData }
     }
 
     /// Number of threads, the caller included.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.crew.len() + 1
+    }
+
+    /// Number of jobs so far that had more than one tile, for a team of several threads. Each ends
+    /// with a barrier.
+    #[must_use]
+    pub fn jobs(&self) -> u64 {
+        self.jobs.load(Ordering::Relaxed)
     }
 
     /// Wakes the workers, at the beginning of a forward pass: waking a thread takes as long as a
@@ -67,23 +76,48 @@ impl<S: Schedule> Team<S> {
         tile: (usize, usize),
         work: impl Fn(&mut Tile<'_, T>) + Sync,
     ) {
-        if out.is_empty() {
-            return;
-        }
-        assert!(
-            width > 0 && out.len().is_multiple_of(width),
-            "{} values are no whole number of rows of {width}",
-            out.len()
-        );
-        let rows = out.len() / width;
-        let cut = Cut { rows, width, tile: (tile.0.clamp(1, rows), tile.1.clamp(1, width)) };
-        let (n, whole) = (cut.count(), Whole::new(out, cut));
-        let turn = if self.crew.len() == 0 || n == 1 { None } else { self.crew.turn() };
-        let Some(mut turn) = turn else {
-            for i in 0..n {
-                // SAFETY: each number comes once, and no other thread has the output.
-                work(&mut unsafe { whole.tile(i) });
+        let Some(whole) = Whole::cut(Part { out, width, tile }) else { return };
+        // SAFETY: each number comes once, and no other thread has the output.
+        self.share(whole.shape(), |i| work(&mut unsafe { whole.tile(i) }));
+    }
+
+    /// As [`Team::parallel_tiles`], for several outputs in one job: `work` is told which of them a
+    /// tile belongs to. A job ends with a wait for the slowest thread, so one is better than many.
+    ///
+    /// # Panics
+    /// As [`Team::parallel_tiles`].
+    pub fn parallel_parts<T: Send, const N: usize>(
+        &self,
+        parts: [Part<'_, T>; N],
+        work: impl Fn(usize, &mut Tile<'_, T>) + Sync,
+    ) {
+        let parts = parts.map(Whole::cut);
+        let count = |part: &Option<Whole<'_, T>>| part.as_ref().map_or(0, |w| w.shape().count());
+        let width = parts.iter().map(count).sum();
+        self.share(Cut { rows: 1, width, tile: (1, 1) }, |mut i| {
+            for (number, part) in parts.iter().enumerate() {
+                match part {
+                    Some(part) if i < part.shape().count() => {
+                        // SAFETY: each number comes once, and no other thread has the output.
+                        return work(number, &mut unsafe { part.tile(i) });
+                    }
+                    _ => i -= count(part),
+                }
             }
+        });
+    }
+
+    /// Calls `work` once with the number of each tile, on all threads.
+    fn share(&self, cut: Cut, work: impl Fn(usize) + Sync) {
+        let n = cut.count();
+        let turn = if self.crew.len() == 0 || n < 2 {
+            None
+        } else {
+            self.jobs.fetch_add(1, Ordering::Relaxed);
+            self.crew.turn()
+        };
+        let Some(mut turn) = turn else {
+            (0..n).for_each(work);
             return;
         };
         let next = AtomicUsize::new(0);
@@ -94,8 +128,7 @@ impl<S: Schedule> Team<S> {
                     claims.take(i),
                     "tile {i}, of rows {rows:?} and columns {cols:?}, was taken a second time"
                 );
-                // SAFETY: nobody can take a tile that is taken.
-                work(&mut unsafe { whole.tile(i) });
+                work(i);
             });
         });
         if let Some(i) = claims.untaken(n) {

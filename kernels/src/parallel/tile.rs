@@ -121,6 +121,17 @@ impl<T> Tile<'_, T> {
     }
 }
 
+/// One of several outputs of a job, and how it is cut: see
+/// [`Team::parallel_tiles`](super::Team::parallel_tiles).
+pub struct Part<'a, T> {
+    /// Rows of [`Part::width`] values.
+    pub out: &'a mut [T],
+    /// Values in a row.
+    pub width: usize,
+    /// Rows and columns of a tile.
+    pub tile: (usize, usize),
+}
+
 /// The output of which tiles are made.
 pub(super) struct Whole<'a, T> {
     base: *mut T,
@@ -132,11 +143,26 @@ pub(super) struct Whole<'a, T> {
 unsafe impl<T: Send> Sync for Whole<'_, T> {}
 
 impl<'a, T> Whole<'a, T> {
+    /// The output and its cut; `None` if it is empty.
+    ///
     /// # Panics
-    /// If `out` is not `cut.rows` rows of `cut.width`.
-    pub(super) fn new(out: &'a mut [T], cut: Cut) -> Self {
-        assert!(cut.rows.checked_mul(cut.width) == Some(out.len()), "an output of other sizes");
-        Self { base: out.as_mut_ptr(), cut, lifetime: PhantomData }
+    /// If it is no whole number of rows.
+    pub(super) fn cut(Part { out, width, tile }: Part<'a, T>) -> Option<Self> {
+        if out.is_empty() {
+            return None;
+        }
+        assert!(
+            width > 0 && out.len().is_multiple_of(width),
+            "{} values are no whole number of rows of {width}",
+            out.len()
+        );
+        let rows = out.len() / width;
+        let tile = (tile.0.clamp(1, rows), tile.1.clamp(1, width));
+        Some(Self { base: out.as_mut_ptr(), cut: Cut { rows, width, tile }, lifetime: PhantomData })
+    }
+
+    pub(super) fn shape(&self) -> Cut {
+        self.cut
     }
 
     /// Tile `i`.

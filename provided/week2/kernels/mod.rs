@@ -22,6 +22,7 @@ use crate::week2::{
     matrix::Matrix,
     parallel::Team,
 };
+use tiny_llm_kernels::parallel::Part;
 
 /// Rows of a weight matrix that a thread takes at a time: few, so that all threads are busy to the
 /// end.
@@ -99,7 +100,7 @@ pub fn serving(rung: Rung, tensor_type: TensorType, rows: usize) -> Rung {
 /// If the sizes do not fit, or this machine cannot run the rung.
 pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &mut [f32]) {
     let (_, kernel) = kernel(rung, weight.tensor_type, x.rows);
-    matmul_with(kernel, rung, team, weight, x, out);
+    multiply(team, x, [Product { kernel, rung, weight, out }]);
 }
 
 /// The same, and each row of `out` is to the last bit what it would be if `x` had that row alone:
@@ -111,56 +112,99 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &m
 /// # Panics
 /// As [`matmul`].
 pub fn matmul_alike(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &mut [f32]) {
-    matmul_with(alike(rung, weight.tensor_type, x.rows), rung, team, weight, x, out);
+    let kernel = alike(rung, weight.tensor_type, x.rows);
+    multiply(team, x, [Product { kernel, rung, weight, out }]);
+}
+
+/// Several products of one input, `(weight, out)` each, as one job of the team. Every output is what
+/// [`matmul`], or [`matmul_alike`], makes of it.
+///
+/// # Panics
+/// As [`matmul`].
+pub(crate) fn matmuls<const N: usize>(
+    choice: &Choice,
+    team: &Team,
+    x: Prepared<'_>,
+    products: [(&Matrix, &mut [f32]); N],
+) {
+    let product = |(weight, out): (_, _)| {
+        let weight: &Matrix = weight;
+        let rung = choice.rung(weight.tensor_type);
+        let kernel = if choice.is_alike() {
+            alike(rung, weight.tensor_type, x.rows)
+        } else {
+            kernel(rung, weight.tensor_type, x.rows).1
+        };
+        Product { kernel, rung, weight, out }
+    };
+    multiply(team, x, products.map(product));
+}
+
+/// A matrix, the kernel that multiplies with it, and where the product goes.
+struct Product<'a> {
+    kernel: Kernel,
+    rung: Rung,
+    weight: &'a Matrix,
+    out: &'a mut [f32],
+}
+
+impl Product<'_> {
+    /// # Panics
+    /// If the kernel cannot run here, or not on these sizes.
+    fn check(&self, x: Prepared<'_>) {
+        let Self { rung, weight, out, .. } = self;
+        assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
+        assert_eq!(
+            weight.cols, x.cols,
+            "a matrix of {} columns times rows of {} values",
+            weight.cols, x.cols
+        );
+        assert_eq!(
+            out.len(),
+            x.rows * weight.rows,
+            "room for {} values, expected {} rows of {}",
+            out.len(),
+            x.rows,
+            weight.rows
+        );
+        assert_eq!(
+            x.values.len(),
+            x.rows * x.cols,
+            "an input of {} values, expected {} rows of {}",
+            x.values.len(),
+            x.rows,
+            x.cols
+        );
+        if rung.wants_int8() {
+            let per_scale =
+                x.per_scale().expect("an input that was not quantized, on a rung of integers");
+            let block = weight.tensor_type.block_len();
+            assert!(
+                per_scale >= block,
+                "an input with a scale for each {per_scale} activations times blocks of {block} weights"
+            );
+        }
+    }
 }
 
 #[allow(unsafe_code, reason = "the one place where kernels are called")]
-fn matmul_with(
-    kernel: Kernel,
-    rung: Rung,
-    team: &Team,
-    weight: &Matrix,
-    x: Prepared<'_>,
-    out: &mut [f32],
-) {
-    assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
-    assert_eq!(
-        weight.cols, x.cols,
-        "a matrix of {} columns times rows of {} values",
-        weight.cols, x.cols
-    );
-    assert_eq!(
-        out.len(),
-        x.rows * weight.rows,
-        "room for {} values, expected {} rows of {}",
-        out.len(),
-        x.rows,
-        weight.rows
-    );
-    assert_eq!(
-        x.values.len(),
-        x.rows * x.cols,
-        "an input of {} values, expected {} rows of {}",
-        x.values.len(),
-        x.rows,
-        x.cols
-    );
-    if rung.wants_int8() {
-        let per_scale =
-            x.per_scale().expect("an input that was not quantized, on a rung of integers");
-        let block = weight.tensor_type.block_len();
-        assert!(
-            per_scale >= block,
-            "an input with a scale for each {per_scale} activations times blocks of {block} weights"
-        );
-    }
-    let stretch = weight.rows.div_ceil(STRETCHES * team.threads());
+fn multiply<const N: usize>(team: &Team, x: Prepared<'_>, products: [Product<'_>; N]) {
+    products.iter().for_each(|product| product.check(x));
+    let outputs: usize = products.iter().map(|product| product.weight.rows).sum();
+    let stretch = outputs.div_ceil(STRETCHES * team.threads());
     let grain = match x.rows {
         ..MANY => stretch.next_multiple_of(4).clamp(4, LONG),
         MANY..BATCH => stretch.next_multiple_of(GRAIN).clamp(GRAIN, LONG),
         _ => GRAIN,
     };
-    team.parallel_tiles(out, weight.rows, (x.rows, grain), |tile| {
+    let kernels = products.each_ref().map(|product| (product.kernel, product.weight));
+    let parts = products.map(|Product { weight, out, .. }| Part {
+        out,
+        width: weight.rows,
+        tile: (x.rows, grain),
+    });
+    team.parallel_parts(parts, |i, tile| {
+        let (kernel, weight) = kernels[i];
         // SAFETY: the machine has the rung's instructions, and those of the rungs below.
         unsafe { kernel(weight, &x, tile) }
     });

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use crate::week2::{
     input::{BLOCK, Input, Prepared},
-    kernels::{Choice, matmul, matmul_alike, quantize},
+    kernels::{Choice, matmuls, quantize},
     layer::Linear,
     matrix::Matrix,
     parallel::Team,
@@ -71,9 +71,16 @@ impl Plan {
 
     /// `out = input · weightᵀ`. Several matrices can share an input that is prepared for them.
     pub fn product(&self, weight: &Matrix, input: Prepared<'_>, out: &mut [f32]) {
-        let rung = self.kernels.rung(weight.tensor_type);
-        let matmul = if self.kernels.is_alike() { matmul_alike } else { matmul };
-        matmul(rung, &self.team, weight, input, out);
+        self.products(input, [(weight, out)]);
+    }
+
+    /// `out = input · weightᵀ` for several matrices, in one job of the team.
+    pub fn products<const N: usize>(
+        &self,
+        input: Prepared<'_>,
+        products: [(&Matrix, &mut [f32]); N],
+    ) {
+        matmuls(&self.kernels, &self.team, input, products);
     }
 
     /// The same for an input of one matrix alone: prepares it and multiplies.

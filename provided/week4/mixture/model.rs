@@ -194,12 +194,13 @@ impl MixtureModel {
         self.normed(&work.x, &layer.attention_norm, plan, &mut work.input);
         let projections = [&layer.q_proj, &layer.k_proj, &layer.v_proj];
         let input = plan.prepare(&mut work.input, &projections.map(|linear| &linear.weight));
-        let outputs = [(&mut work.q, q_size), (&mut work.k, kv_size), (&mut work.v, kv_size)];
-        for (linear, (out, size)) in projections.into_iter().zip(outputs) {
-            room(out, n * size);
-            plan.product(&linear.weight, input, out);
-            plan.add_bias(linear, out);
-        }
+        room(&mut work.q, n * q_size);
+        room(&mut work.k, n * kv_size);
+        room(&mut work.v, n * kv_size);
+        let [q, k, v] = projections.map(|linear| &linear.weight);
+        plan.products(input, [(q, &mut work.q), (k, &mut work.k), (v, &mut work.v)]);
+        let outputs = [&mut work.q, &mut work.k, &mut work.v];
+        projections.iter().zip(outputs).for_each(|(linear, out)| plan.add_bias(linear, out));
         for (x, norm, size) in
             [(&mut work.q, &layer.q_norm, q_size), (&mut work.k, &layer.k_norm, kv_size)]
         {

@@ -136,8 +136,7 @@ impl Model {
         let (n, size) = (input.rows, gate_proj.rows);
         work.gate.resize(n * size, 0.0);
         work.up.resize(n * size, 0.0);
-        plan.product(gate_proj, input, &mut work.gate);
-        plan.product(up_proj, input, &mut work.up);
+        plan.products(input, [(gate_proj, &mut work.gate), (up_proj, &mut work.up)]);
         work.input.resize(n, size);
         let (gate, up) = (&work.gate, &work.up);
         plan.team.parallel_rows(&mut work.input.values, size, ROWS, |t, out| {

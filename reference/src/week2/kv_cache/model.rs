@@ -161,12 +161,13 @@ impl Model {
         work.q.resize(n * q_size, 0.0);
         work.k.resize(n * kv_size, 0.0);
         work.v.resize(n * kv_size, 0.0);
+        let [q, k, v] = projections;
+        plan.products(input, [(q, &mut work.q), (k, &mut work.k), (v, &mut work.v)]);
         for (linear, out) in [
             (&layer.q_proj, &mut work.q),
             (&layer.k_proj, &mut work.k),
             (&layer.v_proj, &mut work.v),
         ] {
-            plan.product(&linear.weight, input, out);
             plan.add_bias(linear, out);
         }
         for (x, norm, size) in
@@ -208,8 +209,7 @@ impl Model {
         let (n, size) = (input.rows, gate_proj.rows);
         work.gate.resize(n * size, 0.0);
         work.up.resize(n * size, 0.0);
-        plan.product(gate_proj, input, &mut work.gate);
-        plan.product(up_proj, input, &mut work.up);
+        plan.products(input, [(gate_proj, &mut work.gate), (up_proj, &mut work.up)]);
         work.input.resize(n, size);
         let (gate, up) = (&work.gate, &work.up);
         plan.team.parallel_rows(&mut work.input.values, size, ROWS, |t, out| {

@@ -1,0 +1,64 @@
+//! How many jobs a forward pass gives to the threads: each ends with a barrier, which costs a small
+//! model more than its products gain.
+#![cfg(feature = "engine")]
+
+use tiny_llm_formats::{config::ModelConfig, gguf::TensorType};
+use tiny_llm_reference::week2::{
+    cache::{CacheShape, CacheType, DenseCache},
+    kernels::{Choice, Rung},
+    load::{Rope, build},
+    matrix::Matrix,
+    model::{Model, Workspace},
+    parallel::Team,
+    plan::{AttentionKind, Plan},
+    rope::RopeLayout,
+    rows::Row,
+};
+
+#[path = "parts/random_blocks.rs"]
+mod random_blocks;
+use random_blocks::matrix;
+
+/// SmolLM2-360M's sizes, but for layers and vocabulary.
+fn model(layers: usize) -> Model {
+    let json = format!(
+        r#"{{"model_type": "llama", "hidden_size": 960, "num_hidden_layers": {layers},
+        "num_attention_heads": 15, "num_key_value_heads": 5, "head_dim": 64,
+        "intermediate_size": 2560, "vocab_size": 64, "hidden_act": "silu", "rope_theta": 10000.0,
+        "max_position_embeddings": 64, "rms_norm_eps": 1e-5, "tie_word_embeddings": true}}"#
+    );
+    let config = ModelConfig::from_json(&json, "config.json").unwrap();
+    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+    build(config, &rope, 64, &mut |_: &str, shape: &[usize]| {
+        Ok(match *shape {
+            [rows, cols] => matrix(TensorType::Q4_0, rows, cols, || 7),
+            _ => Matrix::from_f32(1, shape[0], &vec![1.0; shape[0]]),
+        })
+    })
+    .unwrap()
+}
+
+/// Jobs of one pass of `rows` sequences.
+fn jobs(model: &Model, rows: usize) -> u64 {
+    let layers = model.layers.len();
+    let shape = CacheShape { layers, sequences: 16, kv_heads: 5, capacity: 8, head_dim: 64 };
+    let (mut cache, mut work) = (DenseCache::new(shape, CacheType::F16), Workspace::default());
+    let plan = Plan {
+        kernels: Choice::new(|_| Rung::best()),
+        attention: AttentionKind::Streaming,
+        team: Team::new(2),
+    };
+    let row = |sequence| Row { token: 7, position: 0, sequence, logits: true };
+    let rows: Vec<Row> = (0..rows).map(row).collect();
+    model.forward(&rows, &mut cache, &plan, &mut work);
+    plan.team.jobs()
+}
+
+/// With a job for each matrix, and one to quantize each input of more than one row, they were 8, 12,
+/// 12 and 19.
+#[test]
+fn a_layer_has_few_barriers() {
+    let (one, two) = (model(1), model(2));
+    let per_layer = |rows| jobs(&two, rows) - jobs(&one, rows);
+    assert_eq!([1, 4, 8, 16].map(per_layer), [5, 6, 9, 16]);
+}
