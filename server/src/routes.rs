@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 use axum::{
-    Router,
+    BoxError, Router,
     body::{Body, Bytes},
     extract::{Path, Request, State, rejection::PathRejection},
     http::{HeaderMap, HeaderValue, StatusCode, header},
@@ -12,6 +12,7 @@ use axum::{
     routing::{get, post},
 };
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use memmap2::MmapMut;
 use serde_json::{Value, json};
 use tokio::{task, time};
 
@@ -142,12 +143,13 @@ async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
         return Err(error.with(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type"));
     }
     let length = request.headers().get(header::CONTENT_LENGTH).and_then(|n| n.to_str().ok());
-    if length.and_then(|n| n.parse().ok()).is_some_and(|n: u64| n > most as u64) {
+    let length: Option<usize> = length.and_then(|n| n.parse().ok());
+    if length.is_some_and(|n| n > most) {
         return Err(too_long());
     }
-    let body = Limited::new(request.into_body(), most).collect();
+    let body = collect(Limited::new(request.into_body(), most), length);
     match time::timeout(app.settings.body_time, body).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
         Ok(Err(_)) => Err(ApiError::invalid("the body cannot be read to its end")),
         Err(_) => {
@@ -157,6 +159,23 @@ async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
             Err(error.with(StatusCode::REQUEST_TIMEOUT, "body_too_slow"))
         }
     }
+}
+
+/// Collects a body of `length` bytes, if that is known. A long one gets pages of its own, which go
+/// back to the system at its end: the heap keeps some of what many long bodies have used.
+async fn collect(mut body: Limited<Body>, length: Option<usize>) -> Result<Bytes, BoxError> {
+    let Some(length) = length.filter(|&n| n > LONG) else {
+        return Ok(body.collect().await?.to_bytes());
+    };
+    let (mut pages, mut filled) = (MmapMut::map_anon(length)?, 0);
+    while let Some(frame) = body.frame().await {
+        if let Ok(data) = frame?.into_data() {
+            let room = pages.get_mut(filled..filled + data.len());
+            room.ok_or("more bytes than announced")?.copy_from_slice(&data);
+            filled += data.len();
+        }
+    }
+    Ok(Bytes::from_owner(pages).slice(..filled))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -1,7 +1,13 @@
 //! Many clients at once. Every answer that survives is the one that its request gets alone, and when
 //! all have left nothing stays behind.
 
-use std::{io::Write, net::Shutdown, thread, time::Duration};
+use std::{
+    io::Write,
+    net::Shutdown,
+    sync::Barrier,
+    thread,
+    time::{Duration, Instant},
+};
 
 use tiny_llm_harness::fixtures::Json;
 
@@ -145,4 +151,56 @@ fn a_crowd_that_shares_its_prompts_and_guesses_gets_the_same_answers() {
     until("all have left", || is_quiet(&server));
     assert!(metric(server.address, "tiny_llm_prefix_tokens_found_total") > 0.0, "nothing shared");
     assert!(metric(server.address, "tiny_llm_drafted_total") > 0.0, "nothing proposed");
+}
+
+/// Prompts of a megabyte cannot fit, and are refused before they are tokenized. A short request does
+/// not wait for them, and less than half of their memory stays with the process.
+#[test]
+fn megabyte_prompts_delay_no_short_request_and_keep_no_memory() {
+    const LONG: usize = 60;
+    let server = Program::start(&[]);
+    let text = "Once upon a time there was a small bear. ".repeat(25_000)[..1_000_000].to_owned();
+    let long = format!(r#"{{"model": "m", "prompt": "{text}", "max_tokens": 2}}"#);
+    let short = || {
+        let mut connection = Connection::open(server.address);
+        let body = r#"{"model": "m", "prompt": "Once", "max_tokens": 2, "temperature": 0}"#;
+        connection.post("/v1/completions", body);
+        let answer = connection.answer();
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.json()["choices"][0]["text"].to_string()
+    };
+    let alone = short();
+    #[cfg(target_os = "linux")]
+    let (memory, ticks) = (server.memory(), server.ticks());
+    let all_open = Barrier::new(LONG + 1);
+    let waited = thread::scope(|scope| {
+        for _ in 0..LONG {
+            scope.spawn(|| {
+                let mut connection = Connection::open(server.address);
+                let request = post("/v1/completions", &long, "");
+                let (first, rest) = request.split_at(request.len() / 2);
+                connection.send(first.as_bytes());
+                all_open.wait();
+                connection.send(rest.as_bytes());
+                let code = Some("context_length_exceeded");
+                connection.answer().is_error(400, Some("prompt"), code);
+            });
+        }
+        all_open.wait();
+        let start = Instant::now();
+        assert_eq!(short(), alone, "beside long prompts");
+        start.elapsed()
+    });
+    println!("beside {LONG} long prompts a short request took {waited:?}");
+    // `--full` asks for larger crowds. It takes a fraction of a second on an idle machine.
+    if clients() > 100 {
+        assert!(waited < Duration::from_secs(10), "{waited:?}");
+    }
+    #[cfg(target_os = "linux")]
+    {
+        println!("all took {} hundredths of a second of processor time", server.ticks() - ticks);
+        let kept = || server.memory().saturating_sub(memory);
+        until("the memory is released", || kept() < (LONG * text.len() / 2) as u64);
+        println!("the server keeps {} bytes more than the {memory} before", kept());
+    }
 }

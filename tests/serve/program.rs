@@ -63,6 +63,15 @@ impl Program {
         std::fs::read_dir(format!("/proc/{}/fd", self.id())).expect("a list").count()
     }
 
+    /// Processor time that it has used, in clock ticks (hundredths of a second).
+    #[cfg(target_os = "linux")]
+    pub(crate) fn ticks(&self) -> u64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.id())).expect("it runs");
+        let (_, fields) = stat.rsplit_once(')').expect("a name in brackets");
+        let fields = fields.split_whitespace().skip(11).take(2);
+        fields.map(|ticks| ticks.parse::<u64>().expect("a number")).sum()
+    }
+
     /// Memory that it uses, in bytes.
     #[cfg(target_os = "linux")]
     pub(crate) fn memory(&self) -> u64 {

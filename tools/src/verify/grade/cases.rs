@@ -2,7 +2,8 @@
 //! `tests/hostile/`.
 //!
 //! A hostile submission is a text: a line on what it does (`# …`), perhaps what its results must say
-//! (`# at last: …`), and blocks that change a submission of nothing but stubs:
+//! (`# at last: …`) or must not say (`# never: …`), and blocks that change a submission of nothing
+//! but stubs:
 //!
 //! ```text
 //! == body softmax                      what stands in the place of this function's `todo!`
@@ -42,6 +43,8 @@ pub(super) struct Case {
     pub(super) passed: usize,
     /// A part of its results.
     pub(super) at_last: Option<String>,
+    /// No part of its results.
+    pub(super) never: Option<String>,
     /// A part of its row in the table.
     pub(super) shown: Option<&'static str>,
 }
@@ -214,8 +217,9 @@ impl Maker<'_> {
             .replace("{REPORT}", &format!("{:?}", self.report()?));
         let (head, blocks) = text.split_once("\n== ").context("it has no block")?;
         let mut case = self.all(name, 0, |file| file.stub.clone());
-        case.at_last =
-            head.lines().find_map(|line| Some(line.strip_prefix("# at last: ")?.to_owned()));
+        let said =
+            |start: &str| head.lines().find_map(|line| Some(line.strip_prefix(start)?.to_owned()));
+        (case.at_last, case.never) = (said("# at last: "), said("# never: "));
         for block in blocks.split("\n== ") {
             let (title, text) = block.split_once('\n').unwrap_or((block, ""));
             let (kind, of) = title.split_once(' ').context("a block has no name")?;

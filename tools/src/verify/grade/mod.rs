@@ -7,7 +7,7 @@ mod cases;
 
 use std::{
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -134,19 +134,24 @@ fn judge(out: &Path, case: &Case, printed: &str) -> Result<()> {
     if let Some(at_last) = &case.at_last {
         ensure!(text.contains(at_last), "its results do not say {at_last:?}: {}", results["tests"]);
     }
+    if let Some(never) = &case.never {
+        ensure!(!text.contains(never), "its results say {never:?}: {}", results["tests"]);
+    }
     Ok(())
 }
 
 /// What no submission may change: files beside the course that cargo would read, and those that
 /// the hostile ones try to write.
 fn outside(root: &Path) -> Vec<Option<Vec<u8>>> {
-    let written = Path::new("/tmp/owned-by-a-submission").to_owned();
+    let written = ["/tmp".into(), root.join("tests/fixtures"), root.join("models")]
+        .map(|folder: PathBuf| folder.join("owned-by-a-submission"));
     let configurations = root.ancestors().map(|folder| folder.join(".cargo/config.toml"));
     let work = root.join("target/grade/cell");
     let below = ["", "scratch", "scratch/0", "scratch/0/out"]
         .map(|folder| work.join(folder).join(".cargo/config.toml"));
     let fixtures = root.join("tests/fixtures/week1_day1.safetensors");
-    let paths = configurations.chain(below).chain([written, fixtures, root.join("src/lib.rs")]);
+    let paths =
+        configurations.chain(below).chain(written).chain([fixtures, root.join("src/lib.rs")]);
     paths.map(|path| fs::read(path).ok()).collect()
 }
 
