@@ -207,11 +207,7 @@ impl Program {
         let features: String =
             days.iter().map(|day| format!(",tiny-llm/{}", day.feature)).collect();
         let features = format!("tiny-llm/reference,tiny-llm/fresh{features}");
-        let mut arguments = vec!["--test", PROGRAM, "--features", &features];
-        if days.iter().any(|day| day.apart.is_some()) {
-            // The features of wgpu's libraries are then those of the unit tests, and it is built once.
-            arguments.extend(["--package", "tiny-llm", "--package", "tiny-llm-reference"]);
-        }
+        let arguments = ["--test", PROGRAM, "--features", &features];
         let mut programs = build(root, tree, emulation.as_ref(), &arguments)?;
         let path = programs.remove(PROGRAM).context("cargo built no test program")?;
         Self::open(tree, path, emulation)

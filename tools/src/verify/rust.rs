@@ -121,8 +121,9 @@ pub(super) fn unit_tests(v: &Verification) -> Result<Outcome> {
     let packages = ["formats", "kernels", "schema", "harness", "cli", "server", "reference"];
     let packages = packages.map(|name| format!("--package tiny-llm-{name}")).join(" ");
     let features = "tiny-llm-formats/text,tiny-llm-reference/text";
-    let debug =
-        v.cargo_succeeds(&format!("test --no-fail-fast {packages} --features {features}"))?;
+    let mut debug = v.cargo(&format!("test --no-fail-fast {packages} --features {features}"));
+    // Each is built once, with features that no other step has.
+    let debug = succeeds(debug.env("CARGO_PROFILE_DEV_INCREMENTAL", "false"))?;
     // With the features that the step `gpu` has: wgpu takes minutes to build.
     let gpu = v.cargo_succeeds(
         "test --no-fail-fast --package tiny-llm-gpu --package tiny-llm-reference --features \

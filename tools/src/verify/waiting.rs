@@ -59,8 +59,9 @@ fn held(folder: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// The program that fetches, among the sets of features.
-const FETCH: &str = "fetch";
+/// Packages that are built by themselves, among the sets of features: the program that fetches, and
+/// the bridge.
+const BY_THEMSELVES: [&str; 2] = ["tiny-llm-fetch", "tiny-llm-bridge"];
 
 /// How long the command took; whether it succeeds does not matter, as tests are red here.
 fn answered(command: &mut Command) -> Result<Duration> {
@@ -81,8 +82,8 @@ fn answered(command: &mut Command) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// Every library has the same features in every day, in the command line and in its programs: with others it would
-/// be built anew. Days that are apart may ask for more: beside what they build, that is little.
+/// Every library has the same features in every day, in the command line, in its programs and in the bridge: with
+/// others it would be built anew. Days that are apart may ask for more: beside what they build, that is little.
 pub(super) fn libraries(v: &Verification) -> Result<Outcome> {
     let together = v.curriculum.days().filter(|day| day.apart.is_none());
     let mut sets: Vec<String> = together.map(|day| day.feature.clone()).collect();
@@ -90,12 +91,12 @@ pub(super) fn libraries(v: &Verification) -> Result<Outcome> {
     sets.push("cli".to_owned());
     sets.push("cli,reference".to_owned());
     sets.push("serve".to_owned());
-    sets.push(FETCH.to_owned());
+    sets.extend(BY_THEMSELVES.map(str::to_owned));
     let mut asked: BTreeMap<String, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
     for set in &sets {
         let mut tree = v.cargo("tree --prefix none --format {p}|{f}");
-        if set == FETCH {
-            tree.args(["--package", "tiny-llm-fetch", "--edges", "normal,build"]);
+        if BY_THEMSELVES.contains(&set.as_str()) {
+            tree.args(["--package", set, "--edges", "normal,build"]);
         } else {
             tree.args(["--package", "tiny-llm", "--edges", "normal,build,dev", "--features", set]);
         }
