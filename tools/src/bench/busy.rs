@@ -26,13 +26,13 @@ pub(crate) struct Options {
     /// GGUF file [default: SmolLM2-360M's shape in Q4_0, with random weights]
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// Threads of the engine that uses them [default: one per core]
+    /// Number of engine threads [default: one per core]
     #[arg(short = 'j', long, value_name = "N", value_parser = value_parser!(u16).range(2..))]
     threads: Option<u16>,
-    /// Rounds, of which the median counts
+    /// Number of rounds (the median is reported)
     #[arg(long, value_name = "N", default_value = "5", value_parser = value_parser!(u16).range(1..))]
     rounds: u16,
-    /// A Python that has llama-cpp-python [default: that of .venv]
+    /// Python program with llama-cpp-python installed [default: the one in .venv]
     #[arg(long, value_name = "PROGRAM")]
     python: Option<PathBuf>,
 }

@@ -21,15 +21,13 @@ use crate::progress::Line;
 #[derive(Debug, Args)]
 #[group(id = "paired")]
 pub(super) struct Options {
-    /// Compare the finished reference with llama.cpp instead, on every GGUF file of this folder, in
-    /// alternating runs
+    /// Instead, compare the reference with llama.cpp on every GGUF file in this folder
     #[arg(long, value_name = "FOLDER")]
     peers: Option<PathBuf>,
-    /// And with this program, which takes MODEL -j N -c N --prompt-tokens N -n N --repeat N and
-    /// prints the JSON that ours prints
+    /// Also compare with this program (same options and JSON output as `llm bench`)
     #[arg(long, value_name = "NAME=PROGRAM", value_parser = Peer::other, requires = "peers")]
     peer: Vec<Peer>,
-    /// Numbers of threads to compare with
+    /// Numbers of threads to run each program with
     #[arg(
         long,
         value_name = "N,N",
@@ -38,10 +36,10 @@ pub(super) struct Options {
         requires = "peers"
     )]
     peer_threads: Vec<u16>,
-    /// How often each pair is run
+    /// Number of alternating runs of each pair
     #[arg(long, value_name = "N", default_value = "5", value_parser = value_parser!(u16).range(1..), requires = "peers")]
     pairs: u16,
-    /// Only tasks whose names contain this
+    /// Run only tasks whose names contain TEXT
     #[arg(long, value_name = "TEXT", requires = "peers")]
     task: Option<String>,
 }
