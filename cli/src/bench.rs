@@ -199,7 +199,7 @@ impl Report {
     fn text(&self) -> String {
         const NOT_MEASURED: &str = "not measured on this platform";
         let split =
-            |m: Memory| format!("{} of its own, {} of mapped files", mib(m.own), mib(m.mapped));
+            |m: Memory| format!("{} private, {} of mapped files", mib(m.own), mib(m.mapped));
         let loaded = self.loaded.map_or(NOT_MEASURED.to_owned(), split);
         let end = self.end.map_or(NOT_MEASURED.to_owned(), split);
         let peak = self.end.map_or(NOT_MEASURED.to_owned(), |m| mib(m.peak));

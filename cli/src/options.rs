@@ -324,7 +324,7 @@ impl SamplingOptions {
 
 /// Parses a whole number.
 pub(super) fn count(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| "expected a whole number from 0 on".to_owned())
+    text.parse().map_err(|_| "expected a whole number of at least 0".to_owned())
 }
 
 /// Parses a whole number above 0.
@@ -332,7 +332,7 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     count(text)
         .ok()
         .filter(|&n| n > 0)
-        .ok_or_else(|| "expected a whole number from 1 on".to_owned())
+        .ok_or_else(|| "expected a whole number of at least 1".to_owned())
 }
 
 /// More threads than any supported machine has cores. A system may refuse to start more.

@@ -103,7 +103,7 @@ pub(super) fn budget(text: &str) -> Result<usize, String> {
     count(text)
         .ok()
         .filter(|&n| n != 1)
-        .ok_or_else(|| "expected a whole number from 2 on, or 0 for no limit".to_owned())
+        .ok_or_else(|| "expected a whole number of at least 2, or 0 for no limit".to_owned())
 }
 
 pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {

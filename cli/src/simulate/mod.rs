@@ -310,9 +310,9 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 fn not_negative(text: &str) -> Result<f64, String> {
-    number(text).filter(|x| *x >= 0.0).ok_or_else(|| "expected a number from 0 on".to_owned())
+    number(text).filter(|x| *x >= 0.0).ok_or_else(|| "expected a number of at least 0".to_owned())
 }
 
 fn from_one(text: &str) -> Result<f64, String> {
-    number(text).filter(|x| *x >= 1.0).ok_or_else(|| "expected a number from 1 on".to_owned())
+    number(text).filter(|x| *x >= 1.0).ok_or_else(|| "expected a number of at least 1".to_owned())
 }
