@@ -1,4 +1,4 @@
-"""`python -m cluster`: the application on this machine, until Ctrl-C."""
+"""Serves a model on a Ray cluster, until Ctrl-C."""
 
 import argparse
 import signal
@@ -16,16 +16,16 @@ from .routing import CLASSES
 def arguments():
     parser = argparse.ArgumentParser(prog="python -m cluster", description=__doc__.splitlines()[0])
     parser.add_argument("--model", type=located, default=str(ROOT / "models/tiny-story"), help="folder, GGUF file or name (default: the embedded model)")
-    parser.add_argument("--solution", choices=["reference", "student"], default="student", help="whose engine (default: yours)")
-    parser.add_argument("--replicas", type=int, help="a fixed number (default: as many as the queue asks for, --max-replicas at most)")
-    parser.add_argument("--max-replicas", type=int, default=2)
-    parser.add_argument("--routing", choices=sorted(CLASSES), default="prefix")
-    parser.add_argument("--max-batch", type=int, default=16, help="requests that each replica computes at once")
-    parser.add_argument("--pages", type=int, default=512, help="pages of each replica's cache, which are shared by prompts that begin alike")
-    parser.add_argument("-j", "--threads", type=int, default=1, help="of each replica")
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--address", help="of a cluster that runs already (default: start one here)")
+    parser.add_argument("--solution", choices=["reference", "student"], default="student", help="engine to run (default: student, your own)")
+    parser.add_argument("--replicas", type=int, help="fixed number of replicas (default: as the queue requires, up to --max-replicas)")
+    parser.add_argument("--max-replicas", type=int, default=2, help="maximum number of replicas (default: 2)")
+    parser.add_argument("--routing", choices=sorted(CLASSES), default="prefix", help="routing policy (default: prefix)")
+    parser.add_argument("--max-batch", type=int, default=16, help="batch slots per replica (default: 16)")
+    parser.add_argument("--pages", type=int, default=512, help="pages of the KV cache per replica (default: 512)")
+    parser.add_argument("-j", "--threads", type=int, default=1, help="number of threads per replica (default: 1)")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8000, help="port to listen on (default: 8000)")
+    parser.add_argument("--address", help="address of a running cluster (default: start one here)")
     return parser.parse_args()
 
 

@@ -133,7 +133,7 @@ class Front:
                     continue
                 return Response(body, status, dict(headers))
             except BackPressureError:
-                message = "every replica has as much as it can take; come again soon"
+                message = "every replica is full: retry later"
                 return refusal(429, message, "rate_limit_error", "queue_full", {"retry-after": "1"})
             except GONE as error:
                 LOG.warning("a replica is gone, asking another: %s", type(error).__name__)

@@ -1,4 +1,4 @@
-"""Answers a file of requests on a cluster, by Ray Data: as `cargo llm batch` does on one machine.
+"""Answers a file of requests on a cluster, with Ray Data (on one machine, use `cargo llm batch`).
 
     python -m cluster.batch requests.jsonl --out answers --replicas 2
 
@@ -142,12 +142,12 @@ def check(out, file, lines):
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m cluster.batch", description=__doc__.splitlines()[0])
-    parser.add_argument("requests", type=Path, help="a JSON object a line, with OpenAI's names: prompt or messages, max_tokens, …")
-    parser.add_argument("--out", type=Path, required=True, help="folder for the answers' parts; FOLDER.jsonl is the whole")
+    parser.add_argument("requests", type=Path, help="file of requests, one JSON object per line: prompt or messages, max_tokens, …")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the partial answers (the complete file is OUT.jsonl)")
     parser.add_argument("--model", type=located, default=str(ROOT / "models/tiny-story"), help="folder, GGUF file or name (default: the embedded model)")
-    parser.add_argument("--solution", choices=["reference", "student"], default="student")
-    parser.add_argument("--replicas", type=int, default=1)
-    parser.add_argument("--address", help="of a cluster that runs already (default: start one here)")
+    parser.add_argument("--solution", choices=["reference", "student"], default="student", help="engine to run (default: student, your own)")
+    parser.add_argument("--replicas", type=int, default=1, help="number of replicas (default: 1)")
+    parser.add_argument("--address", help="address of a running cluster (default: start one here)")
     args = parser.parse_args()
     own = {} if args.address else {"num_cpus": max(args.replicas + 1, os.cpu_count() or 1), "include_dashboard": False}
     ray.init(args.address, log_to_driver=False, runtime_env=HERE, **own)

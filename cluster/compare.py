@@ -1,4 +1,4 @@
-"""What `cargo llm simulate` says of R replicas, beside what R replicas do: one load, on this machine.
+"""Compares predictions of `cargo llm simulate` with measurements of replicas on this machine.
 
     cargo build --release --features cli,reference
     python -m cluster.compare --replicas 1,2
@@ -182,12 +182,12 @@ def quantile(values, share):
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m cluster.compare", description=__doc__.splitlines()[0])
-    parser.add_argument("--program", type=Path, default=ROOT / "target/release/tiny-llm", help="the command line, built with the reference")
-    parser.add_argument("--replicas", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2])
-    parser.add_argument("--requests", type=int, default=300)
-    parser.add_argument("--beginnings", type=int, default=24)
-    parser.add_argument("--rate", type=float, default=8.0, help="requests a second")
-    parser.add_argument("--cost", help="what a step takes, as `simulate --cost` has it (default: it is measured)")
+    parser.add_argument("--program", type=Path, default=ROOT / "target/release/tiny-llm", help="command line built with the reference (default: target/release/tiny-llm)")
+    parser.add_argument("--replicas", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2], help="numbers of replicas, separated by commas (default: 1,2)")
+    parser.add_argument("--requests", type=int, default=300, help="number of requests (default: 300)")
+    parser.add_argument("--beginnings", type=int, default=24, help="number of shared prefixes (default: 24)")
+    parser.add_argument("--rate", type=float, default=8.0, help="requests per second (default: 8)")
+    parser.add_argument("--cost", help="cost of a step, as for `simulate --cost` (default: measured here)")
     args = parser.parse_args()
 
     step, said = (args.cost, f"--cost {args.cost}") if args.cost else cost(args.program)

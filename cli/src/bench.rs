@@ -26,7 +26,7 @@ use super::{
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// Length of the prompt in tokens (their ids are arbitrary)
+    /// Length of the prompt in tokens (with arbitrary ids)
     #[arg(long, value_name = "N", default_value = "64", value_parser = at_least_one, allow_negative_numbers = true)]
     prompt_tokens: usize,
     /// Number of new tokens
@@ -35,10 +35,10 @@ pub(super) struct Args {
     /// Generate N times and report the fastest
     #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one, allow_negative_numbers = true)]
     repeat: usize,
-    /// Also measure the bandwidth of memory and the speed of the matrix units
+    /// Also measure memory bandwidth and the speed of the matrix units
     #[arg(long)]
     bandwidth: bool,
-    /// Measure every rung of the kernel ladder, slowest first
+    /// Measure every set of kernels (see --kernels), slowest first
     #[arg(long, conflicts_with_all = ["kernels", "json", "bandwidth"])]
     ladder: bool,
     /// Print a JSON object
@@ -199,7 +199,7 @@ impl Report {
     fn text(&self) -> String {
         const NOT_MEASURED: &str = "not measured on this platform";
         let split =
-            |m: Memory| format!("{} of its own, {} of mapped files", mib(m.own), mib(m.mapped));
+            |m: Memory| format!("{} private, {} of mapped files", mib(m.own), mib(m.mapped));
         let loaded = self.loaded.map_or(NOT_MEASURED.to_owned(), split);
         let end = self.end.map_or(NOT_MEASURED.to_owned(), split);
         let peak = self.end.map_or(NOT_MEASURED.to_owned(), |m| mib(m.peak));

@@ -19,11 +19,10 @@ use super::{
 use tiny_llm_formats::{chat::Message, request::Request, text::Tokenizer};
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Each line of input is a message. Empty lines are ignored. /clear forgets the conversation.\n\
-              /exit or the end of the input ends the chat. Ctrl-C stops the current answer. A second\n\
-              Ctrl-C, or one between answers, ends the chat (exit code 130)."
-)]
+#[command(after_help = "Each line of input is a message. Empty lines are ignored.\n\
+              /clear starts a new conversation. /exit, or the end of the input, ends the chat.\n\
+              Ctrl-C during an answer stops that answer. A second Ctrl-C, or Ctrl-C at the prompt,\n\
+              ends the chat with exit code 130.")]
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
@@ -39,10 +38,10 @@ pub(super) struct Args {
     speed: SpeedOptions,
     #[command(flatten)]
     form: FormOptions,
-    /// Send each line without the chat template and without history
+    /// Send each line alone, without the chat template or earlier messages
     #[arg(long, conflicts_with = "system")]
     raw: bool,
-    /// Do not print speeds and the reason the answer ended
+    /// Do not print speeds or why the answer ended
     #[arg(short, long)]
     quiet: bool,
 }

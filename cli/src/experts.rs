@@ -15,7 +15,7 @@ use super::{
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// Text to route
+    /// Text to run the model on
     #[arg(
         short,
         long,
@@ -23,7 +23,7 @@ pub(super) struct Args {
         default_value = "Once upon a time there was a little fox."
     )]
     prompt: String,
-    /// List every token with its experts and their weights
+    /// Also list every token with its experts and their weights
     #[arg(long)]
     tokens: bool,
 }

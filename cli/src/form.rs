@@ -11,10 +11,10 @@ use super::Form;
 /// The form that an answer must have.
 #[derive(clap::Args)]
 pub(super) struct FormOptions {
-    /// Force the answer to be a JSON object, however few tokens it may have
+    /// Force the answer to be a complete JSON object, even at the token limit
     #[arg(long, help_heading = "Week 3", conflicts_with = "schema")]
     json: bool,
-    /// Force the answer to be JSON that matches the JSON Schema in this file
+    /// Force the answer to be complete JSON that matches the JSON Schema in this file
     #[arg(long, value_name = "FILE", help_heading = "Week 3")]
     schema: Option<PathBuf>,
 }

@@ -16,8 +16,9 @@ use tiny_llm_formats::request::Request;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "The prompt is continued as plain text. For a model that answers, use `chat`. If the tokenizer\n\
-              asks for a first token (Llama), it is added. A final line break of piped input is dropped.\n\
+    after_help = "The prompt is continued as plain text. To talk to a chat model, use `chat`.\n\
+              If the tokenizer requires a start token (Llama), the command adds it.\n\
+              A line break at the end of standard input is removed.\n\
               --raw turns both off.\n\n\
               Exit codes: 0 done, 1 an error, 2 a wrong option, 101 an unwritten task,\n\
               130 ended by Ctrl-C."
@@ -37,13 +38,13 @@ pub(super) struct Args {
     speed: SpeedOptions,
     #[command(flatten)]
     form: FormOptions,
-    /// Use the prompt unchanged: add no first token, drop no line break
+    /// Use the prompt unchanged: add no start token, keep a final line break
     #[arg(long)]
     raw: bool,
     /// Print the prompt before its continuation
     #[arg(long)]
     echo: bool,
-    /// Do not print speeds and the reason the text ended
+    /// Do not print speeds or why the text ended
     #[arg(short, long)]
     quiet: bool,
 }

@@ -16,19 +16,19 @@ use super::{
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// Rows of the pass: 1 for decoding, more for a prompt
+    /// Number of tokens in the forward pass (1: decoding, more: a prompt)
     #[arg(long, value_name = "T", default_value = "1", value_parser = at_least_one)]
     rows: usize,
-    /// Write Graphviz source to this file (-: standard output)
+    /// Write the graph as Graphviz source to this file (-: standard output)
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
-    /// Print the bytes that the nodes need: one buffer each, and planned into one arena
+    /// Print the memory needed with one buffer per node, and with one planned arena
     #[arg(long)]
     memory: bool,
-    /// Show each backend's operations and the copies between backends
+    /// List which operations run on which backend, and the copies between backends
     #[arg(long, conflicts_with = "memory")]
     splits: bool,
-    /// Write an SVG picture to this file
+    /// Draw the graph as an SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }

@@ -19,17 +19,17 @@ const ELEMENTS: usize = 6;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Shapes list the slowest axis first: a matrix is [rows, columns], and each row is one output.\n\
-              (The file lists the fastest axis first.) Long texts and arrays are abbreviated."
+    after_help = "Shapes are printed as in PyTorch: a matrix is [rows, columns], with one row per output.\n\
+              A GGUF file stores them in the opposite order. Long texts and arrays are shortened."
 )]
 pub(super) struct Args {
     /// GGUF file, model folder or name
     #[arg(value_name = "MODEL", value_parser = located())]
     model: Located,
-    /// Measure the bandwidth of memory, and print the decode speed limit it implies
+    /// Measure memory bandwidth, and print the decode speed that it limits you to
     #[arg(long)]
     roofline: bool,
-    /// Threads that read [default: one per physical core]
+    /// Threads used for the measurement [default: one per physical core]
     #[arg(short = 'j', long, value_name = "N", value_parser = threads, requires = "roofline")]
     threads: Option<usize>,
 }

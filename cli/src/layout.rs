@@ -8,11 +8,14 @@ use tiny_llm_formats::gguf::TensorType;
 use super::{Solution, WrongOption, output::Output};
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "A STEP is one of transpose, permute:0,2,1,3 (axis i becomes the given axis),\n\
-    broadcast:5,4,1,1, view:NE:OFFSET (as view:2,4,1,1:8, keeping the strides), reshape:8,1\n\
-    and contiguous. Axes are numbered as in ggml: axis 0 runs along a row."
-)]
+#[command(after_help = "A STEP is one of these:\n\
+    \x20 transpose           swap axes 0 and 1\n\
+    \x20 permute:AXES        axis i becomes axis AXES[i], for example permute:0,2,1,3\n\
+    \x20 broadcast:SIZES     repeat axes of size 1, for example broadcast:5,4,1,1\n\
+    \x20 view:SIZES:OFFSET   offset in bytes, same strides, for example view:2,4,1,1:8\n\
+    \x20 reshape:SHAPE       for example reshape:8,1\n\
+    \x20 contiguous          copy the elements into consecutive order\n\
+    Axes are numbered as in ggml: axis 0 runs along a row.")]
 pub(super) struct Args {
     /// Shape as in PyTorch, for example 4,2
     #[arg(value_name = "SHAPE")]
@@ -20,7 +23,7 @@ pub(super) struct Args {
     /// Views to apply, in order
     #[arg(value_name = "STEP")]
     steps: Vec<Step>,
-    /// Element type: f32, f16, q8_0, q4_0, q4_k, …
+    /// Element type, for example f32, f16, q8_0, q4_0 or q4_k
     #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
     tensor_type: String,
 }
@@ -118,7 +121,10 @@ impl FromStr for Step {
 pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let named = |kind: &TensorType| kind.name().eq_ignore_ascii_case(&args.tensor_type);
     let tensor_type = TensorType::ALL.into_iter().find(named).ok_or_else(|| {
-        WrongOption(format!("--type: found {:?}, which is no type of a tensor", args.tensor_type))
+        WrongOption(format!(
+            "--type: found {:?}, expected a tensor type such as f32, q8_0 or q4_k",
+            args.tensor_type
+        ))
     })?;
     let Args { shape: Shape(shape), steps, .. } = args;
     let mut text = String::new();

@@ -72,12 +72,13 @@ pub use tiny_llm_schema::{
     name = "tiny-llm",
     version,
     disable_help_subcommand = true,
-    after_help = "A model is a folder, a GGUF file, or a name: OWNER/NAME[@REVISION][:FILE], where FILE is\n\
-              a GGUF file or its type, such as Q4_K_M. A path that exists wins over a name. Names are\n\
-              looked up in the cache of Hugging Face's tools (HF_HUB_CACHE, HF_HOME), into which\n\
-              `cargo llm fetch NAME` fetches a model.\n\n\
-              Set TINY_LLM_MODELS to use another folder than the repository's models/ for the\n\
-              embedded models."
+    after_help = "A model is a folder, a GGUF file, or a name: OWNER/NAME[@REVISION][:FILE].\n\
+              FILE is a GGUF file or its type, for example Q4_K_M.\n\
+              If a path with that name exists, the path is used.\n\
+              Names are looked up in Hugging Face's cache (HF_HUB_CACHE, HF_HOME).\n\
+              `cargo llm fetch NAME` downloads a model into that cache.\n\n\
+              TINY_LLM_MODELS sets the folder of the embedded models.\n\
+              Default: models/ in the repository."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -86,23 +87,23 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Continues a prompt, given with -p or on standard input.
+    /// Continues a prompt (from -p or standard input).
     Generate(generate::Args),
     /// Answers a file of requests, many at a time. Each line is a JSON object.
     Batch(batch::Args),
     /// Serves an OpenAI-compatible HTTP API. Builds the server on first use.
     Serve(Box<serve::Args>),
-    /// Downloads a model from Hugging Face's hub. Builds the program on first use.
+    /// Downloads a model from the Hugging Face Hub. Builds the downloader on first use.
     Fetch(fetch::Args),
-    /// Holds a conversation, one message per line of input.
+    /// Chats with a model, one message per line of input.
     Chat(chat::Args),
-    /// Writes the logits of every position of a sequence of token ids. Needs no tokenizer.
+    /// Writes the logits at every position of a token sequence. Needs no tokenizer.
     Logits(logits::Args),
     /// Measures load time, prefill and decode speed, and memory. Needs no tokenizer.
     Bench(bench::Args),
-    /// Simulates week 3's scheduler under a load of requests, from the cost of a step.
+    /// Simulates week 3's scheduler under load, with a cost model for each step.
     Simulate(simulate::Args),
-    /// Measures a model on held-out stories: exact answers by kind of question, and perplexity.
+    /// Scores a model on held-out stories: exact answers by kind of question, and perplexity.
     Score(score::Args),
     /// Measures how well a model predicts the tokens of held-out stories, or of a text file.
     Perplexity(perplexity::Args),
@@ -112,19 +113,19 @@ enum Command {
     Graph(graph::Args),
     /// Describes the GPU, its limits, and the speed of your kernels on it.
     Gpu,
-    /// Shows which experts each token of a text uses, and how many bytes it reads.
+    /// Shows which experts each token of a text is routed to, and how many bytes it reads.
     Experts(experts::Args),
-    /// Shows in which bytes the elements of a tensor and of its views are stored.
+    /// Shows where each element of a tensor, or of a view of it, is stored.
     Layout(layout::Args),
     /// Writes a model with random weights, for measurements.
     Synth(synth::Args),
     /// Writes a model as a GGUF file with smaller types.
     Quantize(quantize::Args),
-    /// Continues a prompt with a model whose weights stay in its file, within a memory budget.
+    /// Continues a prompt within a memory budget, reading the weights from a file as needed.
     Stream(stream::Args),
-    /// Writes a one-layer Llama as a file for `stream`: int8, one scale per row.
+    /// Converts a one-layer Llama to a file for `stream` (int8, one scale per row).
     StreamPack(stream::PackArgs),
-    /// Writes every activation to a file, or compares them with one (`cargo course trace`).
+    /// Writes every activation to a file, or compares them with such a file.
     #[command(hide = true)]
     Trace(trace::Args),
 }

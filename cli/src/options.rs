@@ -26,31 +26,31 @@ pub(super) struct ModelOption {
     /// Folder, GGUF file or name [default: the embedded model, models/tiny-story]
     #[arg(long, value_name = "MODEL", value_parser = located())]
     model: Option<Located>,
-    /// Engine: 1 or 2 [default: 1 for a folder, 2 for a GGUF file]
+    /// Week whose engine runs the model: 1 or 2 [default: 1 for a folder, 2 for a GGUF file]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2))]
     week: Option<u8>,
     /// Number of threads [default: one per physical core]
     #[arg(short = 'j', long, value_name = "N", value_parser = threads, help_heading = "Week 2's engine")]
     threads: Option<usize>,
-    /// Maximum tokens of prompt and answer together [default: the model's, at most 4096]
+    /// Maximum tokens of prompt plus answer [default: the model's maximum, up to 4096]
     #[arg(short = 'c', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
     context: Option<usize>,
-    /// Rung of the kernel ladder [default: your highest, or the machine's fastest with ours]
+    /// Kernels [default: the fastest you have written (llm-ref: the fastest that runs here)]
     #[arg(long, value_name = "RUNG", help_heading = "Week 2's engine")]
     kernels: Option<String>,
     /// Attention: two-pass or streaming [default: streaming]
     #[arg(long, value_name = "KIND", help_heading = "Week 2's engine")]
     attention: Option<String>,
-    /// Element type of the cache: f32, f16 or q8_0 [default: f16]
+    /// Element type of the KV cache: f32, f16 or q8_0 [default: f16]
     #[arg(long, value_name = "TYPE", help_heading = "Week 2's engine")]
     cache_type: Option<String>,
-    /// Engine: direct, graph (week 4), or arena (a graph in one arena) [default: direct]
+    /// How to run the model: direct, graph, or arena (a graph in one arena) [default: direct]
     #[arg(long, value_name = "ENGINE", help_heading = "Week 4")]
     engine: Option<String>,
-    /// Backend of the graph: cpu, gpu, auto (gpu if present), or twin:OP,… (lacks those ops)
+    /// Graph backend: cpu, gpu, auto, or twin:OP,… (a second CPU backend without these ops)
     #[arg(long, value_name = "BACKEND", help_heading = "Week 4")]
     backend: Option<String>,
-    /// Recompute every position for every token
+    /// Do not use a KV cache: recompute every position for every token
     #[arg(long, help_heading = "Week 2's engine")]
     no_cache: bool,
     #[arg(skip)]
@@ -60,10 +60,10 @@ pub(super) struct ModelOption {
 /// Options that speed up an answer without changing it.
 #[derive(clap::Args, Clone, Default)]
 pub(super) struct SpeedOptions {
-    /// Save the prompt's keys and values to this file, and reuse those already in it
+    /// File that stores the prompt's keys and values, for reuse by later runs
     #[arg(long, value_name = "FILE", help_heading = "Week 3")]
     cache: Option<PathBuf>,
-    /// Propose tokens with a draft model (folder, GGUF file or name), or `lookup` (from the text)
+    /// Draft tokens with this model (folder, GGUF file or name), or from the text (`lookup`)
     #[arg(long, value_name = "MODEL", help_heading = "Week 3")]
     draft: Option<Draft>,
 }
@@ -290,7 +290,7 @@ pub(super) fn embedded(name: &str) -> PathBuf {
 /// How tokens are sampled.
 #[derive(clap::Args)]
 pub(super) struct SamplingOptions {
-    /// Divide the logits by T (0: always take the most probable token)
+    /// Temperature: divide the logits by T (0: always take the most probable token)
     #[arg(long, value_name = "T", default_value_t = SamplerOptions::greedy().temperature, value_parser = temperature, allow_negative_numbers = true)]
     temperature: f32,
     /// Sample from the K most probable tokens (0: off)
@@ -302,10 +302,10 @@ pub(super) struct SamplingOptions {
     /// Sample from tokens at least P times as probable as the most probable one (0: off)
     #[arg(long, value_name = "P", default_value_t = SamplerOptions::greedy().min_p, value_parser = min_p, allow_negative_numbers = true)]
     min_p: f32,
-    /// Penalize tokens that have occurred before (1: off)
+    /// Repetition penalty for tokens that have already occurred (1: off)
     #[arg(long, value_name = "X", default_value_t = SamplerOptions::greedy().repetition_penalty, value_parser = penalty, allow_negative_numbers = true)]
     repeat_penalty: f32,
-    /// Seed of the random generator. The same seed gives the same text.
+    /// Random seed. The same seed gives the same text.
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
     pub(super) seed: u64,
 }
@@ -324,7 +324,7 @@ impl SamplingOptions {
 
 /// Parses a whole number.
 pub(super) fn count(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| "expected a whole number from 0 on".to_owned())
+    text.parse().map_err(|_| "expected a whole number of at least 0".to_owned())
 }
 
 /// Parses a whole number above 0.
@@ -332,7 +332,7 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     count(text)
         .ok()
         .filter(|&n| n > 0)
-        .ok_or_else(|| "expected a whole number from 1 on".to_owned())
+        .ok_or_else(|| "expected a whole number of at least 1".to_owned())
 }
 
 /// More threads than any supported machine has cores. A system may refuse to start more.

@@ -20,21 +20,22 @@ const END_OF_TEXT: &str = "<|endoftext|>";
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Perplexity is exp of the mean negative log-likelihood of all tokens except the first of a\n\
-              text. 1 is perfect. A model that guesses has the size of the vocabulary. Each story is one\n\
-              text, including its end token. A text file is cut into pieces of --stretch tokens, each\n\
-              read on its own. Only compare models with the same tokenizer."
+    after_help = "Perplexity is exp of the mean negative log-likelihood of all tokens of a text except the\n\
+              first. 1 is perfect. A model that guesses at random scores the size of the vocabulary.\n\n\
+              Each story is one text. Its end token counts. A text file is cut into pieces of --stretch\n\
+              tokens, and the model reads each piece without the ones before it.\n\n\
+              Only models with the same tokenizer can be compared."
 )]
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// File with one JSON object per line, with text [default: models/eval/stories.jsonl]
+    /// File of stories: one {"text": …} per line [default: models/eval/stories.jsonl]
     #[arg(long, value_name = "FILE")]
     stories: Option<PathBuf>,
     /// Text file to use instead of stories
     #[arg(long, value_name = "FILE", conflicts_with = "stories")]
     text: Option<PathBuf>,
-    /// Tokens per piece of a text file [default: 512, or the context if it is shorter]
+    /// Tokens per piece of a text file [default: 512, or the context length if shorter]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, requires = "text")]
     stretch: Option<usize>,
     /// Maximum number of stories or pieces

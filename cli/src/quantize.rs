@@ -24,9 +24,10 @@ use tiny_llm_formats::gguf::{TensorInfo, TensorType, convert::metadata_from_fold
 #[derive(clap::Args)]
 #[command(
     after_help = "Types: f32, f16, bf16, q8_0, q6_k, q5_k_m, q5_1, q5_0, q4_k_m, q4_1, q4_0, q3_k_m, q2_k.\n\
-              q2_k and those ending in _m are mixes: the more important matrices get more bits. The output\n\
-              head is Q6_K, except with f32, f16, bf16 and q8_0. A matrix whose rows are not a multiple\n\
-              of 256 weights gets a type with blocks of 32. Vectors stay F32."
+              q2_k and the types ending in _m are mixes: more important matrices get more bits.\n\
+              The output head is stored as q6_k, except with f32, f16, bf16 and q8_0.\n\
+              A matrix whose row length is not a multiple of 256 gets a type with blocks of 32.\n\
+              Vectors stay f32."
 )]
 pub(super) struct Args {
     /// Model folder, GGUF file or name
@@ -35,10 +36,10 @@ pub(super) struct Args {
     /// GGUF file to write
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Type of the matrices
+    /// Type to convert the matrices to (see below)
     #[arg(long, value_name = "TYPE")]
     r#type: String,
-    /// Other type for matrices whose full name matches a regular expression (first match wins)
+    /// Type for the matrices whose full name matches this regex (repeatable, first match wins)
     #[arg(long, value_name = "PATTERN=TYPE", value_parser = tensor_override)]
     tensor: Vec<Override>,
     /// Replace OUT if it exists
@@ -49,7 +50,7 @@ pub(super) struct Args {
     threads: Option<usize>,
 }
 
-/// An override, as `blk.[0-3].ffn_.*=q6_k`.
+/// An override, for example `blk.[0-3].ffn_.*=q6_k`.
 #[derive(Debug, Clone)]
 struct Override {
     pattern: Regex,
@@ -59,7 +60,7 @@ struct Override {
 fn tensor_override(text: &str) -> Result<Override, String> {
     let (pattern, name) = text
         .rsplit_once('=')
-        .ok_or("expected a pattern, =, and a type, as in 'blk.[0-3].ffn_.*=q6_k'")?;
+        .ok_or("expected PATTERN=TYPE, for example 'blk.[0-3].ffn_.*=q6_k'")?;
     let tensor_type = name.parse()?;
     let pattern = Regex::new(&format!("^(?:{pattern})$"))
         .map_err(|e| format!("not a regular expression: {e}"))?;

@@ -29,24 +29,24 @@ const MAX_ANSWER: usize = 48;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "An answer is correct if it matches exactly up to the first line break, ignoring white space\n\
-              around it. Perplexity is exp of the mean negative log-likelihood of all tokens of a story\n\
-              except the first, including its end. Chance levels come from scores.json in the folder of\n\
-              the questions."
+    after_help = "An answer is correct if its first line is the expected text, ignoring white space around it.\n\n\
+              Perplexity is exp of the mean negative log-likelihood of all tokens of a story except the\n\
+              first. The end token counts.\n\n\
+              The scores of random guesses are read from scores.json, next to the file of questions."
 )]
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// File of questions, lines with kind, prompt, answer [default: models/eval/questions.jsonl]
+    /// File of questions (kind, prompt, answer per line) [default: models/eval/questions.jsonl]
     #[arg(long, value_name = "FILE")]
     questions: Option<PathBuf>,
-    /// File of stories, lines with text [default: models/eval/stories.jsonl]
+    /// File of stories: one {"text": …} per line [default: models/eval/stories.jsonl]
     #[arg(long, value_name = "FILE")]
     stories: Option<PathBuf>,
-    /// Maximum number of questions of each kind, and of stories
+    /// Maximum number of questions of each kind, and maximum number of stories
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Only score tool calls: exact and valid ones, without and with a schema
+    /// Score only tool calls: how many are exact and how many valid, with and without a schema
     #[arg(long, conflicts_with_all = ["stories", "json"])]
     tools: bool,
     /// Print a JSON object

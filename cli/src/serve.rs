@@ -35,7 +35,7 @@ pub struct Settings {
     pub host: String,
     /// Port. With 0, the system chooses one.
     pub port: u16,
-    /// Further names by which clients may reach the server.
+    /// Additional host names that clients may use.
     pub allow_hosts: Vec<String>,
     /// Name of the model.
     pub name: String,
@@ -47,7 +47,7 @@ pub struct Settings {
     pub max_choices: usize,
     /// Maximum tokens of a prompt; `None` for the whole context.
     pub max_prompt: Option<usize>,
-    /// Maximum bytes of a request's body.
+    /// Maximum size of a request body in bytes.
     pub max_body: usize,
     /// Maximum number of open connections.
     pub max_connections: usize,
@@ -59,7 +59,7 @@ pub struct Settings {
     pub body_time: Duration,
     /// Timeout for a client to accept any byte sent to it.
     pub write_time: Duration,
-    /// Time that running requests have to finish during a shutdown.
+    /// Time that running requests are given to finish at shutdown.
     pub grace: Duration,
     /// Key that clients must present.
     pub api_key: Option<String>,
@@ -108,72 +108,75 @@ pub struct Opened {
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Serves /v1/chat/completions, /v1/completions and /v1/models as in OpenAI's API, and /health,\n\
-    /metrics, /tokenize, /detokenize and a page at /. Unsupported options are refused by name.\n\
-    The chapter \"A server\" of the book lists them.\n\n\
-    TINY_LLM_API_KEY sets the key if --api-key doesn't. Prefer it: other users of the machine\n\
-    can see a command line.\n\n\
+    after_help = "Endpoints as in OpenAI's API: /v1/chat/completions, /v1/completions and /v1/models.\n\
+    Other endpoints: /health, /metrics, /tokenize, /detokenize, and a web page at /.\n\
+    A request that uses an unsupported option gets an error that names the option.\n\
+    The book's chapter \"A server\" lists the options.\n\n\
+    --gap also limits a step with prompts to twice the time of a step in which every slot\n\
+    decodes.\n\n\
+    The environment variable TINY_LLM_API_KEY sets the key if --api-key is not given. It is\n\
+    safer, because other users of this machine can see your command line.\n\n\
     On SIGTERM or Ctrl-C, the server refuses new requests, gives running ones --grace seconds\n\
     to finish, and exits with code 0."
 )]
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// Address to listen on (0.0.0.0: every address of this machine)
+    /// Address to listen on (0.0.0.0: all network interfaces)
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: String,
     /// Port to listen on (0: chosen by the system)
     #[arg(long, value_name = "N", default_value = "8080")]
     port: u16,
-    /// Further name by which clients may reach the server (may be repeated)
+    /// Additional host name that clients may use (repeatable)
     #[arg(long = "allow-host", value_name = "NAME")]
     allow_hosts: Vec<String>,
-    /// Name of the model [default: as given, or the name of its file or folder]
+    /// Model name for clients [default: as in --model, or the name of its file or folder]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Batch slots: requests computed at once
+    /// Number of batch slots (requests decoded at the same time)
     #[arg(long, value_name = "N", default_value = "16", value_parser = places)]
     max_batch: usize,
-    /// Maximum number of waiting requests (more are refused, to be retried later)
+    /// Maximum number of waiting requests (beyond that, clients are told to retry later)
     #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_negative_numbers = true)]
     max_queue: usize,
-    /// Maximum rows per step, prompts and answers (0: no limit) [default: 512 after day 2]
+    /// Maximum rows per step (0: no limit) [default: 512 once week 3, day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// Limit prompt steps to N × a decode-only step and 2 × a full batch (0: no limit)
+    /// Maximum time of a step with prompts, in decode-only steps (0: no limit)
     #[arg(long, value_name = "N", default_value = "3", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
-    /// Store keys and values in N pages of 32 positions, not one whole context per slot
+    /// Store the KV cache in N pages of 32 positions [default: one whole context per slot]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
     /// Reuse pages that hold the same prompt prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Propose tokens with a draft model (folder, GGUF file or name), or `lookup` (from the text)
+    /// Draft tokens with this model (folder, GGUF file or name), or from the text (`lookup`)
     #[arg(long, value_name = "MODEL")]
     draft: Option<Draft>,
-    /// Maximum answers per request (`n`)
+    /// Maximum answers per request (the field `n`)
     #[arg(long, value_name = "N", default_value = "8", value_parser = at_least_one)]
     max_choices: usize,
     /// Maximum tokens of a prompt [default: the context]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     max_prompt: Option<usize>,
-    /// Maximum bytes of a request's body
+    /// Maximum size of a request body in bytes
     #[arg(long, value_name = "N", default_value = "1048576", value_parser = at_least_one)]
     max_body: usize,
     /// Maximum number of open connections
     #[arg(long, value_name = "N", default_value = "4096", value_parser = at_least_one)]
     max_connections: usize,
-    /// Maximum unread tokens per client (a slower client is disconnected)
+    /// Maximum unread tokens per client (beyond that, the client is disconnected)
     #[arg(long, value_name = "N", default_value = "2048", value_parser = at_least_one)]
     client_queue: usize,
-    /// Seconds that running requests have to finish during a shutdown
+    /// Seconds that running requests are given to finish at shutdown
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = count, allow_negative_numbers = true)]
     grace: usize,
     /// Key that clients must present, as `Authorization: Bearer KEY` [default: none]
     #[arg(long, value_name = "KEY")]
     api_key: Option<String>,
-    /// Let pages from this origin (or `*`: any) call the server from a browser
+    /// Web origin whose pages may call the server (`*`: any)
     #[arg(long, value_name = "ORIGIN")]
     cors: Option<String>,
 }

@@ -14,10 +14,10 @@ use tiny_llm_formats::text::Tokenizer;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// File written by stream-pack
+    /// File written by `stream-pack`
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Folder or name of the model with the tokenizer [default: the embedded models/tiny-llm]
+    /// Model whose tokenizer to use (folder or name) [default: the embedded models/tiny-llm]
     #[arg(long, value_name = "MODEL", value_parser = located())]
     tokenizer: Option<Located>,
     /// Text to continue [default: standard input]
@@ -26,25 +26,25 @@ pub(super) struct Args {
     /// Maximum new tokens
     #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
     max_new_tokens: usize,
-    /// Memory budget in bytes: cache, weights in use, activations
+    /// Memory budget in bytes, for the cache, the weights in use and the activations
     #[arg(long, value_name = "BYTES", default_value = "532480", value_parser = at_least_one)]
     budget: usize,
-    /// Positions in the cache
+    /// Number of positions in the cache
     #[arg(short = 'c', long, value_name = "N", default_value = "1024", value_parser = at_least_one)]
     context: usize,
-    /// Rows of the MLP's weights held in memory at once
+    /// Number of rows of the MLP's weights to hold in memory at once
     #[arg(long, value_name = "N", default_value = "128", value_parser = at_least_one)]
     rows: usize,
-    /// Divide the logits by T (0: always take the most probable token)
+    /// Temperature: divide the logits by T (0: always take the most probable token)
     #[arg(long, value_name = "T", default_value = "0", value_parser = temperature, allow_negative_numbers = true)]
     temperature: f32,
     /// Sample from the K most probable tokens
     #[arg(long, value_name = "K", default_value = "40", value_parser = at_least_one)]
     top_k: usize,
-    /// Seed of the random generator. The same seed gives the same text.
+    /// Random seed. The same seed gives the same text.
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
-    /// List how the memory is used
+    /// List what uses the memory
     #[arg(long)]
     parts: bool,
     /// Print only the text
@@ -119,7 +119,7 @@ fn described(counts: StreamCounts) -> String {
 
 #[derive(clap::Args)]
 pub(super) struct PackArgs {
-    /// Folder or name of a Llama with one layer
+    /// Folder or name of a one-layer Llama
     #[arg(value_name = "IN", value_parser = located())]
     input: Located,
     /// File to write

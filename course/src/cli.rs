@@ -142,17 +142,17 @@ fn every_day() -> [Command; 8] {
                     .long("prompt")
                     .value_name("TEXT")
                     .allow_hyphen_values(true)
-                    .help("Text to run the model on, instead of the start of a story"),
+                    .help("Text to run the model on [default: the start of a story]"),
                 Arg::new("tokens")
                     .long("tokens")
                     .value_name("IDS")
                     .conflicts_with("prompt")
-                    .help("Token ids to run it on instead, separated by commas"),
+                    .help("Token ids to run the model on, separated by commas"),
                 Arg::new("model")
                     .long("model")
                     .value_name("FOLDER")
                     .value_parser(value_parser!(std::path::PathBuf))
-                    .help("Model folder, instead of the embedded model"),
+                    .help("Model folder [default: the embedded model]"),
             ]),
     ]
 }
@@ -161,9 +161,9 @@ fn every_day() -> [Command; 8] {
 fn now_and_then() -> [Command; 5] {
     [
         Command::new("borrow")
-            .about("Replace each todo! of a task or day with the reference's code (keeps your own code)")
+            .about("Replace every todo! of a task or day with the reference's code (keeps your own code)")
             .arg(place("week1-day2 3, or week1-day2 for all its open tasks").required(true))
-            .arg(flag("before", "Borrow all days before this one instead, so that you can begin here")),
+            .arg(flag("before", "Borrow all days before this one, so that you can begin here")),
         Command::new("return")
             .about("Put the todo! back in place of borrowed code")
             .arg(place("week1-day2 3, or week1-day2 for the whole day").required(true))
@@ -172,7 +172,7 @@ fn now_and_then() -> [Command; 5] {
                 "Also return code that you have changed (.course/recovery keeps the old file)",
             )),
         Command::new("book")
-            .about("Build the book and serve it on this machine (--build: only build it)")
+            .about("Build the book, and serve it on this machine (--build: only build it)")
             .arg(
                 Arg::new("options")
                     .num_args(0..)
@@ -182,13 +182,12 @@ fn now_and_then() -> [Command; 5] {
                     .help("Options for the book builder"),
             ),
         Command::new("doctor").about(
-            "Check this machine and this repository: what is missing, and how to get it",
+            "Check this machine and this repository, and say how to get what is missing",
         ),
         Command::new("update")
             .about("Update the course to a newer version, and keep your work")
             .arg(Arg::new("from").value_name("FROM").help(
-                "A folder with the newer course, or a git ref; without it, the default branch of \
-                 the remote upstream, else origin",
+                "Folder or git ref of the newer course [default: upstream's, or origin's, branch]",
             ))
             .arg(flag("dry-run", "Only list what would change")),
     ]

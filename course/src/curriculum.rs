@@ -261,7 +261,7 @@ impl Curriculum {
                     let folder = format!("src/week{}/", week.number);
                     ensure!(
                         task.file.starts_with(&folder),
-                        "{PATH}: {id}: file {} does not lie in {folder}",
+                        "{PATH}: {id}: file {} is not in {folder}",
                         task.file
                     );
                     ensure!(!task.functions.is_empty(), "{PATH}: {id} lists no function");

@@ -130,7 +130,7 @@ fn problems_of(root: &Path, day: &Day, only: Option<usize>) -> Vec<String> {
             continue;
         };
         if of_task.next().is_some() {
-            problems.push(format!("{path}: task {} stands there twice", task.number));
+            problems.push(format!("{path}: task {} appears twice", task.number));
         }
         if first.hints.len() != usize::from(HINTS) {
             problems.push(format!(
@@ -245,7 +245,7 @@ mod tests {
             ("'c'", "' '", "course/hints/week1-day1.toml: task 1: hint 3 is empty"),
             (", 'f'", "", "course/hints/week1-day1.toml: task 2: found 2 hints, expected 3"),
             ("number = 2", "number = 1", "course/hints/week1-day1.toml: no task 2"),
-            ("number = 2", "number = 1", "course/hints/week1-day1.toml: task 1 stands there twice"),
+            ("number = 2", "number = 1", "course/hints/week1-day1.toml: task 1 appears twice"),
             (
                 "number = 2",
                 "number = 3",

@@ -193,7 +193,7 @@ fn with_helpers(template: &Template, mut text: String) -> Result<String> {
             standing.iter().find(|&&i| outside(i)).and_then(|&i| item_name(lines[i]))
         {
             bail!(
-                "`{name}` is yours, and the reference's body of {} needs its own `{name}`; rename \
+                "you define `{name}`, and the reference's code for {} defines `{name}` too: rename \
                  yours first",
                 region.task
             );

@@ -106,7 +106,7 @@ fn first<'a>(
     }
     if let Some(number) = name.strip_prefix("day").filter(|number| is_number(number)) {
         let week = here.or(curriculum.days().next()).and_then(|day| day.feature.split('-').next());
-        let week = week.context("the course has no day")?;
+        let week = week.context("the course has no days")?;
         return Ok(Selection::Day(curriculum.day(&format!("{week}-day{number}"))?));
     }
     if let Some(number) = name.strip_prefix("task-").or(Some(&*name)).filter(|n| is_number(n)) {

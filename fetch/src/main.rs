@@ -10,9 +10,9 @@ use clap::Parser;
 use tiny_llm_fetch::{Plan, Settings, Show, fetch, size};
 use tiny_llm_formats::hub::Name;
 
-/// Downloads a model from Hugging Face's hub into its cache.
+/// Downloads a model from the Hugging Face Hub into Hugging Face's cache.
 ///
-/// Prints the model's path. An interrupted download continues where it ended.
+/// Prints the model's path. An interrupted download resumes where it stopped.
 #[derive(Parser)]
 #[command(
     name = "fetch",
@@ -23,13 +23,13 @@ use tiny_llm_formats::hub::Name;
                   HF_HUB_ETAG_TIMEOUT and HF_HUB_DOWNLOAD_TIMEOUT (seconds, default 10)."
 )]
 struct Options {
-    /// OWNER/NAME, and :FILE.gguf or :TYPE for one GGUF file of several.
+    /// Model: OWNER/NAME, plus :FILE.gguf or :TYPE if the repository has several GGUF files
     #[arg(value_name = "OWNER/NAME[:FILE]")]
     model: Name,
-    /// Branch, tag or commit (default: main).
+    /// Branch, tag or commit [default: main]
     #[arg(long)]
     revision: Option<String>,
-    /// Lists the files and their sizes, and downloads none.
+    /// Only list the files and their sizes
     #[arg(long)]
     dry_run: bool,
 }

@@ -60,7 +60,7 @@ impl Settings {
             "HF_ENDPOINT: found {endpoint:?}, expected an address such as https://huggingface.co"
         );
         let cache = cache_of(|name| of(name).map(Into::into), std::env::home_dir().as_deref())
-            .context("found no home folder, expected HF_HUB_CACHE with the folder of the cache")?;
+            .context("found no home folder: set HF_HUB_CACHE to the cache's folder")?;
         let token = match of("HF_TOKEN").or_else(|| of("HUGGING_FACE_HUB_TOKEN")) {
             Some(token) => Some(token),
             None if is_set("HF_HUB_DISABLE_IMPLICIT_TOKEN") => None,

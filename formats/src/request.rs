@@ -78,7 +78,7 @@ pub struct Limit {
 impl Limit {
     /// Of `temperature`.
     pub const TEMPERATURE: Self =
-        Self { name: "temperature", expected: "a number from 0 on", valid: |x| x >= 0.0 };
+        Self { name: "temperature", expected: "a number of at least 0", valid: |x| x >= 0.0 };
     /// Of `top_p`.
     pub const TOP_P: Self = Self {
         name: "top_p",

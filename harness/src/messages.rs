@@ -25,10 +25,9 @@ pub fn assert_refused<T: Debug, E: Display>(
     make: impl FnOnce() -> Result<T, E>,
 ) {
     match assert_refuses(what, make) {
-        Ok(value) => panic!(
-            "{what}: {value:?} came back, but this must be refused with a message that names {}",
-            parts.join(", ")
-        ),
+        Ok(value) => {
+            panic!("{what}: returned {value:?}, expected an error that names {}", parts.join(", "))
+        }
         Err(error) => {
             let text = format!("{error:#}");
             let missing = parts.iter().find(|part| !text.contains(*part));

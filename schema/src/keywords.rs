@@ -283,7 +283,7 @@ impl<'a> One<'_, 'a> {
                 let problem = format!("a count above {MOST_COUNT} is not supported");
                 self.refuse(&format!("/{name}"), problem)
             }
-            None => self.wrong(name, value, "a whole number from 0 on"),
+            None => self.wrong(name, value, "a whole number of at least 0"),
         }
     }
 

@@ -146,7 +146,7 @@ impl App {
         let tokens = self.encode(prompt, tools, field)?;
         let found = tokens.len();
         if found == 0 {
-            let message = format!("{field:?}: found no token to start from");
+            let message = format!("{field:?}: found no tokens, expected at least one");
             return Err(ApiError::field(field, message));
         }
         if found > most {
@@ -198,7 +198,7 @@ impl App {
             self.metrics.refused[1].fetch_add(1, Relaxed);
             let most = self.settings.max_batch + self.settings.max_queue;
             return Err(ApiError::full(format!(
-                "{most} answers are computed or wait already; come again soon"
+                "{most} answers are already running or waiting: retry later"
             )));
         };
         let ticket = self.tickets.fetch_add(1, Relaxed);

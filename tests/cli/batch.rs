@@ -213,7 +213,7 @@ fn what_cannot_begin_says_so_in_one_line() {
     );
     for (args, words) in [
         (&["--max-batch", "0"][..], &["--max-batch", "from 1 to 256"][..]),
-        (&["--budget", "1"], &["--budget", "from 2 on"]),
+        (&["--budget", "1"], &["--budget", "at least 2"]),
         (&["--week", "1"], &["--week 1", "one text at a time"]),
         (&["--no-cache"], &["--no-cache"]),
     ] {

@@ -112,7 +112,7 @@ fn wrong_options_are_named() {
         (["--cost", "1,2"], "three numbers"),
         (["--rate", "0"], "above 0"),
         (["--rate", "nan"], "above 0"),
-        (["--burst", "0.5"], "from 1 on"),
+        (["--burst", "0.5"], "at least 1"),
         (["--routing", "random"], "round-robin"),
         (["--pages", "0"], "from 1 to"),
         (["--replicas", "1,0"], "from 1 to"),

@@ -23,7 +23,7 @@ mod pristine;
 mod proof;
 mod verify;
 
-/// Keeps the course, and its learners' results, in order
+/// Tools for maintainers and instructors
 #[derive(Debug, Parser)]
 #[command(name = "cargo course", bin_name = "cargo course", version)]
 struct Arguments {
@@ -33,23 +33,23 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Check that everything works on this machine
+    /// Check the course on this machine (--thorough: everything)
     Verify(verify::Options),
-    /// Grade learners' folders: JUnit, Gradescope's results.json, and a table
+    /// Grade learners' folders, and write JUnit XML, Gradescope's results.json and a table
     Grade(grade::Options),
-    /// Measure the reference: tokens per second and memory
+    /// Measure speed, memory or quality
     Bench {
         #[command(subcommand)]
         week: bench::Week,
     },
-    /// Try every known mistake in tests/wrong, and write the wrong answers to tests/fixtures/wrong
+    /// Run every known mistake in tests/wrong, and record its answers in tests/fixtures/wrong
     Matrix(bank::Options),
-    /// Make src/ from reference/: every task's body becomes a todo!
+    /// Generate src/ from reference/, with a todo! for every task
     Stubs {
-        /// Write nothing; fail if src/ differs from what would be written
+        /// Write nothing, and fail if src/ is out of date
         #[arg(long, conflicts_with = "force")]
         check: bool,
-        /// Replace files that hold your work too; they are kept in .course/recovery
+        /// Also replace files that contain your work (.course/recovery keeps the old files)
         #[arg(long)]
         force: bool,
     },

@@ -169,7 +169,7 @@ fn whole(fields: &Map<String, Value>, name: &str, default: u64) -> Result<u64> {
     match fields.get(name) {
         None | Some(Value::Null) => Ok(default),
         Some(value) => value.as_u64().ok_or_else(|| {
-            anyhow!("{name:?}: found {}, expected a whole number from 0 on", kind(value))
+            anyhow!("{name:?}: found {}, expected a whole number of at least 0", kind(value))
         }),
     }
 }

@@ -37,16 +37,19 @@ use view::View;
 const MAX_BATCH: usize = 256;
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Each line of REQUESTS is a JSON object with \"prompt\" (a text to continue) or \"messages\"\n\
-    (a conversation, [{\"role\": \"user\", \"content\": …}]). It may also have \"max_tokens\",\n\
-    \"temperature\", \"top_p\", \"stop\", \"seed\" and \"response_format\", as in OpenAI's API.\n\
-    Empty lines are ignored. Each answer is a line {\"index\", \"text\", \"finish_reason\", \"usage\"},\n\
-    or {\"index\", \"error\"} if the request is invalid. Answers are in the order of the requests.\n\
-    After an interruption, run the same command again to continue.\n\n\
+#[command(after_help = "Each line of REQUESTS is a JSON object with one of these fields:\n\
+    \x20 \"prompt\"     a text to continue\n\
+    \x20 \"messages\"   a conversation, for example [{\"role\": \"user\", \"content\": \"Hello\"}]\n\
+    Optional fields, as in OpenAI's API: \"max_tokens\", \"temperature\", \"top_p\", \"stop\", \"seed\"\n\
+    and \"response_format\". Empty lines are ignored.\n\n\
+    The output has one JSON object per request, in the order of the requests. Its fields are\n\
+    \"index\", \"text\", \"finish_reason\" and \"usage\". For an invalid request, they are \"index\"\n\
+    and \"error\".\n\
+    If the command is interrupted, run it again to continue where it stopped.\n\n\
+    --gap also limits a step with prompts to twice the time of a step in which every slot\n\
+    decodes.\n\n\
     Exit codes: 0 done, 1 an error or an invalid request, 2 a wrong option,\n\
-    101 an unwritten task, 130 ended by Ctrl-C."
-)]
+    101 an unwritten task, 130 ended by Ctrl-C.")]
 pub(super) struct Args {
     /// File of requests, one JSON object per line
     #[arg(value_name = "REQUESTS")]
@@ -56,32 +59,32 @@ pub(super) struct Args {
     /// File to write the answers to
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Batch slots: requests computed at once
+    /// Number of batch slots (requests decoded at the same time)
     #[arg(long, value_name = "N", default_value = "16", value_parser = places)]
     max_batch: usize,
     /// Reuse pages that hold the same prompt prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Maximum rows per step, prompts and answers (0: no limit) [default: 512 after day 2]
+    /// Maximum rows per step (0: no limit) [default: 512 once week 3, day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// Limit prompt steps to N × a decode-only step and 2 × a full batch (0: no limit)
+    /// Maximum time of a step with prompts, in decode-only steps (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
-    /// Store keys and values in N pages of 32 positions, not one whole context per slot
+    /// Store the KV cache in N pages of 32 positions [default: one whole context per slot]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
-    /// Propose tokens with a draft model (folder, GGUF file or name), or `lookup` (from the text)
+    /// Draft tokens with this model (folder, GGUF file or name), or from the text (`lookup`)
     #[arg(long, value_name = "MODEL")]
     draft: Option<Draft>,
-    /// Maximum new tokens for lines without max_tokens
+    /// Maximum new tokens for requests without max_tokens
     #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
     max_new_tokens: usize,
     #[command(flatten)]
     sampling: SamplingOptions,
     #[command(flatten)]
     form: FormOptions,
-    /// Show the batch slots in the terminal
+    /// Show the batch slots in the terminal while the batch runs
     #[arg(long)]
     watch: bool,
     /// Do not print the summary
@@ -100,7 +103,7 @@ pub(super) fn budget(text: &str) -> Result<usize, String> {
     count(text)
         .ok()
         .filter(|&n| n != 1)
-        .ok_or_else(|| "expected a whole number from 2 on, or 0 for no limit".to_owned())
+        .ok_or_else(|| "expected a whole number of at least 2, or 0 for no limit".to_owned())
 }
 
 pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {

@@ -48,7 +48,7 @@ impl FromStr for StepCost {
                 Ok(Self { step: step * 1e-3, row: row * 1e-6, position: position * 1e-9 })
             }
             _ => Err(format!(
-                "found {text:?}, expected three numbers, as 5,1000,20: milliseconds per step, microseconds per row, nanoseconds per position"
+                "found {text:?}, expected three numbers, for example 5,1000,20 (milliseconds per step, microseconds per row, nanoseconds per position)"
             )),
         }
     }

@@ -26,19 +26,21 @@ use report::Case;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "A step costs A milliseconds, plus B microseconds per row, plus C nanoseconds per cache\n\
-    position that its rows attend to: --cost A,B,C. With --model, the command measures them here\n\
-    on batches of that model and prints the error of the fit. An option that takes a LIST is\n\
-    combined with every value of the others. Each combination prints one row."
+    after_help = "The cost of a step is A milliseconds, plus B microseconds per row, plus C nanoseconds per\n\
+    cache position that the rows attend to. Give these three numbers with --cost A,B,C.\n\
+    Without --cost, the command measures them on batches of --model, and prints the error of\n\
+    the fit.\n\n\
+    A LIST is values separated by commas, for example 1,2,4. If several options take a LIST,\n\
+    every combination is simulated. Each combination prints one row."
 )]
 pub(super) struct Args {
     /// Number of requests
     #[arg(long, value_name = "N", default_value = "10000", value_parser = up_to::<100_000_000>)]
     requests: usize,
-    /// Average requests per second, as a LIST: 1,2,4
+    /// Average requests per second
     #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = positive)]
     rate: Vec<f64>,
-    /// Burst factor: requests come in bursts of about 10 seconds, X times as fast (1: no bursts)
+    /// Rate in bursts of about 10 seconds, as a multiple of the average rate (1: no bursts)
     #[arg(long, value_name = "X", default_value = "1", value_parser = from_one)]
     burst: f64,
     /// Median prompt length in tokens
@@ -47,70 +49,70 @@ pub(super) struct Args {
     /// Median answer length in tokens
     #[arg(long, value_name = "N", default_value = "64", value_parser = positive)]
     answer_tokens: f64,
-    /// Standard deviation of the logarithm of the lengths
+    /// Standard deviation of the logarithms of both lengths
     #[arg(long, value_name = "X", default_value = "0.8", value_parser = not_negative)]
     spread: f64,
-    /// Number of shared prefixes. Every prompt begins with one of them (0: none).
+    /// Number of shared prefixes (every prompt begins with one of them, 0: none)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     shared_prompts: usize,
-    /// Tokens of a shared prefix
+    /// Tokens per shared prefix
     #[arg(long, value_name = "N", default_value = "500", value_parser = up_to::<1_000_000>)]
     shared_tokens: usize,
-    /// Seed of the random generator
+    /// Random seed
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
-    /// Batch slots: requests computed at once, as a LIST
+    /// Number of batch slots (requests decoded at the same time)
     #[arg(long, value_name = "LIST", default_value = "16", value_delimiter = ',', value_parser = up_to::<4096>)]
     max_batch: Vec<usize>,
-    /// Maximum rows per step, prompts and answers together (0: no limit), as a LIST
+    /// Maximum rows per step (0: no limit)
     #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
     budget: Vec<usize>,
-    /// Limit steps with prompts to N × a decode-only step (0: no limit)
+    /// Maximum time of a step with prompts, in decode-only steps (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     gap: usize,
-    /// Number of pages for keys and values, 32 positions each, as a LIST
+    /// Number of pages of the KV cache, 32 positions each
     #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = pages)]
     pages: Vec<usize>,
     /// Reuse pages that hold the same prompt prefix
     #[arg(long)]
     share_prefixes: bool,
-    /// Maximum tokens of prompt and answer together
+    /// Maximum tokens of prompt plus answer
     #[arg(short = 'c', long, value_name = "N", default_value = "4096", value_parser = up_to::<1_000_000>)]
     context: usize,
-    /// Number of engines behind the router, as a LIST
+    /// Number of engines behind the router
     #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = up_to::<1024>)]
     replicas: Vec<usize>,
-    /// Routing policy, as a LIST of round-robin, least-loaded and prefix
+    /// Routing policies: round-robin, least-loaded, prefix
     #[arg(long, value_name = "LIST", default_value = "round-robin", value_delimiter = ',')]
     routing: Vec<Routing>,
     /// Cost of a step (see below)
     #[arg(long, value_name = "A,B,C", conflicts_with = "model")]
     cost: Option<StepCost>,
-    /// Measure the cost with this folder, GGUF file or name [default: the embedded model]
+    /// Model to measure the cost with (folder, GGUF file or name) [default: the embedded model]
     #[arg(long, value_name = "MODEL", value_parser = located())]
     model: Option<Located>,
-    /// Threads to measure with [default: one per physical core]
+    /// Threads used for the measurement [default: one per physical core]
     #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
     threads: Option<usize>,
-    /// File of requests: {"time": seconds, "prompt": text or "prompt_tokens": N, "max_tokens": N}
+    /// File of requests: time, prompt or prompt_tokens, and max_tokens per line (JSON)
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Also serve the load with the model itself, in real time, and compare the two
+    /// Also run the requests through the real model and compare with the simulation
     #[arg(long)]
     real: bool,
-    /// Only serve with the model itself (--pages 0 gives each request a whole context)
+    /// Only run the real model, without simulation (--pages 0: no pages)
     #[arg(long)]
     real_only: bool,
-    /// Admit no request until the whole batch has finished
+    /// Admit new requests only after the whole batch has finished
     #[arg(long, requires = "real_only")]
     static_batches: bool,
-    /// Propose tokens with a draft model (folder, GGUF file or name), or `lookup` (from the text)
+    /// Draft tokens with this model (folder, GGUF file or name), or from the text (`lookup`)
     #[arg(long, value_name = "MODEL", requires = "real_only")]
     draft: Option<Draft>,
-    /// Print a JSON object for each row
+    /// Print each row as a JSON object
     #[arg(long, conflicts_with = "svg")]
     json: bool,
-    /// Also draw throughput against latency, as an SVG file
+    /// Also plot throughput against latency, as an SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -308,9 +310,9 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 fn not_negative(text: &str) -> Result<f64, String> {
-    number(text).filter(|x| *x >= 0.0).ok_or_else(|| "expected a number from 0 on".to_owned())
+    number(text).filter(|x| *x >= 0.0).ok_or_else(|| "expected a number of at least 0".to_owned())
 }
 
 fn from_one(text: &str) -> Result<f64, String> {
-    number(text).filter(|x| *x >= 1.0).ok_or_else(|| "expected a number from 1 on".to_owned())
+    number(text).filter(|x| *x >= 1.0).ok_or_else(|| "expected a number of at least 1".to_owned())
 }

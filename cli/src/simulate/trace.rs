@@ -35,15 +35,14 @@ fn one(
     let count = |name: &str| {
         let found = value[name].as_u64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0);
         found.with_context(|| {
-            format!("{name:?}: found {}, expected a whole number from 1 on", value[name])
+            format!("{name:?}: found {}, expected a whole number of at least 1", value[name])
         })
     };
     let time = match &value["time"] {
         Value::Null => 0.0,
-        time => time
-            .as_f64()
-            .filter(|time| *time >= 0.0)
-            .with_context(|| format!("\"time\": found {time}, expected seconds from the start"))?,
+        time => time.as_f64().filter(|time| *time >= 0.0).with_context(|| {
+            format!("\"time\": found {time}, expected seconds since the start, 0 or more")
+        })?,
     };
     let prompt = match &value["prompt"] {
         Value::String(text) => {

@@ -25,13 +25,13 @@ pub(super) struct Args {
     /// Model whose shape to use
     #[arg(long, value_name = "MODEL")]
     like: Shape,
-    /// Output path, which must not exist yet
+    /// Path to write to (must not exist yet)
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
     /// Write a GGUF file of this type (see `quantize --help`) instead of a model folder
     #[arg(long, value_name = "TYPE")]
     r#type: Option<String>,
-    /// Seed of the random generator
+    /// Random seed
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
 }

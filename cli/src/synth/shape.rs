@@ -6,21 +6,21 @@ use serde_json::{Value, json};
 /// A known model shape.
 #[derive(Clone, Copy, ValueEnum)]
 pub(super) enum Shape {
-    /// SmolLM2-360M with a context of 2,048 in place of its 8,192
+    /// SmolLM2-360M, with a context of 2,048 instead of 8,192
     #[value(name = "smollm2-360m")]
     SmolLm2,
     /// TinyLlama-1.1B
     #[value(name = "tinyllama-1.1b")]
     TinyLlama,
-    /// Qwen2-0.5B with a context of 4,096
+    /// Qwen2-0.5B, with a context of 4,096
     #[value(name = "qwen2-0.5b")]
     Qwen2,
-    /// Qwen3-0.6B with a context of 4,096
+    /// Qwen3-0.6B, with a context of 4,096
     #[value(name = "qwen3-0.6b")]
     Qwen3,
-    /// A Llama of two layers at odd sizes, for tests
+    /// A two-layer Llama with odd sizes, for tests
     Tiny,
-    /// A Llama of two layers whose rows are a multiple of every block size, for tests
+    /// A two-layer Llama whose row lengths are multiples of every block size, for tests
     #[value(name = "tiny-256")]
     Tiny256,
 }

@@ -200,8 +200,8 @@ fn axes(name: &str, count: usize) -> Vec<&'static str> {
     if named.len() == count { named.to_vec() } else { vec!["index"; count] }
 }
 
-/// Formats a set of indices as `every position`, `positions 1 to 11 of 0 to 11` or `heads 1, 2 of 0
-/// to 3`.
+/// Formats a set of indices as `every position`, `positions 1–11 (of 0–11)` or `heads 1, 2 (of
+/// 0–3)`.
 fn among(axis: &str, places: &BTreeSet<usize>, size: usize) -> String {
     let (Some(&first), Some(&last)) = (places.first(), places.last()) else {
         return format!("no {axis}");
@@ -211,18 +211,18 @@ fn among(axis: &str, places: &BTreeSet<usize>, size: usize) -> String {
     }
     let all = size - 1;
     if places.len() == 1 {
-        return format!("{axis} {first} alone of 0 to {all}");
+        return format!("only {axis} {first} (of 0–{all})");
     }
     let several = if axis == "query" { "queries".to_owned() } else { format!("{axis}s") };
     let several = if axis == "index" { "indices".to_owned() } else { several };
     if last - first + 1 == places.len() {
-        return format!("{several} {first} to {last} of 0 to {all}");
+        return format!("{several} {first}–{last} (of 0–{all})");
     }
     if places.len() > 8 {
         return format!("{} of {size} {several}, {first} the first", places.len());
     }
     let listed: Vec<_> = places.iter().map(usize::to_string).collect();
-    format!("{several} {} of 0 to {all}", listed.join(", "))
+    format!("{several} {} (of 0–{all})", listed.join(", "))
 }
 
 #[cfg(test)]
@@ -247,8 +247,7 @@ mod tests {
             "layer 3, attention.q_rope, head 1, position 1 (\" upon\"), dimension 2\n  found     \
              3.5\n  expected  3.0\n  tolerance 4.0e-4, which is 1e-4 of the largest magnitude, \
              4.0\n  in all    2 of 24 numbers differ, by up to 0.5, 1250 times the tolerance\n  \
-             where     head 1 alone of 0 to 1; positions 1 to 2 of 0 to 2; dimension 2 alone of 0 \
-             to 3\n  shape     [1, 2, 3, 4]"
+             where     only head 1 (of 0–1); positions 1–2 (of 0–2); only dimension 2 (of 0–3)\n  shape     [1, 2, 3, 4]"
         );
     }
 
@@ -295,8 +294,8 @@ mod tests {
         let of = |places: &[usize], size| among("head", &places.iter().copied().collect(), size);
         assert_eq!(of(&[0, 1, 2], 3), "every head");
         assert_eq!(of(&[0], 1), "head 0, the only one");
-        assert_eq!(of(&[1, 2], 3), "heads 1 to 2 of 0 to 2");
-        assert_eq!(of(&[0, 2], 4), "heads 0, 2 of 0 to 3");
+        assert_eq!(of(&[1, 2], 3), "heads 1–2 (of 0–2)");
+        assert_eq!(of(&[0, 2], 4), "heads 0, 2 (of 0–3)");
         assert_eq!(of(&(0..40).step_by(2).collect::<Vec<_>>(), 40), "20 of 40 heads, 0 the first");
     }
 }

@@ -32,10 +32,10 @@ pub(super) struct Args {
         required_unless_present = "tokens"
     )]
     prompt: Option<String>,
-    /// Token ids to run it on, separated by commas
+    /// Token ids to run the model on, separated by commas
     #[arg(long, value_name = "IDS", value_delimiter = ',', conflicts_with = "prompt", value_parser = token, allow_negative_numbers = true)]
     tokens: Vec<u32>,
-    /// File to write: every activation, in order
+    /// File to write every activation to, in order
     #[arg(
         long,
         value_name = "FILE",
@@ -46,7 +46,7 @@ pub(super) struct Args {
     /// File of activations to compare with
     #[arg(long, value_name = "FILE", requires = "report")]
     against: Option<PathBuf>,
-    /// File to write line by line, as the comparison goes on
+    /// File for the report, written during the comparison
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     report: Option<PathBuf>,
 }

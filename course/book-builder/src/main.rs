@@ -27,21 +27,20 @@ use mdbook_preprocessor::{Preprocessor, PreprocessorContext, book::Book};
 #[derive(Parser)]
 #[command(name = "cargo course book")]
 struct Options {
-    /// Only build it, into book/book.
+    /// Only build the book, into book/book
     #[arg(long)]
     build: bool,
-    /// Where to serve it, on 127.0.0.1.
+    /// Port to serve the book on, on 127.0.0.1
     #[arg(long, default_value_t = 3000)]
     port: u16,
-    /// Where the repository lies on the network, as `https://github.com/owner/name`: each page then
-    /// leads to its source.
+    /// URL for links to each page's source, for example `https://github.com/owner/name`
     #[arg(long, value_name = "URL")]
     repository: Option<String>,
     /// A folder with the engine that pages run, as `cargo course book` makes it; without one, its
     /// pieces are left out.
     #[arg(long, value_name = "FOLDER", hide = true)]
     engine: Option<PathBuf>,
-    /// Print every command in the book as one line of JSON, and do nothing else.
+    /// Only print the book's commands, as one line of JSON
     #[arg(long)]
     list_commands: bool,
 }

@@ -54,7 +54,7 @@ pub fn doctor(root: &Path, curriculum: &Curriculum) -> ExitCode {
         println!("Nothing is missing.");
         return ExitCode::SUCCESS;
     }
-    println!("{missing} missing. What is optional can stay so.");
+    println!("{missing} missing. The course works without the parts marked as optional.");
     ExitCode::FAILURE
 }
 

@@ -138,7 +138,7 @@ pub(super) fn state(root: &Path) -> Part {
         n => format!("{n} folders kept in .course/recovery, {}", size(folder_size(&recovery))),
     };
     let found = record::inspect(root)
-        .map(|tasks| format!("runs of {tasks} tasks remembered; {kept}"))
+        .map(|tasks| format!("results of {tasks} tasks recorded; {kept}"))
         .map_err(|error| format!("{error:#}: the next run begins it anew"));
     Part::optional(".course/", found, "your code is not in there")
 }
@@ -239,11 +239,11 @@ mod tests {
     fn the_state_is_looked_at_and_left_alone() {
         let repository = repository();
         let root = repository.path();
-        assert_eq!(state(root).found.unwrap(), "runs of 0 tasks remembered; nothing kept");
+        assert_eq!(state(root).found.unwrap(), "results of 0 tasks recorded; nothing kept");
         write(root, ".course/recovery/2025-03-09T07-05-00Z/src/a.rs", "abc");
         assert_eq!(
             state(root).found.unwrap(),
-            "runs of 0 tasks remembered; 1 folder kept in .course/recovery, 3 bytes"
+            "results of 0 tasks recorded; 1 folder kept in .course/recovery, 3 bytes"
         );
         write(root, record::PATH, "{");
         assert!(state(root).found.unwrap_err().contains("progress.json"));

@@ -123,7 +123,7 @@ impl Metadata {
             Some(_) => None,
         };
         let number = number.and_then(|n| usize::try_from(n).ok());
-        number.map(Some).ok_or_else(|| self.wrong(key, "a whole number from 0 on"))
+        number.map(Some).ok_or_else(|| self.wrong(key, "a whole number of at least 0"))
     }
 
     /// A floating-point number; `None` if the key is missing.

@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 /// If no variable names it and the user has no home folder.
 pub fn cache() -> Result<PathBuf> {
     cache_of(|name| std::env::var_os(name), std::env::home_dir().as_deref())
-        .context("found no home folder, expected HF_HUB_CACHE with the folder of the cache")
+        .context("found no home folder: set HF_HUB_CACHE to the cache's folder")
 }
 
 /// Returns the folder of the cache in this environment, for a user with this home folder. An empty

@@ -164,7 +164,9 @@ pub(super) fn tools(
         Choice::Named(name) => {
             tools.retain(|tool| tool.name == name);
             if tools.is_empty() {
-                let message = format!("\"tool_choice\": found {name:?}, which is no tool");
+                let message = format!(
+                    "\"tool_choice\": found {name:?}, expected the name of one of \"tools\""
+                );
                 return Err(ApiError::field("tool_choice", message));
             }
             (Shape::of_calls(&tools, style, false).map_err(refused)?, false)

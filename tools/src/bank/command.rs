@@ -18,16 +18,16 @@ use crate::{
 /// What to try.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Write nothing; fail if the answers are not what the bank gives today
+    /// Write nothing, and fail if the stored answers are out of date
     #[arg(long)]
     check: bool,
-    /// Try the held-out mistakes, in tests/held-out: each must be red, and none may be named wrongly
+    /// Run the mistakes in tests/held-out: each must fail, and no diagnosis may be wrong
     #[arg(long, conflicts_with = "check")]
     unseen: bool,
-    /// Only tasks for another kind of processor than this machine's, which QEMU plays
+    /// Run only tasks for other processor architectures (under QEMU)
     #[arg(long, conflicts_with = "unseen")]
     elsewhere: bool,
-    /// Only these days, as week1-day3
+    /// Run only these days, for example week1-day3
     days: Vec<String>,
 }
 

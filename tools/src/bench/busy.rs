@@ -28,10 +28,10 @@ pub(crate) struct Options {
     /// GGUF file [default: SmolLM2-360M's shape in Q4_0, with random weights]
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// Threads of the engine that uses them [default: one per core]
+    /// Number of engine threads [default: one per core]
     #[arg(short = 'j', long, value_name = "N", value_parser = value_parser!(u16).range(2..))]
     threads: Option<u16>,
-    /// Rounds, of which the median counts
+    /// Number of rounds (the median is reported)
     #[arg(long, value_name = "N", default_value = "5", value_parser = value_parser!(u16).range(1..))]
     rounds: u16,
     #[command(flatten)]

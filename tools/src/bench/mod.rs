@@ -23,19 +23,17 @@ mod week3;
 /// What to measure.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Week {
-    /// The reference without cache: the embedded model, and a Llama of 360 M parameters
+    /// Measure the reference without KV cache: the embedded model and a Llama with 360 M weights
     Week1,
-    /// What each part of week 2 is worth: your engine beside the reference, step by step, and with
-    /// any one step left out
+    /// Measure what each part of week 2 gains: cumulative, and with one part left out
     Week2(Box<week2::Options>),
-    /// Ways to serve many requests: your engine beside the reference and llama.cpp
+    /// Compare ways to serve many requests (your engine, the reference, llama.cpp if installed)
     Week3(Box<week3::Options>),
-    /// The server beside llama.cpp's: the same file, the same clients
+    /// Compare the server with llama-server, with the same file and clients
     Serve(Box<serve::Options>),
-    /// Decoding with one thread and with several, beside other programs that keep cores busy
+    /// Measure decoding on 1 and N threads while other programs keep cores busy
     Busy(busy::Options),
-    /// What each format of `quantize` costs in quality: size, error of the weights, perplexity,
-    /// exact answers
+    /// Measure each type of `quantize`: size, weight error, perplexity, exact answers
     Quality(quality::Options),
 }
 

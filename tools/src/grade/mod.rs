@@ -61,41 +61,40 @@ const FOLDER: &str = "target/grade/cell";
 /// What to grade, and within which limits.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Learners' folders: clones of the course, folders with week1/ in them, or loose .rs files.
-    /// None: your own src/
+    /// Learners' folders: clones, or folders with week1/ or .rs files [default: your own src/]
     #[arg(value_name = "DIR")]
     folders: Vec<PathBuf>,
-    /// A file with more folders, one a line, relative to the file
+    /// File that lists more folders, one per line (paths relative to the file)
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
-    /// Only these days: week1-day1,week1-day2
+    /// Grade only these days, for example week1-day1,week1-day2
     #[arg(long, value_name = "DAYS", value_delimiter = ',')]
     days: Vec<String>,
-    /// Points for tasks, as lines "week1-day1.2" = 3; a task that is not named gives 1
+    /// File of points, in lines such as "week1-day1.2" = 3 [default: 1 per task]
     #[arg(long, value_name = "FILE")]
     points: Option<PathBuf>,
-    /// Submissions that are graded at a time; without it, one for each processor
+    /// Number of submissions to grade in parallel [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Seconds for one test
+    /// Maximum seconds for one test
     #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     test_limit: u64,
-    /// Seconds for a day's tests
+    /// Maximum seconds for the tests of a day
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     time_limit: u64,
-    /// Seconds for all of a submission, its build included
+    /// Maximum seconds for a whole submission, including its build
     #[arg(long, value_name = "SECONDS", default_value_t = 1200, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     submission_limit: u64,
-    /// Address space of a test program, in MiB
+    /// Maximum address space of a test program, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 2048, value_parser = clap::value_parser!(u64).range(256..=1_048_576))]
     memory_limit: u64,
-    /// Where the results go; without it, a folder below target/grade, named after the time
+    /// Folder for the results [default: target/grade/TIME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Keep the results that --out already has for the same days, and grade the others
+    /// Keep the results in --out for the same days, and grade the other submissions
     #[arg(long, requires = "out")]
     resume: bool,
-    /// Run strangers' code without a wall, as you, where bubblewrap does not work
+    /// Run submissions without a sandbox, as your own user, if bubblewrap is not available
     #[arg(long)]
     trust: bool,
 }

@@ -46,7 +46,7 @@ impl Points {
                 .with_context(|| format!("{key:?} is a {}; expected a number", value.type_str()))?;
             ensure!(
                 number.is_finite() && number >= 0.0,
-                "{key:?} is {number}; expected a number from 0 on"
+                "{key:?} is {number}; expected a number of at least 0"
             );
             points.insert((day.to_owned(), task), number);
         }
@@ -211,8 +211,8 @@ mod tests {
             ("\"week1-day1.7\" = 1", "week1-day1 has no task 7"),
             ("\"week1-day9.1\" = 1", "there is no day"),
             ("week1 = 1", "expected a task such as"),
-            ("\"week1-day1.1\" = -1", "expected a number from 0 on"),
-            ("\"week1-day1.1\" = inf", "expected a number from 0 on"),
+            ("\"week1-day1.1\" = -1", "expected a number of at least 0"),
+            ("\"week1-day1.1\" = inf", "expected a number of at least 0"),
             ("\"week1-day1.1\" = \"much\"", "expected a number"),
             ("1 1", "malformed"),
         ] {

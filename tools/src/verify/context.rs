@@ -34,28 +34,28 @@ pub(super) const INSIDE: &str = "COURSE_VERIFY_INSIDE";
 /// How much to check, and how to report it.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Options {
-    /// Check everything that a change may break: what continuous integration runs
+    /// Run all checks that continuous integration runs
     #[arg(long, conflicts_with = "full")]
     thorough: bool,
-    /// Check that and what takes hours: mutants, sanitizers, other systems, fuzzing, a cluster
+    /// Run --thorough, and the checks that take hours: mutants, sanitizers, fuzzing, a cluster
     #[arg(long)]
     pub(super) full: bool,
-    /// Check only what the changes since REV can affect; HEAD, if REV is not given
+    /// Check only what the changes since REV can affect [default REV: HEAD]
     #[arg(long, value_name = "REV", num_args = 0..=1, default_missing_value = "HEAD")]
     pub(super) changed: Option<String>,
-    /// Run only the steps whose name is or contains this, and what they need
+    /// Run only the steps whose names contain STEP, and the steps that they depend on
     #[arg(long, value_name = "STEP", conflicts_with = "changed")]
     pub(super) only: Option<String>,
-    /// Continue an interrupted run: skip steps that passed, if no file has changed since
+    /// Skip the steps that passed in an interrupted run, if no file has changed since
     #[arg(long)]
     pub(super) resume: bool,
-    /// Leave the PyTorch side out; it is then reported as not verified
+    /// Skip the checks that need PyTorch (they are reported as not verified)
     #[arg(long)]
     pub(super) no_python: bool,
-    /// Draw the sample of mistakes with this seed
+    /// Seed for the random sample of mistakes
     #[arg(long, value_name = "NUMBER")]
     pub(super) seed: Option<u64>,
-    /// Print the closing table as JSON
+    /// Print the final table as JSON
     #[arg(long)]
     pub(super) json: bool,
     /// Run one step in this process and write its outcome to a file

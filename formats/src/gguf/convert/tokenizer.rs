@@ -160,7 +160,7 @@ impl TokenizerFile {
         let added = self.json["added_tokens"].as_array().map_or(&[][..], Vec::as_slice);
         ensure!(
             size <= vocab.len() + added.len() + MAX_PADDING,
-            "{}: found {} tokens, expected about as many as {what}, {size}",
+            "{}: found {} tokens, expected close to {what}, which is {size}",
             self.name,
             vocab.len() + added.len()
         );

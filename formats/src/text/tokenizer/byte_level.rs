@@ -131,7 +131,7 @@ impl Merges {
         };
         ensure!(
             u32::try_from(lines.len()).is_ok(),
-            "{}: metadata {MERGES}: found {} elements",
+            "{}: metadata {MERGES}: found {} elements, expected fewer than 2^32",
             metadata.file(),
             lines.len()
         );

@@ -28,13 +28,13 @@ pub(crate) struct Options {
     /// Model folder [default: models/tiny-story]
     #[arg(long, value_name = "FOLDER")]
     model: Option<PathBuf>,
-    /// Only rows whose names contain this; F32 is always measured, for comparison
+    /// Measure only rows whose names contain TEXT (F32 is always measured, for comparison)
     #[arg(long, value_name = "TEXT")]
     row: Option<String>,
-    /// At most this many questions of each kind, and this many stories [default: all]
+    /// Maximum number of questions of each kind, and of stories [default: all]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
     limit: Option<u16>,
-    /// Folder for the results, quality.json and quality.md [default: target/course-bench]
+    /// Folder for quality.json and quality.md [default: target/course-bench]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
 }

@@ -34,31 +34,31 @@ mod table;
 pub(crate) struct Options {
     #[command(flatten)]
     peers: peers::Options,
-    /// GGUF file [default: one with random weights, of --shape]
+    /// GGUF file [default: a file of --shape with random weights]
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// The shape of the file, as smollm2-360m:q8_0
+    /// Shape of the generated file, for example smollm2-360m:q8_0
     #[arg(long, value_name = "MODEL:TYPE", default_value = "smollm2-360m:q8_0")]
     shape: Shape,
-    /// Threads of each server
+    /// Number of threads of each server
     #[arg(short = 'j', long, value_name = "N", default_value = "2", value_parser = value_parser!(u16).range(1..))]
     threads: u16,
-    /// Clients at once
+    /// Numbers of concurrent clients
     #[arg(long, value_name = "LIST", default_value = "1,4,16,64", value_delimiter = ',', value_parser = value_parser!(u16).range(1..))]
     clients: Vec<u16>,
-    /// New tokens of each answer
+    /// New tokens per answer
     #[arg(long, value_name = "N", default_value = "32", value_parser = value_parser!(u16).range(2..))]
     new: u16,
-    /// Tokens of a prompt that has nothing in common with others
+    /// Tokens per prompt, in the test without a shared prefix
     #[arg(long, value_name = "N", default_value = "128", value_parser = value_parser!(u16).range(1..))]
     prompt: u16,
-    /// Tokens that the other prompts have in common
+    /// Tokens of the shared prefix, in the test with one
     #[arg(long, value_name = "N", default_value = "500", value_parser = value_parser!(u16).range(1..))]
     shared: u16,
-    /// How often each is measured; the medians count
+    /// Number of measurements of each (the median is reported)
     #[arg(long, value_name = "N", default_value = "2", value_parser = value_parser!(u16).range(1..))]
     times: u16,
-    /// Folder for the results, serve.json [default: target/course-bench]
+    /// Folder for serve.json [default: target/course-bench]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
 }

@@ -34,28 +34,28 @@ pub(super) use paired::median;
 /// What to measure, and where the results go.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Whose shape the model has
+    /// Model whose shape to use
     #[arg(long, value_name = "MODEL", default_value = "smollm2-360m")]
     like: String,
-    /// How its weights are stored
+    /// Type of the weights
     #[arg(long = "type", value_name = "TYPE", default_value = "q4_k_m")]
     file_type: String,
-    /// Threads of the engine that uses them [default: as many as it takes by itself]
+    /// Number of engine threads [default: the engine's own default]
     #[arg(short = 'j', long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Tokens of the prompt, the same in every row
+    /// Tokens of the prompt
     #[arg(long, value_name = "N", default_value = "32", value_parser = value_parser!(u16).range(1..))]
     prompt_tokens: u16,
-    /// New tokens after it, the same in every row
+    /// New tokens after the prompt
     #[arg(short = 'n', long, value_name = "N", default_value = "9", value_parser = value_parser!(u16).range(2..))]
     new: u16,
-    /// About how long each row is measured, by repeating it; a slow one takes as long as it takes
+    /// Approximate seconds per row (a slow row runs once, however long it takes)
     #[arg(long, value_name = "SECONDS", default_value = "6", value_parser = value_parser!(u16).range(1..))]
     seconds: u16,
-    /// Leave your engine out
+    /// Do not measure your engine
     #[arg(long)]
     reference_only: bool,
-    /// Folder for the results, week2.json and week2.svg [default: target/course-bench]
+    /// Folder for week2.json and week2.svg [default: target/course-bench]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     #[command(flatten)]

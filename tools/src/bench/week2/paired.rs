@@ -24,10 +24,10 @@ use crate::{
 #[derive(Debug, Args)]
 #[group(id = "paired")]
 pub(super) struct Options {
-    /// Compare the finished reference with --llama-bin on each GGUF file of this folder instead
+    /// Instead, compare the reference with --llama-bin on every GGUF file in this folder
     #[arg(long, value_name = "FOLDER", requires = "llama_bin")]
     peers: Option<PathBuf>,
-    /// Numbers of threads to compare with
+    /// Numbers of threads to run each program with
     #[arg(
         long,
         value_name = "N,N",
@@ -36,10 +36,10 @@ pub(super) struct Options {
         requires = "peers"
     )]
     peer_threads: Vec<u16>,
-    /// How often each pair is run
+    /// Number of alternating runs of each pair
     #[arg(long, value_name = "N", default_value = "5", value_parser = value_parser!(u16).range(1..), requires = "peers")]
     pairs: u16,
-    /// Only tasks whose names contain this
+    /// Run only tasks whose names contain TEXT
     #[arg(long, value_name = "TEXT", requires = "peers")]
     task: Option<String>,
 }

@@ -30,25 +30,25 @@ mod table;
 /// What to measure, and where the results go.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Threads of the engines [default: as many as they take by themselves]
+    /// Number of threads [default: each engine's own default]
     #[arg(short = 'j', long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// How often each is measured; the median counts
+    /// Number of measurements of each (the median is reported)
     #[arg(long, value_name = "N", default_value = "3", value_parser = value_parser!(u16).range(1..))]
     times: u16,
-    /// Leave your engine out
+    /// Do not measure your engine
     #[arg(long)]
     reference_only: bool,
-    /// Also at the shapes of TinyLlama and SmolLM2-360M, with random weights; takes half an hour
+    /// Also measure TinyLlama's and SmolLM2-360M's shapes with random weights (half an hour)
     #[arg(long, conflicts_with = "shape")]
     full: bool,
-    /// Also at this shape, as tinyllama-1.1b:q4_k_m
+    /// Also measure this shape, for example tinyllama-1.1b:q4_k_m (repeatable)
     #[arg(long, value_name = "MODEL:TYPE")]
     shape: Vec<Shape>,
-    /// New tokens of each sequence at a shape
+    /// New tokens per sequence, for --full and --shape
     #[arg(long, value_name = "N", default_value = "64", value_parser = value_parser!(u16).range(4..))]
     new: u16,
-    /// Folder for the results, week3.json and week3.svg [default: target/course-bench]
+    /// Folder for week3.json and week3.svg [default: target/course-bench]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     #[command(flatten)]
