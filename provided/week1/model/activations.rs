@@ -88,7 +88,7 @@ fn first_rows(table: &Tensor, rows: usize) -> Tensor {
     table.slice_axis(Axis(0), Slice::from(..rows)).to_owned()
 }
 
-/// The steps of [`GroupedQueryAttention::forward`], one by one.
+/// Runs the steps of [`GroupedQueryAttention::forward`] one by one.
 fn inside_attention(
     attention: &GroupedQueryAttention,
     x: &Tensor,
@@ -122,7 +122,7 @@ fn inside_attention(
     let k = rope_half_split(&k, &attention.rope, 0);
     each("attention.k_rope", &k);
 
-    // Query head 0 by itself tells a mistake in attention from one in how heads are grouped.
+    // Query head 0 alone separates a mistake in attention from one in the grouping of heads.
     let head_0 = |x: &Tensor| x.slice_axis(Axis(1), Slice::from(..1)).to_owned();
     let (q_0, k_0, v_0) = (head_0(&q), head_0(&k), head_0(&v));
     let scale = 1.0 / (q_0.shape()[3] as f32).sqrt();
@@ -134,7 +134,7 @@ fn inside_attention(
     each("attention.merged", &merge_heads(&heads));
 }
 
-/// What [`SwiGlu::forward`] projects back.
+/// Returns the vector that [`SwiGlu::forward`] passes to the down projection.
 fn inside_mlp(mlp: &SwiGlu, x: &Tensor, each: &mut dyn FnMut(&str, &Tensor)) {
     let gate = linear(x, &mlp.gate_proj, None);
     each("mlp.gate", &gate);
@@ -142,8 +142,8 @@ fn inside_mlp(mlp: &SwiGlu, x: &Tensor, each: &mut dyn FnMut(&str, &Tensor)) {
     each("mlp.up", &linear(x, &mlp.up_proj, None));
 }
 
-/// The functions that may be wrong if this activation is the first that differs, the likeliest
-/// first, each with its task. Empty if there is no activation of this name.
+/// Returns the functions that may be wrong if this activation is the first that differs, each with
+/// its task, the likeliest first. Empty if no activation has this name.
 pub fn tasks_of(name: &str) -> &'static [&'static str] {
     // `layers.12.mlp` -> `mlp`, `layers.12` -> ``
     let part = match name.strip_prefix("layers.") {
@@ -170,8 +170,8 @@ pub fn tasks_of(name: &str) -> &'static [&'static str] {
         "attention.q_rope" | "attention.k_rope" => &["week1-day2 task 3: rope_half_split"],
         "attention.head_0.weights" => &["week1-day1 task 1: softmax"],
         "attention.head_0" => &["week1-day1 task 2: scaled_dot_product_attention"],
-        // With head 0 right by itself, what is left is the grouping, or attention over more leading
-        // axes than two.
+        // If head 0 alone is right, the fault is in the grouping, or in attention with more than
+        // two leading axes.
         "attention.heads" => &[
             "week1-day3 task 1: grouped_query_attention",
             "week1-day1 task 2: scaled_dot_product_attention",
