@@ -1,8 +1,8 @@
-//! Day 5. Looking inside: every intermediate result of a model, by name and in order.
+//! Day 5. Returns every intermediate result of a model, by name and in order.
 //!
 //! Provided, not a task. **It spells out the attention layer: do not read on before day 3 is
-//! green.** `cargo course trace` compares the list of your model with that of the reference, the
-//! tests compare it with PyTorch's: the first entry that differs names the function to look at.
+//! green.** `cargo course trace` compares your model's activations with the reference's, and the
+//! tests compare them with PyTorch's. The first one that differs names the function to look at.
 
 use ndarray::{Array2, Axis, Slice};
 use tiny_llm_formats::{Tensor, matmul, tensor::transpose};
@@ -16,7 +16,7 @@ use crate::week1::{
 };
 
 /// Hands every activation of `model` on `tokens [B, L]` to `each` as soon as it is computed, with
-/// its name. If a step panics, what came before it has been seen.
+/// its name. If a step panics, the activations before it have been passed to `each`.
 ///
 /// | name | shape | |
 /// |---|---|---|
