@@ -75,15 +75,15 @@ pub struct Model {
     pub embedding: Embedding,
     /// The layers, first to last.
     pub blocks: Vec<TransformerBlock>,
-    /// After the last layer.
+    /// Norm after the last layer.
     pub norm: RmsNorm,
-    /// `[V, E]`, the output head; `None` if it is tied to the embedding.
+    /// Output head, `[V, E]`; `None` if it is tied to the embedding.
     pub lm_head: Option<Linear>,
 }
 
 impl Model {
-    /// Logits of every position: `tokens [B, L]` → `[B, L, V]`. Row `l` scores the token that
-    /// follows `tokens[b, ..=l]`.
+    /// Computes the logits of every position: `tokens [B, L]` → `[B, L, V]`. Row `l` scores the
+    /// token that follows `tokens[b, ..=l]`.
     ///
     /// # Panics
     /// If a token is not below `V` or `L` exceeds [`Model::context`]; see [`Model::check`].
@@ -91,7 +91,7 @@ impl Model {
         todo!("week1-day5 task 3: Model::forward")
     }
 
-    /// The longest sequence that [`Model::forward`] takes, in tokens.
+    /// Returns the maximum length of a sequence for [`Model::forward`], in tokens.
     pub fn context(&self) -> usize {
         self.config.max_positions
     }
