@@ -1,4 +1,4 @@
-//! `MXFP4`: two codes in a byte, each looked up in a table of 16, and a power of two as the scale.
+//! `MXFP4`: a byte holds two codes, each looked up in a table of 16; the scale is a power of two.
 
 use std::arch::x86_64::*;
 
@@ -31,7 +31,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::blocks::<MXFP4, BYTES, 1>(weight, x, tile, |block| [codes(block)]);
 }
 
-/// 32 codes of a block, each looked up.
+/// Returns the 32 codes of a block, after the look-up.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES]) -> __m256i {

@@ -1,4 +1,4 @@
-//! `Q2_K`: four codes in a byte, a scale and a minimum of 4 bits for each 16.
+//! `Q2_K`: a byte holds four codes; each 16 weights have a scale and a minimum of 4 bits.
 
 use std::arch::x86_64::*;
 
@@ -56,7 +56,7 @@ fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
     two_bits(load(part(block, 16 + 32 * half)))
 }
 
-/// Four codes in a byte.
+/// Unpacks the four codes of each byte.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn two_bits(bytes: __m256i) -> [__m256i; 4] {

@@ -1,5 +1,5 @@
-//! `Q3_K`: two bits of a code in a quarter of a byte, the third elsewhere, 4 too high; a scale
-//! of 6 bits for each 16.
+//! `Q3_K`: a quarter of a byte holds two bits of a code, and the third bit is stored elsewhere.
+//! Codes are stored with 4 added. Each 16 weights have a scale of 6 bits.
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,5 @@
-//! `Q5_0`: four bits of a code in half a byte, the fifth in its own number; 16 too high.
+//! `Q5_0`: half a byte holds a code's low four bits, and a separate 32-bit word holds the fifth
+//! bits of all 32 codes. Codes are stored with 16 added.
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,4 @@
-//! `Q5_1`: as Q5_0, with a minimum instead of an offset.
+//! `Q5_1`: like `Q5_0`, with a minimum instead of an offset.
 
 use std::arch::x86_64::*;
 

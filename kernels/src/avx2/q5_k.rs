@@ -1,4 +1,4 @@
-//! `Q5_K`: as Q4_K, with a fifth bit.
+//! `Q5_K`: like `Q4_K`, with a fifth bit.
 
 use std::arch::x86_64::*;
 

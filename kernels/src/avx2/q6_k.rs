@@ -1,5 +1,5 @@
-//! `Q6_K`: four bits of a code in half a byte, two more elsewhere, 32 too high; a scale for
-//! each 16.
+//! `Q6_K`: half a byte holds four bits of a code, and two more are stored elsewhere. Codes are
+//! stored with 32 added. Each 16 weights have a scale.
 
 use std::arch::x86_64::*;
 
