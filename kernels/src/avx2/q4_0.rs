@@ -25,7 +25,7 @@ const BYTES: usize = TensorType::Q4_0.block_bytes();
 /// Blocks per super-block of activations.
 const BLOCKS: usize = 8;
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     each_four(weight, tile, |rows, t| dot(rows, x.int8_row(t)));
@@ -96,7 +96,7 @@ fn add(
     }
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::blocks::<Q4_0, BYTES, 1>(weight, x, tile, |block| [codes(block)]);

@@ -25,7 +25,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::super_blocks::<Q4_K, BYTES>(
@@ -68,7 +68,7 @@ pub(super) fn head<const BYTES: usize>(block: &[u8; BYTES]) -> Head {
     }
 }
 
-/// 128 codes of a block: the first or the second half.
+/// Returns 128 codes of a block, its first or its second half.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
