@@ -49,7 +49,7 @@ pub(super) fn minimums<F: Format, const N: usize>(
 }
 
 /// Adds the products of 16-bit numbers to `sums`, two to each sum: `vpdpwssd`. From the intrinsic,
-/// compilers make a product and a separate addition, which needs twice the registers.
+/// compilers make a product and a separate addition: two instructions in a queue that is often full.
 #[inline]
 #[target_feature(enable = "avx512vnni")]
 pub(crate) fn add_words(sums: __m512i, a: __m512i, b: __m512i) -> __m512i {
