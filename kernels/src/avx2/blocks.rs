@@ -3,8 +3,9 @@
 //! **One order of additions.** An output must not depend, bit for bit, on how many rows of
 //! activations there are, so the kernels for few and for many rows ([`product`](super::product))
 //! add in the same order. Integers are exact in any order: all products of a block are added as
-//! integers, across lanes too. Blocks are then added in pairs, `p = (scale · sum) of the even one,
-//! + (scale · sum) of the odd one`; the output is `((p0 + p1) + p2) + …`.
+//! integers, across lanes too. Blocks are then added in pairs:
+//! `p = (scale · sum) of the even one, + (scale · sum) of the odd one`.
+//! The output is `((p0 + p1) + p2) + …`.
 
 use std::arch::x86_64::*;
 

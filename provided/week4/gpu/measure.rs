@@ -43,8 +43,8 @@ pub struct Measured {
 /// How long each kernel is run.
 const TIME: Duration = Duration::from_millis(400);
 
-/// Measures the device's reading speed, and for each format a product with one column and one with
-/// 64.
+/// Measures the device's reading speed, and for each format a product with one column and one
+/// with 64.
 ///
 /// # Errors
 /// If the device is lost or its memory is too small.

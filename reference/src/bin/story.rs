@@ -1,5 +1,5 @@
-//! The story of `cargo course start`: the embedded model, run by week 1's engine. `cargo run
-//! --release -p tiny-llm-reference --features story --bin story`.
+//! The story of `cargo course start`: the embedded model, run by week 1's engine.
+//! `cargo run --release -p tiny-llm-reference --features story --bin story`.
 //!
 //! It has no command line: parsing options and templates would be most of the first build's time.
 
