@@ -93,8 +93,8 @@ pub fn serving(rung: Rung, tensor_type: TensorType, rows: usize) -> Rung {
     kernel(rung, tensor_type, rows).0
 }
 
-/// Multiplies on all threads of the team: `out[t, r] = Σ weight[r, c] · x[t, c]`, with `weight [R,
-/// C]`, `x [T, C]` → `out [T, R]`.
+/// Multiplies on all threads of the team: `out[t, r] = Σ weight[r, c] · x[t, c]`, with
+/// `weight [R, C]`, `x [T, C]` → `out [T, R]`.
 ///
 /// # Panics
 /// If the sizes don't match, or this machine can't run the rung.

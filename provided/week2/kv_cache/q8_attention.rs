@@ -18,8 +18,8 @@ use crate::week2::{
 const MANY: usize = 16;
 
 /// Computes attention of `queries` over the same keys and values. `runs` are rows of q8_0, in
-/// order. `softmax [queries]` is the state of each query after earlier runs; the results go to `out
-/// [queries, D]`. A score is `scale · q·k`.
+/// order. `softmax [queries]` is the state of each query after earlier runs; the results go to
+/// `out [queries, D]`. A score is `scale · q·k`.
 ///
 /// # Panics
 /// If there are more queries than [`MAX_BLOCK_QUERIES`], or `D` is above [`MAX_HEAD_DIM`].

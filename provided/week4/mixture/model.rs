@@ -133,8 +133,8 @@ impl MixtureModel {
         check(&self.config.base, rows, cache)
     }
 
-    /// Computes the rows and stores their keys and values, like week 2's model. Returns logits `[n,
-    /// V]` for the `n` rows marked for logits.
+    /// Computes the rows and stores their keys and values, like week 2's model. Returns logits
+    /// `[n, V]` for the `n` rows marked for logits.
     ///
     /// # Panics
     /// If [`MixtureModel::check`] would return an error.

@@ -7,8 +7,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{dequantize_row, quantize_row};
 
-/// Returns the root of the mean squared difference, `sqrt(Σ (xi − yi)² / n)`, summed in f64. `x
-/// [n]`, `y [n]`.
+/// Returns the root of the mean squared difference, `sqrt(Σ (xi − yi)² / n)`, summed in f64.
+/// `x [n]`, `y [n]`.
 ///
 /// # Panics
 /// If `x` and `y` differ in length, or are empty.
@@ -24,8 +24,8 @@ pub fn rms_error(x: &[f32], y: &[f32]) -> f64 {
 }
 
 /// Returns the relative error: [`rms_error`] divided by the root mean square of `x`, the original.
-/// 0 if nothing differs, even if `x` is all zeros; infinite if `x` is all zeros and `y` is not. `x
-/// [n]`, `y [n]`.
+/// 0 if nothing differs, even if `x` is all zeros; infinite if `x` is all zeros and `y` is not.
+/// `x [n]`, `y [n]`.
 ///
 /// # Panics
 /// If `x` and `y` differ in length, or are empty.

@@ -2,8 +2,8 @@
 //! is stored.
 //!
 //! A scale belongs to many weights, so it can be factored out: `Σ d·q·x = d · Σ q·x`, one
-//! multiplication per block. An offset or a minimum is the same for all of them: `Σ (d·q − m)·x = d
-//! · Σ q·x − m · Σ x`.
+//! multiplication per block. An offset or a minimum is the same for all of them:
+//! `Σ (d·q − m)·x = d · Σ q·x − m · Σ x`.
 //!
 //! Tasks here: week2-day5 task 1 (`dot_q4_0`, `dot_q4_k`, `dot_q6_k`). Everything else is provided.
 
@@ -68,16 +68,16 @@ pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
 }
 
 /// Computes `Σ w·x` for a row of Q4_K blocks: `d`, `dmin` (f16), 12 bytes of scales and minimums,
-/// 128 bytes of codes; sub-block `j` of 32 has `w = d·scale[j]·q − dmin·min[j]`. `x [256 ·
-/// blocks]`.
+/// 128 bytes of codes; sub-block `j` of 32 has `w = d·scale[j]·q − dmin·min[j]`.
+/// `x [256 · blocks]`.
 #[must_use]
 pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
     todo!("week2-day5 task 1: dot_q4_k")
 }
 
 /// Computes `Σ w·x` for a row of Q6_K blocks: 128 bytes of low halves, 64 bytes of upper pairs of
-/// bits, 16 scales (i8), `d` (f16). Every 16 weights have a scale: `w = d·scale·(q − 32)`. `x [256
-/// · blocks]`.
+/// bits, 16 scales (i8), `d` (f16). Every 16 weights have a scale: `w = d·scale·(q − 32)`.
+/// `x [256 · blocks]`.
 #[must_use]
 pub fn dot_q6_k(row: &[u8], x: &[f32]) -> f32 {
     todo!("week2-day5 task 1: dot_q6_k")

@@ -45,8 +45,8 @@ pub struct RopeTables {
 }
 
 impl RopeTables {
-    /// Computes tables for positions `0..n_positions`: entry `[p, i]` belongs to the angle `p ·
-    /// inverse_frequencies[i]`, in f32.
+    /// Computes tables for positions `0..n_positions`: entry `[p, i]` belongs to the angle
+    /// `p · inverse_frequencies[i]`, in f32.
     pub fn new(inverse_frequencies: &[f32], n_positions: usize) -> Self {
         // SOLUTION week1-day2 task 1
         let angles = (0..n_positions)
