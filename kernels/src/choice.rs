@@ -7,13 +7,13 @@ use crate::rung::Rung;
 /// A rung for each format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
-    /// In the order of [`TensorType::READ`].
+    /// Rungs in the order of [`TensorType::READ`].
     rungs: [Rung; TensorType::READ.len()],
     alike: bool,
 }
 
 impl Choice {
-    /// The rung that `of` names for each format.
+    /// Creates a choice from `of`, which returns the rung for each format.
     #[must_use]
     pub fn new(of: impl FnMut(TensorType) -> Rung) -> Self {
         Self { rungs: TensorType::READ.map(of), alike: false }
@@ -27,34 +27,34 @@ impl Choice {
         Self { alike: true, ..self }
     }
 
-    /// Whether a row's result is the same in all company.
+    /// Returns whether a row's result is the same whatever the other rows.
     #[must_use]
     pub fn is_alike(&self) -> bool {
         self.alike
     }
 
-    /// The rung that multiplies a format.
+    /// Returns the rung that multiplies a format.
     #[must_use]
     pub fn rung(&self, tensor_type: TensorType) -> Rung {
         self.rungs[tensor_type as usize]
     }
 
-    /// The rung whose instructions make integers of activations; `None` if no format wants them.
-    /// Every rung makes the same integers.
+    /// Returns the rung whose instructions quantize activations, or `None` if no format needs
+    /// integers. Every rung gives the same integers.
     #[must_use]
     pub fn quantizer(&self) -> Option<Rung> {
         self.rungs.into_iter().filter(|rung| rung.wants_int8()).max()
     }
 }
 
-/// What a solution says of one kernel.
+/// The state of one kernel in a solution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Status {
-    /// The course does not write it: it is provided.
+    /// The kernel is provided, not a task.
     Provided,
-    /// Its task is done.
+    /// The kernel is written.
     Written,
-    /// Its task is still open: this one.
+    /// The kernel is still missing: this is its task.
     Missing(String),
 }
 
@@ -100,7 +100,7 @@ impl Choice {
     }
 }
 
-/// One rung for all formats.
+/// Uses one rung for all formats.
 impl From<Rung> for Choice {
     fn from(rung: Rung) -> Self {
         Self::new(|_| rung)

@@ -1,39 +1,39 @@
-//! What the kernels of every instruction set must know of a format of integers when they are
-//! compiled. Where its bits lie, each format's own file says.
+//! The properties of a format of integers that the kernels of every instruction set need at compile
+//! time. Each format's own file has the layout of its bits.
 
 use tiny_llm_formats::gguf::TensorType;
 
 /// A format whose weights are integers and scales.
 pub trait Format {
-    /// The sizes of its blocks follow from it.
+    /// The type, which determines the sizes of its blocks.
     const TYPE: TensorType;
-    /// How many weights share a scale: 16 or 32.
+    /// Number of weights that share a scale: 16 or 32.
     const PER_SCALE: usize;
-    /// What stands beside a scale.
+    /// The weight that a code of 0 represents.
     const ZERO: Zero;
     /// The largest code.
     const HIGHEST: u8;
 }
 
-/// Which weight a code of 0 stands for.
+/// The weight that a code of 0 represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Zero {
-    /// All codes are so much too high: a weight is `scale · (code − offset)`.
+    /// All codes have this offset: a weight is `scale · (code − offset)`.
     Offset(u8),
-    /// There is a minimum beside each scale: a weight is `scale · code + minimum`, or in formats
-    /// with blocks of 256, `scale · code − minimum`.
+    /// Each scale has a minimum: a weight is `scale · code + minimum`, or in formats with blocks of
+    /// 256, `scale · code − minimum`.
     Minimum,
 }
 
-/// Whether each block has activations whose scale is its own, as blocks of 32 weights have; one of
-/// 256 meets activations that share one.
+/// Returns whether each block is multiplied by activations with their own scale, as blocks of 32
+/// weights are. A block of 256 is multiplied by activations that share one scale.
 #[must_use]
 pub const fn scale_per_block<F: Format>() -> bool {
     F::TYPE.block_len() == 32
 }
 
-/// Whether a block's scale is a power of two in one byte, as `MXFP4` has it; in all other formats
-/// it is a number in half precision.
+/// Returns whether a block's scale is a power of two in one byte, as in `MXFP4`. In all other
+/// formats it is a half-precision number.
 #[must_use]
 pub const fn power_of_two<F: Format>() -> bool {
     matches!(F::TYPE, TensorType::MXFP4)

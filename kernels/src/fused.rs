@@ -6,10 +6,10 @@ use tiny_llm_formats::gguf::TensorType;
 
 use crate::blocks::{f16_at, mxfp4, q2_k, q3_k, q4_1, q5_1, q5_k};
 
-/// The product of a row of blocks with as many values.
+/// The product of a row of blocks and as many values.
 pub type Dot = fn(row: &[u8], x: &[f32]) -> f32;
 
-/// This rung's kernel for a type whose product no day teaches.
+/// Returns this rung's kernel for a type whose product no day teaches.
 #[must_use]
 pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     Some(match tensor_type {
@@ -42,8 +42,8 @@ fn each<const BYTES: usize, const LEN: usize>(
     sum
 }
 
-/// `Σ w·x` for a row of Q5_0 blocks: `d` (f16), 32 fifth bits, 16 bytes of two low parts each;
-/// `w = d·(q − 16)`. `x [32 · blocks]`.
+/// Computes `Σ w·x` for a row of Q5_0 blocks: `d` (f16), 32 fifth bits, 16 bytes of two low parts
+/// each; `w = d·(q − 16)`. `x [32 · blocks]`.
 #[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
     crate::withheld::check("fused::dot_q5_0");

@@ -1,5 +1,4 @@
-//! What a matrix is multiplied with: rows of activations, and the same rows as small
-//! integers.
+//! The operand of a matrix: rows of activations, and the same rows as small integers.
 
 use std::ops::Deref;
 
@@ -14,30 +13,28 @@ const QUANTIZED: usize = 4096;
 /// Rows that a thread copies at a time.
 const GRAIN: usize = 8;
 
-/// The input of a layer's matrices: computed once, used by all of them.
+/// The input of a layer's matrices, computed once and used by all of them.
 #[derive(Debug, Default)]
 pub struct Input {
     /// Number of rows.
     pub rows: usize,
-    /// Values in a row.
+    /// Number of values in a row.
     pub cols: usize,
-    /// `[rows, cols]`
+    /// Values, `[rows, cols]`.
     pub values: Vec<f32>,
-    /// `[rows, super_blocks]`, the same for kernels that multiply integers, as they were when the
-    /// input was prepared last.
+    /// The rows as integers, `[rows, super_blocks]`, as they were when the input was prepared last.
     pub int8: Vec<Int8SuperBlock>,
-    /// `[rows / 16, super_blocks]`, the same once more for a matrix unit, if there is one and the
-    /// integers were made for its rung. They are kept, to be written again.
+    /// The rows in the layout of a matrix unit, `[rows / 16, super_blocks]`, if there is such a
+    /// unit and the integers were made for its rung. The buffer is reused.
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) tiles: Vec<Int8Tile>,
-    /// Whether they are those of the integers.
+    /// Whether the tiles belong to the current integers.
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) has_tiles: bool,
 }
 
-/// Returns room for `n` numbers that the caller writes, with unspecified contents. New memory comes empty
-/// from the system, page by page, to whoever writes there first: nothing is filled with zeros
-/// before.
+/// Returns a buffer for `n` elements, with unspecified contents. The system provides new memory
+/// page by page as it is first written, so the buffer is not filled with zeros first.
 pub fn room(values: &mut Vec<f32>, n: usize) {
     if values.capacity() < n {
         *values = vec![0.0; n];
@@ -55,8 +52,8 @@ pub struct Prepared<'a> {
 }
 
 impl Prepared<'_> {
-    /// How many activations share a scale in the integers, [`BLOCK`] or [`SUPER_BLOCK`]; `None` if
-    /// it has none, and can be multiplied in f32 alone.
+    /// Returns how many activations share a scale in the integers, [`BLOCK`] or [`SUPER_BLOCK`].
+    /// `None` if there are no integers, and it can only be multiplied in f32.
     #[must_use]
     pub fn per_scale(&self) -> Option<usize> {
         self.per_scale
@@ -72,10 +69,10 @@ impl Deref for Prepared<'_> {
 }
 
 impl Input {
-    /// Rows `[values / cols, cols]` whose integers were made elsewhere.
+    /// Creates an input `[values / cols, cols]` whose integers were made elsewhere.
     ///
     /// # Panics
-    /// If the values are no whole rows, or there is another number of super-blocks.
+    /// If the values aren't whole rows, or the number of super-blocks is wrong.
     #[must_use]
     pub fn with_integers(cols: usize, values: Vec<f32>, int8: Vec<Int8SuperBlock>) -> Self {
         let rows = values.len() / cols;
@@ -109,21 +106,21 @@ impl Input {
         }
     }
 
-    /// Super-blocks in a row.
+    /// Returns the number of super-blocks in a row.
     #[must_use]
     #[inline]
     pub fn super_blocks(&self) -> usize {
         self.cols.div_ceil(SUPER_BLOCK)
     }
 
-    /// `[cols]`, row `r`.
+    /// Returns row `r`, `[cols]`.
     #[must_use]
     #[inline]
     pub fn row(&self, r: usize) -> &[f32] {
         &self.values[r * self.cols..][..self.cols]
     }
 
-    /// `[super_blocks]`, row `r` as integers.
+    /// Returns row `r` as integers, `[super_blocks]`.
     #[must_use]
     #[inline]
     pub fn int8_row(&self, r: usize) -> &[Int8SuperBlock] {
@@ -154,7 +151,8 @@ impl Input {
         self.with_int8(per_scale)
     }
 
-    /// Rows of another input, in its form: row `i` is its row `of(i)`. Nothing is quantized again.
+    /// Copies rows of another input, in its form: row `i` is its row `of(i)`. Nothing is quantized
+    /// again.
     pub fn gather<S: Schedule>(
         &mut self,
         team: &Team<S>,
@@ -194,17 +192,17 @@ impl Input {
         });
     }
 
-    /// For kernels that multiply f32.
+    /// Prepares the input for kernels that multiply f32.
     #[must_use]
     pub fn without_int8(&self) -> Prepared<'_> {
         Prepared { input: self, per_scale: None }
     }
 
-    /// For kernels that multiply integers: whoever calls this has written [`Input::int8`], with a
-    /// scale for each `per_scale` activations.
+    /// Prepares the input for kernels that multiply integers. The caller has written
+    /// [`Input::int8`], with a scale for each `per_scale` activations.
     ///
     /// # Panics
-    /// If there are not as many super-blocks as the rows have.
+    /// If the number of super-blocks isn't that of the rows.
     #[must_use]
     pub fn with_int8(&self, per_scale: usize) -> Prepared<'_> {
         let (found, expected) = (self.int8.len(), self.rows * self.super_blocks());

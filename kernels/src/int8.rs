@@ -1,11 +1,11 @@
 //! Activations as small integers, in super-blocks.
 
-/// Activations of which a row is made: as many as weights in the longest blocks, the super-blocks
-/// of K-quants.
+/// Activations in a super-block: as many as weights in the longest blocks, those of K-quants.
 pub const SUPER_BLOCK: usize = 256;
-/// The fewest activations that share a scale: as many as weights in the shortest blocks.
+/// Minimum number of activations that share a scale: as many as weights in the shortest blocks.
 pub const BLOCK: usize = 32;
-/// Sums are kept of so many: the finest division of weights (`Q6_K` has a scale for every 16).
+/// Number of activations per stored sum: the finest division of weights (`Q6_K` has a scale for
+/// every 16).
 pub const SUM: usize = 16;
 
 /// [`SUPER_BLOCK`] activations as int8: each is its block's scale times its value. Where a row's
@@ -14,7 +14,7 @@ pub const SUM: usize = 16;
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
 pub struct Int8SuperBlock {
-    /// In −127…127.
+    /// Values in −127…127.
     pub values: [i8; SUPER_BLOCK],
     /// The sum of each [`SUM`] values: formats whose weights are stored with an offset or a
     /// minimum need it.

@@ -1,27 +1,28 @@
-//! A weight matrix as it lies in a file: nothing is copied, nothing is converted.
+//! A weight matrix in place in a file: nothing is copied or converted.
 
 use anyhow::{Result, ensure};
 use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
 
-/// `[rows, cols]`, row-major; each row is a whole number of blocks. Row `r` makes output `r`.
+/// A matrix `[rows, cols]`, row-major. Each row is a whole number of blocks. Row `r` computes
+/// output `r`.
 #[derive(Debug, Clone)]
 pub struct Matrix {
-    /// Outputs.
+    /// Number of outputs.
     pub rows: usize,
-    /// Inputs.
+    /// Number of inputs.
     pub cols: usize,
-    /// How the numbers are stored.
+    /// How the weights are stored.
     pub tensor_type: TensorType,
-    /// `rows · row_bytes`
+    /// All rows, `rows · row_bytes` bytes.
     bytes: Bytes,
 }
 
 impl Matrix {
-    /// Takes `bytes` for a matrix.
+    /// Creates a matrix from `bytes`.
     ///
     /// # Errors
-    /// If a row is no whole number of blocks, or the number of bytes is not what shape and type ask
-    /// for.
+    /// If a row isn't a whole number of blocks, or the number of bytes doesn't match shape and
+    /// type.
     pub fn new(rows: usize, cols: usize, tensor_type: TensorType, bytes: Bytes) -> Result<Self> {
         let Some(row_bytes) = tensor_type.row_bytes(cols) else {
             anyhow::bail!(
@@ -39,7 +40,7 @@ impl Matrix {
         Ok(Self { rows, cols, tensor_type, bytes })
     }
 
-    /// A matrix of f32 values, for tests and for small things. `values [rows · cols]`.
+    /// Creates a matrix of f32 values, for tests and small matrices. `values [rows · cols]`.
     ///
     /// # Panics
     /// If there are not `rows · cols` values.
@@ -78,27 +79,27 @@ impl Matrix {
         Some([weight / self.cols, weight % self.cols])
     }
 
-    /// Bytes in a row.
+    /// Returns the bytes in a row.
     #[must_use]
     #[inline]
     pub fn row_bytes(&self) -> usize {
         self.cols / self.tensor_type.block_len() * self.tensor_type.block_bytes()
     }
 
-    /// The bytes of row `r`.
+    /// Returns the bytes of row `r`.
     #[must_use]
     #[inline]
     pub fn row(&self, r: usize) -> &[u8] {
         &self.bytes[r * self.row_bytes()..][..self.row_bytes()]
     }
 
-    /// The same bytes as [`Matrix::bytes`], with whoever else holds them.
+    /// Returns the bytes of [`Matrix::bytes`] as a shared handle.
     #[must_use]
     pub fn shared_bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// All bytes, row after row.
+    /// Returns all bytes, row after row.
     #[must_use]
     #[inline]
     pub fn bytes(&self) -> &[u8] {

@@ -14,24 +14,24 @@ pub enum Rung {
     Fused,
     /// Multiply the integers of weights and activations, then scale.
     Integer,
-    /// The same with 256-bit instructions (x86-64).
+    /// Multiply integers with 256-bit instructions (x86-64).
     Avx2,
-    /// With 512-bit instructions and one for dot products of bytes (x86-64).
+    /// Multiply integers with 512-bit instructions, including dot products of bytes (x86-64).
     Avx512Vnni,
-    /// With tiles, for many rows of activations (x86-64).
+    /// Multiply many rows of activations with tiles (x86-64).
     Amx,
-    /// With 128-bit instructions (64-bit Arm).
+    /// Multiply integers with 128-bit instructions (64-bit Arm).
     Neon,
-    /// And one for dot products of bytes (64-bit Arm).
+    /// Also use dot products of bytes (64-bit Arm).
     NeonDot,
-    /// And one for products of matrices of bytes (64-bit Arm).
+    /// Also use matrix products of bytes (64-bit Arm).
     NeonI8mm,
-    /// With 128-bit instructions (WebAssembly).
+    /// Multiply integers with 128-bit instructions (WebAssembly).
     Simd128,
 }
 
 impl Rung {
-    /// Every rung, on whatever machine.
+    /// All rungs, on any machine.
     pub const ALL: [Self; 10] = [
         Self::Naive,
         Self::Fused,
@@ -45,7 +45,7 @@ impl Rung {
         Self::Simd128,
     ];
 
-    /// Whether this machine can run it.
+    /// Returns whether this machine can run it.
     #[must_use]
     pub fn is_available(self) -> bool {
         match self {
@@ -84,7 +84,7 @@ impl Rung {
         }
     }
 
-    /// Why a rung is not available though the processor has it, in words: what a system keeps back.
+    /// Returns, in words, why the operating system withholds a rung that the processor has.
     #[must_use]
     pub fn refused(self) -> Option<String> {
         #[cfg(target_arch = "x86_64")]
@@ -95,22 +95,22 @@ impl Rung {
         None
     }
 
-    /// Every rung that this machine can run, slowest first.
+    /// Returns every rung that this machine can run, slowest first.
     #[must_use]
     pub fn available() -> Vec<Self> {
         Self::ALL.into_iter().filter(|rung| rung.is_available()).collect()
     }
 
-    /// The fastest that this machine can run.
+    /// Returns the fastest rung that this machine can run.
     #[must_use]
     pub fn best() -> Self {
         *Self::available().last().expect("the naive rung runs everywhere")
     }
 
-    /// The rung that [`VARIABLE`] names, or else the best.
+    /// Returns the rung that [`VARIABLE`] names, or else the fastest.
     ///
     /// # Errors
-    /// If it names none, or one that this machine cannot run.
+    /// If it doesn't name a rung, or names one that this machine can't run.
     pub fn from_environment() -> Result<Self, String> {
         match std::env::var(VARIABLE) {
             Ok(name) => name.parse().map_err(|e| format!("{VARIABLE}: {e}")),
@@ -118,13 +118,13 @@ impl Rung {
         }
     }
 
-    /// Whether this rung multiplies int8 activations.
+    /// Returns whether this rung multiplies int8 activations.
     #[must_use]
     pub fn wants_int8(self) -> bool {
         self >= Self::Integer
     }
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -141,7 +141,7 @@ impl Rung {
         }
     }
 
-    /// The rung whose kernels serve where this one has none.
+    /// Returns the rung whose kernels are used if this one has none.
     #[must_use]
     pub fn below(self) -> Self {
         match self {

@@ -14,9 +14,9 @@ use crate::{
 pub struct Unpacked {
     /// Signed codes: the offset that a format subtracts from all of them has been subtracted.
     pub codes: [i8; SUPER_BLOCK],
-    /// One for each 16 weights, as in the finest format.
+    /// Scales, one for each 16 weights, as in the finest format.
     pub scales: [f32; SUPER_BLOCK / SUM],
-    /// As many; zeros in formats without minimums.
+    /// Minimums, in the same layout as `scales`. Zeros in formats without minimums.
     pub mins: [f32; SUPER_BLOCK / SUM],
 }
 

@@ -1,4 +1,4 @@
-//! What week 1 gives, in the folders of `src/week1`.
+//! Provided code of week 1, in the folders of `src/week1`.
 
 // Day 5: the whole decoder, and its weights.
 #[cfg(feature = "model")]

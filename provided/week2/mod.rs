@@ -1,14 +1,15 @@
-//! What week 2 gives, in the folders of `src/week2`.
+//! Provided code of week 2, in the folders of `src/week2`.
 //!
 //! # Design
 //!
 //! - `Model::forward` takes rows. Each row is a token with its position and its sequence, and says
-//!   whether it wants logits. A prompt, a part of one, a new token and several requests are one call.
+//!   whether its logits are needed. One call computes a prompt, a part of one, a new token, or the
+//!   rows of several requests.
 //! - A cache returns runs of consecutive keys and values. A `Matrix` is a view of the mapped file.
-//! - `kernels::matmul` is the only place that calls a kernel. `Team::parallel_tiles` is the only way to
-//!   share work. Norms, gates and attention use the same rung as the products.
-//! - Nothing needs a later day: with plain weights, naive kernels and one thread, day 1 runs while all
-//!   later tasks are open.
+//! - Only `kernels::matmul` calls a kernel. Only `Team::parallel_tiles` divides work among threads.
+//!   Norms, gates and attention use the same rung as the products.
+//! - Nothing needs a later day: with plain weights, naive kernels and one thread, day 1 runs before
+//!   any later task is solved.
 
 // Day 1: each position is computed once.
 #[path = "kv_cache/layer.rs"]

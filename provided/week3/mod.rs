@@ -1,4 +1,4 @@
-//! What week 3 gives, in the folders of `src/week3`.
+//! Provided code of week 3, in the folders of `src/week3`.
 //!
 //! # Design
 //!

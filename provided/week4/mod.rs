@@ -1,19 +1,20 @@
-//! What week 4 gives, in the folders of `src/week4`.
+//! Provided code of week 4, in the folders of `src/week4`.
 //!
 //! # Design
 //!
 //! - The graph computes with week 2's kernels and gives week 2's logits to the last bit. A node's
 //!   sources are always older than the node; `store` is a source of `attend`, which keeps effects in
-//!   order. `readable` refuses a node that cannot read its source when the node is made, `Step::check`
-//!   an input that does not fit before the pass runs.
+//!   order. `readable` refuses a node that can't read its source when the node is made. `Step::check`
+//!   refuses an input that doesn't fit before the pass runs.
 //! - An arena is planned twice, by best fit and by size, and the smaller plan is used.
 //! - `pin` places nodes that only one backend supports; `fewest_copies` places the rest by a minimum
 //!   cut; `Schedule` adds copies as nodes. Keys and values stay on one backend.
 //! - The GPU's answers in the bank of mistakes are those of Mesa's software adapter.
 //! - `mixture` has its own model, cache and loader. An expert's product does not depend on the other
 //!   tokens that use the expert.
-//! - `streamed` uses `core` alone: no heap, no files. All memory comes from one `Arena`, all bytes
-//!   through the trait `Storage`. `reference/bare` compiles the same files for a Cortex-M4.
+//! - `streamed` uses `core` alone: no heap, no files. All memory comes from one `Arena`, and all bytes
+//!   of the file come through the trait `Storage`. `reference/bare` compiles the same files for a
+//!   Cortex-M4.
 
 // Day 1: sizes and strides.
 #[path = "layout/strided.rs"]

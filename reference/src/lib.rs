@@ -1,4 +1,4 @@
-//! The reference solution. Task bodies stand between `// SOLUTION weekN-dayM task K` and
+//! The reference solution. Task bodies are between `// SOLUTION weekN-dayM task K` and
 //! `// END SOLUTION`; `cargo course stubs` makes the learner's `src/` from these files.
 
 #[path = "../../provided/mod.rs"]

@@ -1,8 +1,8 @@
-//! Week 2: one fast engine on one small machine. Quantized weights read in place, a cache,
-//! kernels, threads.
+//! Week 2: one fast engine on one small machine. Quantized weights read in place, a cache, kernels,
+//! threads.
 //!
-//! A folder for each day, in the order of the days. What a day provides is in the same folder of
-//! `provided/week2`.
+//! Each day has a folder, in the order of the days. The same folder of `provided/week2` has the
+//! day's provided code.
 
 // Day 1: each position is computed once.
 #[path = "kv_cache/attention.rs"]

@@ -1,22 +1,23 @@
-//! Activations as tiles want them: 16 rows of them side by side.
+//! Activations in the layout of tiles: 16 rows side by side.
 
 use super::unit::{ROW, SIDE};
 use crate::int8::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
 
-/// 256 columns of 16 rows of activations. Where there are fewer rows, the others are zeros.
+/// 256 columns of 16 rows of activations. Missing rows are zeros.
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct Int8Tile {
-    /// In each line four columns of every row: 16 lines are a tile of 64 columns, eight one of 32.
+    /// Each line holds four columns of each of the 16 rows. A tile of 64 columns has 16 lines, and
+    /// a tile of 32 columns has eight.
     pub(crate) values: [[i8; ROW]; SUPER_BLOCK / 4],
-    /// The value that a code of 1 represents, for each 32 columns.
+    /// The activation that a value of 1 represents, for each 32 columns.
     pub(crate) scales: [[f32; SIDE]; SUPER_BLOCK / BLOCK],
-    /// The sum of what each 32 values stand for, which minimums are multiplied with.
+    /// The sum of each 32 activations, by which minimums are multiplied.
     pub(crate) totals: [[f32; SIDE]; SUPER_BLOCK / BLOCK],
-    /// The sums of each 32 values as they are, two of 16 bits in each number: what whole minimums
-    /// are multiplied with.
+    /// The integer sums of each 32 values, two of 16 bits in each element, by which integer
+    /// minimums are multiplied.
     pub(crate) sums: [[i32; SIDE]; SUPER_BLOCK / BLOCK / 2],
-    /// The same of each 16.
+    /// The same sums for each 16 values.
     pub(crate) finer_sums: [[i32; SIDE]; SUPER_BLOCK / SUM / 2],
 }
 
@@ -32,12 +33,12 @@ impl Default for Int8Tile {
     }
 }
 
-/// Fills in for a missing row.
+/// Replaces a missing row.
 static NOTHING: Int8SuperBlock =
     Int8SuperBlock { values: [0; SUPER_BLOCK], sums: [0; 16], scales: [0.0; 8] };
 
 impl Int8Tile {
-    /// Takes up to 16 rows.
+    /// Fills the tile with up to 16 rows.
     pub(crate) fn fill<'a>(&mut self, rows: impl Iterator<Item = &'a Int8SuperBlock>) {
         let mut all = [&NOTHING; SIDE];
         all.iter_mut().zip(rows).for_each(|(to, row)| *to = row);
@@ -67,14 +68,14 @@ impl Int8Tile {
     }
 }
 
-/// Two numbers of 16 bits, the first in the lower half.
+/// Packs two 16-bit numbers, the first in the lower half.
 fn two(a: i16, b: i16) -> i32 {
     i32::from(a) & 0xffff | i32::from(b) << 16
 }
 
 const _: () = assert!(BLOCK == 2 * SUM, "a block's sum of activations is that of two");
 
-/// With 512-bit instructions: rows of 32-bit numbers become columns.
+/// Uses 512-bit instructions: transposes rows of 32-bit elements.
 #[cfg(target_arch = "x86_64")]
 mod turned {
     use std::{arch::x86_64::*, mem::offset_of};
@@ -82,7 +83,7 @@ mod turned {
     use super::{Int8SuperBlock, Int8Tile, ROW, SIDE, SUPER_BLOCK};
     use crate::avx512::lanes::transpose;
 
-    // Sums, two in each 32-bit number, and scales behind them are 64 bytes more.
+    // Sums, two in each 32-bit element, and then scales are 64 more bytes.
     const _: () = assert!(offset_of!(Int8SuperBlock, sums) == SUPER_BLOCK);
     const _: () = assert!(offset_of!(Int8SuperBlock, scales) == SUPER_BLOCK + ROW / 2);
     const _: () = assert!(size_of::<Int8SuperBlock>() == SUPER_BLOCK + ROW);
@@ -117,14 +118,14 @@ mod turned {
         }
     }
 
-    /// 64 bytes of each row.
+    /// Loads 64 bytes of each row.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn sixty_four_bytes(rows: [&Int8SuperBlock; SIDE], at: usize) -> [__m512i; SIDE] {
         assert!(at + ROW <= size_of::<Int8SuperBlock>(), "bytes of a super-block");
         let mut v = [_mm512_setzero_si512(); SIDE];
         for i in 0..SIDE {
-            // SAFETY: as many bytes are there, and all of them are initialized: nothing is left
+            // SAFETY: 64 bytes are there, and all of them are initialized: there is no padding
             // between the fields, see above.
             v[i] = unsafe {
                 _mm512_loadu_si512(std::ptr::from_ref(rows[i]).cast::<u8>().add(at).cast())
@@ -153,7 +154,7 @@ mod tests {
                 })
                 .collect();
             let mut found = Int8Tile::default();
-            // What a tile held before is not to be seen.
+            // Earlier contents of a tile must not remain.
             found.fill([&rows[..], &rows[..]].concat().iter().chain(&vec![
                 Int8SuperBlock {
                     values: [9; SUPER_BLOCK],

@@ -1,15 +1,16 @@
-//! Formats whose blocks have 32 weights: a sum of 32 products leaves its tile before it is scaled.
+//! Formats whose blocks have 32 weights: a sum of 32 products is stored from its tile before it is
+//! scaled.
 //!
-//! Scales are separate numbers in each block of weights and in each block of activations, so no
-//! two blocks have a sum in common: every one of them is a tile of 32 columns, half as deep as a
-//! tile can be, and its sums are stored. That takes the unit as long again as the products, and
-//! what follows, three operations for 16 sums, the vector unit nearly as long as both together.
+//! Each block of weights and each block of activations has its own scale, so no two blocks can
+//! share a sum. The sums of each block are a tile of 32 columns, half as deep as a tile can be, and
+//! they must be stored. Storing takes the unit as long as multiplying. Scaling them, with three
+//! vector operations for 16 sums, takes the vector unit nearly as long as both together.
 //!
 //! One would expect the two units to work side by side. On the processor that this was written on
-//! (an Intel Xeon of 2023's generation) they don't: products, stores of tiles and vector
-//! operations, taken turn about, need as long as one after the other, and somewhat longer. Only a
-//! store and the products that follow it share some of their time. So the kernel does the sums of a
-//! whole super-block, each stored behind the next one's products, then scales them.
+//! (an Intel Xeon of 2023's generation) they don't: products, stores of tiles and vector operations
+//! take as long interleaved as one after the other, or slightly longer. Only a store and the
+//! products that follow it overlap a little. So the kernel first computes the sums of a whole
+//! super-block, storing each after the next one's products, and then scales them.
 
 use std::marker::PhantomData;
 
@@ -31,7 +32,7 @@ const BLOCKS: usize = SUPER_BLOCK / BLOCK;
 /// The sums of all blocks of a super-block, of two panels.
 type BlockSums = [[Sums; 2]; BLOCKS];
 
-/// Blocks of 32 weights of this format.
+/// The plan for blocks of 32 weights of this format.
 pub(super) struct Blocks<F>(PhantomData<F>);
 
 impl<F: Format> Plan for Blocks<F> {
@@ -49,7 +50,7 @@ impl<F: Format> Plan for Blocks<F> {
         out: &mut Outputs,
         soon: Option<Soon<'_>>,
     ) {
-        // So many as the compiler knows, where rows end as they mostly do.
+        // The usual count is a constant that the compiler knows.
         match blocks {
             8 => add::<F, V, U>(unit, panels, x, 8, sums, out, soon),
             6 => add::<F, V, U>(unit, panels, x, 6, sums, out, soon),
@@ -60,7 +61,7 @@ impl<F: Format> Plan for Blocks<F> {
     }
 }
 
-/// The products of so many blocks, then what follows.
+/// Computes the products of this many blocks, then scales their sums.
 #[inline(always)]
 fn add<F: Format, V: Sixteen, U: Unit>(
     unit: &mut U,
@@ -71,7 +72,8 @@ fn add<F: Format, V: Sixteen, U: Unit>(
     out: &mut Outputs,
     soon: Option<Soon<'_>>,
 ) {
-    // A block's sums leave while the next one's are made: its products need not be waited for.
+    // A block's sums are stored while the next block is multiplied, so that its products needn't be
+    // waited for.
     for block in 0..blocks {
         fetch::<V>(soon, block);
         if block.is_multiple_of(2) {
@@ -101,7 +103,7 @@ fn add<F: Format, V: Sixteen, U: Unit>(
     }
 }
 
-/// Asks for an eighth of what comes next.
+/// Prefetches an eighth of the next data.
 #[inline(always)]
 fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, block: usize) {
     if let Some(Soon { x, outputs }) = soon {
@@ -114,8 +116,8 @@ fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, block: usize) {
     }
 }
 
-/// The sums of a block, two panels times 16 rows of activations, in tiles `A` and `B`. Neighbours
-/// have their own tiles, so that neither waits for the other.
+/// Computes the sums of a block, two panels times 16 rows of activations, in tiles `A` and `B`.
+/// Neighbouring blocks use different tiles, so that neither waits for the other.
 #[inline(always)]
 fn multiply<const A: usize, const B: usize, const X: usize, U: Unit>(
     unit: &mut U,
@@ -143,7 +145,7 @@ fn store<const A: usize, const B: usize, U: Unit>(unit: &mut U, [first, second]:
 /// Scales the sums of a row's blocks and adds them to its outputs, in the order of all kernels for
 /// few and for many rows: see `avx512/fours.rs`.
 ///
-/// One row after the other: where this was measured, four at a time were slower.
+/// It processes one row after the other. Where this was measured, four at a time were slower.
 #[inline(always)]
 fn scale<F: Format, V: Sixteen>(
     sums: &BlockSums,

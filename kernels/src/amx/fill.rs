@@ -1,5 +1,5 @@
-//! Rows out of their blocks with 512-bit instructions: what kernels for few rows of activations
-//! unpack, put where tiles want it.
+//! Unpacks rows with 512-bit instructions: uses the unpacking of kernels for few rows of
+//! activations, and stores the result in the layout of tiles.
 
 use std::arch::x86_64::*;
 
@@ -20,7 +20,7 @@ use crate::{
     input::{BLOCK, SUPER_BLOCK},
 };
 
-/// Eight blocks of row `i`.
+/// Stores eight blocks of row `i`.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
@@ -31,8 +31,8 @@ pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
         codes[v] = _mm512_sub_epi8(codes[v], offset);
     }
     let [a, b, c, d] = codes;
-    // Eight columns of each block are in each vector, block after block. Two blocks are in each
-    // lane of these: first columns 0 to 15 of blocks 0, 2, 4 and 6, then of the others.
+    // Each vector has eight columns of each block, block after block. Each lane of these has two
+    // blocks: first columns 0 to 15 of blocks 0, 2, 4 and 6, then of the others.
     let (a, b, c, d) = (
         _mm512_unpacklo_epi64(a, b),
         _mm512_unpackhi_epi64(a, b),
@@ -56,13 +56,13 @@ pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
     }
 }
 
-/// Up to eight blocks of row `i` whose codes are bytes already.
+/// Stores up to eight blocks of row `i` whose codes are bytes already.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
 pub(super) fn bytes<const BYTES: usize>(panel: &mut Panel, i: usize, bytes: &[u8]) {
     let head = BYTES - BLOCK;
     if bytes.len() >= 8 * BYTES {
-        // So many as the compiler knows.
+        // A length that the compiler knows.
         let bytes = &bytes[..8 * BYTES];
         for b in 0..8 {
             store_block(panel, i, b, load32(part(bytes, b * BYTES + head)));
@@ -76,7 +76,7 @@ pub(super) fn bytes<const BYTES: usize>(panel: &mut Panel, i: usize, bytes: &[u8
     }
 }
 
-/// The scales of row `i`, each twice.
+/// Stores the scales of row `i`, each twice.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {
@@ -84,7 +84,7 @@ fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {
     unsafe { _mm512_storeu_ps(panel.scales[i].as_mut_ptr(), scales) };
 }
 
-/// 32 columns of row `i`, number `block` of them.
+/// Stores 32 columns of row `i`, its block number `block`.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 fn store_block(panel: &mut Panel, i: usize, block: usize, codes: __m256i) {
@@ -93,7 +93,7 @@ fn store_block(panel: &mut Panel, i: usize, block: usize, codes: __m256i) {
     unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), codes) };
 }
 
-/// A block of row `i`, its codes in this order.
+/// Stores a block of row `i`, whose codes are in the format's order.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperBlock) {
@@ -106,14 +106,15 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
         match F::FOLD {
             Fold::Whole => store::<F>(&mut panel.codes, i, v, _mm512_mullo_epi16(codes, scales)),
             Fold::Minus => {
-                // The lower byte of a product of bytes does not depend on the bits above.
+                // The lower byte of a product of bytes doesn't depend on higher bits.
                 let codes = _mm512_sub_epi8(_mm512_set1_epi8(4), codes);
                 let a = _mm512_and_si512(_mm512_mullo_epi16(codes, scales), even);
                 let b = _mm512_mullo_epi16(_mm512_and_si512(codes, odd), scales);
                 store::<F>(&mut panel.codes, i, v, _mm512_or_si512(a, b));
             }
             Fold::Eights => {
-                // Products of two neighbouring bytes at once: none reaches into the other.
+                // Multiplies two neighbouring bytes at once: neither product overflows into the
+                // other.
                 let lower = _mm512_and_si512(scales, _mm512_set1_epi16(7));
                 let upper = _mm512_srli_epi16::<3>(scales);
                 store::<F>(&mut panel.codes, i, v, _mm512_mullo_epi16(codes, lower));
@@ -139,7 +140,7 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
     if F::ZERO == Zero::Minimum {
         let mut minimums = block.minimums;
         if F::PER_SCALE == 32 {
-            // Each stands there twice: the first of two numbers of 16 bits.
+            // Each minimum is there twice; this takes the first of two 16-bit elements.
             minimums = _mm256_zextsi128_si256(_mm256_cvtepi32_epi16(minimums));
         }
         // SAFETY: 16 numbers of 16 bits are 32 bytes, as are 8 of 32.
@@ -149,10 +150,10 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
     }
 }
 
-/// A format whose blocks come out in their own order.
+/// A format whose blocks are unpacked in an order of its own.
 pub(super) trait Ordered: Folded {
     const ORDER: &'static Order;
-    /// Where each lane of each vector goes in the tiles of its first row.
+    /// Where each lane of each vector is stored in the tiles of its first row.
     const PLACES: [[usize; 4]; 4] = {
         let (mut places, mut lane) = ([[0; 4]; 4], 0);
         while lane < 16 {
@@ -164,7 +165,7 @@ pub(super) trait Ordered: Folded {
     };
 }
 
-/// Vector `v` of row `i`.
+/// Stores vector `v` of row `i`.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 fn store<F: Ordered>(codes: &mut [u8; SIDE * SUPER_BLOCK], i: usize, v: usize, bytes: __m512i) {

@@ -1,5 +1,4 @@
-//! The kernels of this rung: what takes weights out of their blocks, and which plan multiplies
-//! them.
+//! The kernels of this rung: how weights are unpacked, and which plan multiplies them.
 
 use tiny_llm_formats::gguf::TensorType;
 
@@ -24,7 +23,7 @@ use crate::{
     prefetch::prefetch,
 };
 
-/// The kernel for a type and a number of rows of activations.
+/// Returns the kernel for a type and a number of rows of activations.
 pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
     if rows < FROM {
         return avx512::kernel(tensor_type, rows);
@@ -45,7 +44,7 @@ pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
     }
 }
 
-/// Rows are taken out of their blocks one by one, with 512-bit instructions.
+/// Unpacks rows one by one, with 512-bit instructions.
 struct Unpacked<R>(R);
 
 impl<R: Fn(&mut Panel, usize, &[u8])> Source for Unpacked<R> {
@@ -63,8 +62,8 @@ macro_rules! kernels {
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")]
         fn $name(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
             if !x.has_tiles {
-                // Integers from another kernel are not laid out for tiles.
-                // SAFETY: this rung's instructions are more than that one's.
+                // Integers that another kernel has prepared aren't in the layout of tiles. SAFETY:
+                // this rung's instructions include that one's.
                 return unsafe { avx512::kernel(weight.tensor_type, x.rows)(weight, x, tile) };
             }
             let source = Unpacked(|$panel: &mut Panel, $i: usize, $bytes: &[u8]| $fill);

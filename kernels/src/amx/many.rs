@@ -1,5 +1,5 @@
-//! Many rows of activations: 32 rows of weights are unpacked once, 256 columns at a time, and
-//! multiplied with all of them, 16 at a time.
+//! Products for many rows of activations: unpacks 32 rows of weights once, 256 columns at a time,
+//! and multiplies them by all rows of activations, 16 at a time.
 
 use std::{mem::MaybeUninit, ops::Range};
 
@@ -28,10 +28,10 @@ impl Outputs {
     const ZEROS: Self = Self([[[0.0; SIDE]; SIDE]; 2]);
 }
 
-/// What becomes of 256 columns.
+/// A way to multiply 256 columns.
 pub(super) trait Plan {
     const SHAPES: Shapes;
-    /// What is kept while tiles go by.
+    /// Memory that is kept from one tile to the next.
     type Space;
     const SPACE: Self::Space;
 
@@ -48,15 +48,15 @@ pub(super) trait Plan {
     );
 }
 
-/// What comes next, if anything does. It's asked for a few lines at a time, while others are worked
-/// on: a core waits for no more than a dozen or so.
+/// The data that is needed next, if any. It's prefetched a few lines at a time during other work,
+/// because a core can wait for only about a dozen lines at once.
 #[derive(Clone, Copy)]
 pub(super) struct Soon<'a> {
     pub(super) x: &'a Int8Tile,
     pub(super) outputs: &'a Outputs,
 }
 
-/// A [`Kernel`](crate::Kernel).
+/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
 #[inline(always)]
 pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
     unit: &mut U,
@@ -66,7 +66,7 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
     tile: &mut Tile<'_, f32>,
 ) {
     let (mut panels, mut space) = ([Panel::ZEROS; 2], P::SPACE);
-    // Only as many are written, and then used, as there are tiles.
+    // Only as many elements as there are tiles are written, and then used.
     let mut outputs = [const { MaybeUninit::uninit() }; CHUNK];
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let super_block_bytes =
@@ -83,14 +83,14 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
                 for (h, panel) in panels.iter_mut().enumerate() {
                     let mut rows = [&bytes[..0]; SIDE];
                     for i in 0..SIDE {
-                        // Rows beyond the tile's repeat its last one; what becomes of them is not
-                        // written.
+                        // Rows beyond the tile repeat its last one. Their results aren't written.
                         let row = (cols.start + h * SIDE + i).min(cols.end - 1);
                         let row = &bytes[row * row_bytes..][..row_bytes];
                         rows[i] =
                             &row[g * super_block_bytes..row_bytes.min((g + 1) * super_block_bytes)];
                     }
-                    // What is read of these rows is asked for of the next: they follow in memory.
+                    // While these rows are read, the next rows are prefetched: they follow in
+                    // memory.
                     source.fill(panel, rows, 2 * SIDE * row_bytes);
                 }
                 let blocks = (weight.cols - g * SUPER_BLOCK).min(SUPER_BLOCK) / BLOCK;
@@ -110,10 +110,10 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
     unit.release();
 }
 
-/// All of them set to zeros.
+/// Sets all of them to zeros.
 fn zeros(outputs: &mut [MaybeUninit<Outputs>]) -> &mut [Outputs] {
     outputs.fill(MaybeUninit::new(Outputs::ZEROS));
-    // SAFETY: all of them have just been written, and lie as they would without the wrapper.
+    // SAFETY: all of them have just been written, and `MaybeUninit` has the layout of its content.
     unsafe { &mut *(std::ptr::from_mut(outputs) as *mut [Outputs]) }
 }
 
@@ -134,7 +134,7 @@ fn write<V: Sixteen>(
             if h * SIDE < end {
                 let out = &mut tile.row_mut(first + n)[from..][h * SIDE..end];
                 match out.first_chunk_mut() {
-                    // So many as the compiler knows: nothing is called.
+                    // A length that the compiler knows, so that no function is called.
                     Some(out) => *out = turned[n],
                     None => out.copy_from_slice(&turned[n][..end - h * SIDE]),
                 }

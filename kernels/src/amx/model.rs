@@ -1,12 +1,12 @@
-//! The matrix unit in plain Rust, for processors that have none, and to say what the real one is
-//! expected to do.
+//! The matrix unit in plain Rust, for processors without one, and as a specification of the real
+//! one.
 
 use super::unit::{ROW, SIDE, Shapes, Sums, Unit};
 
-/// Eight tiles.
+/// The eight tiles.
 #[derive(Debug)]
 pub(crate) struct Model {
-    /// None before they are configured, and after they were given back.
+    /// `None` before they are configured and after they are released.
     shapes: Option<Shapes>,
     tiles: [[[u8; ROW]; SIDE]; 8],
 }
@@ -24,7 +24,7 @@ impl Model {
         self.shapes.expect("tiles have shapes before they are used").0[tile]
     }
 
-    /// `weight` makes a number of a byte of tile `a`.
+    /// Multiplies tiles; `weight` converts a byte of tile `a` to a number.
     fn multiply(&mut self, [c, a, b]: [usize; 3], weight: impl Fn(u8) -> i32) {
         let [(rows, width), (a_rows, depth), (b_rows, b_width)] =
             [c, a, b].map(|tile| self.shape(tile));

@@ -1,24 +1,24 @@
-//! 16 rows of weights as tiles want them, and where they come from.
+//! 16 rows of weights in the layout of tiles, and their sources.
 
 use super::unit::SIDE;
 use crate::input::{BLOCK, SUM, SUPER_BLOCK};
 
-/// 256 columns of 16 rows of weights out of their blocks.
+/// 256 unpacked columns of 16 rows of weights.
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct Panel {
-    /// Of blocks of 32: signed, the first 32 columns of each row, then the next. Of blocks of 256:
-    /// products of codes and scales, 64 columns at a time, see
+    /// Codes. For blocks of 32: signed, the first 32 columns of each row, then the next. For blocks
+    /// of 256: products of codes and scales, 64 columns at a time, see
     /// [`super_blocks`](super::super_blocks).
     pub(crate) codes: [u8; SIDE * SUPER_BLOCK],
-    /// The upper part of these products, in formats where one byte does not hold them.
+    /// The upper part of these products, in formats where one byte is too small for them.
     pub(crate) upper: [u8; SIDE * SUPER_BLOCK],
-    /// Of each row, one for each 16 columns; of blocks of 256 what all products are multiplied
-    /// with, and minus what minimums are.
+    /// Scales of each row, one for each 16 columns. For blocks of 256, the factor of all products,
+    /// and the negated factor of minimums.
     pub(crate) scales: [[f32; SUPER_BLOCK / SUM]; SIDE],
-    /// One for each 16 columns, not used in a format without.
+    /// Minimums, one for each 16 columns. Unused in formats without them.
     pub(crate) minimums: [[f32; SUPER_BLOCK / SUM]; SIDE],
-    /// The whole minimums of blocks of 256, two of 16 bits in each number.
+    /// The integer minimums of blocks of 256, two of 16 bits in each element.
     pub(crate) whole_minimums: [[i32; SUPER_BLOCK / BLOCK]; SIDE],
 }
 
@@ -32,9 +32,9 @@ impl Panel {
     };
 }
 
-/// What takes weights out of their blocks.
+/// Unpacks weights.
 pub(crate) trait Source {
-    /// `rows`: the bytes of 256 columns of each row of a panel, or of as many as are left. What
-    /// lies `ahead` of them will be needed soon.
+    /// Fills a panel. `rows` are the bytes of 256 columns of each row, or of all remaining columns.
+    /// The bytes that are `ahead` of them will be needed soon.
     fn fill(&self, panel: &mut Panel, rows: [&[u8]; SIDE], ahead: usize);
 }

@@ -1,26 +1,26 @@
-//! Whether this process may use the matrix unit.
+//! Finds out whether this process may use the matrix unit.
 //!
-//! Its tiles are 8 KiB that a system has to save whenever threads change, so Linux gives them only
-//! to a process that asks, once for all its threads, and to those that it forks; a program that it
-//! starts asks anew. Where the processor has no unit, or a hypervisor hides it, or the system
-//! refuses, the rung below is taken.
+//! Its tiles are 8 KiB that the system has to save whenever it switches threads. So Linux gives
+//! them only to a process that asks, once for all its threads, and to its forks; a program that it
+//! starts asks again. If the processor has no unit, a hypervisor hides it, or the system refuses,
+//! the rung below is used.
 
 use std::{fmt, sync::OnceLock};
 
-/// Does as if the unit were hidden or refused, to see what happens then:
+/// Name of the variable that pretends that the unit is hidden or refused, for tests:
 /// `TINY_LLM_AMX=hidden`, `TINY_LLM_AMX=refused`.
 pub(crate) const VARIABLE: &str = "TINY_LLM_AMX";
 
 /// Why the unit is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// The processor has none, or a hypervisor does not show it.
+    /// The processor has none, or a hypervisor hides it.
     Absent,
     /// The system does not save its tiles.
     NotSaved,
-    /// The system knows it and refuses it to this process: the number of its error.
+    /// The system refuses it to this process, with this error number.
     Refused(i64),
-    /// Nobody knows how to ask this system.
+    /// There is no known way to ask this system.
     UnknownSystem,
 }
 
@@ -37,12 +37,12 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Whether the unit is there and may be used; asked once for the whole process.
+/// Returns whether the unit is there and may be used. Asks once for the whole process.
 pub(super) fn granted() -> bool {
     state().is_ok()
 }
 
-/// The same, and why not.
+/// Returns why the unit can't be used, if so.
 ///
 /// # Errors
 /// If it is not there, or may not be used.
@@ -54,7 +54,7 @@ pub fn state() -> Result<(), Refusal> {
     })
 }
 
-/// Asks for the unit if it is shown, unless something else is `pretended`.
+/// Asks for the unit if the processor shows it, unless something else is `pretended`.
 fn ask(
     pretended: Option<&str>,
     shown: Result<(), Refusal>,
@@ -67,12 +67,12 @@ fn ask(
     }
 }
 
-/// What the processor and the system say.
+/// Checks what the processor and the system report.
 fn shown() -> Result<(), Refusal> {
     use std::arch::x86_64::*;
-    // In EDX of leaf 7: tiles, and products of bytes.
+    // Bits in EDX of leaf 7: tiles, and products of bytes.
     const WANTED: u32 = 1 << 24 | 1 << 25;
-    // In the system's register 0: that it saves the shapes, and the tiles.
+    // Bits in the system's register 0: it saves the shapes, and the tiles.
     const SAVED: u64 = 1 << 17 | 1 << 18;
     if !is_x86_feature_detected!("avx512f") {
         return Err(Refusal::Absent);
@@ -83,7 +83,7 @@ fn shown() -> Result<(), Refusal> {
     if leaf.edx & WANTED != WANTED {
         return Err(Refusal::Absent);
     }
-    // SAFETY: AVX-512 was found, which a system allows with the help of this instruction.
+    // SAFETY: AVX-512 was found, and its support by the system implies this instruction.
     let saved = unsafe { saved() };
     if saved & SAVED == SAVED { Ok(()) } else { Err(Refusal::NotSaved) }
 }
@@ -94,14 +94,14 @@ fn saved() -> u64 {
     unsafe { std::arch::x86_64::_xgetbv(0) }
 }
 
-/// Asks Linux.
+/// Asks Linux for the unit.
 #[cfg(target_os = "linux")]
 fn request() -> Result<(), Refusal> {
     const ARCH_PRCTL: i64 = 158;
     const ARCH_REQ_XCOMP_PERM: i64 = 0x1023;
     const TILE_DATA: i64 = 18;
     let answer: i64;
-    // SAFETY: this call changes what the process may do, and reads and writes none of its memory.
+    // SAFETY: this call changes the process's permissions, and reads and writes none of its memory.
     // Linux destroys the two registers.
     unsafe {
         std::arch::asm!(
@@ -146,10 +146,10 @@ mod tests {
         if let Err(why) = state() {
             return println!("not verified: {why}");
         }
-        /// A call of the system's that takes up to four numbers.
+        /// Makes a system call with up to four numbers.
         ///
         /// # Safety
-        /// As the call asks for.
+        /// The caller must obey the rules of that system call.
         unsafe fn call(number: i64, arguments: [i64; 4]) -> i64 {
             let [a, b, c, d] = arguments;
             let answer: i64;

@@ -1,4 +1,4 @@
-//! Rows out of their blocks one number at a time, for the plans' tests on every machine.
+//! Unpacks rows one element at a time, for the plans' tests on every machine.
 
 use tiny_llm_formats::gguf::TensorType;
 

@@ -1,29 +1,29 @@
-//! 16 floats side by side: as a vector of the processor, or as an array on every one.
+//! 16 floats side by side: a vector register, or an array on any processor.
 //!
-//! What follows a tile is written once over both, so that it adds in one order.
+//! The code after a tile is written once for both, so that it adds in the same order.
 
 use super::unit::SIDE;
 
 /// 16 floats.
 pub(super) trait Sixteen: Copy {
-    /// The same number 16 times.
+    /// Returns the same number 16 times.
     fn all(x: f32) -> Self;
     fn load(from: &[f32; SIDE]) -> Self;
-    /// Rounded to the nearest.
+    /// Converts integers, rounded to nearest.
     fn of_integers(from: &[i32; SIDE]) -> Self;
-    /// `upper · 2^SHIFT + lower`, rounded once.
+    /// Computes `upper · 2^SHIFT + lower`, rounded once.
     fn of_two<const SHIFT: u32>(lower: &[i32; SIDE], upper: &[i32; SIDE]) -> Self;
-    /// The sums of products of 16-bit numbers, two in each number of `x` and of `minimums`, of
-    /// which there may be more than needed; rounded once.
+    /// Returns the sums of products of 16-bit numbers, two in each element of `x` and of
+    /// `minimums`, of which there may be more than needed. Rounds once.
     fn of_products(x: &[[i32; SIDE]], minimums: &[i32; 8]) -> Self;
     fn store(self, to: &mut [f32; SIDE]);
     fn plus(self, b: Self) -> Self;
     fn times(self, b: Self) -> Self;
-    /// `self · b + c`, rounded once.
+    /// Computes `self · b + c`, rounded once.
     fn times_plus(self, b: Self, c: Self) -> Self;
-    /// Asks for what will be needed soon.
+    /// Prefetches data that will be needed soon.
     fn fetch<T>(soon: &T);
-    /// Rows become columns.
+    /// Transposes rows.
     fn turned(rows: &[[f32; SIDE]; SIDE]) -> [[f32; SIDE]; SIDE];
 }
 
@@ -88,12 +88,12 @@ mod vector {
     use super::{SIDE, Sixteen};
     use crate::avx512::{lanes::transpose, minimums::add_words};
 
-    /// A register of 512 bits. Made only in kernels of this rung, which are called where AVX-512
+    /// A register of 512 bits. Used only in kernels of this rung, which are called only if AVX-512
     /// was found.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Vector(__m512);
 
-    // SAFETY of all that follows: there is AVX-512, see `Vector`, and 16 numbers are 64 bytes.
+    // SAFETY of everything below: there is AVX-512, see `Vector`, and 16 numbers are 64 bytes.
     macro_rules! here {
         ($($call:tt)*) => {
             // SAFETY: as above.

@@ -1,14 +1,15 @@
-//! Formats whose blocks have 256 weights: scales are folded into codes, so that few sums leave the
-//! tiles.
+//! Formats whose blocks have 256 weights: scales are multiplied into codes, so that fewer sums must
+//! be stored from tiles.
 //!
-//! A weight is a whole number: its code times the scale of its sub-block. It's too large for a
-//! byte, but not for two: `code · scale = a · upper + lower`. Two products of 256 columns, and two
-//! tiles of sums leave, where the sums of sub-blocks would be eight tiles or sixteen, each to be
-//! scaled by itself: the unit would take a third longer and the vector unit four times as long.
+//! A weight is an integer: its code times the scale of its sub-block. That is too large for one
+//! byte, but not for two: `code · scale = a · upper + lower`. So a block needs two products of 256
+//! columns and stores two tiles of sums. The sums of sub-blocks would be eight or sixteen tiles,
+//! each to be scaled separately: the unit would take a third longer, and the vector unit four times
+//! as long.
 //!
-//! How many sums leave is then a question of the order of additions, which the kernels for few rows
-//! set: where a float holds the sum of a block, that is one; otherwise its parts are rounded one by
-//! one.
+//! The number of stored sums then depends on the order of additions, which the kernels for few rows
+//! determine. If a float can hold the sum of a block exactly, it is one; otherwise its parts are
+//! rounded one by one.
 
 use std::marker::PhantomData;
 
@@ -24,24 +25,23 @@ use crate::{
     input::SUPER_BLOCK,
 };
 
-/// How the products of codes and scales lie in bytes.
+/// How the products of codes and scales are split into bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fold {
     /// `Q2_K`: at most 3 · 15.
     Whole,
-    /// `Q3_K`: with the sign turned, since one of them is 128.
+    /// `Q3_K`: negated, because one of them is 128.
     Minus,
-    /// `Q4_K`, `Q5_K`: the scale's lower three bits and its upper three. At most 31 · 7, without a
-    /// sign.
+    /// `Q4_K`, `Q5_K`: the scale's lower three bits and its upper three. At most 31 · 7, unsigned.
     Eights,
-    /// `Q6_K`: the lower byte of the product, without a sign, and the upper one.
+    /// `Q6_K`: the lower byte of the product, unsigned, and the upper one.
     Bytes,
 }
 
 /// Formats with blocks of 256 weights.
 pub(crate) trait Folded: Format {
     const FOLD: Fold;
-    /// Sums that leave for each block, rounded one by one.
+    /// Number of sums that are stored for each block and rounded one by one.
     const PARTS: usize;
 }
 
@@ -62,18 +62,18 @@ folded! {
     Q6_K: Bytes, 4;
 }
 
-/// Columns that are next to each other in a row of weights.
+/// Number of neighbouring columns that stay together.
 pub(crate) const PIECE: usize = 16;
 
-/// The order in which 64 columns of activations are multiplied, where each quarter of them is a
-/// tile as it lies.
+/// The order in which 64 columns of activations are multiplied, if each quarter of them is a tile
+/// in its original order.
 const QUARTERS: [usize; 4] = [0, 2, 1, 3];
 
-/// Where the 16 columns of a number stand: a quarter, which is a tile, and a place in it. Quarters
-/// are numbered part by part.
+/// Returns where 16 columns are: a quarter, which is a tile, and a place in it. Quarters are
+/// numbered part by part.
 pub(crate) const fn place(fold: Fold, piece: usize) -> (usize, usize) {
     match fold {
-        // The parts that kernels for few rows round are each fourth piece.
+        // The parts that kernels for few rows round take every fourth group of columns.
         Fold::Bytes => (piece % 4, piece / 4),
         // First and third 64 columns, second and fourth.
         Fold::Eights => (QUARTERS[piece / 4], piece % 4),
@@ -87,7 +87,7 @@ type BlockSums = [[Sums; 2]; 4];
 /// Activations in the order of [`place`], where it mixes quarters.
 type Arranged = [[i8; ROW]; SUPER_BLOCK / 4];
 
-/// Blocks of 256 weights of this format.
+/// The plan for blocks of 256 weights of this format.
 pub(super) struct SuperBlocks<F>(PhantomData<F>);
 
 impl<F: Folded> Plan for SuperBlocks<F> {
@@ -127,7 +127,7 @@ fn arrange(x: &Int8Tile, to: &mut Arranged) {
     }
 }
 
-/// The sums of a block: two panels times 16 rows of activations.
+/// Computes the sums of a block: two panels times 16 rows of activations.
 #[inline(always)]
 fn multiply<F: Folded, V: Sixteen, U: Unit>(
     unit: &mut U,
@@ -181,7 +181,7 @@ fn multiply<F: Folded, V: Sixteen, U: Unit>(
     }
 }
 
-/// Asks for a quarter of what comes next.
+/// Prefetches a quarter of the next data.
 #[inline(always)]
 fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, quarter: usize) {
     if let Some(Soon { x, outputs }) = soon {

@@ -1,7 +1,8 @@
 //! The matrix unit of the processor.
 //!
-//! Compilers have no stable functions for its instructions yet, so they stand here as assembly. The
-//! compiler itself never uses a tile: what one of these blocks leaves there the next one finds.
+//! Compilers have no stable functions for its instructions yet, so they are written as assembly.
+//! The compiler itself never uses a tile, so a tile keeps its contents from one assembly block to
+//! the next.
 
 use std::arch::asm;
 
@@ -16,6 +17,8 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
+    /// Configures the tiles.
+    ///
     /// # Panics
     /// If the processor has no such unit, or the system does not let this process use it.
     pub(super) fn new() -> Self {
@@ -24,8 +27,9 @@ impl Tiles {
     }
 }
 
-/// Multiplies what lies in tiles, four products each turn, and says how many operations that was: a
-/// multiplication and an addition for each product. With this the unit's highest rate is measured.
+/// Multiplies tiles that are already filled, four products in each turn, and returns the number of
+/// operations: a multiplication and an addition for each product. This measures the unit's highest
+/// rate.
 ///
 /// # Panics
 /// If there is no unit that may be used.

@@ -1,10 +1,11 @@
-//! Blocks of 32 weights, times few rows of activations.
+//! Products of blocks of 32 weights and few rows of activations.
 //!
-//! **One order of additions.** An output must not depend on how many rows of activations there are,
-//! to the last bit, so few and many ([`product`](super::product)) add in one order. Integers are
-//! exact in any order: all products of a block are added up as integers, across lanes too. Blocks
-//! then go in pairs, `p = (scale · sum) of the even one, + (scale · sum) of the odd one`; the
-//! output is `((p0 + p1) + p2) + …`.
+//! **One order of additions.** An output must not depend, bit for bit, on how many rows of
+//! activations there are, so the kernels for few and for many rows ([`product`](super::product))
+//! add in the same order. Integers are exact in any order: all products of a block are added as
+//! integers, across lanes too. Blocks are then added in pairs:
+//! `p = (scale · sum) of the even one, + (scale · sum) of the odd one`.
+//! The output is `((p0 + p1) + p2) + …`.
 
 use std::arch::x86_64::*;
 
@@ -14,9 +15,8 @@ use crate::{
     input::Int8SuperBlock,
 };
 
-/// `sum`, in its first lane, and the products of up to eight blocks with a super-block.
-/// `products(b, p)` multiplies block `b` with 32 activations and leaves sums of them in eight
-/// lanes.
+/// Adds the products of up to eight blocks and a super-block to `sum`, in its first lane.
+/// `products(b, p)` multiplies block `b` by 32 activations and returns their sums in eight lanes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot<F: Format, const BYTES: usize>(
@@ -41,8 +41,8 @@ pub(super) fn dot<F: Format, const BYTES: usize>(
     add_pairs(sum, in_pairs(both), &Scales::of::<F, BYTES>(blocks, x))
 }
 
-/// Sums of the even blocks in the lower half, of the odd ones in the upper: each of `both` has four
-/// numbers of an even block, then four of the next.
+/// Returns the sums of the even blocks in the lower half, and those of the odd blocks in the upper.
+/// Each of `both` has four elements of an even block, then four of the next.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn in_pairs(both: [__m256i; 4]) -> __m256i {
@@ -50,13 +50,13 @@ pub(super) fn in_pairs(both: [__m256i; 4]) -> __m256i {
     _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d))
 }
 
-/// What the sums of eight blocks meet, even blocks in the lower half.
+/// Factors and offsets of the sums of eight blocks, even blocks in the lower half.
 pub(super) struct Scales {
-    /// Those of the weights times those of the activations.
+    /// Scales of the weights times those of the activations.
     factors: __m256,
-    /// What offsets come to, added to a block's integers.
+    /// Integers for the offsets, added to each block's sum.
     offsets: Option<__m256i>,
-    /// Minimums, and what they are multiplied with.
+    /// Minimums, and their factors.
     minimums: Option<[__m256; 2]>,
 }
 
@@ -95,7 +95,7 @@ impl Scales {
     }
 }
 
-/// `sum`, in its first lane, and the products of eight blocks.
+/// Adds the products of eight blocks to `sum`, in its first lane.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn add_pairs(sum: __m128, products: __m256i, scales: &Scales) -> __m128 {
@@ -121,7 +121,8 @@ pub(super) fn add_pairs(sum: __m128, products: __m256i, scales: &Scales) -> __m1
     _mm_add_ss(sum, _mm_movehdup_ps(upper))
 }
 
-/// The sums of fours of 32 products; a pair of them is at most 2 · 31 · 127, which fits i16.
+/// Returns the sums of each four of 32 products. A pair of them is at most 2 · 31 · 127, which fits
+/// i16.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn fours(codes: __m256i, values: __m256i) -> __m256i {

@@ -1,4 +1,4 @@
-//! Matrix–vector: weights are read once, in order, and asked for before they are needed.
+//! Matrix–vector products: weights are read once, in order, and prefetched.
 
 use std::arch::x86_64::*;
 
@@ -10,8 +10,9 @@ use crate::{
     prefetch::{distance, prefetch},
 };
 
-/// Products of rows of blocks, `BLOCKS` of which meet a super-block: `add` has the sum so far in
-/// its first lane, and adds a super-block to it. The order of additions is the caller's.
+/// Multiplies rows of blocks by activations, `BLOCKS` blocks per super-block. `add` adds a
+/// super-block's products to the sum so far, in its first lane. The order of additions is the
+/// caller's.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn in_order<const BYTES: usize, const BLOCKS: usize>(
@@ -41,9 +42,9 @@ pub(super) fn in_order<const BYTES: usize, const BLOCKS: usize>(
     }
 }
 
-/// Products of rows of blocks, `BLOCKS` of which meet a super-block; `dot` multiplies with its
-/// scales too, and leaves eight lanes, which are added up at the end: for products that the course
-/// writes.
+/// Multiplies rows of blocks by activations, `BLOCKS` blocks per super-block, for products that are
+/// tasks of the course. `dot` returns products with their scales in eight lanes, which are added at
+/// the end.
 ///
 /// # Safety
 /// The machine has AVX2 and FMA.

@@ -1,10 +1,10 @@
-//! What all kernels of this rung use: loads, a scale on all lanes, a sum over lanes.
+//! Helpers of all kernels of this rung: loads, a scale on all lanes, a sum over lanes.
 
 use std::arch::x86_64::*;
 
 use crate::blocks::mxfp4;
 
-/// 32 bytes, from any address.
+/// Loads 32 bytes from any address.
 ///
 /// # Safety
 /// The machine has AVX2 and FMA.
@@ -15,7 +15,7 @@ pub fn load(bytes: &[u8; 32]) -> __m256i {
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
-/// 32 activations.
+/// Loads 32 activations.
 ///
 /// # Safety
 /// The machine has AVX2 and FMA.
@@ -26,7 +26,7 @@ pub fn load_signed(values: &[i8; 32]) -> __m256i {
     unsafe { _mm256_loadu_si256(values.as_ptr().cast()) }
 }
 
-/// The sums of 16 activations each.
+/// Loads 16 sums of 16 activations each.
 ///
 /// # Safety
 /// The machine has AVX2 and FMA.
@@ -37,7 +37,7 @@ pub fn load_sums(sums: &[i16; 16]) -> __m256i {
     unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) }
 }
 
-/// The scales of a super-block.
+/// Loads the scales of a super-block.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load_scales(scales: &[f32; 8]) -> __m256 {
@@ -45,7 +45,7 @@ pub(super) fn load_scales(scales: &[f32; 8]) -> __m256 {
     unsafe { _mm256_loadu_ps(scales.as_ptr()) }
 }
 
-/// 16 bytes, from any address.
+/// Loads 16 bytes from any address.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load_half(bytes: &[u8; 16]) -> __m128i {
@@ -53,14 +53,14 @@ pub(super) fn load_half(bytes: &[u8; 16]) -> __m128i {
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// The half-precision number in these two bytes.
+/// Converts the half-precision number in these two bytes.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn half([low, high]: [u8; 2]) -> __m128 {
     _mm_cvtph_ps(_mm_cvtsi32_si128(i32::from(u16::from_le_bytes([low, high]))))
 }
 
-/// The same on all eight lanes.
+/// Converts the half-precision number in these two bytes, on all eight lanes.
 ///
 /// # Safety
 /// The machine has AVX2 and FMA.
@@ -70,7 +70,7 @@ pub fn halves(bytes: [u8; 2]) -> __m256 {
     _mm256_broadcastss_ps(half(bytes))
 }
 
-/// The sum of all eight lanes.
+/// Returns the sum of all eight lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn sum(x: __m256) -> f32 {
@@ -79,14 +79,14 @@ pub(super) fn sum(x: __m256) -> f32 {
     _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
 }
 
-/// The half-precision numbers at byte `AT` of up to eight blocks, the even ones first; zeros where
-/// there are fewer.
+/// Returns the half-precision numbers at byte `AT` of up to eight blocks, those of even blocks
+/// first. Missing blocks give zeros.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn halves_in_pairs<const AT: usize, const BYTES: usize>(
     blocks: &[[u8; BYTES]],
 ) -> __m256 {
-    // Put together as whole numbers: the vector units have enough to do.
+    // Assembled as integers, because the vector units have enough to do.
     let word = |b: usize| {
         blocks.get(b).map_or(0, |block| u64::from(u16::from_le_bytes([block[AT], block[AT + 1]])))
     };
@@ -95,8 +95,8 @@ pub(super) fn halves_in_pairs<const AT: usize, const BYTES: usize>(
     _mm256_cvtph_ps(_mm_set_epi64x(four(1), four(0)))
 }
 
-/// Half the powers of two that up to eight blocks begin with, the even ones first; zeros where
-/// there are fewer.
+/// Returns half of each power of two with which up to eight blocks begin, those of even blocks
+/// first. Missing blocks give zeros.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn powers_in_pairs<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m256 {
@@ -104,7 +104,7 @@ pub(super) fn powers_in_pairs<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m
     _mm256_setr_ps(power(0), power(2), power(4), power(6), power(1), power(3), power(5), power(7))
 }
 
-/// The low halves of 16 bytes, then the high ones.
+/// Returns the low halves of 16 bytes, then the high ones.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn nibbles(bytes: &[u8; 16]) -> __m256i {
@@ -115,11 +115,11 @@ pub(super) fn nibbles(bytes: &[u8; 16]) -> __m256i {
     )
 }
 
-/// `codes`, with 16 more in each lane whose bit is set: bit `i` belongs to lane `i`.
+/// Returns `codes` with 16 added in each lane whose bit is set. Bit `i` belongs to lane `i`.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn with_fifth(codes: __m256i, bits: [u8; 4]) -> __m256i {
-    // Lane i: byte i / 8 of the bits, of which bit i % 8 is its own.
+    // Lane i tests bit i % 8 of byte i / 8 of the bits.
     let bits = _mm256_set1_epi32(i32::from_le_bytes(bits));
     let spread =
         _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
@@ -128,7 +128,7 @@ pub(super) fn with_fifth(codes: __m256i, bits: [u8; 4]) -> __m256i {
     _mm256_or_si256(codes, _mm256_and_si256(set, _mm256_set1_epi8(16)))
 }
 
-/// The `N` bytes at `at`.
+/// Returns the `N` bytes at `at`.
 #[inline(always)]
 pub(super) fn part<const N: usize>(block: &[u8], at: usize) -> &[u8; N] {
     block[at..].first_chunk().expect("N bytes")

@@ -1,5 +1,5 @@
-//! The loop over a matrix's rows for many rows of activations: panels are filled, and multiplied
-//! with all of them.
+//! Products for many rows of activations. Loops over the matrix's rows: fills a panel with weights,
+//! then multiplies it by all rows of activations.
 
 use std::arch::x86_64::*;
 
@@ -15,7 +15,7 @@ use crate::{
     parallel::Tile,
 };
 
-/// Rows of activations for which sums are kept before a panel is filled anew.
+/// Rows of activations for which sums are kept before a panel is filled again.
 const CHUNK: usize = 256;
 
 /// A [`Kernel`](crate::Kernel) for blocks of 32 weights: `codes` takes 32 codes out of a block, and
@@ -62,11 +62,11 @@ pub(super) fn super_blocks<F: Format, const BYTES: usize, const PARTS: usize>(
     );
 }
 
-/// Fills a panel with a super-block of 16 rows, each of as many blocks as the row still has, and
-/// multiplies it with all rows of activations, super-block by super-block.
+/// Fills a panel with a super-block of 16 rows, or with the remaining blocks of each row, and
+/// multiplies it by all rows of activations, super-block by super-block.
 ///
-/// `fill` takes blocks out of their bytes, and asks for what is that many bytes ahead, where the
-/// next rows are; `add` adds products with four rows of activations to their sums.
+/// `fill` unpacks blocks and prefetches the bytes at the given distance, where the next rows are.
+/// `add` adds the products with four rows of activations to their sums.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn multiply<const BYTES: usize, const BLOCKS: usize>(
@@ -80,8 +80,7 @@ fn multiply<const BYTES: usize, const BLOCKS: usize>(
     let mut sums = [[[0.0; ROWS]; TOKENS]; CHUNK / TOKENS];
     let (cols, tokens) = (tile.cols(), tile.rows());
     for first in cols.clone().step_by(ROWS) {
-        // Rows beyond the tile's repeat its last one, here and below; what becomes of them is not
-        // written.
+        // Rows beyond the tile repeat its last one, here and below. Their results aren't written.
         let rows: [&[[u8; BYTES]]; ROWS] =
             std::array::from_fn(|i| weight.row((first + i).min(cols.end - 1)).as_chunks().0);
         for start in tokens.clone().step_by(CHUNK) {

@@ -1,4 +1,4 @@
-//! 256-bit integer arithmetic (x86-64 since 2013). Against the integer rung: 32 products an
+//! 256-bit integer arithmetic (x86-64 since 2013). Compared with the integer rung: 32 products per
 //! instruction.
 
 #![allow(unsafe_code, reason = "loads from slices, and functions that ask for instructions")]
@@ -30,7 +30,7 @@ use tiny_llm_formats::gguf::TensorType;
 pub(crate) use self::quantize::quantize_activations;
 use crate::{Kernel, MANY};
 
-/// The kernel for a type and a number of rows of activations.
+/// Returns the kernel for a type and a number of rows of activations.
 pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
     let pair: (Kernel, Kernel) = match tensor_type {
         TensorType::F32 => (float::f32, float::f32),

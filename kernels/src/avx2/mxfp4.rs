@@ -1,4 +1,4 @@
-//! `MXFP4`: two codes in a byte, each looked up in a table of 16, and a power of two as the scale.
+//! `MXFP4`: a byte holds two codes, each looked up in a table of 16; the scale is a power of two.
 
 use std::arch::x86_64::*;
 
@@ -17,7 +17,7 @@ use crate::{
 /// Bytes in a block.
 const BYTES: usize = TensorType::MXFP4.block_bytes();
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 8>(weight, x, tile, |row, x, sum| {
@@ -25,13 +25,13 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::blocks::<MXFP4, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
 }
 
-/// 32 codes of a block, each looked up.
+/// Returns the 32 codes of a block, after the look-up.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES]) -> __m256i {

@@ -1,6 +1,6 @@
-//! 16 weight rows side by side: a register holds four neighbouring codes of each of eight rows, so
-//! that four activations on all lanes meet eight rows at once, and what comes out is a lane for
-//! each row: nothing is left to be added up across lanes.
+//! 16 weight rows side by side. A register holds four neighbouring codes of each of eight rows. So
+//! four activations, repeated on all lanes, are multiplied by eight rows at once, and each lane of
+//! the result belongs to one row: nothing is added across lanes.
 
 use std::arch::x86_64::*;
 
@@ -15,23 +15,23 @@ use crate::{
 /// Weight rows in a panel: two registers of eight lanes.
 pub(super) const ROWS: usize = 16;
 
-/// Rows of activations that are multiplied at a time: their sums stay in registers.
+/// Rows of activations that are multiplied at a time. Their sums stay in registers.
 pub(super) const TOKENS: usize = 4;
 
-/// [`SUPER_BLOCK`] columns of [`ROWS`] rows, out of their blocks.
+/// [`SUPER_BLOCK`] unpacked columns of [`ROWS`] rows.
 #[repr(C, align(32))]
 pub(super) struct Panel {
-    /// `[2, columns / 4, ROWS, 4]`: codes, or their lower and upper four bits.
+    /// Codes, or their lower and upper four bits, `[2, columns / 4, ROWS, 4]`.
     codes: [[[u8; 4 * ROWS]; SUPER_BLOCK / 4]; 2],
-    /// `[blocks, ROWS]`: what a block's sums are multiplied with.
+    /// The factors of a block's sums, `[blocks, ROWS]`.
     pub(super) scales: [[f32; ROWS]; 8],
-    /// `[blocks, ROWS]`: what is added for each activation of a block; for blocks of 256, what the
-    /// sums of products with `shifts` are multiplied with.
+    /// The amounts that are added for each activation of a block, `[blocks, ROWS]`. For blocks of
+    /// 256, the factors of the sums of products with `shifts`.
     pub(super) minimums: [[f32; ROWS]; 8],
-    /// `[scales of a block of 256, ROWS, 2]`: each twice, for the two sums of pairs that become
-    /// one.
+    /// Scales of a block of 256, `[scales, ROWS, 2]`: each twice, for two sums of pairs that are
+    /// added.
     pub(super) factors: [[[i16; 2]; ROWS]; 16],
-    /// `[pairs of sixteens, ROWS, 2]`: what is multiplied with the sums of the activations.
+    /// The factors of the sums of activations, `[pairs of sixteens, ROWS, 2]`.
     pub(super) shifts: [[[i16; 2]; ROWS]; 8],
 }
 
@@ -46,7 +46,7 @@ impl Panel {
         }
     }
 
-    /// The codes of columns `4k…4k + 3`, of rows 0…7 and 8…15.
+    /// Returns the codes of columns `4k…4k + 3`, of rows 0…7 and 8…15.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn codes(&self, plane: usize, k: usize) -> [__m256i; 2] {
@@ -162,7 +162,7 @@ impl Panel {
                 let (head, r) = (head(row), 8 * rows_half + i);
                 self.scales[0][r] = _mm256_cvtss_f32(head.d);
                 scales[i] = head.scales;
-                // What all codes are too much is a minimum of so many scales.
+                // The codes' offset acts as a minimum of that many scales.
                 (minimums[i], self.minimums[0][r]) = match F::ZERO {
                     Zero::Minimum => (head.minimums, _mm256_cvtss_f32(head.dmin)),
                     Zero::Offset(offset) => {
@@ -228,7 +228,7 @@ fn halves_at<const AT: usize, const BYTES: usize>(blocks: &[&[u8; BYTES]; 8]) ->
     out
 }
 
-/// Eight rows of eight lanes of 32 bits become columns.
+/// Transposes eight rows of eight 32-bit lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn transpose(r: [__m256i; 8]) -> [__m256i; 8] {
@@ -248,7 +248,7 @@ fn transpose(r: [__m256i; 8]) -> [__m256i; 8] {
     [low(0), low(1), low(2), low(3), high(0), high(1), high(2), high(3)]
 }
 
-/// Sets the pairs of rows `8 · half…`.
+/// Stores the pairs of rows `8 · half…`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store(row: &mut [[i16; 2]; ROWS], half: usize, pairs: __m256i) {

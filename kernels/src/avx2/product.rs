@@ -1,8 +1,8 @@
-//! The product of a panel and four rows of activations: what all prefill comes down to. In which
-//! order it adds up, [`blocks`](super::blocks) says.
+//! The product of a panel and four rows of activations, which all prefill uses.
+//! [`blocks`](super::blocks) describes the order of additions.
 //!
-//! Codes are so small that several sums of pairs fit 16 bits before they are widened. Those of Q8_0
-//! are made so small: their lower and upper four bits are multiplied one after the other.
+//! Codes are so small that several sums of pairs fit 16 bits before they are widened. Codes of Q8_0
+//! are made small: their lower and upper four bits are multiplied one after the other.
 
 use std::arch::x86_64::*;
 
@@ -15,7 +15,7 @@ use crate::{
 /// Sums of a panel's rows for each row of activations.
 pub(super) type Sums = [[f32; ROWS]; TOKENS];
 
-/// How many sums of pairs of products with codes up to `highest` fit 16 bits.
+/// Returns how many sums of pairs of products with codes up to `highest` fit 16 bits.
 const fn depth(highest: u8) -> usize {
     let pair = 2 * highest as usize * 127;
     let mut depth = 8;
@@ -25,8 +25,8 @@ const fn depth(highest: u8) -> usize {
     depth
 }
 
-/// Adds the products of `depth` fours of columns, from `first` on, times `factors` to sums of 32
-/// bits. Not a function: the sums must stay in registers.
+/// Adds the products of `depth` groups of four columns, from `first` on, times `factors`, to 32-bit
+/// sums. A macro, so that the sums stay in registers.
 macro_rules! add_products {
     ($panel:ident, $plane:expr, ($first:expr, $depth:ident), $x:ident, $factors:expr, $acc:ident) => {
         let mut narrow = [[_mm256_setzero_si256(); 2]; TOKENS];
@@ -50,8 +50,8 @@ macro_rules! add_products {
     };
 }
 
-/// Adds a super-block's products of blocks of 32 weights, whose codes stand in `PLANES` parts of
-/// four bits, or in one part of up to five.
+/// Adds a super-block's products of blocks of 32 weights, whose codes are in `PLANES` parts of four
+/// bits, or in one part of up to five.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn blocks<F: Format, const PLANES: usize>(
@@ -104,8 +104,8 @@ pub(super) fn blocks<F: Format, const PLANES: usize>(
     }
 }
 
-/// Adds a super-block's products of blocks of 256 weights: a whole-number scale for each row
-/// multiplies in the instruction that widens.
+/// Adds a super-block's products of blocks of 256 weights. The instruction that widens sums also
+/// multiplies them by an integer scale for each row.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn super_blocks<F: Format>(panel: &Panel, x: [&Int8SuperBlock; TOKENS], out: &mut Sums) {
@@ -142,7 +142,7 @@ pub(super) fn super_blocks<F: Format>(panel: &Panel, x: [&Int8SuperBlock; TOKENS
     }
 }
 
-/// Adds up products and scales: `sums += scale · products` for the rows of a panel.
+/// Adds scaled products, `sums += scale · products`, for the rows of a panel.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn accumulate(sums: &mut [f32; ROWS], scale: f32, products: [__m256; 2]) {
@@ -155,7 +155,7 @@ fn accumulate(sums: &mut [f32; ROWS], scale: f32, products: [__m256; 2]) {
     }
 }
 
-/// Eight lanes of a row of the panel's numbers, rows 0…7 and 8…15.
+/// Loads eight lanes each of a row of the panel's elements, rows 0…7 and 8…15.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn floats(row: &[f32; ROWS]) -> [__m256; 2] {
@@ -163,7 +163,7 @@ fn floats(row: &[f32; ROWS]) -> [__m256; 2] {
     unsafe { [_mm256_loadu_ps(row.as_ptr()), _mm256_loadu_ps(row.as_ptr().add(8))] }
 }
 
-/// As [`floats`], for pairs of i16.
+/// Like [`floats`], for pairs of i16.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn pairs(row: &[[i16; 2]; ROWS]) -> [__m256i; 2] {
@@ -173,7 +173,7 @@ fn pairs(row: &[[i16; 2]; ROWS]) -> [__m256i; 2] {
     }
 }
 
-/// Activations `4k…4k + 3` on all lanes.
+/// Returns activations `4k…4k + 3` on all lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn activations(x: &Int8SuperBlock, k: usize) -> __m256i {
@@ -181,7 +181,7 @@ fn activations(x: &Int8SuperBlock, k: usize) -> __m256i {
     _mm256_set1_epi32(i32::from_le_bytes([a as u8, b as u8, c as u8, d as u8]))
 }
 
-/// Two sums of 16 activations, `2k` and `2k + 1`, on all lanes.
+/// Returns two sums of 16 activations, `2k` and `2k + 1`, on all lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn sums(x: &Int8SuperBlock, k: usize) -> __m256i {

@@ -1,4 +1,4 @@
-//! `Q2_K`: four codes in a byte, a scale and a minimum of 4 bits for each 16.
+//! `Q2_K`: a byte holds four codes; each 16 weights have a scale and a minimum of 4 bits.
 
 use std::arch::x86_64::*;
 
@@ -15,7 +15,7 @@ use crate::{format::Q2_K, input::Input, matrix::Matrix, parallel::Tile};
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q2_K.block_bytes();
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {
@@ -24,7 +24,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::super_blocks::<Q2_K, BYTES, 4>(
@@ -50,14 +50,14 @@ fn head(block: &[u8; BYTES]) -> Head {
     }
 }
 
-/// 128 codes of a block: the first or the second half.
+/// Returns 128 codes of a block, its first or its second half.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
     two_bits(load(part(block, 16 + 32 * half)))
 }
 
-/// Four codes in a byte.
+/// Unpacks the four codes of each byte.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn two_bits(bytes: __m256i) -> [__m256i; 4] {

@@ -1,5 +1,5 @@
-//! `Q3_K`: two bits of a code in a quarter of a byte, the third elsewhere, 4 too high; a scale
-//! of 6 bits for each 16.
+//! `Q3_K`: a quarter of a byte holds two bits of a code, and the third bit is stored elsewhere.
+//! Codes are stored with 4 added. Each 16 weights have a scale of 6 bits.
 
 use std::arch::x86_64::*;
 
@@ -17,7 +17,7 @@ use crate::{blocks::q3_k, format::Q3_K, input::Input, matrix::Matrix, parallel::
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q3_K.block_bytes();
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {
@@ -26,7 +26,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::super_blocks::<Q3_K, BYTES, 4>(
@@ -51,7 +51,7 @@ fn head(block: &[u8; BYTES]) -> Head {
     }
 }
 
-/// 128 codes of a block: the first or the second half.
+/// Returns 128 codes of a block, its first or its second half.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {

@@ -1,6 +1,6 @@
-//! Against the integer rung: a register holds the low, or the high, codes of two blocks at once.
-//! Four rows of weights are read side by side, so that what is done to the activations is done once
-//! for all of them.
+//! `Q4_0`. Compared with the integer rung: a register holds the low, or the high, codes of two
+//! blocks at once. Four rows of weights are read side by side, so that the activations are
+//! processed once for all of them.
 
 use std::arch::x86_64::*;
 
@@ -22,10 +22,10 @@ use crate::{
 
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q4_0.block_bytes();
-/// Blocks that meet a super-block.
+/// Blocks per super-block of activations.
 const BLOCKS: usize = 8;
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     each_four(weight, tile, |rows, t| dot(rows, x.int8_row(t)));
@@ -42,7 +42,7 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
         for s in 0..STREAMS {
             let bytes = &rows[s][g * BLOCKS * BYTES..(g + 1) * BLOCKS * BYTES];
             prefetch(bytes, ahead);
-            // So many as the compiler knows.
+            // A length that the compiler knows.
             blocks[s] = bytes.as_chunks().0.first_chunk().expect("eight blocks");
         }
         add(blocks, x, &mut sums);
@@ -58,9 +58,10 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
     sums.map(|sum| _mm_cvtss_f32(sum))
 }
 
-/// Adds the products of eight blocks of each row with a super-block.
+/// Multiplies eight blocks of each row by a super-block of activations, and adds the products to
+/// `sums`.
 ///
-/// Four products of codes and activations are at most 4 · 15 · 127, which fits i16.
+/// The sum of four products of codes and activations is at most 4 · 15 · 127, which fits i16.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn add(
@@ -95,13 +96,13 @@ fn add(
     }
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::blocks::<Q4_0, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
 }
 
-/// 32 codes of a block, 0…15: the low halves of its bytes, then the high ones.
+/// Returns the 32 codes of a block, 0…15: the low halves of its bytes, then the high ones.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES]) -> __m256i {

@@ -1,4 +1,4 @@
-//! `Q4_1`: two codes in a byte, and a minimum.
+//! `Q4_1`: a byte holds two codes; each block has a scale and a minimum.
 
 use std::arch::x86_64::*;
 
@@ -15,7 +15,7 @@ use crate::{format::Q4_1, input::Input, matrix::Matrix, parallel::Tile};
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q4_1.block_bytes();
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 8>(weight, x, tile, |row, x, sum| {
@@ -23,13 +23,13 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::blocks::<Q4_1, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
 }
 
-/// 32 codes of a block.
+/// Returns the 32 codes of a block.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES]) -> __m256i {

@@ -1,5 +1,5 @@
-//! `Q4_K`: two codes in a byte, scales and minimums of 6 bits. The course has
-//! its own product for few rows of activations.
+//! `Q4_K`: a byte holds two codes; scales and minimums have 6 bits. A learner's kernel for few rows
+//! of activations, if it is written, replaces the one here.
 
 use std::arch::x86_64::*;
 
@@ -16,7 +16,7 @@ use crate::{blocks::six_bits, format::Q4_K, input::Input, matrix::Matrix, parall
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q4_K.block_bytes();
 
-/// For few rows of activations, in the order of additions that [`many`] has.
+/// Multiplies by few rows of activations, in the same order of additions as [`many`].
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {
@@ -25,7 +25,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::super_blocks::<Q4_K, BYTES, 2>(
@@ -52,7 +52,7 @@ pub fn scales_and_mins(packed: &[u8; 12]) -> (__m256i, __m256i) {
     (_mm256_broadcastsi128_si256(scales), _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(mins, mins)))
 }
 
-/// What `Q4_K` and `Q5_K` have in their first 16 bytes.
+/// Unpacks the first 16 bytes of a block of `Q4_K` or `Q5_K`.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn head<const BYTES: usize>(block: &[u8; BYTES]) -> Head {
@@ -84,7 +84,7 @@ fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
     nibbles(first, second)
 }
 
-/// The low halves of 32 bytes, then their high ones; and those of 32 more.
+/// Returns the low halves of 32 bytes, then their high ones, then those of 32 more bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn nibbles(first: __m256i, second: __m256i) -> [__m256i; 4] {

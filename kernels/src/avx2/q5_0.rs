@@ -1,4 +1,5 @@
-//! `Q5_0`: four bits of a code in half a byte, the fifth in its own number; 16 too high.
+//! `Q5_0`: half a byte holds a code's low four bits, and a separate 32-bit word holds the fifth
+//! bits of all 32 codes. Codes are stored with 16 added.
 
 use std::arch::x86_64::*;
 
@@ -15,7 +16,7 @@ use crate::{format::Q5_0, input::Input, matrix::Matrix, parallel::Tile};
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q5_0.block_bytes();
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 8>(weight, x, tile, |row, x, sum| {
@@ -23,13 +24,13 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::blocks::<Q5_0, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
 }
 
-/// 32 codes of a block.
+/// Returns the 32 codes of a block.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES]) -> __m256i {

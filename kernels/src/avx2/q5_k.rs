@@ -1,4 +1,4 @@
-//! `Q5_K`: as Q4_K, with a fifth bit.
+//! `Q5_K`: like `Q4_K`, with a fifth bit.
 
 use std::arch::x86_64::*;
 
@@ -16,7 +16,7 @@ use crate::{format::Q5_K, input::Input, matrix::Matrix, parallel::Tile};
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q5_K.block_bytes();
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {
@@ -25,7 +25,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::super_blocks::<Q5_K, BYTES, 4>(
@@ -38,7 +38,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     );
 }
 
-/// 128 codes of a block: the first or the second half.
+/// Returns 128 codes of a block, its first or its second half.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {

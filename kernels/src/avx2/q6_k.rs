@@ -1,5 +1,5 @@
-//! `Q6_K`: four bits of a code in half a byte, two more elsewhere, 32 too high; a scale for
-//! each 16.
+//! `Q6_K`: half a byte holds four bits of a code, and two more are stored elsewhere. Codes are
+//! stored with 32 added. Each 16 weights have a scale.
 
 use std::arch::x86_64::*;
 
@@ -16,7 +16,7 @@ use crate::{format::Q6_K, input::Input, matrix::Matrix, parallel::Tile};
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q6_K.block_bytes();
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {
@@ -25,7 +25,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::super_blocks::<Q6_K, BYTES, 3>(

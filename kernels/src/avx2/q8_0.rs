@@ -1,4 +1,5 @@
-//! `Q8_0`: codes are signed bytes. The course has its own product for few rows.
+//! `Q8_0`: codes are signed bytes. A learner's kernel for few rows of activations, if it is
+//! written, replaces the one here.
 
 use std::arch::x86_64::*;
 
@@ -20,7 +21,7 @@ use crate::{
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q8_0.block_bytes();
 
-/// As few rows of activations take it: codes keep their signs.
+/// The format for few rows of activations: codes keep their signs.
 struct Signed;
 
 impl Format for Signed {
@@ -30,10 +31,10 @@ impl Format for Signed {
     const HIGHEST: u8 = 127;
 }
 
-/// For few rows of activations, in the order of additions that [`many`] has.
+/// Multiplies by few rows of activations, in the same order of additions as [`many`].
 ///
-/// `maddubs` wants one factor without a sign: |weight|, and the activation takes the sign. A pair of
-/// products is at most 2 · 128 · 127, which fits i16.
+/// `maddubs` needs one unsigned factor: that is |weight|, and the activation takes over the sign. A
+/// pair of products is at most 2 · 128 · 127, which fits i16.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 8>(weight, x, tile, |row, x, sum| {
@@ -44,8 +45,9 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// For many rows of activations. With 128 added the codes have no sign, and in two parts of four
-/// bits, multiplied one after the other, several sums fit 16 bits.
+/// Multiplies by many rows of activations. Adds 128 to each code to make it unsigned, and splits it
+/// into two 4-bit parts, which are multiplied one after the other. That leaves room in 16 bits for
+/// several products.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let split = |codes: __m256i| {

@@ -1,5 +1,5 @@
-//! Blocks of 256 weights with whole-number scales, times few rows of activations: a scale
-//! multiplies 32 products in the instruction that adds up pairs.
+//! Products of blocks of 256 weights with integer scales and few rows of activations. The
+//! instruction that adds pairs multiplies 32 products by a scale.
 
 use std::arch::x86_64::*;
 
@@ -9,21 +9,21 @@ use crate::{
     input::Int8SuperBlock,
 };
 
-/// What a block has beside its codes. A weight is `d · scale · code − dmin · minimum`, or in a
+/// The parts of a block besides its codes. A weight is `d · scale · code − dmin · minimum`, or in a
 /// format with an offset `d · scale · (code − offset)`.
 pub(super) struct Head {
-    /// 16 bits each, one for each 16 weights; where 32 share one, it stands here twice.
+    /// Scales of 16 bits, one for each 16 weights. A scale of 32 weights is there twice.
     pub(super) scales: __m256i,
-    /// As many; not used in a format with an offset.
+    /// Minimums, in the same layout as `scales`. Unused in a format with an offset.
     pub(super) minimums: __m256i,
-    /// On all lanes.
+    /// The factor of scales, on all lanes.
     pub(super) d: __m256,
-    /// On all lanes; not used in a format with an offset.
+    /// The factor of minimums, on all lanes. Unused in a format with an offset.
     pub(super) dmin: __m256,
 }
 
-/// `sum`, in its first lane, and the products of a block with a super-block, with both their
-/// scales: they are added up as integers and rounded once, so that their order does not matter.
+/// Adds the products of a block and a super-block to `sum`, in its first lane, with the scales of
+/// both. Products are added as integers and rounded once, so their order doesn't matter.
 /// `codes(half)` are 128 codes of a block, its first or its second half.
 ///
 /// A pair of products is at most 2 · 63 · 127, which fits i16.
@@ -35,7 +35,7 @@ pub(super) fn dot<F: Format>(
     x: &Int8SuperBlock,
     sum: __m128,
 ) -> __m128 {
-    // The even scales in the lower half of a register, the odd ones in the upper: what two halves
+    // The even scales in the lower half of a register and the odd ones in the upper, as two halves
     // of 32 products need.
     let even = _mm256_srai_epi32::<16>(_mm256_slli_epi32::<16>(head.scales));
     let odd = _mm256_srai_epi32::<16>(head.scales);

@@ -25,7 +25,7 @@ use crate::{
 /// Bytes of eight of the longest blocks.
 const LONGEST: usize = 8 * 24;
 
-/// A [`Kernel`](crate::Kernel) for blocks of `BYTES`, whose codes follow after `HEAD` bytes.
+/// Multiplies blocks of `BYTES`, whose codes follow `HEAD` bytes; see [`Kernel`](crate::Kernel).
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply<F: Format, const BYTES: usize, const HEAD: usize>(
@@ -34,8 +34,8 @@ pub(super) fn multiply<F: Format, const BYTES: usize, const HEAD: usize>(
     tile: &mut Tile<'_, f32>,
 ) {
     let len = weight.row_bytes();
-    // What is left behind whole eights: the last eight blocks again, of which those that were
-    // counted before meet zeros; or zeros behind what there is.
+    // After the last whole group of eight blocks: the last eight blocks again, where those that
+    // were counted before are multiplied by zeros, or zeros after the end of a short row.
     let (whole, left) = (len / (8 * BYTES), len % (8 * BYTES) / BYTES);
     let (last, mut filled) = (len.saturating_sub(8 * BYTES), [[0; LONGEST]; STREAMS]);
     let (ahead, mut ready) = (distance(), Ready::new());
@@ -58,7 +58,7 @@ pub(super) fn multiply<F: Format, const BYTES: usize, const HEAD: usize>(
                 }),
             );
             for (g, x) in (first..).zip(x) {
-                // So many as the compiler knows: nothing is to be checked in what follows.
+                // A length that the compiler knows, so that nothing below is checked.
                 let at = if g < whole { g * 8 * BYTES } else { last };
                 let eight = |s: usize| &from[s][at..at + 8 * BYTES];
                 let eights = [eight(0), eight(1), eight(2), eight(3)];

@@ -1,4 +1,4 @@
-//! The scales of blocks of 32 whole bytes (`Q8_0`), of four rows of weights side by side.
+//! Unpacks the scales of blocks of 32 bytes (`Q8_0`), for four rows of weights side by side.
 
 use std::arch::x86_64::*;
 
@@ -27,7 +27,7 @@ const SCALES: [i16; 32] = {
     words
 };
 
-/// The scales of eight blocks of each row.
+/// Returns the scales of eight blocks of each row.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
 pub(super) fn scales(rows: [&[u8; EIGHT]; STREAMS]) -> Eights<__m512> {

@@ -18,7 +18,7 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// A [`Kernel`](crate::Kernel).
+/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
@@ -43,8 +43,8 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
     let mut sums = _mm_setzero_ps();
     let len = rows[0].len();
     assert!(rows.iter().all(|row| row.len() == len), "rows of one matrix");
-    // What is left behind whole eights: the last eight blocks again, of which those that were
-    // counted before meet zeros.
+    // After the last whole group of eight blocks: the last eight blocks again, where those that
+    // were counted before are multiplied by zeros.
     let (whole, left) = (len / EIGHT, len % EIGHT / BYTES);
     let last = if left > 0 { Some(later(&x[whole], 8 - left)) } else { None };
     for (g, x) in x.iter().enumerate() {
@@ -62,10 +62,10 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
     stored(sums)
 }
 
-/// A super-block of activations, and what is the same for all rows of weights.
+/// A super-block of activations, and the values that are the same for all rows of weights.
 struct Activations {
     values: [__m512i; 4],
-    /// What the offset takes off.
+    /// The part of each sum that the offset subtracts.
     starts: [__m512i; 4],
     scales: Eights<__m512>,
 }
@@ -109,7 +109,7 @@ impl Activations {
     }
 }
 
-/// The codes of blocks 2v and 2v + 1, or zeros where there are none.
+/// Returns the codes of blocks 2v and 2v + 1, or zeros for missing blocks.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 pub(super) fn codes(bytes: &[u8], v: usize) -> __m512i {

@@ -1,4 +1,4 @@
-//! Eight blocks of 32 columns in four vectors, as panels are made of them.
+//! Eight blocks of 32 columns in four vectors, the form from which panels are made.
 
 use std::arch::x86_64::*;
 
@@ -15,18 +15,18 @@ pub(super) const COLUMNS: Columns = {
     columns
 };
 
-/// Eight blocks out of their bytes.
+/// Eight unpacked blocks.
 pub(crate) struct Eight {
     /// Unsigned, in the order of [`COLUMNS`].
     pub(crate) codes: [__m512i; 4],
-    /// Each block's scale, twice.
+    /// Scale of each block, twice.
     pub(crate) scales: __m512,
-    /// The same of its minimum.
+    /// Minimum of each block, twice.
     pub(crate) minimums: __m512,
 }
 
 impl Eight {
-    /// As a [`panel`](super::panel) wants them.
+    /// Converts to the form of a [`panel`](super::panel).
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn row(self) -> Row {

@@ -1,5 +1,5 @@
-//! Eight blocks of 32 columns of four rows of weights side by side. In which order they are added,
-//! [`fours`](super::fours) says.
+//! Eight blocks of 32 columns of four rows of weights side by side. [`fours`](super::fours)
+//! describes the order of additions.
 
 use std::arch::x86_64::*;
 
@@ -9,7 +9,7 @@ use crate::input::Int8SuperBlock;
 /// `l` in the first vector, of block `4 + l` in the second.
 pub(super) type Eights<T> = [T; 2];
 
-/// One number for each block: the same for each row.
+/// Returns one element for each block, the same for each row.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn same_for_all(numbers: __m256) -> Eights<__m512> {
@@ -19,7 +19,7 @@ pub(super) fn same_for_all(numbers: __m256) -> Eights<__m512> {
     [_mm512_permutexvar_ps(first, numbers), _mm512_permutexvar_ps(second, numbers)]
 }
 
-/// Numbers in half precision: four for each block, block after block.
+/// Converts half-precision numbers: four for each block, block after block.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn floats(halves: __m512i) -> Eights<__m512> {
@@ -29,7 +29,7 @@ pub(super) fn floats(halves: __m512i) -> Eights<__m512> {
     ]
 }
 
-/// The scales of a super-block of activations.
+/// Returns the scales of a super-block of activations.
 #[inline]
 #[target_feature(enable = "avx512vl")]
 pub(super) fn scales(x: &Int8SuperBlock) -> __m256 {
@@ -37,7 +37,7 @@ pub(super) fn scales(x: &Int8SuperBlock) -> __m256 {
     unsafe { _mm256_loadu_ps(x.scales.as_ptr()) }
 }
 
-/// Its sums, two for each block.
+/// Returns the sums of a super-block of activations, two for each block, widened to 32 bits.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn sums(x: &Int8SuperBlock) -> __m512i {
@@ -45,8 +45,8 @@ pub(super) fn sums(x: &Int8SuperBlock) -> __m512i {
     _mm512_cvtepi16_epi32(unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) })
 }
 
-/// A super-block of activations for blocks that stand so many places later; zeros for those before
-/// them.
+/// Returns a super-block of activations for blocks that are moved back by this many places, with
+/// zeros before them.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(super) fn later(x: &Int8SuperBlock, places: usize) -> Int8SuperBlock {
@@ -71,8 +71,8 @@ pub(super) fn later(x: &Int8SuperBlock, places: usize) -> Int8SuperBlock {
     later
 }
 
-/// Adds eight blocks of each row to its sum; `minimums` are those of the weights, and what they are
-/// multiplied with.
+/// Adds eight blocks of each row to its sum. `minimums` are those of the weights, and their
+/// factors.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(super) fn add_eight(

@@ -1,5 +1,5 @@
-//! A softmax's weights with 512-bit instructions: the numbers that [`loops`](crate::loops) give, to
-//! the last bit, for a few scores at a time.
+//! Softmax weights with 512-bit instructions, for a few scores at a time. They equal those of
+//! [`loops`](crate::loops), bit for bit.
 
 use std::arch::x86_64::*;
 
@@ -39,7 +39,7 @@ pub(crate) fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
     halves(sums)
 }
 
-/// [`exp`](crate::loops::exp) of each number.
+/// Returns [`exp`](crate::loops::exp) of each element.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn exp(x: __m512) -> __m512 {
@@ -62,7 +62,7 @@ fn exp(x: __m512) -> __m512 {
     _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_NLT_UQ>(x, all(LOWEST)), result)
 }
 
-/// The sum of a vector's numbers, halves first.
+/// Returns the sum of a vector's elements, halves first.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn halves(x: __m512) -> f32 {

@@ -1,5 +1,5 @@
-//! What fills a panel in the formats that are used most: bytes are turned as they lie in the file,
-//! and codes and scales taken out of them for 16 rows at a time.
+//! Fills a panel in the most used formats: bytes are transposed as they are in the file, then codes
+//! and scales are unpacked for 16 rows at a time.
 
 use std::arch::x86_64::*;
 
@@ -48,7 +48,7 @@ impl Panel {
         }
     }
 
-    /// What `Q4_K` and `Q5_K` have in their first 16 bytes.
+    /// Unpacks the first 16 bytes of blocks of `Q4_K` or `Q5_K`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_sub_blocks<const BYTES: usize>(&mut self, rows: &Whole<'_, BYTES>) {

@@ -1,5 +1,4 @@
-//! Plain floats: each is widened to 32 bits and multiplied with activations that were not
-//! quantized.
+//! Float weights: each is widened to 32 bits and multiplied by activations that were not quantized.
 
 use std::arch::x86_64::*;
 
@@ -13,15 +12,15 @@ use crate::{
     streams::{STREAMS, each_four_by},
 };
 
-/// Rows of activations that meet four rows of weights at once; more sums than this do not fit into
-/// the registers.
+/// Rows of activations that are multiplied by four rows of weights at once. More sums than this
+/// don't fit into the registers.
 const ROWS: usize = 4;
 /// Bytes of a cache line.
 const LINE: usize = 64;
-/// Numbers in a vector.
+/// Elements of a vector.
 const LANES: usize = 16;
 
-/// A [`Kernel`](crate::Kernel).
+/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
 #[target_feature(enable = "avx512f")]
 pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     // SAFETY: 16 numbers of 32 bits are 64 bytes.
@@ -29,7 +28,7 @@ pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     product(weight, x, tile, widen, f32::from_le_bytes);
 }
 
-/// A [`Kernel`](crate::Kernel).
+/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
 #[target_feature(enable = "avx512f")]
 pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     // SAFETY: 16 numbers of 16 bits are 32 bytes.
@@ -39,7 +38,7 @@ pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     product(weight, x, tile, widen, |bytes| f16::from_le_bytes(bytes).to_f32());
 }
 
-/// A [`Kernel`](crate::Kernel).
+/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
 #[target_feature(enable = "avx512f")]
 pub(super) fn bf16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let widen = |bytes: &[[u8; 2]; LANES]| {
@@ -73,7 +72,8 @@ fn product<const BYTES: usize>(
     );
 }
 
-/// Each sum is the same in any company: one vector of sums, from the first number to the last.
+/// Computes dot products. Each is the same whatever the other rows: one vector of sums, from the
+/// first element to the last.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn dot<const BYTES: usize, const N: usize>(

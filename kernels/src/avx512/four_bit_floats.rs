@@ -1,4 +1,4 @@
-//! What codes of four bits and scales of eight, all floats, stand for.
+//! Looks up codes of four bits and scales of eight bits that are floats.
 
 use std::arch::x86_64::*;
 
@@ -13,7 +13,7 @@ use crate::{blocks::mxfp4::ABOVE_ZERO, streams::STREAMS};
 /// Bytes in a block of `MXFP4`.
 pub(super) const BYTES: usize = TensorType::MXFP4.block_bytes();
 
-/// What numbers of four bits stand for, without a sign.
+/// Returns the magnitudes that 4-bit codes represent.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 pub(super) fn looked_up(numbers: __m512i) -> __m512i {

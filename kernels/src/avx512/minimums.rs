@@ -1,4 +1,5 @@
-//! What minimums of blocks of 256 weights take off: products of them and of sums of activations.
+//! The part that the minimums of 256-weight blocks subtract: each minimum times a sum of
+//! activations.
 
 use std::arch::{asm, x86_64::*};
 
@@ -8,7 +9,8 @@ use crate::{
     input::{Int8SuperBlock, SUPER_BLOCK},
 };
 
-/// Sums of activations in pairs of 16 bits, as minimums lie in a panel: of 16 each, or of 32.
+/// Returns sums of activations in pairs of 16 bits, in the order of minimums in a panel: of 16
+/// each, or of 32.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(super) fn pairs<F: Format, const N: usize>(x: [&Int8SuperBlock; N]) -> [[i32; 8]; N] {
@@ -27,7 +29,7 @@ pub(super) fn pairs<F: Format, const N: usize>(x: [&Int8SuperBlock; N]) -> [[i32
     pairs
 }
 
-/// The sums of products of minimums and of sums of activations.
+/// Returns the sums of minimums times sums of activations.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vnni")]
 pub(super) fn minimums<F: Format, const N: usize>(
@@ -46,8 +48,8 @@ pub(super) fn minimums<F: Format, const N: usize>(
     products
 }
 
-/// `sums` and the products of 16-bit numbers, two to each sum: `vpdpwssd`. As an intrinsic,
-/// compilers make a product and an addition of it, which takes twice the place where many wait.
+/// Adds the products of 16-bit numbers to `sums`, two to each sum: `vpdpwssd`. From the intrinsic,
+/// compilers make a product and a separate addition: two instructions in a queue that is often full.
 #[inline]
 #[target_feature(enable = "avx512vnni")]
 pub(crate) fn add_words(sums: __m512i, a: __m512i, b: __m512i) -> __m512i {

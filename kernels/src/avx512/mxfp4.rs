@@ -16,13 +16,13 @@ use crate::{format::MXFP4, input::Input, matrix::Matrix, parallel::Tile};
 /// Bytes of a block before the codes.
 const HEAD: usize = 1;
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     blocks::multiply::<MXFP4, BYTES, HEAD>(weight, x, tile);
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<MXFP4>(weight, x, tile, |panel, rows| fill(panel, rows));

@@ -1,5 +1,4 @@
-//! Where columns lie in the vectors that a format's unpacking gives, and activations in the same
-//! order.
+//! The order of columns in a format's unpacked vectors, and activations in the same order.
 
 use std::arch::x86_64::*;
 
@@ -71,7 +70,7 @@ impl Order {
         self.columns[4 * lane] / 4
     }
 
-    /// Activations in this order.
+    /// Returns activations in this order.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn arrange(&self, x: &Int8SuperBlock) -> [__m512i; 4] {

@@ -1,5 +1,5 @@
-//! The product of two panels and some rows of activations: what all prefill comes down to. In which
-//! order it adds up, [`fours`](super::fours) says.
+//! The product of two panels and some rows of activations, which all prefill uses.
+//! [`fours`](super::fours) describes the order of additions.
 
 use std::arch::x86_64::*;
 
@@ -31,7 +31,7 @@ pub(super) fn add<'x, F: Format, const N: usize>(
     }
 }
 
-/// For blocks of 32 columns, of which there may be fewer than eight.
+/// Adds blocks of 32 columns, of which there may be fewer than eight.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
 fn add_blocks<F: Format, const N: usize>(
@@ -102,7 +102,7 @@ fn add_blocks<F: Format, const N: usize>(
     }
 }
 
-/// The first of 32 numbers, as many as there is room for.
+/// Stores the first `out.len()` of 32 elements.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn store(sums: [__m512; 2], out: &mut [f32]) {

@@ -1,4 +1,4 @@
-//! `Q4_0`: two codes in a byte, 8 too high.
+//! `Q4_0`: a byte holds two codes, which are stored with 8 added.
 
 use std::arch::x86_64::*;
 
@@ -16,16 +16,16 @@ use crate::{format::Q4_0, input::Input, matrix::Matrix, parallel::Tile};
 
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q4_0.block_bytes();
-/// Of these, before the codes.
+/// Bytes of a block before the codes.
 const HEAD: usize = 2;
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     blocks::multiply::<Q4_0, BYTES, HEAD>(weight, x, tile);
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q4_0>(weight, x, tile, |panel, rows| fill(panel, rows));

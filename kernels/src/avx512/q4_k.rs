@@ -17,13 +17,13 @@ use crate::{format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q4_K.block_bytes();
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     sub_blocks::multiply(weight, x, tile, |block| codes(block));
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q4_K>(weight, x, tile, |panel, rows| {

@@ -1,5 +1,5 @@
-//! `Q5_0`: four bits of a code in half a byte, the fifth in a number
-//! of its own; 16 too high.
+//! `Q5_0`: half a byte holds a code's low four bits, and a separate 32-bit word holds the fifth
+//! bits of all 32 codes. Codes are stored with 16 added.
 
 use std::arch::x86_64::*;
 
@@ -15,16 +15,16 @@ use crate::{format::Q5_0, input::Input, matrix::Matrix, parallel::Tile};
 
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q5_0.block_bytes();
-/// Of these, before the codes.
+/// Bytes of a block before the codes.
 const HEAD: usize = 6;
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     blocks::multiply::<Q5_0, BYTES, HEAD>(weight, x, tile);
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q5_0>(weight, x, tile, |panel, rows| {

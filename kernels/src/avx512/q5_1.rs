@@ -1,4 +1,4 @@
-//! [`Q5_1`](crate::blocks::q5_1): as Q5_0, with a minimum instead of an offset.
+//! [`Q5_1`](crate::blocks::q5_1): like `Q5_0`, with a minimum instead of an offset.
 
 use std::arch::x86_64::*;
 
@@ -13,13 +13,13 @@ use crate::{blocks::q5_1::BYTES, format::Q5_1, input::Input, matrix::Matrix, par
 /// Bytes of a block before its codes.
 const HEAD: usize = 8;
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     blocks::multiply::<Q5_1, BYTES, HEAD>(weight, x, tile);
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q5_1>(weight, x, tile, |panel, rows| {

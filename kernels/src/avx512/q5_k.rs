@@ -1,4 +1,4 @@
-//! [`Q5_K`](crate::blocks::q5_k): as Q4_K, with a fifth bit.
+//! [`Q5_K`](crate::blocks::q5_k): like `Q4_K`, with a fifth bit.
 
 use std::arch::x86_64::*;
 
@@ -11,13 +11,13 @@ use super::{
 };
 use crate::{blocks::q5_k::BYTES, format::Q5_K, input::Input, matrix::Matrix, parallel::Tile};
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     sub_blocks::multiply(weight, x, tile, |block| codes(block));
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q5_K>(weight, x, tile, |panel, rows| {

@@ -1,5 +1,5 @@
-//! `Q6_K`: four bits of a code in half a byte, two more elsewhere, 32
-//! too high; a scale for each 16.
+//! `Q6_K`: half a byte holds four bits of a code, and two more are stored elsewhere. Codes are
+//! stored with 32 added. Each 16 weights have a scale.
 
 use std::arch::x86_64::*;
 
@@ -21,13 +21,13 @@ const BYTES: usize = TensorType::Q6_K.block_bytes();
 /// As in the matrix.
 pub(crate) const ORDER: Order = Order::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     super_blocks::multiply::<Q6_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q6_K>(weight, x, tile, |panel, rows| fill(panel, rows));

@@ -1,5 +1,5 @@
-//! `Q8_0`: codes are signed bytes. `vpdpbusd` wants one operand
-//! unsigned: each code is made 128 too high.
+//! `Q8_0`: codes are signed bytes. `vpdpbusd` needs one unsigned operand, so 128 is added to each
+//! code.
 
 use std::arch::x86_64::*;
 
@@ -13,13 +13,13 @@ use super::{
 };
 use crate::{format::Q8_0, input::Input, matrix::Matrix, parallel::Tile};
 
-/// For few rows of activations.
+/// Multiplies by few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     bytes::multiply(weight, x, tile);
 }
 
-/// For many rows of activations.
+/// Multiplies by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q8_0>(weight, x, tile, |panel, rows| fill(panel, rows));

@@ -1,4 +1,4 @@
-//! Activations to int8, 16 at a time.
+//! Quantizes activations to int8, 16 at a time.
 
 use std::arch::x86_64::*;
 

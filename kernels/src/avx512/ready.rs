@@ -1,17 +1,17 @@
-//! Activations as a kernel for few rows wants them: made once for all the rows of weights that a
-//! thread takes at a time, since each of them meets the same.
+//! Activations in the form of a kernel for few rows, computed once for all the rows of weights that
+//! a thread takes at a time.
 
 use std::mem::MaybeUninit;
 
 /// Super-blocks of activations that are made ready at a time.
 pub(super) const STRETCH: usize = 16;
 
-/// Some of them.
+/// A stretch of prepared super-blocks.
 pub(super) struct Ready<A> {
     /// Only as many are written, and then used, as there are in a stretch.
     room: [MaybeUninit<A>; STRETCH],
     written: usize,
-    /// The row of activations whose they are, and the first of them.
+    /// The row of activations that they belong to, and the first of them.
     whose: Option<(usize, usize)>,
 }
 

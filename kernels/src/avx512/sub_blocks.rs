@@ -91,13 +91,13 @@ const SCALES: [[[i16; 32]; 2]; STREAMS] = {
     scales
 };
 
-/// The first 16 bytes of four blocks, taken apart.
+/// The scales and minimums of four blocks, unpacked from their first 16 bytes.
 struct Heads {
-    /// 16-bit, eight a row, a row in each lane.
+    /// Scales of 16 bits, eight per row, one row in each lane.
     scales: __m512i,
-    /// As many.
+    /// Minimums, in the same layout as `scales`.
     minimums: __m512i,
-    /// Each row's factor of scales, and that of minimums.
+    /// The factors of each row's scales, and those of its minimums.
     factors: [__m128; 2],
 }
 

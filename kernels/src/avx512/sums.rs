@@ -1,4 +1,4 @@
-//! What the products of panels have in common: sums of a block's products, in integers.
+//! Integer sums of a block's products, shared by the products of panels.
 
 use std::arch::x86_64::*;
 
@@ -7,8 +7,9 @@ use crate::input::Int8SuperBlock;
 /// Sums of 16 rows of each panel.
 pub(super) type Sums = [__m512; 2];
 
-/// The sums of a block's products, one of `$starts` and those of codes and activations that share a
-/// scale. Not a function: the sums must stay in registers.
+/// For each row of activations and each panel, starts from the block's entry in `$starts` and adds
+/// the products of the codes and activations that share a scale. A macro, so that the sums stay in
+/// registers.
 macro_rules! integers {
     ($format:ident, $n:ident, $panels:ident, $x:ident, $block:expr, $starts:ident) => {{
         let mut sums = [[_mm512_setzero_si512(); 2]; $n];
@@ -30,7 +31,7 @@ macro_rules! integers {
 }
 pub(super) use integers;
 
-/// Activations 4i to 4i + 3 as one number.
+/// Returns activations 4i to 4i + 3 as one integer.
 #[inline(always)]
 pub(super) fn four_at(x: &Int8SuperBlock, i: usize) -> i32 {
     let v = &x.values[4 * i..4 * i + 4];

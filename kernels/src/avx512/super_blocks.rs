@@ -1,8 +1,9 @@
-//! Formats whose blocks have 256 weights and integer scales, times few rows of activations.
+//! Products of formats whose blocks have 256 weights and integer scales, for few rows of
+//! activations.
 //!
-//! Scales are applied to integers: sums of four products, packed to 16 bits, are multiplied with
-//! their scales and added by `vpdpwssd`, and the sums of four rows of weights side by side
-//! ([`fours`](super::fours)). So there is one conversion to floats for four blocks.
+//! Scales are applied to integers. Sums of four products are packed to 16 bits; `vpdpwssd`
+//! multiplies them by their scales and adds them. The sums of four rows of weights are then put
+//! side by side ([`fours`](super::fours)). So four blocks need one conversion to floats.
 
 use std::arch::x86_64::*;
 
@@ -21,13 +22,13 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// A block out of its bytes: a weight is `d · scale · code − dmin · minimum`.
+/// An unpacked block: a weight is `d · scale · code − dmin · minimum`.
 pub(crate) struct SuperBlock {
     /// Unsigned, at most 63, in the format's [`Order`].
     pub(crate) codes: [__m512i; 4],
     /// 16-bit, one for each 16 columns.
     pub(crate) scales: __m256i,
-    /// As many; not used in a format with an offset.
+    /// Minimums, in the same layout as `scales`. Unused in a format with an offset.
     pub(crate) minimums: __m256i,
     /// `d` and `dmin`, which is not used in a format with an offset.
     pub(crate) d: __m128,
@@ -47,7 +48,7 @@ impl SuperBlock {
     }
 }
 
-/// A [`Kernel`](crate::Kernel).
+/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply<F: Format, const BYTES: usize>(
@@ -74,7 +75,7 @@ fn dot<F: Format, const BYTES: usize>(
     assert!(rows[0].len() == x.len() * BYTES, "a block for each super-block");
     for (g, x) in x.iter().enumerate() {
         let values = order.arrange(x);
-        // What the offset takes off fours.
+        // The part of each sum of four products that the offset subtracts.
         let mut starts = [zero; 4];
         if let Zero::Offset(offset) = F::ZERO {
             for v in 0..4 {

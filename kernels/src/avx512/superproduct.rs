@@ -15,7 +15,7 @@ use crate::{
     input::{Int8SuperBlock, SUM, SUPER_BLOCK},
 };
 
-/// How many products of sums and scales are below 2²⁴ together.
+/// Returns how many products of a sum and a scale can be added while the total stays below 2²⁴.
 const fn chain<F: Format>() -> usize {
     // Codes without their offset, and activations up to 127; scales have 4 bits in Q2_K and signs
     // in formats with an offset, otherwise 6 bits.
@@ -118,7 +118,8 @@ pub(super) fn add<F: Format, const N: usize>(
     }
 }
 
-/// What the offset takes off the sums of products, which is the same in all rows.
+/// Returns the part of the sums of products that the offset subtracts, which is the same in all
+/// rows.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 fn starts<F: Format, const N: usize>(x: [&Int8SuperBlock; N]) -> [[i32; SUPER_BLOCK / SUM]; N] {

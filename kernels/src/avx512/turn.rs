@@ -1,4 +1,5 @@
-//! The same bytes of 16 rows of weights, turned by 90°: a vector holds four of each row.
+//! Transposes the bytes of 16 rows of weights, four at a time: a vector holds four bytes of each
+//! row.
 
 use std::arch::x86_64::*;
 
@@ -7,8 +8,8 @@ use super::{
     panel::{LANES, Whole},
 };
 
-/// 64 bytes of each row, turned: number `i` holds bytes 4i to 4i + 3 of all rows. What will
-/// be needed soon is asked for, 16 lines from `first` on.
+/// Loads 64 bytes of each row and transposes them: vector `i` holds bytes 4i to 4i + 3 of all rows.
+/// Prefetches data that will be needed soon, 16 lines from `first` on.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn turned<const BYTES: usize>(
@@ -24,7 +25,7 @@ pub(super) fn turned<const BYTES: usize>(
     transpose(v)
 }
 
-/// 16 bytes of each row, turned.
+/// Loads 16 bytes of each row and transposes them: vector `i` holds bytes 4i to 4i + 3 of all rows.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn turned_heads<const BYTES: usize>(rows: &Whole<'_, BYTES>, at: usize) -> [__m512i; 4] {

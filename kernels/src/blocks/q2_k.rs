@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `b0…b31` hold weights 0…127, `b32…b63` weights 128…255. Byte `j` of such a half holds four
-//! weights that stand 32 apart: `j` in its lowest two bits, `j + 32`, `j + 64`, `j + 96` above it.
+//! weights at a distance of 32: `j` in its lowest two bits, then `j + 32`, `j + 64` and `j + 96`.
 //!
 //! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 16` and
 //! `qi` in 0…3.

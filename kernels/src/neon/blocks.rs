@@ -17,9 +17,9 @@ use crate::{
 
 /// A format of blocks of 32 weights, each `d · (code + OFFSET)`, and `m` more if `MINIMUM`.
 pub(super) trait Blocks {
-    /// Of a block, which begins with `d` and, where there is one, `m`.
+    /// Bytes of a block, which begins with `d` and then `m`, if the format has it.
     const BYTES: usize;
-    /// What its codes lack, as they come out of [`Blocks::codes`].
+    /// The amount to add to the codes that [`Blocks::codes`] returns.
     const OFFSET: f32 = 0.0;
     /// Whether a block has a number `m`.
     const MINIMUM: bool = false;
@@ -134,7 +134,7 @@ unsafe fn dot<M: Multiply, F: Blocks, const N: usize>(
 }
 
 struct Products<const N: usize> {
-    /// The next blocks of each row.
+    /// Addresses of the next blocks of each row.
     at: [*const u8; N],
     /// See [`Blocks::codes`].
     own: [*const u8; N],

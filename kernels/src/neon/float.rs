@@ -16,7 +16,7 @@ use crate::{
 /// Numbers that are multiplied at a time: two registers of them.
 const LANES: usize = 8;
 
-/// A [`Kernel`](crate::Kernel).
+/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
 #[target_feature(enable = "neon")]
 pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     // SAFETY: eight numbers of 32 bits are two registers.
@@ -27,7 +27,7 @@ pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     each_four(weight, tile, |rows, t| dot(rows, x.row(t), widen, f32::from_le_bytes));
 }
 
-/// A [`Kernel`](crate::Kernel).
+/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
 #[target_feature(enable = "neon")]
 pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let widen = |bytes: &[[u8; 2]; LANES]| {
@@ -51,7 +51,7 @@ pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// A [`Kernel`](crate::Kernel).
+/// Computes a tile of the output; see [`Kernel`](crate::Kernel).
 #[target_feature(enable = "neon")]
 pub(super) fn bf16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let widen = |bytes: &[[u8; 2]; LANES]| {

@@ -1,15 +1,15 @@
-//! What all kernels of these rungs use: loads, half precision, and products of bytes added up in
+//! Helpers of all kernels of these rungs: loads, half precision, and products of bytes added in
 //! four lanes.
 //!
-//! Instructions whose intrinsics are not stable yet (`sdot`, `smmla`, `fcvtl`) stand here as `asm!`,
-//! and so do two sequences that must stay as they are: the compiler would put them off until it runs
-//! out of registers.
+//! Instructions whose intrinsics are not stable yet (`sdot`, `smmla`, `fcvtl`) are written as
+//! `asm!`, and so are two sequences that must keep their order: the compiler would delay them until
+//! it runs out of registers.
 
 use std::arch::{aarch64::*, asm};
 
 /// How signed bytes are multiplied.
 pub trait Multiply {
-    /// `sums` and 16 products, four of them in each lane.
+    /// Adds 16 products to `sums`, four to each lane.
     ///
     /// # Safety
     /// The machine has the instruction.
@@ -27,9 +27,10 @@ pub trait Multiply {
     ) -> int32x4_t;
 }
 
-/// Products of 16 bits, eight at a time, that are added in pairs: every 64-bit Arm processor.
+/// Multiplies with 16-bit products, eight at a time, and adds them in pairs. Every 64-bit Arm
+/// processor can do this.
 ///
-/// Two products are at most 2 · 128 · 127, which fits i16.
+/// The sum of two products is at most 2 · 128 · 127, which fits i16.
 pub struct Widening;
 
 impl Multiply for Widening {
@@ -58,7 +59,7 @@ impl Multiply for Widening {
     }
 }
 
-/// One instruction (`sdot`, Arm v8.2 with the dot product extension).
+/// Multiplies with one instruction (`sdot`, Arm v8.2 with the dot product extension).
 pub struct DotProduct;
 
 impl Multiply for DotProduct {
@@ -129,7 +130,7 @@ pub(super) unsafe fn add_matrix(
     sums
 }
 
-/// 16 bytes.
+/// Loads 16 bytes.
 #[inline(always)]
 #[must_use]
 pub fn load(bytes: &[u8; 16]) -> uint8x16_t {
@@ -137,7 +138,7 @@ pub fn load(bytes: &[u8; 16]) -> uint8x16_t {
     unsafe { vld1q_u8(bytes.as_ptr()) }
 }
 
-/// 16 signed bytes.
+/// Loads 16 signed bytes.
 #[inline(always)]
 #[must_use]
 pub fn load_signed(values: &[i8; 16]) -> int8x16_t {
@@ -145,7 +146,7 @@ pub fn load_signed(values: &[i8; 16]) -> int8x16_t {
     unsafe { vld1q_s8(values.as_ptr()) }
 }
 
-/// Eight numbers of 16 bits.
+/// Loads eight 16-bit numbers.
 #[inline(always)]
 #[must_use]
 pub fn load_sums(sums: &[i16; 8]) -> int16x8_t {
@@ -153,14 +154,14 @@ pub fn load_sums(sums: &[i16; 8]) -> int16x8_t {
     unsafe { vld1q_s16(sums.as_ptr()) }
 }
 
-/// Four numbers.
+/// Loads four floats.
 #[inline(always)]
 pub(super) fn load_floats(values: &[f32; 4]) -> float32x4_t {
     // SAFETY: the reference is to 16 bytes, and this load asks for no alignment.
     unsafe { vld1q_f32(values.as_ptr()) }
 }
 
-/// The half-precision number in these two bytes.
+/// Converts the half-precision number in these two bytes.
 #[inline(always)]
 #[must_use]
 pub fn half(bytes: [u8; 2]) -> f32 {
@@ -322,7 +323,7 @@ pub(super) fn add_products(
     (acc, now)
 }
 
-/// `sums + products · scales[LANE]`, the scale the same for all lanes.
+/// Computes `sums + products · scales[LANE]`, with the same scale for all lanes.
 #[inline(always)]
 pub(super) fn add_scaled<const LANE: i32>(
     mut sums: int32x4_t,
@@ -344,14 +345,14 @@ pub(super) fn add_scaled<const LANE: i32>(
     sums
 }
 
-/// Bytes taken for signed ones.
+/// Reinterprets bytes as signed.
 #[inline(always)]
 pub(super) fn signed(codes: uint8x16_t) -> int8x16_t {
     // SAFETY: every processor of this architecture has the instruction.
     unsafe { vreinterpretq_s8_u8(codes) }
 }
 
-/// The low halves of 16 bytes and the high ones, 0…15.
+/// Returns the low halves of 16 bytes and the high ones, 0…15.
 #[inline(always)]
 pub(super) fn nibbles(bytes: uint8x16_t) -> [int8x16_t; 2] {
     // SAFETY: as above.

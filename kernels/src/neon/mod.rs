@@ -52,7 +52,7 @@ use self::{
 };
 use crate::{Kernel, MANY, rung::Rung};
 
-/// The kernel for a type and a number of rows of activations, if this crate has one.
+/// Returns the kernel for a type and a number of rows of activations, if this crate has one.
 pub(crate) fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     let many = rows >= MANY;
     match rung {

@@ -31,7 +31,7 @@ pub(super) struct Panel {
     pub(super) codes: [[i8; 16]; ROWS * SUPER_BLOCK / 16],
     /// For each 16 weights, or for each 32 in the first half, those of all rows.
     pub(super) scales: [[f32; ROWS]; SUPER_BLOCK / SUM],
-    /// As many.
+    /// Minimums, in the same layout as `scales`.
     pub(super) minimums: [[f32; ROWS]; SUPER_BLOCK / SUM],
 }
 
@@ -57,9 +57,9 @@ pub(super) struct Shape {
 /// A format as a panel takes it.
 pub(super) trait Unpack {
     const SHAPE: Shape;
-    /// Of a super-block of 256 weights.
+    /// Bytes in a super-block of 256 weights.
     const SUPER_BLOCK_BYTES: usize;
-    /// Takes a super-block out of its blocks.
+    /// Unpacks a super-block.
     ///
     /// # Safety
     /// The machine has NEON.
@@ -240,7 +240,8 @@ impl<F: Blocks> Unpack for OfBlocks<F> {
 /// Blocks of 256 weights.
 pub(super) struct OfSuperBlocks<F>(std::marker::PhantomData<F>);
 
-/// [`Unpack`] for a format of [`Superblocks`]; `N` is a parameter of that trait alone.
+/// Implements [`Unpack`] for a format of [`SuperBlocks`]. A macro, because `N` is a parameter of
+/// `SuperBlocks` but not of `Unpack`.
 macro_rules! of_super_blocks {
     ($($n:literal: $format:ty),*) => {$(
         impl Unpack for OfSuperBlocks<$format> {
@@ -300,7 +301,8 @@ fn unpack_super_block<F: SuperBlocks<N>, const N: usize>(super_block: &[u8], row
     }
 }
 
-/// The sums of a super-block's activations, times their scale: what minimums are multiplied with.
+/// Returns the sums of a super-block's activations times their scale, by which minimums are
+/// multiplied.
 #[inline]
 #[target_feature(enable = "neon")]
 pub(super) fn scaled_sums(x: &Int8SuperBlock, step: usize) -> [f32; SUPER_BLOCK / SUM] {

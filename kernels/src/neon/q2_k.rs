@@ -1,5 +1,5 @@
-//! `Q2_K`: a byte holds two bits of four weights that stand 32 apart; scales and minimums are four
-//! bits, for 16 weights each.
+//! `Q2_K`: a byte holds two bits of four weights at a distance of 32. Each 16 weights have a scale
+//! and a minimum of four bits.
 
 use std::arch::aarch64::*;
 

@@ -1,4 +1,4 @@
-//! `Q4_1`: codes as in `Q4_0`, behind a scale and a minimum.
+//! `Q4_1`: a scale and a minimum, then codes as in `Q4_0`.
 
 use std::arch::aarch64::*;
 

@@ -1,4 +1,4 @@
-//! `Q5_1`: codes as in `Q5_0`, behind a scale and a minimum, and none taken off them.
+//! `Q5_1`: a scale and a minimum, then codes as in `Q5_0`, without an offset.
 
 use std::arch::aarch64::*;
 

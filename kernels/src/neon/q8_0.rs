@@ -1,4 +1,4 @@
-//! `Q8_0`: codes are signed bytes, as they lie in the file.
+//! `Q8_0`: codes are signed bytes.
 
 use std::arch::aarch64::*;
 
@@ -11,7 +11,7 @@ impl Blocks for Q8_0 {
 
     #[inline(always)]
     unsafe fn codes(_: *const u8, own: &mut *const u8) -> [int8x16_t; 8] {
-        // SAFETY: as for this function; the codes are all that is behind the scale.
+        // SAFETY: as for this function; the codes are all bytes after the scale.
         unsafe { four_pairs(own, Self::BYTES) }
     }
 }

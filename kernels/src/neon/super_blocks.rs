@@ -15,16 +15,16 @@ use crate::{
 /// A format of blocks of 256 weights with `16 / N` scales of `16 N` weights: weight `i` is
 /// `d · scale · code − e · shift`.
 pub(super) trait SuperBlocks<const N: usize> {
-    /// A block.
+    /// Type of a block.
     type Block;
 
     /// Whether `d` and `e` are the same.
     const ONE_FACTOR: bool = false;
 
-    /// A row's blocks.
+    /// Returns a row's blocks.
     fn blocks(row: &[u8]) -> &[Self::Block];
 
-    /// What stands beside the codes.
+    /// Returns the scales and the other parts of a block besides its codes.
     ///
     /// # Safety
     /// The machine has NEON.
@@ -43,7 +43,7 @@ pub(super) struct Head {
     pub(super) factors: float32x4_t,
     /// The first of them are used, as many as there are.
     pub(super) scales: [int16x8_t; 2],
-    /// As many.
+    /// Shifts, in the same layout as `scales`.
     pub(super) shifts: [int16x8_t; 2],
 }
 

@@ -24,7 +24,7 @@ use super::{
     tile::Claims,
 };
 
-/// Workers, beside the thread that calls.
+/// Workers, besides the calling thread.
 pub(super) struct Crew {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
@@ -43,17 +43,17 @@ struct Shared {
     job: UnsafeCell<Option<Job>>,
 }
 
-/// One more worker may come in.
+/// Unit of the count of workers that may still come in.
 const ROOM: u64 = 1;
-/// One worker is inside.
+/// Unit of the count of workers that are inside.
 const INSIDE: u64 = 1 << 16;
-/// One worker sleeps.
+/// Unit of the count of workers that sleep.
 const ASLEEP: u64 = 1 << 32;
-/// The caller sleeps until nobody is inside.
+/// Flag: the caller sleeps until no worker is inside.
 const WAITING: u64 = 1 << 48;
-/// A worker's part of the job panicked.
+/// Flag: a worker's part of the job panicked.
 const PANICKED: u64 = 1 << 49;
-/// The workers are to end.
+/// Flag: the workers must end.
 const QUIT: u64 = 1 << 50;
 
 /// The largest of the counts.
@@ -63,7 +63,7 @@ fn count(gate: u64, unit: u64) -> u64 {
     (gate / unit) & MOST
 }
 
-/// The gate without room.
+/// Returns the gate with no room for more workers.
 fn closed(gate: u64) -> u64 {
     gate & !(MOST * ROOM)
 }

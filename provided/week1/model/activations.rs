@@ -1,8 +1,8 @@
-//! Day 5. Looking inside: every intermediate result of a model, by name and in order.
+//! Day 5. Returns every intermediate result of a model, by name and in order.
 //!
 //! Provided, not a task. **It spells out the attention layer: do not read on before day 3 is
-//! green.** `cargo course trace` compares the list of your model with that of the reference, the
-//! tests compare it with PyTorch's: the first entry that differs names the function to look at.
+//! green.** `cargo course trace` compares your model's activations with the reference's, and the
+//! tests compare them with PyTorch's. The first one that differs names the function to look at.
 
 use ndarray::{Array2, Axis, Slice};
 use tiny_llm_formats::{Tensor, matmul, tensor::transpose};
@@ -16,7 +16,7 @@ use crate::week1::{
 };
 
 /// Hands every activation of `model` on `tokens [B, L]` to `each` as soon as it is computed, with
-/// its name. If a step panics, what came before it has been seen.
+/// its name. If a step panics, the activations before it have been passed to `each`.
 ///
 /// | name | shape | |
 /// |---|---|---|
@@ -88,7 +88,7 @@ fn first_rows(table: &Tensor, rows: usize) -> Tensor {
     table.slice_axis(Axis(0), Slice::from(..rows)).to_owned()
 }
 
-/// The steps of [`GroupedQueryAttention::forward`], one by one.
+/// Runs the steps of [`GroupedQueryAttention::forward`] one by one.
 fn inside_attention(
     attention: &GroupedQueryAttention,
     x: &Tensor,
@@ -122,7 +122,7 @@ fn inside_attention(
     let k = rope_half_split(&k, &attention.rope, 0);
     each("attention.k_rope", &k);
 
-    // Query head 0 by itself tells a mistake in attention from one in how heads are grouped.
+    // Query head 0 alone separates a mistake in attention from one in the grouping of heads.
     let head_0 = |x: &Tensor| x.slice_axis(Axis(1), Slice::from(..1)).to_owned();
     let (q_0, k_0, v_0) = (head_0(&q), head_0(&k), head_0(&v));
     let scale = 1.0 / (q_0.shape()[3] as f32).sqrt();
@@ -134,7 +134,7 @@ fn inside_attention(
     each("attention.merged", &merge_heads(&heads));
 }
 
-/// What [`SwiGlu::forward`] projects back.
+/// Returns the vector that [`SwiGlu::forward`] passes to the down projection.
 fn inside_mlp(mlp: &SwiGlu, x: &Tensor, each: &mut dyn FnMut(&str, &Tensor)) {
     let gate = linear(x, &mlp.gate_proj, None);
     each("mlp.gate", &gate);
@@ -142,8 +142,8 @@ fn inside_mlp(mlp: &SwiGlu, x: &Tensor, each: &mut dyn FnMut(&str, &Tensor)) {
     each("mlp.up", &linear(x, &mlp.up_proj, None));
 }
 
-/// The functions that may be wrong if this activation is the first that differs, the likeliest
-/// first, each with its task. Empty if there is no activation of this name.
+/// Returns the functions that may be wrong if this activation is the first that differs, each with
+/// its task, the likeliest first. Empty if no activation has this name.
 pub fn tasks_of(name: &str) -> &'static [&'static str] {
     // `layers.12.mlp` -> `mlp`, `layers.12` -> ``
     let part = match name.strip_prefix("layers.") {
@@ -170,8 +170,8 @@ pub fn tasks_of(name: &str) -> &'static [&'static str] {
         "attention.q_rope" | "attention.k_rope" => &["week1-day2 task 3: rope_half_split"],
         "attention.head_0.weights" => &["week1-day1 task 1: softmax"],
         "attention.head_0" => &["week1-day1 task 2: scaled_dot_product_attention"],
-        // With head 0 right by itself, what is left is the grouping, or attention over more leading
-        // axes than two.
+        // If head 0 alone is right, the fault is in the grouping, or in attention with more than
+        // two leading axes.
         "attention.heads" => &[
             "week1-day3 task 1: grouped_query_attention",
             "week1-day1 task 2: scaled_dot_product_attention",

@@ -1,4 +1,4 @@
-//! Day 5. A model from named weights.
+//! Day 5. Builds a model from named weights.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::week1::{
 };
 
 impl Model {
-    /// Builds a model from named weights. `weight(name, shape)` returns the tensor of that name, in
-    /// f32, or an error if it is missing or has another shape. Names are those of Hugging Face
+    /// Builds a model from named weights. `weight(name, shape)` returns the tensor of that name in
+    /// f32, or an error if it is missing or has another shape. The names are those of Hugging Face
     /// checkpoints.
     ///
     /// # Errors
-    /// Whatever `weight` returns.
+    /// Returns the errors of `weight`.
     pub fn build(
         mut config: ModelConfig,
         weight: &mut dyn FnMut(&str, &[usize]) -> Result<Tensor>,

@@ -1,9 +1,9 @@
-//! Days 3 and 4. How weights are stored: small integers in blocks, and what each block's
-//! integers are multiplied with.
+//! Days 3 and 4. How weights are stored: as small integers in blocks. Each format says how a
+//! block's integers become weights.
 //!
-//! `src/week2/blocks` has a file for each format that the course teaches; the others are in the crate
-//! `tiny_llm_kernels`. A block is read from bytes, wherever they lie: in a mapped file a block
-//! begins at any address.
+//! `src/week2/blocks` has a file for each format that the course teaches; the others are in the
+//! crate `tiny_llm_kernels`. A block is read from bytes at any address, because a block in a mapped
+//! file may begin at any address.
 
 pub mod plain;
 
@@ -14,12 +14,13 @@ use tiny_llm_kernels::blocks::{mxfp4, q2_k, q3_k, q4_1, q5_1, q5_k};
 use crate::week2::blocks::{q4_0, q4_k, q5_0, q6_k, q8_0};
 use crate::week2::{search::search_scale_and_min, search_scale::search_scale};
 
-/// Decodes a row of blocks: `out [cols]`, `bytes [cols / block_len · block_bytes]`. Any bytes are
-/// blocks: a scale that is infinite or NaN makes weights that are, as f32 arithmetic has it. Bit
-/// for bit what the `gguf` package gives, except that a NaN may be another NaN.
+/// Decodes a row of blocks: `bytes [cols / block_len · block_bytes]` → `out [cols]`. Any bytes are
+/// valid: a scale that is infinite or NaN gives weights that are infinite or NaN, by the rules of
+/// f32. The result is bit for bit that of the `gguf` package, except that a NaN may have other
+/// bits.
 ///
 /// # Panics
-/// If `out` is no whole number of blocks, or `bytes` are not as many.
+/// If `out` isn't a whole number of blocks, or `bytes` has another number of blocks.
 pub fn dequantize_row(tensor_type: TensorType, bytes: &[u8], out: &mut [f32]) {
     assert_eq!(
         tensor_type.row_bytes(out.len()),
@@ -55,10 +56,10 @@ fn read_each<const BYTES: usize, const LEN: usize>(
     }
 }
 
-/// Encodes a row of finite weights: `x [cols]`, `out [cols / block_len · block_bytes]`.
+/// Encodes a row of finite weights: `x [cols]` → `out [cols / block_len · block_bytes]`.
 ///
 /// # Panics
-/// If `x` is no whole number of blocks, or there is not room for as many.
+/// If `x` isn't a whole number of blocks, or `out` has another number of blocks.
 pub fn quantize_row(tensor_type: TensorType, x: &[f32], out: &mut [u8]) {
     assert_eq!(
         tensor_type.row_bytes(x.len()),

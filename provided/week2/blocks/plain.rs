@@ -8,25 +8,26 @@
 
 use half::{bf16, f16};
 
-/// A weight from its two bytes; exact.
+/// Decodes a weight from its two bytes, without rounding.
 #[must_use]
 pub fn from_f16(bytes: [u8; 2]) -> f32 {
     f16::from_le_bytes(bytes).to_f32()
 }
 
-/// A weight from its two bytes; exact: they are the upper half of an f32.
+/// Decodes a weight from its two bytes, without rounding: they are the upper half of an f32.
 #[must_use]
 pub fn from_bf16(bytes: [u8; 2]) -> f32 {
     bf16::from_le_bytes(bytes).to_f32()
 }
 
-/// The nearest half-precision number, ties to even; beyond 65,520 it is infinite.
+/// Returns the nearest half-precision number, ties to even. A number whose magnitude is 65,520 or
+/// more becomes infinite.
 #[must_use]
 pub fn to_f16(x: f32) -> [u8; 2] {
     f16::from_f32(x).to_le_bytes()
 }
 
-/// The nearest number of 8 significant bits, ties to even.
+/// Returns the nearest number with 8 significant bits, ties to even.
 #[must_use]
 pub fn to_bf16(x: f32) -> [u8; 2] {
     bf16::from_f32(x).to_le_bytes()

@@ -1,22 +1,23 @@
-//! How fast this machine reads memory: the wall that decoding runs into.
+//! Measures how fast this machine reads memory, the limit on decoding speed.
 
 use std::{hint::black_box, time::Instant};
 
-/// Larger than any cache, or the caches are measured.
+/// Bytes to read: more than any cache holds, or the caches are measured.
 pub const ENOUGH: usize = 512 << 20;
-/// A core that waits for one stream of memory at a time gets a fraction of what it can have.
+/// Streams of memory that one core reads at once. With a single stream it reaches only a fraction
+/// of its bandwidth.
 const STREAMS: usize = 4;
-/// A cache line, in numbers of eight bytes.
+/// Elements of eight bytes in a cache line.
 const LINE: usize = 8;
 
-/// Bytes per second that `threads` threads read together, each from a part of its own: the best of
-/// `passes` passes over `bytes` bytes. Run it in a release build, on a machine that does nothing
-/// else.
+/// Returns the bytes per second that `threads` threads read together, each from its own buffer: the
+/// best of `passes` passes over `bytes` bytes in all. Run it in a release build, on an otherwise
+/// idle machine.
 #[must_use]
 pub fn measure(threads: usize, bytes: usize, passes: usize) -> f64 {
     let threads = threads.max(1);
     let part = (bytes / threads / 8).max(STREAMS * LINE);
-    // Not zeros: pages that were never written may all be one page of the system's.
+    // Not zeros: the system may map all pages that were never written to a single page.
     let parts: Vec<Vec<u64>> = (0..threads).map(|thread| vec![thread as u64 + 1; part]).collect();
     let pass = || {
         let start = Instant::now();
@@ -31,7 +32,7 @@ pub fn measure(threads: usize, bytes: usize, passes: usize) -> f64 {
     (0..passes.max(1)).map(|_| pass()).fold(0.0, f64::max)
 }
 
-/// The sum of all numbers, read as several streams, a cache line of each in turn.
+/// Adds up all elements, read as several streams, one cache line of each in turn.
 fn sum(numbers: &[u64]) -> u64 {
     let streams = numbers.len() / STREAMS / LINE * LINE;
     let [a, b, c, d] =

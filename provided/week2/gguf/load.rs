@@ -1,5 +1,4 @@
-//! Putting a model together: from a Hugging Face folder, or from a GGUF file. Weights
-//! stay where they are.
+//! Builds a model from a Hugging Face folder or a GGUF file. Weights are used in place, not copied.
 
 use std::{collections::HashSet, path::Path};
 
@@ -38,11 +37,12 @@ pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
     build(config, &rope, context, &mut matrix)
 }
 
-/// The model of a GGUF file, with a context of at most `context` positions.
+/// Returns the model of a GGUF file, with a context of at most `context` positions.
 ///
 /// # Errors
-/// If the file's metadata is not that of a model that this engine runs, or a tensor is missing, has
-/// another shape than the metadata asks for, or is none that such a model has.
+/// If the metadata describes a model that this engine doesn't run; if a tensor is missing or has
+/// another shape than the metadata requires; if the file has a tensor that such a model doesn't
+/// use.
 pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
     let config = ModelConfig::from_gguf(&gguf.metadata, &gguf.tensors)?;
     let file = gguf.metadata.file();
@@ -61,7 +61,7 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
         Ok(matrix)
     };
     let model = build(config, &rope, context, &mut matrix)?;
-    // A tensor that nobody asked for belongs to a model that computes something else.
+    // A tensor that isn't used belongs to a model that computes something else.
     if let Some(other) = gguf.tensors.iter().find(|tensor| !used.contains(&tensor.name)) {
         bail!(
             "{file}: tensor {}: found a tensor that these models do not have, expected none",
@@ -71,7 +71,7 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
     Ok(model)
 }
 
-/// Attention has room for so much.
+/// Checks that attention supports the number of heads and their length.
 fn check_heads(config: &ModelConfig, file: &str) -> Result<()> {
     ensure!(
         config.head_dim <= MAX_HEAD_DIM,
@@ -81,10 +81,10 @@ fn check_heads(config: &ModelConfig, file: &str) -> Result<()> {
     Ok(())
 }
 
-/// How a GGUF file says that RoPE is stretched, as Llama 3 does it.
+/// Name of the tensor with Llama 3's RoPE factors in a GGUF file.
 const ROPE_FACTORS: &str = "rope_freqs.weight";
 
-/// `[D/2]`, what each frequency is divided by; empty if the file does not say.
+/// Returns the divisors of the frequencies, `[D/2]`. Empty if the file has none.
 fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
     let Some(info) = gguf.tensor(ROPE_FACTORS) else { return Ok(Vec::new()) };
     let file = gguf.metadata.file();
@@ -104,10 +104,12 @@ fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
     Ok(factors)
 }
 
-/// A tensor of a GGUF file, as it lies there; one of three axes as [`stored_matrix`] has it.
+/// Returns a tensor of a GGUF file, in place. A tensor with three axes is returned as by
+/// [`stored_matrix`].
 ///
 /// # Errors
-/// If there is none of this name and shape, it is a vector of blocks, or a weight is NaN or infinite.
+/// If no tensor has this name and shape, if it is a vector in a block format, or if a weight is NaN
+/// or infinite.
 pub fn gguf_matrix(gguf: &Gguf, name: &str, shape: &[usize]) -> Result<Matrix> {
     let (info, file) = (gguf.required(name)?, gguf.metadata.file());
     ensure!(
@@ -132,11 +134,12 @@ pub fn gguf_matrix(gguf: &Gguf, name: &str, shape: &[usize]) -> Result<Matrix> {
     Ok(matrix)
 }
 
-/// A tensor of a checkpoint, as it lies there. One of three axes `[n, rows, cols]`, as experts are
-/// stored, comes as its `n` matrices one below the other, for [`Matrix::split`].
+/// Returns a tensor of a checkpoint, in place. A tensor with three axes `[n, rows, cols]`, the form
+/// in which experts are stored, is returned as one matrix `[n · rows, cols]`, for
+/// [`Matrix::split`].
 ///
 /// # Errors
-/// If there is none of this name and shape, or its type is not supported.
+/// If no tensor has this name and shape, or its type isn't supported.
 pub fn stored_matrix(checkpoint: &Checkpoint, name: &str, shape: &[usize]) -> Result<Matrix> {
     let (dtype, bytes) = checkpoint.bytes(name, shape)?;
     let tensor_type = match dtype {
@@ -152,7 +155,7 @@ fn as_matrix(name: &str, shape: &[usize], tensor_type: TensorType, bytes: Bytes)
     let (rows, cols) = match *shape {
         [cols] => (1, cols),
         [rows, cols] => (rows, cols),
-        // One matrix below the other.
+        // The matrices follow one another, so they are one matrix with `n · rows` rows.
         [n, rows, cols] => {
             let all = n.checked_mul(rows);
             (all.with_context(|| format!("tensor {name}: found {n} times {rows} rows"))?, cols)
@@ -162,21 +165,21 @@ fn as_matrix(name: &str, shape: &[usize], tensor_type: TensorType, bytes: Bytes)
     Matrix::new(rows, cols, tensor_type, bytes).map_err(|e| anyhow!("tensor {name}: {e}"))
 }
 
-/// How a file wants its queries and keys turned.
+/// How queries and keys of a file are rotated.
 #[derive(Debug, Clone)]
 pub struct Rope {
-    /// Which numbers are a pair.
+    /// Which two elements of a head are rotated together.
     pub layout: RopeLayout,
-    /// `[D/2]`, what each frequency is divided by, or empty for none.
+    /// `[D/2]`, the divisor of each frequency, or empty for none.
     pub factors: Vec<f32>,
 }
 
-/// Puts a model together. `matrix(name, shape)` gives a tensor by its name in Hugging Face
-/// checkpoints; a vector is a matrix of one row. The model's context is at most `context`
-/// positions, and no longer than the configuration's.
+/// Builds a model. `matrix(name, shape)` returns a tensor by its name in Hugging Face checkpoints,
+/// a vector as a matrix of one row. The model's context is at most `context` positions, and at most
+/// the configuration's.
 ///
 /// # Errors
-/// Whatever `matrix` returns.
+/// Returns the errors of `matrix`.
 pub fn build(
     mut config: ModelConfig,
     rope: &Rope,
@@ -241,7 +244,7 @@ pub fn build(
     Ok(Model { config, embedding, layers, norm, lm_head, rope: table, rope_layout: rope.layout })
 }
 
-/// A small tensor as f32.
+/// Decodes a small tensor to f32.
 fn vector(matrix: &Matrix) -> Vec<f32> {
     let mut values = vec![0.0; matrix.cols];
     decode_row(matrix, 0, &mut values);

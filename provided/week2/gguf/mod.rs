@@ -1,8 +1,9 @@
 //! Day 2. GGUF files: one file with everything that a model needs.
 //!
-//! A file is a header, metadata (keys and values: sizes, vocabulary, chat template), a table of
-//! tensors, and their data, in this order. Nothing of the data is read here: a tensor is a place in
-//! a mapped file. Format: <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>.
+//! A file has four parts, in this order: a header, metadata (keys and values: sizes, vocabulary,
+//! chat template), a table of tensors, and the tensors' data. This module doesn't read the data: a
+//! tensor is a range of a mapped file. Format:
+//! <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>.
 
 use std::{collections::HashMap, path::Path};
 
@@ -15,10 +16,10 @@ use tiny_llm_formats::{
 use crate::week2::gguf::reader::{Reader, shown};
 use crate::week2::gguf::{metadata, table};
 
-/// A file whose every length, count and place has been checked.
+/// A GGUF file in which every length, count and offset has been checked.
 #[derive(Debug, Clone)]
 pub struct Gguf {
-    /// Keys and values.
+    /// Keys and values of the metadata.
     pub metadata: Metadata,
     /// The tensor table, in the file's order.
     pub tensors: Vec<TensorInfo>,
@@ -29,19 +30,19 @@ pub struct Gguf {
 }
 
 impl Gguf {
-    /// Maps a file and reads all but its tensors' data.
+    /// Maps a file and reads everything but its tensors' data.
     ///
     /// # Errors
-    /// If the file cannot be read, and as [`Gguf::parse`].
+    /// If the file can't be read; also the errors of [`Gguf::parse`].
     pub fn open(path: &Path) -> Result<Self> {
         Self::parse(Bytes::map(path)?, &path.display().to_string())
     }
 
-    /// Reads a file that is in memory, or mapped; `file` is its name in messages. No more memory is
-    /// used than the bytes read justify: some ten times as many, whatever counts the file claims.
+    /// Reads a file that is in memory or mapped. Messages call it `file`. It uses at most about ten
+    /// times as much memory as the bytes that it reads, whatever counts the file claims.
     ///
     /// # Errors
-    /// One line if the file is malformed: the file, the field, what was found and what was
+    /// One line if the file is malformed: the file, the field, the value found and the value
     /// expected.
     pub fn parse(bytes: Bytes, file: &str) -> Result<Self> {
         let mut reader = Reader::new(&bytes, file);
@@ -61,32 +62,32 @@ impl Gguf {
         let end = reader.position();
         let data_start = table::data_start(end, alignment)
             .ok_or_else(|| metadata.wrong("general.alignment", "an alignment within the file"))?;
-        // Padding after the table may be missing where there is no data.
+        // Without data, the padding after the table may be missing.
         table::check_places(&tensors, alignment, bytes.len().saturating_sub(data_start), file)?;
         Ok(Self { metadata, tensors, data_start, by_name, file: bytes })
     }
 
-    /// The tensor of this name.
+    /// Returns the tensor of this name, or `None`.
     #[must_use]
     pub fn tensor(&self, name: &str) -> Option<&TensorInfo> {
         self.by_name.get(name).map(|&i| &self.tensors[i])
     }
 
-    /// The tensor of this name, which must be there.
+    /// Returns the tensor of this name.
     ///
     /// # Errors
-    /// If it is not.
+    /// If the file has no such tensor.
     pub fn required(&self, name: &str) -> Result<&TensorInfo> {
         self.tensor(name).ok_or_else(|| {
             anyhow!("{}: tensor {name}: found nothing, expected a tensor", self.metadata.file())
         })
     }
 
-    /// The data of one of the file's tensors. Nothing is copied; the file stays mapped for as long
-    /// as someone holds it.
+    /// Returns the data of one of the file's tensors. Nothing is copied. The file stays mapped as
+    /// long as the returned bytes exist.
     ///
     /// # Panics
-    /// If the tensor is of another file, and its place is not in this one.
+    /// If the tensor belongs to another file, and its range isn't in this one.
     #[must_use]
     pub fn bytes_of(&self, tensor: &TensorInfo) -> Bytes {
         self.file.slice(table::place(tensor, self.data_start)).unwrap_or_else(|error| {

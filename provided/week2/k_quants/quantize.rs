@@ -1,5 +1,5 @@
-//! Day 4. From a Hugging Face folder or a GGUF file to a GGUF file in other types, tensor
-//! by tensor: no more is in memory at once than a few rows for each thread.
+//! Day 4. Converts a Hugging Face folder or a GGUF file to a GGUF file in other types, tensor by
+//! tensor. It holds only a few rows per thread in memory.
 
 use std::{
     ops::ControlFlow,
@@ -32,39 +32,39 @@ use crate::week2::{
 
 /// Weights that are read, encoded and written at a time.
 const CHUNK: usize = 1 << 22;
-/// The largest number of half precision. A block's scale is one, and no larger than the largest
-/// weight.
+/// The largest half-precision number. A block's scale must not exceed it, and is never larger than
+/// the block's largest weight.
 const MAX_F16: f32 = 65504.0;
 
-/// A model whose tensors lie in files.
+/// A model whose tensors are in files.
 pub struct Source {
-    /// Where it lies, for messages.
+    /// Path of the folder or file, for messages.
     file: String,
-    /// As a GGUF file has it.
+    /// Metadata in the form of a GGUF file.
     pub metadata: Metadata,
-    /// Sizes and constants.
+    /// Sizes and constants of the model.
     pub config: ModelConfig,
-    /// In the order in which they are written.
+    /// Tensors, in the order in which they are written.
     pub tensors: Vec<SourceTensor>,
 }
 
-/// One tensor, to be written under its name in GGUF files.
+/// A tensor to be written, under its name in GGUF files.
 pub struct SourceTensor {
-    /// `blk.0.attn_q.weight`
+    /// Name, such as `blk.0.attn_q.weight`.
     pub name: String,
-    /// Slowest axis first.
+    /// Sizes, the slowest axis first.
     pub shape: Vec<usize>,
-    /// The same with one row for a vector.
+    /// The tensor as a matrix. A vector has one row.
     pub matrix: Matrix,
-    /// Which row of the matrix stands at each place in the file, if not its own.
+    /// The matrix's row for each row of the file. `None` if the order is the same.
     pub order: Option<Vec<usize>>,
 }
 
 impl Source {
-    /// Maps a Hugging Face folder, whose metadata in a GGUF file would be `metadata`.
+    /// Maps a Hugging Face folder. `metadata` is what a GGUF file of this model would hold.
     ///
     /// # Errors
-    /// If a file is missing or malformed, or a tensor is not as the configuration asks for.
+    /// If a file is missing or malformed, or a tensor differs from the configuration.
     pub fn folder(folder: &Path, metadata: Metadata) -> Result<Self> {
         let config = ModelConfig::from_folder(folder)?;
         let checkpoint = Checkpoint::open(folder)?;
@@ -82,8 +82,8 @@ impl Source {
             });
             Ok(matrix)
         };
-        // Whoever puts the model together asks for each tensor in turn; the model itself, with a
-        // context of one token, is let go.
+        // `build` requests each tensor in turn. The model itself, with a context of one token, is
+        // dropped.
         build(
             config.clone(),
             &Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() },
@@ -109,7 +109,7 @@ impl Source {
     /// Maps a GGUF file.
     ///
     /// # Errors
-    /// If it is malformed, or of a model that this engine does not run.
+    /// If it is malformed, or its model isn't one that this engine runs.
     pub fn gguf(path: &Path) -> Result<Self> {
         let gguf = Gguf::open(path)?;
         let config = ModelConfig::from_gguf(&gguf.metadata, &gguf.tensors)?;
@@ -124,14 +124,14 @@ impl Source {
         Ok(Self { file: path.display().to_string(), metadata: gguf.metadata, config, tensors })
     }
 
-    /// Writes the model to `path` and returns the file's tensor table. `override_for(name)` gives a
-    /// matrix another type than `target` would. `progress` is told before each few rows, and may
-    /// end it all.
+    /// Writes the model to `path` and returns the file's tensor table. `override_for(name)`
+    /// overrides the type that `target` gives to a matrix. `progress` is called before each chunk
+    /// of rows, and may stop the conversion.
     ///
     /// # Errors
-    /// If a matrix is given a type of which its rows are no whole blocks, a weight is not finite or
-    /// too large for its type, the file cannot be written, or `progress` breaks. The file is then
-    /// as it was before.
+    /// If a matrix's rows aren't whole blocks of its type, a weight isn't finite or is too large
+    /// for its type, the file can't be written, or `progress` breaks. An existing file is then
+    /// unchanged.
     pub fn write(
         &self,
         path: &Path,
@@ -178,7 +178,7 @@ impl Source {
         Ok(table)
     }
 
-    /// What each tensor becomes.
+    /// Returns the type of each tensor in the new file.
     fn types(
         &self,
         target: Target,
@@ -201,7 +201,7 @@ impl Source {
 }
 
 impl SourceTensor {
-    /// Rows `start..start + rows` of the file in another type.
+    /// Encodes rows `start..start + rows` of a tensor in another type.
     fn encode(
         &self,
         start: usize,

@@ -1,12 +1,12 @@
-//! The search of day 4 without a minimum.
+//! Day 4's search for a scale, for groups without a minimum.
 
 use tiny_llm_kernels::blocks::share::{largest_magnitude, nearest};
 
 use crate::week2::search::{ROUNDS, TRIALS, importance};
 
-/// The best scale for a group without a minimum, weight ≈ `scale · code` with codes in
-/// `−half..half`. It may be negative: there is one more code below 0 than above, and it goes to the
-/// weight of largest magnitude, whatever its sign.
+/// Returns the best scale for a group without a minimum: weight ≈ `scale · code`, with codes in
+/// `−half..half`. The scale may be negative: the code range has one more code below 0 than above,
+/// and the weight of largest magnitude gets that code, whatever its sign.
 #[must_use]
 pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
     let importance = importance(x);
@@ -27,7 +27,8 @@ pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
                 qx += w * q * x;
                 qq += w * q * q;
             }
-            // Σ w·(scale·q − x)² is smallest at this scale, and is then Σ w·x² less the gain.
+            // Σ w·(scale·q − x)² is smallest at this scale; its value is then Σ w·x² minus the
+            // gain.
             scale = qx / qq;
             gain = qx * qx / qq;
         }

@@ -1,4 +1,4 @@
-//! What to make of a model: the type of every tensor.
+//! Targets of a conversion: the type of every tensor.
 
 use std::str::FromStr;
 
@@ -6,24 +6,24 @@ use tiny_llm_formats::gguf::TensorType;
 
 use crate::week2::recipe::{Dimensions, fitting, is_output, layer_and_part, q4_k_m, use_more_bits};
 
-/// What to make of a model: one type for all matrices, or one of llama.cpp's mixes.
+/// The target of a conversion: one type for all matrices, or one of llama.cpp's mixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_camel_case_types, reason = "these are the field's names")]
 pub enum Target {
-    /// One type for all.
+    /// One type for all matrices.
     All(TensorType),
-    /// `Q2_K` and, where it matters more, `Q3_K`.
+    /// `Q2_K`, and `Q3_K` for tensors that need more precision.
     Q2_K,
-    /// `Q3_K` and, where it matters more, `Q4_K` and `Q5_K`.
+    /// `Q3_K`, and `Q4_K` and `Q5_K` for tensors that need more precision.
     Q3_K_M,
-    /// `Q4_K` and, where it matters more, `Q6_K`.
+    /// `Q4_K`, and `Q6_K` for tensors that need more precision.
     Q4_K_M,
-    /// `Q5_K` and, where it matters more, `Q6_K`.
+    /// `Q5_K`, and `Q6_K` for tensors that need more precision.
     Q5_K_M,
 }
 
 impl Target {
-    /// Every target, by the names of llama.cpp's own command, with the number that stands for it in
+    /// All targets, with their names in llama.cpp's command and their numbers in
     /// `general.file_type`.
     pub const ALL: [(Self, &'static str, u32); 13] = [
         (Self::All(TensorType::F32), "f32", 0),
@@ -41,8 +41,8 @@ impl Target {
         (Self::Q2_K, "q2_k", 10),
     ];
 
-    /// The number that stands for it in `general.file_type`; 1, as for `F16`, where llama.cpp has
-    /// no name for it.
+    /// Returns the target's number in `general.file_type`. Returns 1, the number of `F16`, if
+    /// llama.cpp has no name for the target.
     #[must_use]
     pub fn file_type(self) -> u32 {
         Self::ALL
@@ -55,7 +55,7 @@ impl Target {
 impl FromStr for Target {
     type Err = String;
 
-    /// Upper or lower case.
+    /// Parses a name in upper or lower case.
     fn from_str(name: &str) -> Result<Self, String> {
         let found = Self::ALL.iter().find(|(_, other, _)| other.eq_ignore_ascii_case(name));
         found.map(|(target, ..)| *target).ok_or_else(|| {
@@ -67,8 +67,8 @@ impl FromStr for Target {
     }
 }
 
-/// The type of a tensor in a file, as llama.cpp chooses it without an importance matrix. Vectors
-/// stay `F32`. Left out are its exceptions for models of 70B and for mixtures of experts.
+/// Returns a tensor's type in a file, as llama.cpp chooses it without an importance matrix. Vectors
+/// stay `F32`. llama.cpp's exceptions for 70B models and for mixtures of experts are omitted.
 #[must_use]
 pub fn tensor_type_for(
     target: Target,
@@ -88,7 +88,7 @@ pub fn tensor_type_for(
     fitting(tensor_type, cols)
 }
 
-/// The other mixes, as [`q4_k_m`].
+/// Chooses the type in the other mixes, like [`q4_k_m`] in its own.
 fn other_mix(target: Target, name: &str, dimensions: &Dimensions) -> TensorType {
     use TensorType::{Q2_K, Q3_K, Q4_K, Q5_K, Q6_K};
     let Some((layer, part)) = layer_and_part(name).filter(|_| !is_output(name, dimensions)) else {

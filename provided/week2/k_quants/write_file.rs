@@ -1,4 +1,4 @@
-//! A GGUF file on its way to the disk.
+//! Writes a GGUF file to the disk.
 
 use std::{
     fs::File,
@@ -12,12 +12,12 @@ use tiny_llm_formats::{
     unfinished::{Unfinished, cannot_be_written, named},
 };
 
-/// Writes a file front to back: `head`, then each tensor's data, which `write(i, out)` appends,
-/// then zeros up to the next tensor's place. Nothing is kept in memory. The file appears under its
-/// name when it is complete, and not before.
+/// Writes a file from front to back: `head`, then each tensor's data, then zeros up to the offset
+/// of the next tensor. `write(i, out)` appends the data of tensor `i`. Nothing is kept in memory.
+/// The file gets its name only when it is complete.
 ///
 /// # Errors
-/// If the file cannot be written, `write` returns an error, or it appends another number of bytes
+/// If the file can't be written, `write` returns an error, or it appends another number of bytes
 /// than the table says.
 pub fn write_file(
     path: &Path,
@@ -42,7 +42,8 @@ pub fn write_file(
             tensor.name,
             tensor.size
         );
-        // The last one too: readers expect the data section to be a multiple of the alignment.
+        // The last tensor is padded too: readers expect the data section to be a multiple of the
+        // alignment.
         let padding = size.next_multiple_of(alignment) - size;
         io::copy(&mut io::repeat(0).take(padding as u64), &mut out).map_err(|e| wrong(&e))?;
     }
@@ -52,7 +53,7 @@ pub fn write_file(
     unfinished.finish()
 }
 
-/// Counts the bytes that pass.
+/// Counts the bytes that are written.
 struct Counted {
     out: BufWriter<File>,
     written: usize,

@@ -1,8 +1,8 @@
-//! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the one place
-//! where a rung is chosen.
+//! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the only function that
+//! chooses a rung.
 //!
-//! The rungs that the course writes are in `src/week2/kernels`. All others, and the formats that no
-//! day teaches, are in the crate `tiny_llm_kernels`.
+//! The rungs that the course teaches are in `src/week2/kernels`. All others, and the formats that
+//! no day teaches, are in the crate `tiny_llm_kernels`.
 
 pub mod naive;
 
@@ -24,18 +24,18 @@ use crate::week2::{
 };
 use tiny_llm_kernels::parallel::Part;
 
-/// Rows of a weight matrix that a thread takes at a time: few, so that all threads are busy to the
+/// Rows of a weight matrix that a thread takes at a time. Few, so that all threads stay busy to the
 /// end.
 const GRAIN: usize = 32;
-/// With few rows of activations memory is the limit, and long stretches of rows are read faster: so
-/// many for each thread, each of no more than [`LONG`] rows.
+/// Stretches of rows per thread when there are few rows of activations. Memory is then the limit,
+/// and long stretches are read faster. A stretch has at most [`LONG`] rows.
 const STRETCHES: usize = 4;
 const LONG: usize = 256;
-/// Rows of activations from which on weights come in time however they are read: a prompt. With fewer
-/// (a batch of requests) memory counts as well.
+/// Minimum number of activation rows, such as a prompt's, with which computing takes longer than
+/// reading weights in any order. With fewer (a batch of requests), reading speed matters as well.
 const BATCH: usize = 64;
 
-/// The kernel for a matrix of `tensor_type` and `rows` rows of activations that is written here, if
+/// Returns the learner's kernel for a matrix of `tensor_type` and `rows` rows of activations, if
 /// this rung has one.
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
@@ -54,29 +54,30 @@ fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     }
 }
 
-/// Whether the course writes what multiplies such a matrix on this rung: the first three rungs of
-/// the formats that it teaches, and some kernels of the rungs with vector instructions.
+/// Returns whether the learner writes the kernel of this rung for such a matrix: the first three
+/// rungs of the formats that the course teaches, and some kernels of the vector rungs.
 #[must_use]
 pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
     integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()
 }
 
-/// The rung whose kernel serves, and the kernel: the one that is written here, or else the one that
-/// is provided, or else that of the rung below.
+/// Returns the kernel for this rung, and the rung that it belongs to: the learner's kernel, else
+/// the provided one, else that of the rung below.
 fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> (Rung, Kernel) {
     written(rung, tensor_type, rows)
         .or_else(|| provided::kernel(rung, tensor_type, rows))
         .map_or_else(|| kernel(rung.below(), tensor_type, rows), |kernel| (rung, kernel))
 }
 
-/// As [`kernel`], the same for all numbers of rows, or one of a pair that add in one order.
+/// Like [`kernel`], but returns one kernel for all numbers of rows, or one of a pair that add in
+/// the same order.
 fn alike(rung: Rung, tensor_type: TensorType, rows: usize) -> Kernel {
     match rung {
         Rung::Naive => naive::kernel,
         Rung::Fused => fused::kernel,
         Rung::Integer if has_integers(tensor_type) => unpacked::kernel_for_many,
-        // On Arm, kernels for few and for many rows add in orders of their own; those for few take
-        // one row after the other.
+        // On Arm, kernels for few and for many rows add in different orders. Those for few rows
+        // process one row after the other.
         _ => provided::kernel(
             rung,
             tensor_type,
@@ -86,28 +87,28 @@ fn alike(rung: Rung, tensor_type: TensorType, rows: usize) -> Kernel {
     }
 }
 
-/// The rung whose kernel serves where `rung` is asked for: that one, or one below it if it has none
-/// for such a matrix.
+/// Returns the rung whose kernel is used when `rung` is requested: `rung`, or a lower one if `rung`
+/// has no kernel for such a matrix.
 #[must_use]
 pub fn serving(rung: Rung, tensor_type: TensorType, rows: usize) -> Rung {
     kernel(rung, tensor_type, rows).0
 }
 
-/// `out[t, r] = Σ weight[r, c] · x[t, c]`: `weight [R, C]`, `x [T, C]` → `out [T, R]`, on all
-/// threads of the team.
+/// Multiplies on all threads of the team: `out[t, r] = Σ weight[r, c] · x[t, c]`, with
+/// `weight [R, C]`, `x [T, C]` → `out [T, R]`.
 ///
 /// # Panics
-/// If the sizes do not fit, or this machine cannot run the rung.
+/// If the sizes don't match, or this machine can't run the rung.
 pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &mut [f32]) {
     let (_, kernel) = kernel(rung, weight.tensor_type, x.rows);
     multiply(team, x, [Product { kernel, rung, weight, out }]);
 }
 
-/// The same, and each row of `out` is to the last bit what it would be if `x` had that row alone:
-/// kernels for few and for many rows add in one order.
+/// Like [`matmul`], but each row of `out` is bit for bit what it would be if `x` had only that row:
+/// kernels for few and for many rows add in the same order.
 ///
-/// Kernels that the course writes need not keep the order of the provided ones; one that serves some
-/// numbers of rows only gives way here to a provided one.
+/// The learner's kernels may use another order than the provided ones. A learner's kernel that
+/// supports only some numbers of rows is therefore replaced by a provided one here.
 ///
 /// # Panics
 /// As [`matmul`].
@@ -210,11 +211,10 @@ fn multiply<const N: usize>(team: &Team, x: Prepared<'_>, products: [Product<'_>
     });
 }
 
-/// Makes the integers of `x` with a rung's instructions, with a scale for each `per_scale`
-/// activations.
+/// Quantizes `x` with a rung's instructions, with one scale per `per_scale` activations.
 ///
 /// # Panics
-/// If this machine cannot run the rung.
+/// If this machine can't run the rung.
 pub fn quantize<'a>(rung: Rung, team: &Team, x: &'a mut Input, per_scale: usize) -> Prepared<'a> {
     if provided::quantize(rung, team, x, per_scale) {
         x.with_int8(per_scale)

@@ -1,9 +1,9 @@
-//! The first rung: each row is decoded into a buffer, and the buffer multiplied. Two
-//! passes over memory.
+//! The first rung: decodes each row to a buffer, then multiplies the buffer. That is two passes
+//! over memory.
 
 use crate::week2::{blocks::dequantize_row, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Decodes one row of a matrix. `out [cols]`.
+/// Decodes one row of a matrix to `out [cols]`.
 pub fn decode_row(weight: &Matrix, r: usize, out: &mut [f32]) {
     dequantize_row(weight.tensor_type, weight.row(r), out);
 }

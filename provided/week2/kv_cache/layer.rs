@@ -5,55 +5,55 @@ use crate::week2::matrix::Matrix;
 /// A linear layer: `x · weightᵀ + bias`.
 #[derive(Debug, Clone)]
 pub struct Linear {
-    /// `[out, in]`
+    /// Weight, `[out, in]`.
     pub weight: Matrix,
-    /// `[out]`
+    /// Bias, `[out]`.
     pub bias: Option<Vec<f32>>,
 }
 
 /// The weights of one layer.
 #[derive(Debug, Clone)]
 pub struct Layer {
-    /// `[E]`, before attention.
+    /// Norm before attention, `[E]`.
     pub attention_norm: Vec<f32>,
-    /// `[H_q·D, E]`
+    /// Query projection, `[H_q·D, E]`.
     pub q_proj: Linear,
-    /// `[H·D, E]`
+    /// Key projection, `[H·D, E]`.
     pub k_proj: Linear,
-    /// `[H·D, E]`
+    /// Value projection, `[H·D, E]`.
     pub v_proj: Linear,
-    /// `[E, H_q·D]`
+    /// Output projection, `[E, H_q·D]`.
     pub o_proj: Linear,
-    /// `[D]`, each query head's norm (Qwen3).
+    /// Norm of each query head, `[D]` (Qwen3).
     pub q_norm: Option<Vec<f32>>,
-    /// `[D]`, each key head's norm (Qwen3).
+    /// Norm of each key head, `[D]` (Qwen3).
     pub k_norm: Option<Vec<f32>>,
-    /// `[E]`, before the MLP.
+    /// Norm before the MLP, `[E]`.
     pub mlp_norm: Vec<f32>,
-    /// What comes after attention.
+    /// The MLP.
     pub mlp: Mlp,
 }
 
 /// The second half of a layer.
 #[derive(Debug, Clone)]
 pub enum Mlp {
-    /// Every row goes through the same weights.
+    /// An MLP that applies the same weights to every row.
     Dense(DenseMlp),
 }
 
 /// Week 1's MLP: `down(silu(gate(x)) · up(x))`.
 #[derive(Debug, Clone)]
 pub struct DenseMlp {
-    /// `[I, E]`
+    /// Gate projection, `[I, E]`.
     pub gate_proj: Matrix,
-    /// `[I, E]`
+    /// Up projection, `[I, E]`.
     pub up_proj: Matrix,
-    /// `[E, I]`
+    /// Down projection, `[E, I]`.
     pub down_proj: Matrix,
 }
 
 impl Layer {
-    /// Every matrix of the layer, of which a forward pass reads all.
+    /// Returns every matrix of the layer. A forward pass reads all of them.
     pub fn matrices(&self) -> impl Iterator<Item = &Matrix> {
         let projections = [&self.q_proj, &self.k_proj, &self.v_proj, &self.o_proj];
         let mlp = match &self.mlp {

@@ -1,5 +1,5 @@
-//! How a forward pass is computed: which kernels, which attention, how many threads. And
-//! what a layer asks of them: products, biases, sums.
+//! How a forward pass is computed: its kernels, attention and threads. Layers call the plan for
+//! products, biases and sums.
 
 use std::{fmt, str::FromStr};
 
@@ -11,22 +11,22 @@ use crate::week2::{
     parallel::Team,
 };
 
-/// How a forward pass is computed: each choice can be switched off, to see what it is worth.
+/// How a forward pass is computed. Each choice can be switched off, to measure what it is worth.
 pub struct Plan {
-    /// Which kernels multiply.
+    /// The kernels for products.
     pub kernels: Choice,
-    /// How queries meet keys and values.
+    /// How attention is computed.
     pub attention: AttentionKind,
-    /// Who does it.
+    /// The threads that compute it.
     pub team: Team,
 }
 
 /// The two ways to compute attention over a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AttentionKind {
-    /// All scores, then their softmax, then the sum (day 1).
+    /// Computes all scores, then their softmax, then the weighted sum (day 1).
     TwoPass,
-    /// One pass over the cache with a running maximum (day 7).
+    /// Reads the cache once, with a running maximum (day 7).
     #[default]
     Streaming,
 }
@@ -53,15 +53,15 @@ impl FromStr for AttentionKind {
 }
 
 impl Plan {
-    /// Brings the input into the form that the kernels want for these matrices. What it returns is
-    /// for [`Plan::product`]; an input that is written again must be prepared again.
+    /// Prepares an input in the form that the kernels need for these matrices. Pass the result to
+    /// [`Plan::product`]. After the input is overwritten, prepare it again.
     pub(crate) fn prepare<'a>(&self, input: &'a mut Input, weights: &[&Matrix]) -> Prepared<'a> {
-        // As many activations may share a scale as there are weights in the longest block.
+        // At most as many activations share a scale as there are weights in the longest block.
         let blocks = weights.iter().map(|weight| weight.tensor_type.block_len());
         self.prepare_for(input, blocks.fold(BLOCK, usize::max))
     }
 
-    /// The same for weights whose longest block has `block` elements.
+    /// Like `prepare`, for weights whose longest block has `block` elements.
     pub fn prepare_for<'a>(&self, input: &'a mut Input, block: usize) -> Prepared<'a> {
         let Some(rung) = self.kernels.quantizer() else {
             return input.without_int8();
@@ -69,7 +69,8 @@ impl Plan {
         quantize(rung, &self.team, input, block.max(BLOCK))
     }
 
-    /// `out = input · weightᵀ`. Several matrices can share an input that is prepared for them.
+    /// Computes `out = input · weightᵀ`. Several matrices can share an input that was prepared for
+    /// all of them.
     pub fn product(&self, weight: &Matrix, input: Prepared<'_>, out: &mut [f32]) {
         self.products(input, [(weight, out)]);
     }
@@ -83,13 +84,13 @@ impl Plan {
         matmuls(&self.kernels, &self.team, input, products);
     }
 
-    /// The same for an input of one matrix alone: prepares it and multiplies.
+    /// Prepares an input for one matrix and multiplies.
     pub(crate) fn matmul(&self, weight: &Matrix, input: &mut Input, out: &mut [f32]) {
         let input = self.prepare(input, &[weight]);
         self.product(weight, input, out);
     }
 
-    /// Adds the layer's bias to each row of `out`, if it has one.
+    /// Adds the linear layer's bias, if any, to each row of `out`.
     pub(crate) fn add_bias(&self, linear: &Linear, out: &mut [f32]) {
         if let Some(bias) = &linear.bias {
             self.team.parallel_rows(out, bias.len(), ROWS, |_, out| {
@@ -99,5 +100,5 @@ impl Plan {
     }
 }
 
-/// Rows that a thread takes at a time where a row is little work.
+/// Rows that a thread takes at a time when the work per row is small.
 pub(crate) const ROWS: usize = 8;

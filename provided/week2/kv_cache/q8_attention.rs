@@ -1,4 +1,4 @@
-//! Day 1. Attention over a cache of type q8_0, a tile at a time. The softmax is day 7's.
+//! Day 1. Attention over a q8_0 cache, one tile at a time. The softmax is day 7's.
 
 use std::ops::Range;
 
@@ -13,12 +13,13 @@ use crate::week2::{
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax, Query},
 };
 
-/// From this many queries on, widening and transposing a tile of keys takes less time than reading
-/// its codes for each of them. Scores do not depend on it, to the last bit.
+/// Minimum number of queries for which a tile of keys is widened and transposed once. With fewer,
+/// reading its codes for each query is faster. The scores are the same, bit for bit.
 const MANY: usize = 16;
 
-/// Attention of `queries` over the same keys and values: `softmax [queries]` is what each has seen
-/// before, `out [queries, D]`. `runs` are rows of q8_0, in order. A score is `scale · q·k`.
+/// Computes attention of `queries` over the same keys and values. `runs` are rows of q8_0, in
+/// order. `softmax [queries]` is the state of each query after earlier runs; the results go to
+/// `out [queries, D]`. A score is `scale · q·k`.
 ///
 /// # Panics
 /// If there are more queries than [`MAX_BLOCK_QUERIES`], or `D` is above [`MAX_HEAD_DIM`].
@@ -77,7 +78,7 @@ pub fn attend_q8<'a>(
     }
 }
 
-/// As [`attend_q8`], of the query heads `q [G, D]` of one row, which sees `visible`.
+/// Like [`attend_q8`], for the query heads `q [G, D]` of one row, which sees `visible`.
 pub fn attend_q8_row<'a>(
     q: &[f32],
     visible: Range<usize>,
@@ -103,10 +104,11 @@ fn transpose(tile: &[f32], head_dim: usize, transposed: &mut [f32]) {
     }
 }
 
-/// The rows of a cache for which [`holds_q8`](crate::week2::cache::KvCache::holds_q8).
+/// Returns the rows of a cache for which [`holds_q8`](crate::week2::cache::KvCache::holds_q8) is
+/// true.
 ///
 /// # Panics
-/// If `cells` is of another cache: f16.
+/// If `cells` belongs to an f16 cache.
 #[must_use]
 #[track_caller]
 pub fn quantized(cells: Cells<'_>, dim: usize) -> Q8Rows<'_> {
@@ -114,10 +116,11 @@ pub fn quantized(cells: Cells<'_>, dim: usize) -> Q8Rows<'_> {
     Q8Rows { words: bytemuck::cast_slice(words), dim }
 }
 
-/// As [`widen`](crate::week2::cache::widen), of a cache for which [`holds_q8`](crate::week2::cache::KvCache::holds_q8).
+/// Like [`widen`](crate::week2::cache::widen), for a cache for which
+/// [`holds_q8`](crate::week2::cache::KvCache::holds_q8) is true.
 ///
 /// # Panics
-/// If `cells` has fewer rows or is of another cache, or `out` is too short.
+/// If `cells` has fewer rows or belongs to a cache of another type, or `out` is too short.
 #[track_caller]
 pub fn widen_rows(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32]) {
     let rows = quantized(cells, dim);

@@ -1,4 +1,4 @@
-//! Day 1. The keys or the values of a cache of type q8_0.
+//! Day 1. The keys or the values of a q8_0 cache.
 
 use std::ops::Range;
 
@@ -7,29 +7,29 @@ use crate::week2::kernels::{
     vector::{narrow_q8, prefetch},
 };
 
-/// Rows of q8_0, one after the other. Indices count numbers, as those of other types do, and are
+/// Rows of q8_0, one after the other. Indices count elements, as in caches of other types, and are
 /// multiples of `D`.
 #[derive(Debug, Clone)]
 pub(crate) struct Q8Store {
-    /// `[rows, row_words(D)]`
+    /// Scales and codes as f32 words, `[rows, row_words(D)]`.
     words: Vec<f32>,
     dim: usize,
 }
 
 impl Q8Store {
-    /// Zeros, for as many numbers. The system gives memory for them as they are written.
+    /// Reserves `numbers` elements, all zeros. The system provides the memory as it is written.
     pub(crate) fn new(numbers: usize, dim: usize) -> Self {
         let rows = numbers.checked_div(dim).unwrap_or(0);
         Self { words: vec![0.0; rows * row_words(dim)], dim }
     }
 
-    /// Copies the `n` numbers from index `from` on to index `to` and what follows it.
+    /// Copies the `n` elements at index `from` to index `to`.
     pub(crate) fn copy(&mut self, from: usize, to: usize, n: usize) {
         let (from, to) = (self.words_of(from, n), self.words_of(to, 0).start);
         self.words.copy_within(from, to);
     }
 
-    /// Quantizes `numbers`, which are whole rows, from index `at` on.
+    /// Quantizes `numbers`, which are whole rows, and stores them at index `at`.
     pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         let (range, dim) = (self.words_of(at, numbers.len()), self.dim);
         let rows =
@@ -37,18 +37,19 @@ impl Q8Store {
         numbers.chunks_exact(dim).zip(rows).for_each(|(x, row)| narrow_q8(x, row));
     }
 
-    /// Prefetches the `n` numbers from index `at` on. `in_a_row` says that they follow those that are
-    /// read now.
+    /// Prefetches the `n` elements at index `at`. `in_a_row` says that they follow those being read
+    /// now.
     pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
         prefetch(self.get(at, n), in_a_row);
     }
 
-    /// The words of the `n` numbers from index `at` on.
+    /// Returns the words of the `n` elements at index `at`.
     pub(crate) fn get(&self, at: usize, n: usize) -> &[f32] {
         &self.words[self.words_of(at, n)]
     }
 
-    /// Where the words of the `n` numbers from index `at` on are.
+    /// Returns the range of words that hold the `n` elements at index `at`. Panics unless both are
+    /// multiples of the row length.
     #[track_caller]
     fn words_of(&self, at: usize, n: usize) -> Range<usize> {
         let (dim, words) = (self.dim, row_words(self.dim));

@@ -1,25 +1,26 @@
-//! RoPE by table, in place, in the layout that the file asks for.
+//! RoPE from a table, in place, in the layout of the file.
 
-/// Which two numbers of a head turn together.
+/// Which two elements of a head are rotated together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RopeLayout {
-    /// `(x[2i], x[2i+1])`: GGUF files of Llama models, whose query and key rows the converter has
-    /// reordered for it.
+    /// Pairs `(x[2i], x[2i+1])`: GGUF files of Llama models. The converter reorders the rows of
+    /// query and key weights for it.
     Interleaved,
-    /// `(x[i], x[i + D/2])`: Hugging Face folders, and GGUF files of Qwen models.
+    /// Pairs `(x[i], x[i + D/2])`: Hugging Face folders, and GGUF files of Qwen models.
     HalfSplit,
 }
 
-/// The cosine and sine of every angle, computed once: row `p` is position `p`.
+/// The cosine and sine of every angle, computed once. Row `p` belongs to position `p`.
 #[derive(Debug, Clone)]
 pub struct RopeTable {
     half: usize,
-    /// `[P, D/2]` pairs of cosine and sine.
+    /// Pairs of cosine and sine, `[P, D/2]`.
     turns: Vec<(f32, f32)>,
 }
 
 impl RopeTable {
-    /// For positions `0..positions`; `inverse_frequencies [D/2]` in radians per position.
+    /// Computes the table of positions `0..positions`. `inverse_frequencies [D/2]` are in radians
+    /// per position.
     #[must_use]
     pub fn new(inverse_frequencies: &[f32], positions: usize) -> Self {
         let turn = |p: usize| {
@@ -31,28 +32,28 @@ impl RopeTable {
         Self { half: inverse_frequencies.len(), turns: (0..positions).flat_map(turn).collect() }
     }
 
-    /// `D`, numbers of a head.
+    /// Returns `D`, the number of elements in a head.
     #[must_use]
     pub fn head_dim(&self) -> usize {
         2 * self.half
     }
 
-    /// How many positions there are.
+    /// Returns the number of positions.
     #[must_use]
     pub fn positions(&self) -> usize {
         self.turns.len() / self.half.max(1)
     }
 
-    /// The cosines and sines of a position, `D/2` of them.
+    /// Returns the `D/2` pairs of cosine and sine of a position.
     ///
     /// # Panics
-    /// If it is beyond the table.
+    /// If the position is beyond the table.
     #[must_use]
     pub fn turns(&self, position: usize) -> &[(f32, f32)] {
         &self.turns[position * self.half..][..self.half]
     }
 
-    /// The same with cosines and sines multiplied by a factor, as YaRN wants them.
+    /// Multiplies all cosines and sines by `factor`, for YaRN.
     #[must_use]
     pub fn scaled(mut self, factor: f32) -> Self {
         for (cos, sin) in &mut self.turns {
@@ -61,7 +62,7 @@ impl RopeTable {
         self
     }
 
-    /// Turns each head of `x [heads, D]` to `position`, in place.
+    /// Rotates each head of `x [heads, D]` by `position`, in place.
     pub fn rotate(&self, x: &mut [f32], position: usize, layout: RopeLayout) {
         let turns = &self.turns[position * self.half..][..self.half];
         for head in x.chunks_exact_mut(2 * self.half) {

@@ -1,30 +1,30 @@
-//! What a forward pass is asked for: rows, and what they ask of attention.
+//! The input of a forward pass: rows, and the queries of their attention.
 
 /// One token of a forward pass. Prefill is many rows of one sequence, decoding is one row, and a
-/// batch of requests is rows of several sequences: the model does not tell them apart.
+/// batch of requests is rows of several sequences. The model treats them all alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// The token at this position.
+    /// The token's id.
     pub token: u32,
-    /// Its place in its sequence, from 0: that many tokens of the sequence are in the cache
-    /// already, or in earlier rows.
+    /// The token's position in its sequence, from 0. The tokens before it are in the cache already,
+    /// or in earlier rows.
     pub position: usize,
-    /// Which sequence of the cache.
+    /// The sequence's number in the cache.
     pub sequence: usize,
-    /// Whether the scores of the next token are wanted. The output head is the largest matrix; most
-    /// rows of a prompt do not need it.
+    /// Whether the logits of the next token are needed. The output head is the largest matrix; most
+    /// rows of a prompt don't need it.
     pub logits: bool,
 }
 
-/// What attends: the queries of all rows of a pass, in one layer.
+/// The queries of all rows of a pass, in one layer.
 #[derive(Debug, Clone, Copy)]
 pub struct Queries<'a> {
-    /// `T` of them. Their own keys and values are in the cache already.
+    /// Rows, `[T]`. Their own keys and values are in the cache already.
     pub rows: &'a [Row],
-    /// `[T, H_q·D]`
+    /// Queries, `[T, H_q·D]`.
     pub q: &'a [f32],
-    /// `G`, query heads that share a key and value head.
+    /// `G`, the number of query heads that share a key and value head.
     pub group: usize,
-    /// `D`
+    /// `D`, the number of elements in a head.
     pub head_dim: usize,
 }

@@ -1,4 +1,4 @@
-//! What can be asked of an engine between two steps.
+//! Reads an engine's state between two steps.
 
 use crate::week3::{
     ahead::{Ahead, Drafted},
@@ -11,61 +11,61 @@ use crate::week3::{
 };
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Whether nothing is left to be done.
+    /// Returns whether the engine has no requests.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.running.is_empty()
     }
 
-    /// The requests that have a place in the cache, in the order in which they came.
+    /// Returns the requests that have a batch slot, in order of arrival.
     #[must_use]
     pub fn running(&self) -> &[Sequence] {
         &self.running
     }
 
-    /// How many requests wait.
+    /// Returns how many requests are waiting.
     #[must_use]
     pub fn num_waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// What has been done so far.
+    /// Returns the engine's counters.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// How probable the tokens of the last step were, of the requests that want to know: each as
-    /// its [`Event::Token`](crate::week3::engine::Event::Token) came.
+    /// Returns the log-probabilities of the last step's tokens, for requests that want them, in the
+    /// order of their [`Event::Token`](crate::week3::engine::Event::Token).
     pub fn take_chosen(&mut self) -> Vec<(RequestId, Chosen)> {
         std::mem::take(&mut self.chosen)
     }
 
-    /// How many positions of its tokens were in the cache already, for each request that was let in
-    /// by the last step.
+    /// Returns, for each request that the last step admitted, how many positions of its tokens were
+    /// in the cache already.
     pub fn take_found(&mut self) -> Vec<(RequestId, usize)> {
         std::mem::take(&mut self.found)
     }
 
-    /// What answers the rows.
+    /// Returns the pass that computes the rows.
     #[must_use]
     pub fn pass(&self) -> &P {
         &self.pass
     }
 
-    /// How many positions were in the cache already when requests were let in.
+    /// Returns how many positions were in the cache already when requests were admitted, in all.
     #[must_use]
     pub fn attached(&self) -> u64 {
         self.attached
     }
 
-    /// Where the keys and values are.
+    /// Returns the cache, which holds keys and values.
     #[must_use]
     pub fn cache(&self) -> &C {
         &self.cache
     }
 
-    /// What became of drafts.
+    /// Returns how many tokens were drafted and how many were accepted.
     #[must_use]
     pub fn drafted(&self) -> Drafted {
         self.ahead.as_ref().map(Ahead::counts).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What a step's logits mean for its requests.
+//! Chooses the tokens of a step from its logits.
 
 use tiny_llm_formats::FinishReason;
 
@@ -11,9 +11,10 @@ use crate::week3::{
 };
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Chooses a token for every request of which all tokens so far have been computed; and another
-    /// one for each draft that is the token chosen before it, because then the draft's row has computed
-    /// what follows it. A request whose logits are NaN or infinite ends; the others go on.
+    /// Chooses a token for every request whose tokens have all been computed. If the chosen token
+    /// is the request's next draft, the draft's row has already computed the logits after it, so
+    /// the next token is chosen too. A request whose logits are NaN or infinite ends; the others
+    /// continue.
     pub(crate) fn choose(&mut self, on_event: &mut dyn FnMut(Event)) {
         let now = self.now();
         let mut logits = self.pass.logits().chunks_exact(self.pass.vocab_size());
@@ -65,7 +66,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
                 accepted += 1;
                 sequence.computed(1);
             }
-            // Whoever comes next has logits of its own.
+            // Drop the request's remaining logits: those that follow belong to the next request.
             logits.for_each(drop);
             if let Some(ahead) = &mut self.ahead {
                 let slot = sequence.slot.expect("a request that runs has a place");

@@ -1,34 +1,36 @@
-//! What a request may ask for beyond what is taught: penalties for tokens that its answer
-//! has already, and how probable the model found what was chosen.
+//! Options of a request that the course doesn't teach: penalties for tokens that the answer already
+//! has, and log-probabilities of the chosen tokens.
 
 pub use tiny_llm_formats::request::{Chosen, Extras};
 
-/// Extras at work on one request.
+/// Applies the extra options of one request.
 #[derive(Debug, Clone)]
 pub struct Shaper {
     extras: Extras,
-    /// Tokens of the prompt, which no penalty counts.
+    /// Length of the prompt in tokens. Penalties don't count them.
     prompt: usize,
-    /// `[V]`, what the sampler sees.
+    /// Logits `[V]` for the sampler.
     logits: Vec<f32>,
     chosen: Option<Chosen>,
 }
 
 impl Shaper {
-    /// For a request whose prompt has `prompt` tokens; `None` if it asks for nothing.
+    /// Creates the shaper of a request whose prompt has `prompt` tokens. Returns `None` if the
+    /// request has no extra options.
     #[must_use]
     pub fn new(extras: Extras, prompt: usize) -> Option<Box<Self>> {
         let wanted = extras != Extras::default();
         wanted.then(|| Box::new(Self { extras, prompt, logits: Vec::new(), chosen: None }))
     }
 
-    /// Whether the largest logit of the model may not be the one that is chosen.
+    /// Returns whether penalties are set. If so, the token with the model's largest logit need not
+    /// be the one chosen.
     #[must_use]
     pub fn penalises(&self) -> bool {
         self.extras.presence != 0.0 || self.extras.frequency != 0.0
     }
 
-    /// `logits [V]` with the penalties for the answer so far; `seen` are prompt and answer.
+    /// Returns `logits [V]` with the penalties for the answer so far. `seen` is prompt and answer.
     pub fn shape(&mut self, logits: &[f32], seen: &[u32]) -> &[f32] {
         self.logits.clear();
         self.logits.extend_from_slice(logits);
@@ -41,7 +43,7 @@ impl Shaper {
         &self.logits
     }
 
-    /// Notes what was chosen from `logits [V]`, if that is asked for.
+    /// Records the log-probability of `token`, chosen from `logits [V]`, if the request wants it.
     pub fn note(&mut self, logits: &[f32], token: u32) {
         let Some(top) = self.extras.logprobs else { return };
         let max = logits.iter().fold(f32::NEG_INFINITY, |max, &x| max.max(x));
@@ -55,14 +57,14 @@ impl Shaper {
             ids.select_nth_unstable_by(top - 1, order);
         }
         ids.truncate(top);
-        // What a form rules out has no probability to tell.
+        // Tokens that the form forbids have no probability to report.
         ids.retain(|&id| logits[id as usize] > f32::NEG_INFINITY);
         ids.sort_unstable_by(order);
         let top = ids.into_iter().map(|id| (id, logprob(id))).collect();
         self.chosen = Some(Chosen { token, logprob: logprob(token), top });
     }
 
-    /// What was chosen last, once.
+    /// Takes the log-probability of the last chosen token. The next call returns `None`.
     pub fn take(&mut self) -> Option<Chosen> {
         self.chosen.take()
     }

@@ -1,4 +1,4 @@
-//! How an engine and its requests are made.
+//! Constructors of an engine and its requests.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -21,7 +21,8 @@ use crate::{
 };
 
 impl<C: EngineCache> Engine<C> {
-    /// An engine without requests. It runs as many at once as the empty `cache` has sequences.
+    /// Creates an engine without requests. It runs as many at once as the empty `cache` has
+    /// sequences.
     ///
     /// # Panics
     /// If the budget is less than 2.
@@ -38,7 +39,7 @@ impl<C: EngineCache> Engine<C> {
 }
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// The same, with any [`Pass`] to compute its rows.
+    /// Like `new`, with any [`Pass`] to compute the rows.
     #[must_use]
     pub fn with_pass(pass: P, cache: C, options: EngineOptions, token_bytes: TokenBytes) -> Self {
         let shape = cache.shape();
@@ -67,9 +68,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// The same with drafts: requests that decode have several rows in a step where that pays. A
-    /// token is chosen as it would be without them, from the same logits and with the same draws; a
-    /// draft stays where it is that token. So no answer changes.
+    /// Adds drafts: a decoding request may have several rows in a step if that is faster. Tokens
+    /// are chosen as without drafts, from the same logits and with the same random numbers, and a
+    /// draft is kept only if it equals the chosen token. So no answer changes.
     #[must_use]
     pub fn with_drafts(self, ahead: Ahead) -> Self {
         Self { ahead: Some(ahead), ..self }
@@ -77,13 +78,13 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 }
 
 impl Sequence {
-    /// A request that waits, with a context of `context` tokens. A request that asks for no tokens,
-    /// or whose prompt fills the context, is finished at once.
+    /// Creates a waiting request with a context of `context` tokens. A request for no tokens, or
+    /// whose prompt fills the context, is finished at once.
     #[must_use]
     pub fn new(id: RequestId, request: Request, context: usize) -> Self {
         let Request { mut prompt, max_new_tokens, stop_tokens, stop_texts, sampling, seed } =
             request;
-        // All room at once: a token that is accepted allocates nothing.
+        // Reserve everything now, so that adding an accepted token doesn't allocate.
         prompt.reserve_exact(max_new_tokens.min(context.saturating_sub(prompt.len())));
         let phase = if max_new_tokens == 0 {
             Phase::Finished(FinishReason::Length)

@@ -1,4 +1,4 @@
-//! What a step asks of a model: one pass over its rows.
+//! The engine's interface to a model: one pass over a step's rows.
 
 use std::sync::Arc;
 
@@ -9,28 +9,30 @@ use crate::week2::{
     rows::Row,
 };
 
-/// What answers a step's rows with logits. [`ModelPass`] runs a model; a simulation of an engine
-/// only adds up what the rows would cost.
+/// Computes the logits of a step's rows. [`ModelPass`] runs a model; a simulation only adds up the
+/// cost of the rows.
 pub trait Pass<C> {
-    /// `V`
+    /// Returns `V`, the size of the vocabulary.
     fn vocab_size(&self) -> usize;
 
-    /// The longest sequence, in tokens.
+    /// Returns the maximum length of a sequence, in tokens.
     fn max_positions(&self) -> usize;
 
-    /// Runs the rows, and tells the cache of each ([`KvCache::advance`]).
+    /// Computes the rows and advances the cache by each of them ([`KvCache::advance`]).
     fn run(&mut self, rows: &[Row], cache: &mut C);
 
-    /// Logits `[n, V]` of the `n` rows of the last pass that wanted them, in their order.
+    /// Returns the logits `[n, V]` of the `n` rows of the last pass that requested them, in their
+    /// order.
     fn logits(&self) -> &[f32];
 
-    /// Seconds that the last pass would have taken, if it was only counted; `None` if a clock tells.
+    /// Returns the simulated seconds of the last pass. `None` for a real pass, which is timed by a
+    /// clock.
     fn seconds(&self) -> Option<f64> {
         None
     }
 }
 
-/// A model and how it is computed.
+/// A model and the plan by which it is computed.
 pub struct ModelPass {
     model: Arc<Model>,
     plan: Arc<Plan>,
@@ -38,7 +40,7 @@ pub struct ModelPass {
 }
 
 impl ModelPass {
-    /// This model, computed like this.
+    /// Creates a pass for this model and plan.
     #[must_use]
     pub fn new(model: Arc<Model>, plan: Arc<Plan>) -> Self {
         Self { model, plan, work: Workspace::default() }

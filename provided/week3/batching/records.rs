@@ -1,4 +1,4 @@
-//! When what happened to a request.
+//! Records the times of each request's events.
 
 use crate::week3::{
     engine::Engine,
@@ -13,7 +13,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         Moment { steps: self.counts.steps, rows: self.counts.rows }
     }
 
-    /// Notes who has got a place.
+    /// Records which requests were admitted.
     pub(crate) fn record_admissions(&mut self) {
         let now = self.now();
         for record in self.running.iter_mut().filter_map(|sequence| sequence.record.as_mut()) {
@@ -21,7 +21,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// Notes who is over, before they are let go.
+    /// Records which requests have ended, before they are removed.
     pub(crate) fn record_ends(&mut self) {
         let now = self.now();
         let Some(records) = &mut self.records else { return };
@@ -34,7 +34,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// The records of the requests that were over since the last call.
+    /// Returns the records of the requests that ended since the last call.
     pub fn take_records(&mut self) -> Vec<(RequestId, Record)> {
         self.records.as_mut().map(std::mem::take).unwrap_or_default()
     }

@@ -1,40 +1,41 @@
-//! What the engine asks of a cache besides what the model asks of it: room.
+//! The engine's requirements of a cache, besides those of the model: space.
 
 use crate::week2::{
     cache::{CacheShape, CacheType, DenseCache, KvCache},
     model::Model,
 };
 
-/// A cache that says whether there is room for more positions.
+/// A cache that can reserve space for more positions.
 pub trait EngineCache: KvCache {
-    /// Makes room for a sequence's positions up to `len`. False if there is none; then nothing has
-    /// changed.
+    /// Reserves space for a sequence's positions up to `len`. Returns false, and changes nothing,
+    /// if there isn't enough.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool;
 
-    /// Gives the empty sequence what the cache already holds of the beginning of `tokens`. Returns
-    /// how many positions those are: not all, since the last token's logits are wanted. A cache
-    /// that does not remember has none.
+    /// Attaches the cached positions of `tokens`' prefix to an empty sequence. Returns how many
+    /// positions that is. It's fewer than `tokens.len()`, since the last token's logits are needed.
+    /// A cache that doesn't remember tokens returns 0.
     fn attach_prefix(&mut self, _sequence: usize, _tokens: &[u32]) -> usize {
         0
     }
 
-    /// Counts the pages in use that are neither this sequence's nor given up on demand.
+    /// Counts the pages in use that don't belong to this sequence and can't be evicted.
     fn pages_of_others(&self, _sequence: usize) -> usize {
         0
     }
 
-    /// Says that the sequence's positions hold these tokens, so that others may find them.
+    /// Records that the sequence's positions hold these tokens, so that other sequences can find
+    /// them.
     fn remember(&mut self, _sequence: usize, _tokens: &[u32]) {}
 }
 
-/// All room is set aside from the start.
+/// A dense cache reserves all its space when it's created.
 impl EngineCache for DenseCache {
     fn reserve(&mut self, _sequence: usize, len: usize) -> bool {
         len <= self.shape().capacity
     }
 }
 
-/// A cache with room for `sequences` of a model's sequences, each of at most `context` positions.
+/// Creates a cache for `sequences` sequences of a model, each of at most `context` positions.
 #[must_use]
 pub fn dense(model: &Model, sequences: usize, context: usize, cache_type: CacheType) -> DenseCache {
     let c = &model.config;

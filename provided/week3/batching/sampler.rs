@@ -1,4 +1,4 @@
-//! How a request's tokens are chosen: week 1's steps and draws, without sorting the
+//! Chooses a request's tokens with week 1's steps and random numbers, but without sorting the
 //! vocabulary.
 
 use tiny_llm_kernels::sampling as fast;
@@ -9,20 +9,20 @@ use crate::week1::{
 };
 use crate::week3::extras::{Chosen, Shaper};
 
-/// A request's own options and its own generator, so that what it draws does not depend on who else
-/// is there.
+/// A request's options and its own random generator, so that its choices don't depend on other
+/// requests.
 #[derive(Debug, Clone)]
 pub struct Sampler {
     sampler: fast::Sampler,
     rng: Rng,
-    /// Whether the largest logit decides alone.
+    /// Whether it always takes the token with the largest logit.
     greedy: bool,
-    /// What else the request asks for.
+    /// The request's extra options.
     shaper: Option<Box<Shaper>>,
 }
 
 impl Sampler {
-    /// With nothing drawn yet.
+    /// Creates a sampler that hasn't drawn a number yet.
     #[must_use]
     pub fn new(options: SamplerOptions, seed: u64) -> Self {
         Self {
@@ -33,12 +33,13 @@ impl Sampler {
         }
     }
 
-    /// The same with what else a request asks for.
+    /// Sets the request's extra options.
     pub fn shape(&mut self, shaper: Option<Box<Shaper>>) {
         self.shaper = shaper;
     }
 
-    /// Chooses the next token from `logits [V]`, after the tokens `seen` so far, prompt included.
+    /// Chooses the next token from `logits [V]`, after the tokens `seen` so far, including the
+    /// prompt.
     pub fn choose(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
         let Some(mut shaper) = self.shaper.take() else { return self.choose_from(logits, seen) };
         let token = if shaper.penalises() {
@@ -51,7 +52,8 @@ impl Sampler {
         token
     }
 
-    /// What was chosen last, once, if the request asked for its log-probability.
+    /// Takes the log-probability of the last chosen token, if the request wants it. The next call
+    /// returns `None`.
     pub fn take_chosen(&mut self) -> Option<Chosen> {
         self.shaper.as_mut()?.take()
     }

@@ -1,4 +1,4 @@
-//! How a request comes to the engine, and how its client takes it back.
+//! Submits requests to the engine and cancels them.
 
 use anyhow::{Result, ensure};
 use tiny_llm_formats::request::check_tokens;
@@ -14,21 +14,21 @@ use crate::week3::{
 };
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Takes a request, to be computed from the next step on in which there is a place.
+    /// Submits a request. It is computed from the first step with a free slot.
     ///
     /// # Errors
-    /// If the prompt is empty, longer than the context, or has a token that is not in the
-    /// vocabulary; or if a sampling option is out of range. Nothing else changes.
+    /// If the prompt is empty, longer than the context, or has a token that isn't in the
+    /// vocabulary; or if a sampling option is out of range. The engine is then unchanged.
     pub fn submit(&mut self, request: Request) -> Result<RequestId> {
         self.submit_with(request, None, Extras::default())
     }
 
-    /// The same for an answer that must obey a grammar, whatever the model would say and
-    /// however few tokens are left.
+    /// Like [`Engine::submit`], for an answer that must obey a grammar, whatever the model's logits
+    /// and however few tokens are left.
     ///
     /// # Errors
-    /// As [`Engine::submit`]; also if no answer of that form fits into the tokens that are asked for
-    /// or the context has room for, or if a stop text could end it in the middle.
+    /// As [`Engine::submit`]. Also if no such answer fits the requested number of tokens or the
+    /// context, or if a stop text could end it in the middle.
     pub fn submit_constrained(
         &mut self,
         request: Request,
@@ -37,10 +37,10 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.submit_with(request, constraint, Extras::default())
     }
 
-    /// The same for a request that asks for more.
+    /// Like [`Engine::submit_constrained`], with extra options.
     ///
     /// # Errors
-    /// As [`Engine::submit_constrained`]; or if a penalty is no number.
+    /// As [`Engine::submit_constrained`]. Also if a penalty is NaN or infinite.
     pub fn submit_with(
         &mut self,
         request: Request,
@@ -81,7 +81,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         Ok(id)
     }
 
-    /// Ends a request whose client has gone. The next step says so, and its place is free.
+    /// Ends a request whose client has gone. The next step reports its end and frees its slot.
     /// Returns whether there was such a request.
     pub fn cancel(&mut self, id: RequestId) -> bool {
         let sequences = self.waiting.iter_mut().chain(&mut self.running);

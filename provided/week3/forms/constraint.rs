@@ -1,4 +1,4 @@
-//! A grammar that an answer keeps to, token by token.
+//! Makes an answer obey a grammar, token by token.
 
 use std::{
     fmt,
@@ -13,10 +13,10 @@ use crate::week3::{
     whole::{NEVER, Prices, fewest_tokens, mask},
 };
 
-/// Prices of at most this many states are kept: 2 bytes for each token of the vocabulary and state.
+/// Maximum number of states whose prices are kept. Each takes 2 bytes per token of the vocabulary.
 pub const MOST_STATES: usize = 512;
 
-/// What the tokens mean: the bytes of each, and none for one that is no text.
+/// The bytes of each token. A token that isn't text has none.
 #[derive(Debug)]
 pub struct Vocabulary {
     texts: Vec<Vec<u8>>,
@@ -24,35 +24,35 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Of the texts of all tokens, by their ids; empty for special ones and for those that pad the
-    /// vocabulary.
+    /// Creates a vocabulary from the texts of all tokens, by id. Special tokens and padding have
+    /// empty texts.
     #[must_use]
     pub fn new(texts: Vec<Vec<u8>>) -> Self {
         Self { trie: TokenTrie::new(&texts), texts }
     }
 
-    /// Their tree.
+    /// Returns the tree of the tokens' texts.
     #[must_use]
     pub fn trie(&self) -> &TokenTrie {
         &self.trie
     }
 
-    /// The bytes of each token, by their ids.
+    /// Returns the bytes of all tokens, by id.
     #[must_use]
     pub fn texts(&self) -> &[Vec<u8>] {
         &self.texts
     }
 
-    /// The bytes of a token.
+    /// Returns the bytes of a token.
     #[must_use]
     pub fn text(&self, token: u32) -> &[u8] {
         &self.texts[token as usize]
     }
 }
 
-/// What says, of a state, the price of each token: [`Prices`], or whatever finds the same ones.
+/// Computes the price of each token in a state: [`Prices`], or another way to get the same prices.
 pub trait Priced<G: Grammar>: Send {
-    /// The prices `[V]` in this state, as [`Prices::of`] has them.
+    /// Returns the prices `[V]` in this state, like [`Prices::of`].
     fn of(&mut self, grammar: &G, trie: &TokenTrie, state: &G::State) -> Arc<[u16]>;
 }
 
@@ -62,7 +62,8 @@ impl<G: Grammar> Priced<G> for Prices<G::State> {
     }
 }
 
-/// A grammar over a vocabulary, for any number of answers. What one has computed, all know.
+/// A grammar over a vocabulary, shared by any number of answers. Prices that one answer computes
+/// are used by all.
 pub struct Rules<G: Grammar> {
     grammar: G,
     vocabulary: Arc<Vocabulary>,
@@ -70,30 +71,30 @@ pub struct Rules<G: Grammar> {
 }
 
 impl<G: Grammar> Rules<G> {
-    /// Nothing has been computed yet.
+    /// Creates rules for which no prices have been computed yet.
     #[must_use]
     pub fn new(grammar: G, vocabulary: Arc<Vocabulary>) -> Self {
         Self::keeping(grammar, vocabulary, MOST_STATES)
     }
 
-    /// The same, where prices of fewer states are kept.
+    /// Like `new`, but keeps the prices of at most `states` states.
     ///
     /// # Panics
-    /// If of none are.
+    /// If `states` is 0.
     #[must_use]
     pub fn keeping(grammar: G, vocabulary: Arc<Vocabulary>, states: usize) -> Self {
         let prices = Prices::new(states.min(MOST_STATES));
         Self::priced(grammar, vocabulary, Box::new(prices))
     }
 
-    /// The same, where something else says the prices.
+    /// Like `new`, but `prices` computes the prices.
     #[must_use]
     pub fn priced(grammar: G, vocabulary: Arc<Vocabulary>, prices: Box<dyn Priced<G>>) -> Self {
         Self { grammar, vocabulary, prices: Mutex::new(prices) }
     }
 }
 
-/// What one answer may still become.
+/// The state of one answer in its grammar.
 #[derive(Clone)]
 pub struct Constraint(Box<dyn Follow>);
 
@@ -104,48 +105,48 @@ impl fmt::Debug for Constraint {
 }
 
 impl Constraint {
-    /// Before the first token.
+    /// Creates the constraint of an answer without tokens.
     #[must_use]
     pub fn new<G: Grammar>(rules: &Arc<Rules<G>>) -> Self {
         let rules = Arc::clone(rules);
         Self(Box::new(Follower { state: rules.grammar.start(), rules, cut_short: false }))
     }
 
-    /// How many tokens make a whole of the answer so far; `None` if none do.
+    /// Returns how many tokens complete the answer so far, or `None` if no tokens can.
     #[must_use]
     pub fn needed(&self) -> Option<usize> {
         self.0.needed()
     }
 
-    /// The text that these tokens are.
+    /// Returns the text of these tokens.
     #[must_use]
     pub fn closing_text(&self) -> Vec<u8> {
         self.0.closing_text()
     }
 
-    /// Whether the answer is whole as it stands.
+    /// Returns whether the answer so far is complete.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.0.is_complete()
     }
 
-    /// Whether it is whole, and nothing more can be said.
+    /// Returns whether the answer is complete and nothing can be added to it.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.0.is_over()
     }
 
-    /// Whether the answer would have been longer: the likeliest token that may follow was ruled out
-    /// at least once, because too few tokens were left to make a whole of what it begins.
+    /// Returns whether the token budget changed the answer: at least once, the likeliest valid
+    /// token was forbidden because too few tokens were left to complete the answer after it.
     #[must_use]
     pub fn is_cut_short(&self) -> bool {
         self.0.is_cut_short()
     }
 
-    /// Whether `left` more tokens suffice, where at most that many may come.
+    /// Checks that `left` more tokens are enough to complete the answer.
     ///
     /// # Errors
-    /// If they don't, with the number that would.
+    /// Returns the number of tokens that would be enough.
     pub fn fits(&self, left: usize) -> Result<(), String> {
         match self.needed() {
             Some(needed) if needed <= left => Ok(()),
@@ -159,9 +160,9 @@ impl Constraint {
         }
     }
 
-    /// Chooses the next token from `logits [V]`, which are changed, after the tokens `seen`, prompt
-    /// included. At most `left` more may come, this one included (1 or more); those of `stop` end the
-    /// answer and are no part of it.
+    /// Chooses the next token from `logits [V]`, which it changes, after the tokens `seen`,
+    /// including the prompt. At most `left` more tokens may follow, counting this one (at least 1).
+    /// A token of `stop` ends the answer and isn't part of it.
     pub fn choose(
         &mut self,
         logits: &mut [f32],
@@ -170,11 +171,11 @@ impl Constraint {
     ) -> u32 {
         self.0.mask(logits, left, stop);
         let token = choose(logits);
-        // With a temperature near 0 all that is allowed may have overflowed to −∞.
+        // With a temperature near 0, the logits of all valid tokens may have overflowed to −∞.
         if logits[token as usize] == f32::NEG_INFINITY { argmax(logits) } else { token }
     }
 
-    /// The same with a request's sampler.
+    /// Like `choose`, with a request's sampler.
     pub fn choose_with(
         &mut self,
         logits: &mut [f32],
@@ -184,17 +185,17 @@ impl Constraint {
         self.choose(logits, limits, |logits| sampler.choose(logits, seen))
     }
 
-    /// Takes the token that was chosen, and returns whether the answer is over with it.
+    /// Appends the chosen token, and returns whether the answer is now over.
     ///
     /// # Panics
-    /// If the token may not follow.
+    /// If the token isn't valid here.
     pub fn accept(&mut self, token: u32) -> bool {
         self.0.accept(token);
         self.is_over()
     }
 }
 
-/// A grammar of any kind, and a state of it.
+/// A grammar of any type, with its current state.
 trait Follow: Send {
     fn needed(&self) -> Option<usize>;
     fn closing_text(&self) -> Vec<u8>;
@@ -243,14 +244,14 @@ impl<G: Grammar> Follow for Follower<G> {
     fn mask(&mut self, logits: &mut [f32], left: usize, stop: &[u32]) {
         let complete = self.is_complete();
         let Rules { grammar, vocabulary, prices } = &*self.rules;
-        // Whoever panicked while it had the prices has left none half written.
+        // A panic while the lock was held can't have left prices half written.
         let mut prices = prices.lock().unwrap_or_else(PoisonError::into_inner);
         let prices = prices.of(grammar, vocabulary.trie(), &self.state);
         let too_long = |price: u16| price != NEVER && usize::from(price) >= left;
         let lost = logits.iter().zip(&*prices).filter(|(_, price)| too_long(**price));
         let lost = lost.map(|(&x, _)| x).fold(f32::NEG_INFINITY, f32::max);
         mask(logits, &prices, left, stop, complete);
-        // Most steps are far from the end, and lose nothing.
+        // Most steps are far from the end and forbid nothing for lack of tokens.
         self.cut_short |= lost > f32::NEG_INFINITY && logits.iter().all(|&x| x < lost);
     }
 

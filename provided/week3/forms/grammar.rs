@@ -1,29 +1,30 @@
-//! What is asked of a grammar: which bytes may follow, and the shortest way to an end.
+//! The interface of a grammar: which bytes may follow, and the shortest way to complete a text.
 
 use std::hash::Hash;
 
-/// A set of texts, known by what may follow a part of one.
+/// A set of texts, described by the bytes that may follow a prefix.
 pub trait Grammar: Send + Sync + 'static {
-    /// All that matters of the bytes so far.
+    /// Everything about the bytes so far that affects the next ones.
     type State: Clone + Eq + Hash + Send;
 
-    /// Before the first byte.
+    /// Returns the state before the first byte.
     fn start(&self) -> Self::State;
 
-    /// After one more byte; `None` if no text of the set goes on like this.
+    /// Returns the state after one more byte, or `None` if no text of the set continues like this.
     fn next(&self, state: &Self::State, byte: u8) -> Option<Self::State>;
 
-    /// Whether the bytes so far are a text of the set.
+    /// Returns whether the bytes so far are a text of the set.
     fn is_complete(&self, state: &Self::State) -> bool;
 
-    /// Whether they are one, and what may still follow would add nothing to it but space.
+    /// Returns whether the bytes so far are a text of the set to which only white space could be
+    /// added.
     fn is_over(&self, state: &Self::State) -> bool;
 
-    /// The first byte of a shortest text that makes a whole of the bytes so far; `None` if they are
-    /// one. After that byte, what is asked for next is the rest of the same text.
+    /// Returns the first byte of a shortest text that completes the bytes so far, or `None` if they
+    /// are complete. After that byte, the next call returns the next byte of the same text.
     fn closing_byte(&self, state: &Self::State) -> Option<u8>;
 
-    /// A shortest text that makes a whole of the bytes so far.
+    /// Returns a shortest text that completes the bytes so far.
     fn closing_text(&self, state: &Self::State) -> Vec<u8> {
         let (mut text, mut state) = (Vec::new(), state.clone());
         while let Some(byte) = self.closing_byte(&state) {

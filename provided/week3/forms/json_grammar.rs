@@ -6,12 +6,12 @@ use crate::week3::{
     whole::closing_byte,
 };
 
-/// Any JSON, or any object.
+/// The grammar of any JSON value, or of any object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Json {
     /// Any value.
     Value,
-    /// An object, as clients that ask for JSON expect.
+    /// An object, which clients that request JSON expect.
     Object,
 }
 

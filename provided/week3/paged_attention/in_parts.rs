@@ -1,4 +1,4 @@
-//! A cache whose attention goes page by page and part by part.
+//! A cache whose attention is computed page by page and in parts of fixed size.
 
 use std::{
     array,
@@ -22,8 +22,8 @@ use crate::{
     },
 };
 
-/// A cache whose attention goes page by page and part by part. Its answers are the same, to the
-/// last bit, over any cache: paged or dense, alone or among others, on one thread or more.
+/// A cache whose attention is computed page by page and in parts of fixed size. Its results are the
+/// same, bit for bit, for paged and dense caches, for any batch, and for any number of threads.
 #[derive(Debug)]
 pub struct InParts<C> {
     cache: C,
@@ -31,58 +31,58 @@ pub struct InParts<C> {
     room: Mutex<Room>,
 }
 
-/// What a pass needs besides its output, kept for the next one.
+/// Buffers of a pass, kept for the next one.
 #[derive(Debug, Default)]
 struct Room {
-    /// Rows, so that those which share pages are neighbours.
+    /// Rows, sorted so that rows that share pages are neighbours.
     order: Vec<usize>,
-    /// Stretches of `order`, each read together.
+    /// Ranges of `order` whose rows are read together.
     blocks: Vec<Range<usize>>,
-    /// `[T]`, the block of each row, and its place in it.
+    /// The block of each row, and the row's index in it, `[T]`.
     places: Vec<(usize, usize)>,
-    /// `[blocks, parts, H, (D + 2) · queries]`: sums, maximums and totals of each reader.
+    /// Sums, maximums and totals of each reader, `[blocks, parts, H, (D + 2) · queries]`.
     seen: Vec<f32>,
 }
 
 impl<C: Pages> InParts<C> {
-    /// Wraps this cache, in parts of [`PART`] positions.
+    /// Wraps this cache, with parts of [`PART`] positions.
     #[must_use]
     pub fn new(cache: C) -> Self {
         Self::with_part_len(cache, PART)
     }
 
-    /// Parts have this many positions. Answers depend on that number.
+    /// Wraps this cache, with parts of this many positions. Results depend on that number.
     ///
     /// # Panics
-    /// If it is no multiple of [`TILE`], or 0.
+    /// If it isn't a multiple of [`TILE`], or is 0.
     #[must_use]
     pub fn with_part_len(cache: C, part_len: usize) -> Self {
         assert!(part_len > 0 && part_len.is_multiple_of(TILE), "parts of {part_len} positions");
         Self { cache, part_len, room: Mutex::default() }
     }
 
-    /// The cache.
+    /// Returns the cache.
     #[must_use]
     pub fn inner(&self) -> &C {
         &self.cache
     }
 
-    /// The cache.
+    /// Returns the cache, mutably.
     pub fn inner_mut(&mut self) -> &mut C {
         &mut self.cache
     }
 }
 
-/// Where a reader's numbers lie in an item of [`Room::seen`], for `queries` of them: sums, then
-/// maximums and totals.
+/// Splits an item of [`Room::seen`] for `queries` queries in two: the sums, and the maximums and
+/// totals.
 fn halves(item: &mut [f32], queries: usize) -> (&mut [f32], &mut [f32]) {
     let states = item.len() - 2 * queries;
     item.split_at_mut(states)
 }
 
 impl Room {
-    /// Says which rows are read together: neighbours that begin with the same page, as many as have
-    /// room.
+    /// Decides which rows are read together: neighbours that begin with the same page, as many as
+    /// fit.
     fn arrange(&mut self, cache: &impl Pages, queries: Queries<'_>) {
         let Queries { rows, group, .. } = queries;
         arrange(cache, rows, &mut self.order);
@@ -104,8 +104,8 @@ impl Room {
     }
 }
 
-/// Attention of all rows in one layer, as [`attend`](crate::week2::attention::attend) has it:
-/// first every block of rows over every part, then each row's parts joined in order.
+/// Computes attention of all rows in one layer, like [`attend`](crate::week2::attention::attend).
+/// First every block of rows reads every part; then each row's parts are joined in order.
 fn attend_in_parts<C: Pages>(
     plan: &Plan,
     cache: &C,

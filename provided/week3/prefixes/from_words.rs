@@ -10,9 +10,10 @@ use crate::week2::{
     },
 };
 
-/// A q8_0 cache that is written with words, as its runs hold them. Another cache is written as ever.
+/// A cache that can be written from the words of q8_0 rows, the form in which its runs hold them,
+/// if it is a q8_0 cache. A cache of another type is written as usual.
 ///
-/// Each row is widened and written. Its bytes become the same again.
+/// Each row is widened and written. Its bytes are then the same as before.
 pub struct FromWords<'a, C>(pub &'a mut C);
 
 impl<C: KvCache> KvCache for FromWords<'_, C> {

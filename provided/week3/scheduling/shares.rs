@@ -1,4 +1,4 @@
-//! Whose rows go into a step, and how many.
+//! Divides a step's rows among the requests.
 
 use std::time::Instant;
 
@@ -13,9 +13,9 @@ use crate::week3::{
 };
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Gives every request that is about to get its first rows what the cache remembers of its tokens.
-    /// Not earlier: by then, who is before it in the queue may have computed the same beginning.
-    /// Returns whether something was found; requests before `tried` have been looked at.
+    /// Attaches the cached prefix to every request that is about to get its first rows. Not
+    /// earlier, since a request ahead of it in the queue may by then have computed the same prefix.
+    /// Returns whether a prefix was found. Requests before `tried` have been checked already.
     fn attach(&mut self, tried: &mut usize) -> bool {
         let mut any = false;
         let shares = self.running.iter_mut().zip(&self.shares).enumerate();
@@ -34,13 +34,13 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         any
     }
 
-    /// How many rows each running request has in this step: its share of the budget, or all that it
-    /// has left.
+    /// Computes how many rows each running request gets in this step: its share of the budget, or
+    /// all its remaining rows if they are fewer.
     pub(crate) fn share(&mut self) {
         let mut tried = 0;
         loop {
             self.share_what_is_left();
-            // Who has found something needs fewer rows, so that others get more.
+            // A request with a cached prefix needs fewer rows, so others get more.
             if !self.attach(&mut tried) {
                 break;
             }
@@ -68,7 +68,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// Who shares this step's rows: the budget is smaller while a prompt is being read.
+    /// Returns the scheduler for this step. Its budget is smaller while a prompt is being computed.
     fn scheduler_now(&self) -> Option<Scheduler> {
         let decoding = self.loads.iter().filter(|load| load.decoding).count();
         let most = match self.gap {
@@ -79,19 +79,19 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         Some(Scheduler::new(budget))
     }
 
-    /// The most rows of a step in which so many decode.
+    /// Returns the maximum rows of a step in which this many requests decode.
     fn rows_beside(&self, gap: usize, decoding: usize) -> usize {
         let slots = self.cache.shape().sequences.max(decoding);
         let within = self.step_times.rows_within(
             TimeLimit { factor: gap as f64, rows: decoding },
             TimeLimit { factor: BUSY as f64, rows: slots },
         );
-        // Rows never cost more than in proportion.
+        // The time of a step never grows faster than in proportion to its rows.
         let sure = gap.saturating_mul(decoding).min(BUSY.saturating_mul(slots));
         sure.max(FEWEST).max(within.unwrap_or(0))
     }
 
-    /// Runs the model, and notes how long it takes if the caller asks for that.
+    /// Runs the model, and measures its time if a caller needs it.
     pub(crate) fn run(&mut self) {
         let start = self.gap.map(|_| Instant::now());
         self.pass.run(&self.rows, &mut self.cache);
@@ -101,7 +101,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// Drafts, in the rows that the budget has left.
+    /// Proposes drafts, in the rows that the budget has left.
     pub(crate) fn propose(&mut self) {
         let Some(ahead) = &mut self.ahead else { return };
         let taken: usize = self.shares.iter().sum();
@@ -109,7 +109,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         ahead.propose(&self.running, &self.shares, budget.saturating_sub(taken));
     }
 
-    /// How many drafts the running request `i` has.
+    /// Returns how many drafts the running request `i` has.
     pub(crate) fn num_drafts(&self, i: usize) -> usize {
         self.ahead.as_ref().map_or(0, |ahead| ahead.drafts(i).len())
     }

@@ -1,13 +1,14 @@
-//! Estimates a step's time from its rows, from the steps that this machine has computed.
+//! Estimates a step's time from its number of rows, using the steps that this machine has computed.
 
 use crate::week3::draft_length::Costs;
 
-/// Sizes that are told apart: 1 row, 2, up to 4, up to 8, and so on; the last takes all above.
+/// Number of size classes: 1 row, 2, up to 4, up to 8, and so on. The last class has no upper
+/// limit.
 const SIZES: usize = 16;
-/// How much a new measurement counts, compared with the mean of those before.
+/// Weight of a new measurement, against the mean of the earlier ones.
 const WEIGHT: f64 = 0.25;
 
-/// Rows and seconds of the steps of about one size, older ones counting less.
+/// Mean rows and seconds of the steps of one size class. Older steps weigh less.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Mean {
     rows: f64,
@@ -17,9 +18,9 @@ struct Mean {
 /// A limit on a step's time: this many times the time of a step of this many rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeLimit {
-    /// How many times as long.
+    /// The factor.
     pub factor: f64,
-    /// Rows of the step that it is compared with.
+    /// Rows of the step to compare with.
     pub rows: usize,
 }
 
@@ -28,14 +29,14 @@ pub struct TimeLimit {
 pub struct StepTimes([Option<Mean>; SIZES]);
 
 impl StepTimes {
-    /// Takes the time of a step of this many rows. Far more than before is taken for another
-    /// program's time, and counts as twice as much.
+    /// Records the time of a step of this many rows. A time far above the mean is probably another
+    /// program's doing, and counts as twice the mean.
     pub fn observe(&mut self, rows: usize, seconds: f64) {
         let size = rows.max(1).next_power_of_two().ilog2() as usize;
         let rows = rows as f64;
         let new = Mean { rows, seconds };
         let mean = self.0[size.min(SIZES - 1)].get_or_insert(new);
-        // A clock may be too coarse to have seen anything.
+        // A coarse clock may have measured 0.
         if mean.seconds <= 0.0 {
             *mean = new;
         }
@@ -43,12 +44,13 @@ impl StepTimes {
         mean.rows += WEIGHT * (rows - mean.rows);
     }
 
-    /// The most rows of a step that keeps both limits: `gap`, on a step of the rows that decode, and
-    /// `busy`, on a step of all batch slots. `None` before anything has been measured.
+    /// Returns the maximum rows of a step that obeys both limits: `gap`, relative to a step of the
+    /// rows that decode, and `busy`, relative to a step of all batch slots. `None` before anything
+    /// has been measured.
     ///
-    /// Between two sizes that have been seen, times are taken to be on a line. More rows than ever
-    /// are taken to cost as much each as those of the largest step. That is too much, so the next
-    /// step is larger, and a better measurement.
+    /// Between two measured sizes, times are interpolated linearly. Above the largest size, a row
+    /// is assumed to cost as much as one of the largest step. That overestimates, so the next step
+    /// is larger and gives a better measurement.
     #[must_use]
     pub fn rows_within(&self, gap: TimeLimit, busy: TimeLimit) -> Option<usize> {
         let [usual, full] = [self.seconds(gap.rows as f64)?, self.seconds(busy.rows as f64)?];
@@ -71,9 +73,9 @@ impl StepTimes {
         Some(most as usize)
     }
 
-    /// What another row costs each of `requests` that decode together, as a share of a step without
-    /// drafts: where one drafts, all wait. A draft takes `draft_seconds`. `None` before steps of two
-    /// sizes have been seen.
+    /// Returns what one more row costs each of `requests` requests that decode together, in steps
+    /// without drafts: if one request drafts, all of them wait. A draft takes `draft_seconds`.
+    /// `None` before steps of two sizes have been measured.
     #[must_use]
     pub fn draft_costs(&self, requests: usize, draft_seconds: f64) -> Option<Costs> {
         let (step, row) = self.line()?;
@@ -82,8 +84,8 @@ impl StepTimes {
         (alone > 0.0).then(|| Costs { row: row * n / alone, draft: draft_seconds * n / alone })
     }
 
-    /// The line `step + row · rows` through the sizes that have been seen, by least squares. Neither
-    /// number is negative.
+    /// Fits the line `step + row · rows` to the measured sizes by least squares. Neither
+    /// coefficient is negative.
     fn line(&self) -> Option<(f64, f64)> {
         let n = self.known().count() as f64;
         let mean = |of: fn(Mean) -> f64| self.known().map(of).sum::<f64>() / n;
@@ -97,12 +99,12 @@ impl StepTimes {
         Some(((seconds - row * rows).max(0.0), row))
     }
 
-    /// What has been seen, the fewest rows first.
+    /// Returns the measured means, the fewest rows first.
     fn known(&self) -> impl Iterator<Item = Mean> + '_ {
         self.0.iter().flatten().copied().filter(|mean| mean.seconds > 0.0)
     }
 
-    /// How long a step of this many rows takes.
+    /// Returns how long a step of this many rows takes.
     fn seconds(&self, rows: f64) -> Option<f64> {
         let first = self.known().next()?;
         let mut before = None;
@@ -117,8 +119,8 @@ impl StepTimes {
         if let Some(last) = before {
             return Some(last.seconds * rows / last.rows);
         }
-        // Fewer rows than ever: along the line of the two smallest sizes. No row costs less
-        // than its share, and none more than all.
+        // Fewer rows than any measured size: extend the line through the two smallest. A row costs
+        // at least 0 and at most its share of the step.
         let share = first.seconds * rows / first.rows;
         let line = self.known().nth(1).map(|second| {
             let row = (second.seconds - first.seconds) / (second.rows - first.rows);

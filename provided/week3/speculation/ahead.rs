@@ -1,4 +1,4 @@
-//! Speculation in a batch: drafts of the requests of a step, and how many each gets.
+//! Speculation in a batch: makes the drafts of a step's requests, and decides how many each gets.
 
 use std::time::Instant;
 
@@ -10,71 +10,73 @@ use crate::week3::{
     step_times::StepTimes,
 };
 
-/// What speculation has done so far.
+/// Counters of speculation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Drafted {
-    /// Rows that were proposed.
+    /// Number of drafts that were proposed.
     pub drafted: u64,
-    /// How many of them became part of an answer.
+    /// Number of drafts that were accepted.
     pub accepted: u64,
 }
 
-/// Where the number of drafts comes from.
+/// The costs that determine the number of drafts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pricing {
-    /// From these costs.
+    /// These costs.
     Fixed(Costs),
-    /// From costs that are measured. How many are drafted depends on time, then; no answer does.
+    /// Measured costs. The number of drafts then depends on timing, but no answer does.
     Measured,
 }
 
-/// Who proposes tokens for the requests of an engine, and how many.
+/// Proposes tokens for the requests of an engine, and decides how many.
 pub struct Ahead {
     proposer: Box<dyn Proposer>,
     pricing: Pricing,
     step_times: StepTimes,
-    /// What a draft takes, recent ones counting more.
+    /// Mean seconds per draft. Recent ones weigh more.
     draft_seconds: Option<f64>,
-    /// At most this many drafts for a request in a step.
+    /// Maximum number of drafts for a request in a step.
     most: usize,
-    /// `[sequences]`, what was accepted in each place.
+    /// What was accepted in each batch slot, `[sequences]`.
     lengths: Vec<DraftLength>,
-    /// `[running]`, how many drafts each may have in this step.
+    /// How many drafts each request may have in this step, `[running]`.
     wanted: Vec<usize>,
-    /// `[running]`, the drafts of this step.
+    /// The drafts of this step, `[running]`.
     drafts: Vec<Vec<u32>>,
     counts: Drafted,
-    /// When the pass began, if its time tells what rows cost.
+    /// Start of the pass, if its time is to be measured.
     start: Option<Instant>,
-    /// Steps until drafts are tried again, where they do not pay; and how many it will be next
-    /// time.
+    /// Steps until drafts are tried again after they didn't pay off, and the length of the next
+    /// pause.
     rest: usize,
     next_rest: usize,
 }
 
 /// Steps without drafts at first, for comparison.
 const ALONE: usize = 2;
-/// How much a new measurement counts, compared with the mean of those before.
+/// Weight of a new measurement, against the mean of the earlier ones.
 const WEIGHT: f64 = 0.25;
-/// The longest rest.
+/// The longest pause, in steps.
 const LONGEST_REST: usize = 512;
-/// What a further row and a draft are taken to cost before they have been measured.
+/// Assumed costs of one more row and of a draft before they have been measured.
 const UNKNOWN: Costs = Costs { row: 0.25, draft: 0.1 };
-/// What drafts may save of a request's time, at a modest guess: so much may be spent to begin.
+/// A modest guess of the share of a request's time that drafts save. At most this much is spent on
+/// catching up with a text.
 const SAVED: f64 = 0.2;
 
-/// Where the cache holds it.
+/// Returns the batch slot of a running request.
 fn place(sequence: &Sequence) -> usize {
     sequence.slot.expect("a request that runs has a place")
 }
 
-/// Whether its row in this step is a new token's.
+/// Returns whether the request's row in this step computes a newly chosen token.
 fn decodes(sequence: &Sequence, rows: usize) -> bool {
     sequence.phase == Phase::Decoding && rows == 1 && sequence.num_left() == 1
 }
 
 impl Ahead {
-    /// For an engine with this many batch slots; at most `most` drafts for a request in a step.
+    /// Creates speculation for an engine with this many batch slots. A request gets at most `most`
+    /// drafts in a step.
     #[must_use]
     pub fn new(proposer: Box<dyn Proposer>, slots: usize, most: usize, pricing: Pricing) -> Self {
         let costs = if let Pricing::Fixed(costs) = pricing { costs } else { UNKNOWN };
@@ -94,19 +96,19 @@ impl Ahead {
         }
     }
 
-    /// What has been done so far.
+    /// Returns the counters.
     #[must_use]
     pub fn counts(&self) -> Drafted {
         self.counts
     }
 
-    /// Proposes tokens for those that decode and have a row in this step (`shares`), in at most
-    /// `room` further rows, all together.
+    /// Proposes tokens for the requests that decode and have a row in this step (`shares`). All
+    /// drafts together have at most `room` rows.
     pub fn propose(&mut self, running: &[Sequence], shares: &[usize], room: usize) {
         self.drafts.iter_mut().for_each(Vec::clear);
         let decoding = running.iter().zip(shares).filter(|&(one, &rows)| decodes(one, rows));
         let requests = decoding.count();
-        // A step with a prompt in it says little of what a row costs.
+        // The time of a step with a prompt says little about the cost of a row.
         let measures = self.pricing == Pricing::Measured && requests == running.len();
         self.start = (measures && requests > 0).then(Instant::now);
         if requests == 0 {
@@ -119,7 +121,8 @@ impl Ahead {
         if !self.want(running, shares, requests, room) {
             return;
         }
-        // Whoever catches up with a text says little of what a draft costs.
+        // The time of a drafter that is catching up with a text says little about the cost of a
+        // draft.
         let missing = running.iter().zip(&self.wanted).filter(|(_, wanted)| **wanted > 0);
         let usual = missing.map(|(one, _)| self.proposer.num_missing(one)).all(|n| n <= 2);
         let start = Instant::now();
@@ -132,7 +135,7 @@ impl Ahead {
         }
     }
 
-    /// Takes the time in which the drafts of this step were made.
+    /// Records how long this step's drafts took.
     fn note_draft_time(&mut self, seconds: f64) {
         let drafts: usize = self.drafts.iter().map(Vec::len).sum();
         if drafts > 0 {
@@ -142,7 +145,7 @@ impl Ahead {
         }
     }
 
-    /// How many drafts each request gets; false if none.
+    /// Decides how many drafts each request gets. Returns false if none gets any.
     fn want(
         &mut self,
         running: &[Sequence],
@@ -153,7 +156,7 @@ impl Ahead {
         let measured = self.step_times.draft_costs(requests, self.draft_seconds.unwrap_or(0.0));
         let unknown = self.pricing == Pricing::Measured && measured.is_none();
         self.wanted.clear();
-        // Of those for which nothing pays, the one to try it with.
+        // If drafts pay off for no request, the one to try them with.
         let mut probe: Option<(usize, usize)> = None;
         for (i, (sequence, &rows)) in running.iter().zip(shares).enumerate() {
             self.wanted.push(0);
@@ -164,7 +167,7 @@ impl Ahead {
             length.costs = measured.unwrap_or(length.costs);
             let limits = &sequence.limits;
             let new = sequence.tokens.len() - sequence.prompt_len;
-            // One token comes without a draft.
+            // One of the remaining tokens needs no draft.
             let left = limits.max_new_tokens.saturating_sub(new + 1);
             let context = limits.context.saturating_sub(sequence.tokens.len() + 1);
             let most = left.min(context).min(room / requests);
@@ -186,7 +189,8 @@ impl Ahead {
             return true;
         }
         let Some((i, _)) = probe else { return false };
-        // One token of one request, now and then; two kinds of steps tell what rows cost.
+        // Now and then, one token of one request. Steps of two sizes are needed to estimate the
+        // cost of a row.
         self.wanted[i] = if unknown { self.most.min(room / requests).min(2) } else { 1 };
         if !unknown {
             self.rest = self.next_rest;
@@ -195,13 +199,14 @@ impl Ahead {
         true
     }
 
-    /// The drafts of the running request `i`.
+    /// Returns the drafts of the running request `i`.
     #[must_use]
     pub fn drafts(&self, i: usize) -> &[u32] {
         self.drafts.get(i).map_or(&[], Vec::as_slice)
     }
 
-    /// Takes back those of request `i`, for which there is no room. Returns whether there were any.
+    /// Removes the drafts of request `i` because there is no space for them. Returns whether there
+    /// were any.
     pub fn drop_drafts(&mut self, i: usize) -> bool {
         let had = !self.drafts[i].is_empty();
         self.drafts[i].clear();
@@ -220,15 +225,15 @@ impl Ahead {
         }));
     }
 
-    /// Says that a pass over this many rows has ended.
+    /// Records that a pass over this many rows has ended.
     pub fn passed(&mut self, rows: usize) {
         if let Some(start) = self.start.take() {
             self.step_times.observe(rows, start.elapsed().as_secs_f64());
         }
     }
 
-    /// Says how many drafts of request `i`, which has this place, were accepted. Returns whether
-    /// one was not.
+    /// Records how many drafts of request `i`, in batch slot `slot`, were accepted. Returns whether
+    /// any was refused.
     pub fn observe(&mut self, i: usize, slot: usize, accepted: usize) -> bool {
         let drafted = self.drafts(i).len();
         self.counts.drafted += drafted as u64;

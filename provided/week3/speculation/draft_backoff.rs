@@ -1,17 +1,17 @@
-//! Pauses drafting where it does not pay: what drafts cost is measured while a text is
-//! written.
+//! Pauses drafting when it doesn't pay off. The cost of drafts is measured during generation.
 
 use crate::week3::{draft_length::Costs, step_times::StepTimes};
 
-/// Passes without a draft at first, so that there is something to compare with.
+/// Passes without a draft at first, for comparison.
 const ALONE: u32 = 2;
-/// The least cost of a draft, in passes of a single row: a pass may be quicker with it by chance.
+/// The minimum cost of a draft, in passes of a single row. By chance, a pass with a draft may be
+/// measured as faster than one without.
 const LEAST: f64 = 1.0 / 64.0;
 /// The first pause that is longer than the passes between two trials, and the longest.
 const FIRST_PAUSE: usize = 16;
 const LONGEST_PAUSE: usize = 512;
 
-/// Times of passes, and the pause between two trials.
+/// The times of passes, and the pause between two trials.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DraftBackoff {
     step_times: StepTimes,
@@ -23,15 +23,15 @@ pub struct DraftBackoff {
 }
 
 impl DraftBackoff {
-    /// Whether the next pass should go without drafts.
+    /// Returns whether the next pass should have no drafts.
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.passes_alone < ALONE || self.pause > 0
     }
 
-    /// Takes whether the last pass had drafts, and whether more of them would pay. A trial after
-    /// which they don't is followed by a pause, each twice as long as the one before: a text that
-    /// nobody can guess pays for a few trials, however long it becomes.
+    /// Records whether the last pass had drafts, and whether more of them would pay off. A trial
+    /// that doesn't pay off is followed by a pause, each twice as long as the one before. So an
+    /// unpredictable text costs few trials, however long it becomes.
     pub fn record(&mut self, drafted: bool, pays: bool) {
         if !drafted {
             self.pause = self.pause.saturating_sub(1);
@@ -43,13 +43,13 @@ impl DraftBackoff {
         }
     }
 
-    /// Takes the time of a pass of a single row and this many drafts.
+    /// Records the time of a pass of a single row and this many drafts.
     pub fn observe(&mut self, drafts: usize, seconds: f64) {
         self.passes_alone += u32::from(drafts == 0);
         self.step_times.observe(1 + drafts, seconds);
     }
 
-    /// In passes of a single row; `None` before there is a measurement.
+    /// Returns the costs in passes of a single row, or `None` before there is a measurement.
     #[must_use]
     pub fn costs(&self) -> Option<Costs> {
         let Costs { row, .. } = self.step_times.draft_costs(1, 0.0)?;

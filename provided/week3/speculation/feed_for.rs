@@ -1,12 +1,13 @@
-//! A session's passes with several rows of logits: those of a draft and of the token before it.
+//! Passes of a session with several rows of logits: those of the drafts and of the token before
+//! them.
 
 use anyhow::{Result, ensure};
 
 use crate::week2::{cache::KvCache, generate::Session, rows::Row};
 
 impl<C: KvCache> Session<C> {
-    /// As [`Session::feed`], but returns the logits `[n, V]` after each of the last `n` tokens;
-    /// they go through in one pass, even if there are more than `chunk` of them.
+    /// Like [`Session::feed`], but returns the logits `[n, V]` after each of the last `n` tokens.
+    /// These are computed in one pass, even if `n` is more than `chunk`.
     ///
     /// # Errors
     /// As [`Session::feed`], or if there are fewer than `n` tokens.

@@ -1,4 +1,4 @@
-//! Text with drafts.
+//! Generates text with drafts.
 
 use std::{ops::ControlFlow, time::Instant};
 
@@ -18,12 +18,13 @@ use crate::{
 };
 
 impl<D: Drafter> Speculation<D> {
-    /// [`Session::generate`] with drafts: the same limits, looked at in the same order,
-    /// and a text with the same distribution; at temperature 0, the same text.
+    /// Generates text like [`Session::generate`], with drafts. The limits are the same and are
+    /// checked in the same order. The text has the same distribution; at temperature 0, it is the
+    /// same text.
     ///
     /// # Errors
-    /// If the prompt is empty, too long, or holds a token that is not in the vocabulary; if a logit
-    /// is no number ([`NotFinite`](crate::week3::speculate::NotFinite)).
+    /// If the prompt is empty, too long, or has a token that isn't in the vocabulary; if a logit is
+    /// NaN or infinite ([`NotFinite`](crate::week3::speculate::NotFinite)).
     pub fn generate<C: KvCache>(
         &mut self,
         session: &mut Session<C>,
@@ -41,7 +42,7 @@ impl<D: Drafter> Speculation<D> {
         );
         let mut text = prompt.to_vec();
         session.keep_prefix(prompt);
-        // A drafter reads the text first, and that time says little about the cost of a draft.
+        // A drafter first reads the text. That time says little about the cost of a draft.
         let mut has_read = false;
         loop {
             let known = text.len();
@@ -76,7 +77,7 @@ impl<D: Drafter> Speculation<D> {
                 self.backoff = Some(backoff);
             }
             for (i, &token) in text.iter().enumerate().skip(known) {
-                // What was accepted behind the end is no part of the text.
+                // Drafts that were accepted after the end aren't part of the text.
                 if limits.stop_tokens.contains(&token) {
                     session.truncate(i);
                     return Ok(FinishReason::Stop);

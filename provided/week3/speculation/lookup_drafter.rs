@@ -1,4 +1,4 @@
-//! Drafts from the text itself.
+//! Drafts tokens from the text itself.
 
 use anyhow::Result;
 
@@ -19,12 +19,12 @@ impl<D: Drafter + ?Sized> Drafter for Box<D> {
     }
 }
 
-/// Proposes what followed the end of the text where it occurred before.
+/// Finds an earlier occurrence of the text's suffix, and proposes the tokens that followed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LookupDrafter {
-    /// The maximum length of the text's end that is searched for, in tokens.
+    /// The maximum length of the suffix, in tokens.
     pub longest: usize,
-    /// `V`
+    /// `V`, the size of the vocabulary.
     pub vocabulary: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Drafts for many requests at once: from each text, or from one draft model for all.
+//! Drafts for many requests at once, from each request's own text or from one draft model for all.
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ use crate::{
 
 /// Proposes tokens for the requests of a step.
 pub trait Proposer: Send {
-    /// Puts what may follow each request's tokens into the list of the same number: at most `most`
-    /// of them. The lists are empty before.
+    /// Appends drafts for each request to its list in `drafts`, at most as many as `most` says. The
+    /// lists are empty at first.
     fn propose(&mut self, requests: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]);
 
-    /// How many of a request's tokens have to be computed before its first draft.
+    /// Returns how many of a request's tokens must be computed before its first draft.
     fn num_missing(&self, _request: &Sequence) -> usize {
         0
     }
 }
 
-/// Proposes what followed the end of each text where it occurred before.
+/// Finds an earlier occurrence of each text's suffix, and proposes the tokens that followed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LookupProposer {
-    /// The longest end that is looked for.
+    /// The maximum length of the suffix, in tokens.
     pub longest: usize,
 }
 
@@ -42,22 +42,23 @@ impl Proposer for LookupProposer {
     }
 }
 
-/// Proposes what a smaller model finds likeliest, in one pass for all requests.
+/// Proposes the tokens that a smaller model finds likeliest, in one pass for all requests.
 pub struct ModelProposer {
     model: Arc<Model>,
     plan: Arc<Plan>,
     cache: DenseCache,
     work: Workspace,
-    /// `[sequences]`, the tokens that the cache holds of each place.
+    /// The tokens that the cache holds for each batch slot, `[sequences]`.
     cached: Vec<Vec<u32>>,
     rows: Vec<Row>,
 }
 
 impl ModelProposer {
-    /// For an engine with this many places, whose model has `vocabulary` tokens.
+    /// Creates a proposer for an engine with this many batch slots, whose model has `vocabulary`
+    /// tokens.
     ///
     /// # Errors
-    /// If the draft model has another number of tokens: its ids would mean something else.
+    /// If the draft model's vocabulary has another size: its ids would mean other tokens.
     pub fn new(
         model: Arc<Model>,
         plan: Arc<Plan>,
@@ -78,8 +79,8 @@ impl ModelProposer {
         Ok(Self { model, plan, cache, work, cached, rows: Vec::new() })
     }
 
-    /// Forgets what the cache holds beyond a text's beginning: drafts that were refused, and whoever
-    /// had the place before.
+    /// Removes everything from the cache that isn't a prefix of the text: refused drafts, and an
+    /// earlier request's tokens.
     fn keep_prefix(&mut self, slot: usize, text: &[u32]) {
         let cached = &mut self.cached[slot];
         let same = in_common(cached, text);
@@ -87,7 +88,7 @@ impl ModelProposer {
         self.cache.truncate(slot, cached.len());
     }
 
-    /// Appends a row for each token that the cache lacks of a text and its drafts.
+    /// Appends a row for each token of a text and its drafts that isn't in the cache.
     fn append_rows(&mut self, slot: usize, text: &[u32], drafts: &[u32]) {
         let cached = &mut self.cached[slot];
         let start = cached.len();
@@ -102,9 +103,9 @@ impl ModelProposer {
     }
 }
 
-/// How many tokens both begin with.
+/// Returns the length of the common prefix of both texts, without the last token of `text`.
 fn in_common(cached: &[u32], text: &[u32]) -> usize {
-    // The last token's logits are wanted.
+    // The last token's logits are needed, so it is always computed.
     let text = &text[..text.len() - 1];
     cached.iter().zip(text).take_while(|(a, b)| a == b).count()
 }

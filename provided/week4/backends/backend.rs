@@ -1,5 +1,5 @@
-//! Day 4. What a backend is: something that has memory of its own and can compute nodes
-//! in it.
+//! Day 4. The interface of a backend: a processor that has its own memory and can compute nodes in
+//! it.
 
 use std::{error::Error, fmt};
 
@@ -10,29 +10,30 @@ use crate::week4::{
     step::AnyStep,
 };
 
-/// A processor with its memory. Seven verbs are all that a graph asks of one.
+/// A processor with its memory. A graph uses seven operations of it.
 ///
-/// What is asked for happens in the order in which it was asked for, but maybe later:
-/// [`Backend::compute`] may return while the work is still to be done. [`Backend::download`] and
-/// [`Backend::synchronise`] wait for it. A fault of such work may show as late as that.
+/// Operations happen in the order of the calls, but maybe later: [`Backend::compute`] may return
+/// before the work is done. [`Backend::download`] and [`Backend::synchronise`] wait for it. An
+/// error in such work may therefore be reported only by a later call.
 pub trait Backend: Send {
-    /// As it is called in errors and pictures: `cpu`.
+    /// Returns the name for errors and pictures, such as `cpu`.
     fn name(&self) -> &str;
 
-    /// Whether it can compute this node: operation, types and layouts of what it reads.
+    /// Returns whether it can compute this node: its operation, and the types and layouts of its
+    /// sources.
     ///
-    /// For a `store` and an `attend`, the answer does not depend on how many rows there are: the
-    /// keys and values of all passes are in one place. A backend that stores has a cache of its
-    /// own, of the size that the step's cache says; the step's cache then stays empty.
+    /// For a `store` and an `attend`, the answer doesn't depend on the number of rows, because the
+    /// keys and values of all passes are in one memory. A backend that supports `store` has its own
+    /// cache, of the size of the step's cache. The step's cache then stays empty.
     fn supports(&self, graph: &Graph, id: NodeId) -> bool;
 
-    /// Whether a node may be planned at the very place of its first source, where
+    /// Returns whether a node may be planned in the memory of its first source, where
     /// [`can_overwrite`](crate::week4::planner::can_overwrite) allows it.
     fn works_in_place(&self) -> bool {
         false
     }
 
-    /// A place in a buffer begins at a multiple of this, in bytes.
+    /// Returns the alignment of places in a buffer, in bytes.
     fn alignment(&self) -> usize {
         crate::week4::lifetimes::ALIGNMENT
     }
@@ -43,81 +44,82 @@ pub trait Backend: Send {
     /// If there is no room, or the device is lost.
     fn allocate(&mut self, bytes: usize) -> Result<BufferId, Fault>;
 
-    /// A buffer whose bytes are these, where they lie: nothing is copied, and nothing may be
-    /// written there. `None` if the backend cannot read the memory of the program, or not at this
-    /// address; then they have to be uploaded.
+    /// Returns a read-only buffer that uses these bytes in place, without a copy. `None` if the
+    /// backend can't read the program's memory, or can't read it at this address. The bytes must
+    /// then be uploaded.
     fn host_pointer(&mut self, _bytes: &Bytes) -> Option<BufferId> {
         None
     }
 
-    /// Gives a buffer back. Its number may be used again.
+    /// Releases a buffer. Its number may be used again.
     ///
     /// # Errors
-    /// If it has none of this number.
+    /// If there is no buffer of this number.
     fn release(&mut self, buffer: BufferId) -> Result<(), Fault>;
 
-    /// Writes bytes to a place that has as many. They may be changed when this returns.
+    /// Writes bytes to a place of the same length. The caller may change the bytes once this
+    /// returns.
     ///
     /// # Errors
-    /// If there is no such place, or it cannot be written; if the device is lost.
+    /// If there is no such place, or it's read-only; if the device is lost.
     fn upload(&mut self, to: Place, bytes: &[u8]) -> Result<(), Fault>;
 
-    /// Computes the nodes of a [`Work`], in their order.
+    /// Computes the nodes of a [`Work`] in their order.
     ///
     /// # Errors
-    /// If a node cannot be computed, or reads or writes beyond a buffer; if the device is lost.
+    /// If a node can't be computed, or reads or writes beyond a buffer; if the device is lost.
     fn compute(&mut self, work: &Work<'_>, step: &mut AnyStep<'_>) -> Result<(), Failed>;
 
-    /// Waits until all is done, and reads the bytes of a place that has as many.
+    /// Waits until all work is done, and reads a place into `bytes`, which has the same length.
     ///
     /// # Errors
-    /// If there is no such place, or something has gone wrong meanwhile.
+    /// If there is no such place, or earlier work has failed.
     fn download(&mut self, from: Place, bytes: &mut [u8]) -> Result<(), Fault>;
 
-    /// The bytes of a place where they lie, if all is done that writes them and the program can
-    /// read them there: nothing is copied. `None` if they have to be downloaded.
+    /// Returns the bytes of a place without a copy, if the work that writes them is done and the
+    /// program can read that memory. `None` if they must be downloaded.
     fn lent(&self, _from: Place) -> Option<&[u8]> {
         None
     }
 
-    /// Waits until all is done.
+    /// Waits until all work is done.
     ///
     /// # Errors
-    /// If something has gone wrong meanwhile.
+    /// If earlier work has failed.
     fn synchronise(&mut self) -> Result<(), Fault>;
 }
 
-/// A buffer: a number that means something to the backend that gave it, and to no other.
+/// A buffer's number, which is valid only for the backend that returned it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BufferId(pub usize);
 
-/// Some bytes of a buffer.
+/// A range of bytes in a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Which.
+    /// The buffer.
     pub buffer: BufferId,
-    /// The first byte.
+    /// Offset of the first byte.
     pub offset: usize,
-    /// How many there are.
+    /// Number of bytes.
     pub bytes: usize,
 }
 
-/// Nodes to be computed one after the other by one backend.
+/// Nodes that one backend computes, one after the other.
 #[derive(Debug, Clone, Copy)]
 pub struct Work<'a> {
-    /// What they are nodes of.
+    /// The graph that the nodes belong to.
     pub graph: &'a Graph,
-    /// Neither leaves nor views nor copies.
+    /// The nodes, without leaves, views and copies.
     pub nodes: &'a [NodeId],
-    /// `[nodes of the graph]`, where the bytes of a node are in this backend's memory, for each
-    /// that these nodes write or read: also for weights and numbers. A view has none; its bytes are
-    /// its root's ([`Graph::root`]), and its layout says where among them. Tokens have none: they
-    /// are the step's.
+    /// The place of each node in this backend's memory, `[nodes of the graph]`, for each node that
+    /// these nodes write or read, including weights and values. A view has no place: its bytes are
+    /// in its root's place ([`Graph::root`]), at the offset of its layout. Tokens have no place:
+    /// they are in the step.
     pub places: &'a [Option<Place>],
 }
 
 impl Work<'_> {
-    /// Where the bytes of a node are, or those of the node that it is a view of.
+    /// Returns the place of a node, or of its root if it is a view.
     ///
     /// # Errors
     /// If it has no place.
@@ -127,41 +129,41 @@ impl Work<'_> {
     }
 }
 
-/// What can go wrong on a device.
+/// An error on a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// No room.
+    /// The device's memory is full.
     OutOfMemory {
-        /// Bytes that were asked for.
+        /// Bytes that were requested.
         wanted: usize,
-        /// How many there are at most, if that is known.
+        /// The largest possible request in bytes, if known.
         limit: Option<usize>,
     },
-    /// The device is gone, or has been reset: nothing that was in its memory is there any more.
+    /// The device is gone or has been reset. The contents of its memory are lost.
     Lost(String),
-    /// Something that the device does not take, and why.
+    /// The device refused something, for this reason.
     Refused(String),
-    /// Bytes beyond the end of a buffer.
+    /// A place goes beyond the end of its buffer.
     OutOfBounds {
-        /// Which.
+        /// The place.
         place: Place,
-        /// How long its buffer is.
+        /// Length of its buffer in bytes.
         len: usize,
     },
-    /// Another number of bytes than the place has.
+    /// The number of bytes isn't that of the place.
     WrongLength {
-        /// Which.
+        /// The place.
         place: Place,
-        /// How many were given.
+        /// Number of bytes that were given.
         found: usize,
     },
-    /// There is no such buffer, or not any more.
+    /// There is no such buffer, or it has been released.
     NoBuffer(BufferId),
     /// A node that is read or written has no place.
     NoPlace(String),
-    /// A buffer of host memory is to be written.
+    /// A write to a buffer of host memory.
     ReadOnly(BufferId),
-    /// Something that this backend cannot do.
+    /// An operation that this backend doesn't support.
     Unsupported(String),
 }
 
@@ -197,24 +199,25 @@ impl fmt::Display for Fault {
 
 impl Error for Fault {}
 
-/// What went wrong, and where, if that is known: a queue may only notice at its end.
+/// An error, and the node at which it occurred, if that is known: a queue may report it only at its
+/// end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
-    /// Which node was to be computed.
+    /// The node that was being computed.
     pub node: Option<NodeId>,
-    /// What is wrong.
+    /// The error.
     pub fault: Fault,
 }
 
 impl Failed {
-    /// What cannot be done for this node.
+    /// Creates an error for this node.
     #[must_use]
     pub fn at(node: NodeId, fault: Fault) -> Self {
         Self { node: Some(node), fault }
     }
 
-    /// One line: the backend, the node with its name and sizes, the operation, what it reads, what
-    /// is wrong.
+    /// Returns one line: the backend, the node with its name and sizes, the operation, its sources,
+    /// and the error.
     #[must_use]
     pub fn told(&self, backend: &str, graph: &Graph) -> String {
         let Some(id) = self.node else { return format!("{backend}: {}", self.fault) };
@@ -229,7 +232,7 @@ impl From<Fault> for Failed {
 }
 
 impl Graph {
-    /// A node in an error: `mul_mat of node 3 (…) and node 4 (…) into node 5 (…)`.
+    /// Describes a node with its sources: `mul_mat of node 3 (…) and node 4 (…) into node 5 (…)`.
     #[must_use]
     pub fn told_with_sources(&self, id: NodeId) -> String {
         let node = self.node(id);

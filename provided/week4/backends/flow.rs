@@ -1,14 +1,14 @@
-//! Day 4. The cheapest way to cut a network in two.
+//! Day 4. Computes the cheapest cut of a network.
 
 use std::collections::VecDeque;
 
-/// Points, and edges from one to another that cost something to cut. Two points are there from the
-/// start: [`Network::FIRST`] and [`Network::LAST`], which must come to lie on different sides.
+/// Points, and edges that cost something to cut. The network starts with two points,
+/// [`Network::FIRST`] and [`Network::LAST`], which a cut puts on different sides.
 #[derive(Debug)]
 pub struct Network {
-    /// Ends of an edge and what is left of its cost. Edge `2i + 1` is edge `2i` turned round.
+    /// Start, end and remaining capacity of each edge. Edge `2i + 1` is edge `2i` reversed.
     edges: Vec<(usize, usize, usize)>,
-    /// `[points]`, the edges that begin there.
+    /// The edges that begin at each point, `[points]`.
     from: Vec<Vec<usize>>,
 }
 
@@ -17,17 +17,18 @@ impl Network {
     pub const FIRST: usize = 0;
     /// The point on the last side.
     pub const LAST: usize = 1;
-    /// More than any sum of costs: what must not be cut.
+    /// The cost of an edge that must not be cut: more than any sum of other costs.
     pub const NEVER: usize = usize::MAX / 4;
 
-    /// Adds points to the first and the last; the next has number 2.
+    /// Creates a network with `points` points besides the first and the last. The first of them has
+    /// number 2.
     #[must_use]
     pub fn new(points: usize) -> Self {
         Self { edges: Vec::new(), from: vec![Vec::new(); points + 2] }
     }
 
-    /// Says that it costs `cost` to have `a` on the first side and `b` on the last. The other way
-    /// round costs nothing.
+    /// Adds an edge: having `a` on the first side and `b` on the last costs `cost`. The opposite
+    /// costs nothing.
     pub fn edge(&mut self, a: usize, b: usize, cost: usize) {
         for (a, b, cost) in [(a, b, cost), (b, a, 0)] {
             self.from[a].push(self.edges.len());
@@ -35,11 +36,12 @@ impl Network {
         }
     }
 
-    /// The least that a cut can cost.
+    /// Returns the minimum cost of a cut.
     ///
-    /// As long as some way leads from the first point to the last, one of its edges must be cut:
-    /// take what the cheapest of them costs off all of them, and look for another way. (The same
-    /// amount flows back along the edges turned round: a later way may undo an earlier one.)
+    /// As long as a path leads from the first point to the last, one of its edges must be cut. So
+    /// subtract the smallest capacity on the path from all its edges, and look for another path.
+    /// (The same amount is added to the reversed edges, so that a later path can undo part of an
+    /// earlier one.)
     pub fn cheapest_cut(&mut self) -> usize {
         let mut sum = 0;
         while let Some(way) = self.way() {
@@ -53,15 +55,16 @@ impl Network {
         sum
     }
 
-    /// The sides after [`Network::cheapest_cut`]: `[points]`, whether each lies on the last. If
-    /// several cuts are as cheap, the one with as few points as can be on the last side.
+    /// Returns the sides after [`Network::cheapest_cut`]: `[points]`, whether each point is on the
+    /// last side. If several cuts are equally cheap, it's the one with the fewest points on the
+    /// last side.
     #[must_use]
     pub fn on_the_last_side(&self) -> Vec<bool> {
         let mut last = vec![false; self.from.len()];
         let mut open = vec![Self::LAST];
         last[Self::LAST] = true;
         while let Some(point) = open.pop() {
-            // An edge that leads here is an edge from here, turned round.
+            // An edge that leads here is the reverse of an edge that begins here.
             for &e in &self.from[point] {
                 let (a, _, left) = self.edges[e ^ 1];
                 if left > 0 && !last[a] {
@@ -73,7 +76,8 @@ impl Network {
         last
     }
 
-    /// The edges of a shortest way from the first to the last along which something is left.
+    /// Returns the edges of a shortest path from `FIRST` to `LAST` on which every edge has capacity
+    /// left, or `None` if there is none.
     fn way(&self) -> Option<Vec<usize>> {
         let mut by = vec![None; self.from.len()];
         let mut open = VecDeque::from([Self::FIRST]);

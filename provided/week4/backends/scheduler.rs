@@ -1,5 +1,5 @@
-//! Day 4. A graph that runs on several backends: placed, cut, planned in the memory of each,
-//! and computed split by split.
+//! Day 4. Runs a graph on several backends: places its nodes, splits it, plans each backend's
+//! memory, and computes split by split.
 
 use std::fmt;
 
@@ -19,34 +19,34 @@ use crate::week4::{
     weights::Weights,
 };
 
-/// Backends, the preferred one first, and what of the model is in their memory.
+/// Backends, the preferred one first, and the weights in their memory.
 #[derive(Default)]
 pub struct Scheduler {
     backends: Vec<(Box<dyn Backend>, Weights)>,
-    /// What is on its way from one memory to another.
+    /// Bytes on their way from one backend's memory to another's.
     staging: Vec<u8>,
     traffic: Traffic,
 }
 
-/// What has gone from memory to memory since the start.
+/// Transfers between backends since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Splits that have been computed.
+    /// Number of splits that were computed.
     pub splits: usize,
-    /// Results that have been copied between backends.
+    /// Number of results that were copied between backends.
     pub copies: usize,
-    /// Their bytes.
+    /// Bytes of these copies.
     pub copied_bytes: usize,
 }
 
 /// A graph that is ready to run.
 #[derive(Debug)]
 pub struct Ready {
-    /// Who computes what.
+    /// Which backend computes each node.
     pub schedule: Schedule,
-    /// For each backend, where each node is.
+    /// For each backend, the place of each node.
     places: Vec<Vec<Option<Place>>>,
-    /// For each backend, what has to be given back with the graph.
+    /// For each backend, the buffers to release with the graph.
     buffers: Vec<Vec<BufferId>>,
     /// For each backend, the bytes of its arena.
     pub arenas: Vec<usize>,
@@ -59,33 +59,33 @@ impl fmt::Debug for Scheduler {
 }
 
 impl Scheduler {
-    /// On these backends, the preferred one first.
+    /// Creates a scheduler for these backends, the preferred one first.
     #[must_use]
     pub fn new(backends: Vec<Box<dyn Backend>>) -> Self {
         let backends = backends.into_iter().map(|one| (one, Weights::default())).collect();
         Self { backends, ..Self::default() }
     }
 
-    /// Their names, the preferred one first.
+    /// Returns the backends' names, the preferred one first.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.backends.iter().map(|(backend, _)| backend.name())
     }
 
-    /// For each backend, what of the model's weights is in its memory.
+    /// Returns, for each backend, the model's weights in its memory.
     pub fn weights(&self) -> impl Iterator<Item = &Weights> {
         self.backends.iter().map(|(_, weights)| weights)
     }
 
-    /// What has gone from memory to memory.
+    /// Returns the counters of transfers between backends.
     #[must_use]
     pub fn traffic(&self) -> Traffic {
         self.traffic
     }
 
-    /// Which backend computes what of a graph, and what has to be copied for that.
+    /// Decides which backend computes each node of a graph, and which results are copied for that.
     ///
     /// # Errors
-    /// As [`pin`]; if there are other than one or two backends.
+    /// As [`pin`]. Also if there aren't one or two backends.
     pub fn schedule(
         &self,
         graph: &Graph,
@@ -103,10 +103,11 @@ impl Scheduler {
         Schedule::new(graph, order, &placed, results)
     }
 
-    /// Puts all leaves of a graph into memory, and finds a place for everything else.
+    /// Loads all leaves of a graph into memory, and allocates a place for every other node.
     ///
     /// # Errors
-    /// As [`Scheduler::schedule`]; if some memory is too small. What was allocated is given back.
+    /// As [`Scheduler::schedule`]. Also if a backend's memory is too small: everything that was
+    /// allocated is then released.
     pub fn prepare(
         &mut self,
         graph: &Graph,
@@ -117,7 +118,7 @@ impl Scheduler {
         self.load(self.schedule(graph, order, results, wishes)?)
     }
 
-    /// The same for a schedule that is there already.
+    /// Like [`Scheduler::prepare`], for an existing schedule.
     ///
     /// # Errors
     /// As [`Scheduler::prepare`].
@@ -138,7 +139,7 @@ impl Scheduler {
         }
     }
 
-    /// Memory for a graph.
+    /// Allocates and fills a graph's memory.
     fn fill(&mut self, ready: &mut Ready) -> Result<()> {
         let Ready { schedule, places, buffers, arenas } = ready;
         let order = schedule.order();
@@ -199,8 +200,7 @@ impl Scheduler {
     /// Computes a graph, split by split.
     ///
     /// # Errors
-    /// If something goes wrong on a device: one line that names the backend, the node, its
-    /// operation and what it reads.
+    /// If a device fails: one line that names the backend, the node, its operation and its sources.
     pub fn run(&mut self, ready: &Ready, step: &mut AnyStep<'_>) -> Result<()> {
         let Schedule { graph, splits, owners, .. } = &ready.schedule;
         for Split { backend: to, copies, nodes } in splits {
@@ -221,8 +221,8 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Takes a node's bytes from one backend's memory to another's. The number of the backend goes
-    /// with the fault.
+    /// Copies a node's bytes from one backend's memory to another's. An error is returned with the
+    /// number of its backend.
     fn copy(
         &mut self,
         ready: &Ready,
@@ -245,10 +245,10 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Reads one of the results, which has as many numbers as `out`.
+    /// Reads a result into `out`, which has as many elements.
     ///
     /// # Errors
-    /// If something has gone wrong on its device.
+    /// If something has failed on its device.
     pub fn read(&mut self, ready: &Ready, result: usize, out: &mut [f32]) -> Result<()> {
         let Schedule { graph, results, owners, .. } = &ready.schedule;
         let root = graph.root(results[result]);
@@ -262,7 +262,7 @@ impl Scheduler {
         read.map_err(|fault| anyhow!(Failed::at(root, fault).told(backend.name(), graph)))
     }
 
-    /// One of the results where it lies, if its backend lends it ([`Backend::lent`]).
+    /// Returns a result without a copy, if its backend can lend it ([`Backend::lent`]).
     ///
     /// # Panics
     /// If there is no such result.
@@ -276,23 +276,23 @@ impl Scheduler {
         bytemuck::try_cast_slice(self.backends[owner].0.lent(place)?).ok()
     }
 
-    /// Gives back what a graph alone has needed; weights stay.
+    /// Releases the memory that belongs to this graph alone. Weights stay.
     pub fn release(&mut self, ready: Ready) {
         for ((backend, _), buffers) in self.backends.iter_mut().zip(ready.buffers) {
             for buffer in buffers {
-                // A device that is lost has nothing to give back.
+                // A lost device has no memory to release.
                 let _ = backend.release(buffer);
             }
         }
     }
 }
 
-/// Whether the bytes of a node are in this backend's memory.
+/// Returns whether the bytes of a node are in this backend's memory.
 fn is_at(schedule: &Schedule, id: NodeId, backend: usize) -> bool {
     schedule.owners[id.index()] == Some(backend)
 }
 
-/// All that has to be computed, on the only backend.
+/// Assigns every node that must be computed to the only backend.
 fn everything(graph: &Graph, order: &[NodeId]) -> Vec<Option<usize>> {
     let mut placed = vec![None; graph.len()];
     for &id in order {
@@ -302,7 +302,7 @@ fn everything(graph: &Graph, order: &[NodeId]) -> Vec<Option<usize>> {
     placed
 }
 
-/// Uploads numbers that never change into one buffer.
+/// Uploads values that never change into one buffer.
 fn put_numbers(
     backend: &mut dyn Backend,
     graph: &Graph,
@@ -330,20 +330,20 @@ fn put_numbers(
 }
 
 impl Schedule {
-    /// How many copies there are.
+    /// Returns the number of copies.
     #[must_use]
     pub fn copies(&self) -> usize {
         self.splits.iter().map(|split| split.copies.len()).sum()
     }
 
-    /// Bytes that they take from one memory to another.
+    /// Returns the number of bytes that are copied between backends.
     #[must_use]
     pub fn copied_bytes(&self) -> usize {
         let copies = self.splits.iter().flat_map(|split| &split.copies);
         copies.map(|&copy| 4 * self.graph.layout(copy).elements()).sum()
     }
 
-    /// Copies and nodes in the order in which they run.
+    /// Returns copies and nodes in the order in which they run.
     #[must_use]
     pub fn order(&self) -> Vec<NodeId> {
         let both = |split: &Split| [&split.copies[..], &split.nodes[..]].concat();

@@ -1,5 +1,5 @@
-//! Day 4. A second backend where there is no device: the processor once more, with memory
-//! of its own. It counts, it can be made unable, and it can break down.
+//! Day 4. A second backend for machines without a GPU: the CPU again, with its own memory. It
+//! counts calls, its operations can be restricted, and it can be made to fail.
 
 use std::{
     collections::HashSet,
@@ -19,7 +19,7 @@ use crate::week4::{
     step::AnyStep,
 };
 
-/// What it can, and what has been asked of it.
+/// The backend's limits, and its counters.
 #[derive(Debug, Default)]
 pub struct Twin {
     cpu: Cpu,
@@ -27,67 +27,67 @@ pub struct Twin {
     reads_host: bool,
     alignment: Option<usize>,
     counts: Arc<Counts>,
-    /// Where weights lie that have been looked at: buffer and offset.
+    /// Weights that have been checked, by buffer and offset.
     seen: HashSet<(BufferId, usize)>,
 }
 
-/// How often, and how much.
+/// Counters of calls and bytes.
 #[derive(Debug, Default)]
 pub struct Counts {
     /// Calls of `allocate`.
     pub allocations: AtomicUsize,
-    /// Buffers that have not been given back.
+    /// Buffers that haven't been released.
     pub buffers: AtomicUsize,
     /// Calls of `host_pointer`.
     pub host_pointers: AtomicUsize,
     /// Calls of `upload`.
     pub uploads: AtomicUsize,
-    /// Their bytes.
+    /// Bytes of all uploads.
     pub uploaded: AtomicUsize,
     /// Calls of `download`.
     pub downloads: AtomicUsize,
     /// Calls of `compute`.
     pub submissions: AtomicUsize,
-    /// Calls that still succeed; 0 is for ever.
+    /// Calls before the device is lost. 0: never.
     pub lost_after: AtomicUsize,
 }
 
 impl Twin {
-    /// One that computes everything but these operations.
+    /// Creates a backend that supports everything but these operations.
     #[must_use]
     pub fn without(operations: &[&str]) -> Self {
         let lacks = operations.iter().map(|&name| name.to_owned()).collect();
         Self { lacks, ..Self::default() }
     }
 
-    /// The same with this many bytes of memory.
+    /// Limits its memory to this many bytes.
     #[must_use]
     pub fn with_limit(mut self, bytes: usize) -> Self {
         self.cpu = Cpu::with_limit(bytes);
         self
     }
 
-    /// The same, but it reads the memory of the program.
+    /// Lets it read the program's memory.
     #[must_use]
     pub fn with_host_pointers(mut self) -> Self {
         self.reads_host = true;
         self
     }
 
-    /// The same, but its places begin at multiples of this many bytes.
+    /// Aligns its places to multiples of this many bytes.
     #[must_use]
     pub fn with_alignment(mut self, bytes: usize) -> Self {
         self.alignment = Some(bytes);
         self
     }
 
-    /// What is counted, also while it is at work.
+    /// Returns the counters. They can be read while the backend is in use.
     #[must_use]
     pub fn counts(&self) -> Arc<Counts> {
         Arc::clone(&self.counts)
     }
 
-    /// A call: fails if the device has been lost.
+    /// Counts a call. Fails if the device has been lost.
     fn called(&self, counter: &AtomicUsize) -> Result<(), Fault> {
         counter.fetch_add(1, Ordering::Relaxed);
         match self.counts.lost_after.load(Ordering::Relaxed) {
@@ -165,7 +165,7 @@ impl Backend for Twin {
 }
 
 impl Twin {
-    /// That the weights which a node reads are in this memory, every byte.
+    /// Checks that all bytes of a node's weights are in this memory.
     fn has_weights(&mut self, work: &Work<'_>, id: NodeId) -> Result<(), Fault> {
         for &source in &work.graph.node(id).sources {
             let root = work.graph.root(source);

@@ -1,4 +1,4 @@
-//! Day 5. The device as a backend of day 4: nodes become kernels, and the nodes of a pass
+//! Day 5. The GPU as a backend of day 4. Each node becomes a kernel, and the nodes of a pass become
 //! one submission.
 
 use std::{collections::HashMap, mem};
@@ -22,36 +22,36 @@ use crate::{
     },
 };
 
-/// A graphics processor with the kernels of day 5.
+/// A GPU with the kernels of day 5.
 #[derive(Debug)]
 pub struct GpuBackend {
     gpu: &'static Gpu,
     kernels: Kernels<'static>,
-    /// By number; what has been released is empty.
+    /// Buffers by number. A released one is `None`.
     buffers: Vec<Option<Buffer>>,
     /// Keys and values of each layer that stores, `[positions, H, D]`.
     cache: HashMap<usize, [Buffer; 2]>,
 }
 
-/// What a pass reads besides the graph, in the device's memory.
+/// Input of a pass besides the graph, in the device's memory.
 struct Rows {
     tokens: Buffer,
-    /// `[rows, D/2]` pairs of cosine and sine.
+    /// Pairs of cosine and sine, `[rows, D/2]`.
     turns: Buffer,
     first: usize,
     n: usize,
 }
 
 impl GpuBackend {
-    /// On the device that the program shares.
+    /// Creates a backend on the device that the program shares.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no device.
     pub fn open() -> Result<Self> {
         Gpu::shared().map(Self::on)
     }
 
-    /// On this one.
+    /// Creates a backend on this device.
     #[must_use]
     pub fn on(gpu: &'static Gpu) -> Self {
         let (buffers, cache) = (Vec::new(), HashMap::new());
@@ -65,7 +65,7 @@ impl GpuBackend {
         part.map_err(|_| Fault::OutOfBounds { place, len: buffer.bytes() })
     }
 
-    /// Room for the keys and values of a layer.
+    /// Returns the buffers for the keys and values of a layer, and allocates them the first time.
     fn room(&mut self, layer: usize, step: &AnyStep<'_>) -> Result<[Buffer; 2]> {
         let sizes = step.cache.sizes();
         ensure!(
@@ -82,7 +82,7 @@ impl GpuBackend {
         Ok(room)
     }
 
-    /// What a pass has besides its graph.
+    /// Uploads the input of a pass besides its graph.
     fn rows(&self, step: &AnyStep<'_>) -> Result<Rows> {
         let first = step.rows.first().context("a pass without rows")?.position;
         let in_order = step.rows.iter().zip(first..).all(|(row, at)| row.position == at);
@@ -253,7 +253,7 @@ impl Backend for GpuBackend {
             self.record(&mut pass, work, id, &rows, step)
                 .map_err(|error| Failed::at(id, self.fault(&error)))?;
         }
-        // Which of the nodes it is, nobody says.
+        // The device doesn't say which of the nodes failed.
         let [first, last] = [first, last].map(|id| work.graph.told(id));
         let kernels = pass.kernels();
         let submitted =
@@ -276,7 +276,7 @@ impl Backend for GpuBackend {
 }
 
 impl GpuBackend {
-    /// What went wrong, in day 4's words, on one line.
+    /// Converts an error to day 4's type, with one line of text.
     fn fault(&self, error: &Error) -> Fault {
         if let Some(fault) = error.downcast_ref::<Fault>() {
             return fault.clone();

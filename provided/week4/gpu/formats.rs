@@ -1,8 +1,7 @@
-//! Day 5. Weights that are plain numbers, in the form of
-//! [`mat_vec`](crate::week4::gpu::mat_vec)'s formats: blocks of 32 whose scale is 1; and the kernels of a
-//! language model that have no arithmetic to teach.
+//! Day 5. Plain number types as formats of [`mat_vec`](crate::week4::gpu::mat_vec), in blocks of 32
+//! with a scale of 1; and the kernels of a language model that have no arithmetic to teach.
 
-/// f32.
+/// Reads f32 weights.
 pub const F32: &str = "
 fn scale(block: u32) -> f32 { return 1.0; }
 fn four(block: u32, i: u32) -> vec4<f32> {
@@ -16,7 +15,7 @@ fn four(block: u32, i: u32) -> vec4<f32> {
 }
 ";
 
-/// f16.
+/// Reads f16 weights.
 pub const F16: &str = "
 fn scale(block: u32) -> f32 { return 1.0; }
 fn four(block: u32, i: u32) -> vec4<f32> {
@@ -25,7 +24,7 @@ fn four(block: u32, i: u32) -> vec4<f32> {
 }
 ";
 
-/// bf16: the upper half of an f32.
+/// Reads bf16 weights, the upper half of an f32.
 pub const BF16: &str = "
 fn scale(block: u32) -> f32 { return 1.0; }
 fn four(block: u32, i: u32) -> vec4<f32> {
@@ -41,8 +40,8 @@ fn four(block: u32, i: u32) -> vec4<f32> {
 }
 ";
 
-/// The row of each token, after a format's text: `tokens [columns]` in the place of `x`,
-/// `result [columns, k]`. A thread for four numbers.
+/// Looks up the row of each token. It follows a format's text: `tokens [columns]` replaces `x`, →
+/// `result [columns, k]`. One thread per four elements.
 pub const EMBED: &str = "
 struct Sizes { k: u32, rows: u32, columns: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -69,8 +68,8 @@ fn main(
 }
 ";
 
-/// Heads turned to the position of their row: `a [rows, heads, d]`, `b [rows, d / 2]` pairs of
-/// cosine and sine. A thread for a pair.
+/// Rotates heads by the position of their row: `a [rows, heads, d]`, `b [rows, d / 2]` pairs of
+/// cosine and sine. One thread per pair.
 pub const ROPE: &str = "
 struct Sizes { d: u32, heads: u32, rows: u32, interleaved: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -99,7 +98,7 @@ fn main(
 }
 ";
 
-/// `a + b`, where `b` is one row for all of `a`'s: a bias.
+/// Adds a bias: `a + b`, where `b` is added to every row of `a`.
 pub const ADD_ROW: &str = "
 struct Sizes { n: u32, width: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -119,7 +118,8 @@ fn main(
 }
 ";
 
-/// Numbers from one place to another, also within a buffer, which no plain copy does.
+/// Copies elements from one place to another. Unlike a plain buffer copy, it also works within one
+/// buffer.
 pub const COPY: &str = "
 struct Sizes { n: u32, from_: u32, to: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;

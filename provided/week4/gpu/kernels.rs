@@ -1,4 +1,4 @@
-//! Day 5. All kernels of the day, compiled.
+//! Day 5. Compiles all kernels of the day.
 
 use std::{cell::RefCell, sync::Arc};
 
@@ -8,40 +8,41 @@ use tiny_llm_gpu::{Gpu, Kernel};
 
 use crate::week4::gpu::{attention, elementwise, formats, mat_mat, mat_vec, norm};
 
-/// Kernels, each compiled when it is first asked for: those of later tasks may still be missing.
+/// Kernels, each compiled when it is first requested, because those of later tasks may still be
+/// missing.
 #[derive(Debug)]
 pub struct Kernels<'a> {
-    /// Whose they are.
+    /// The device.
     pub gpu: &'a Gpu,
     compiled: RefCell<Vec<(Which, Arc<Kernel>)>>,
 }
 
-/// Which kernel.
+/// The kinds of kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
     /// `a + b`
     Add,
     /// `silu(a) · b`
     SiluGate,
-    /// Rows over their root mean square.
+    /// RMSNorm: divides each row by its root mean square.
     RmsNorm,
-    /// A matrix of this type times a few columns; see [`is_known`].
+    /// Multiplies a matrix of this type by a few columns; see [`is_known`].
     MatVec(TensorType),
-    /// The same, many columns.
+    /// Multiplies a matrix of this type by many columns.
     MatMat(TensorType),
-    /// Over the cache.
+    /// Attention over the cache.
     Attention,
-    /// Rows of a table of this type; provided.
+    /// Looks up rows of a table of this type; provided.
     Embed(TensorType),
-    /// Heads turned to their positions; provided.
+    /// RoPE: rotates heads by their positions; provided.
     Rope,
-    /// A bias; provided.
+    /// Adds a bias; provided.
     AddRow,
-    /// Numbers from one place to another; provided.
+    /// Copies elements from one place to another; provided.
     Copy,
 }
 
-/// Whether there are kernels for weights of this type.
+/// Returns whether there are kernels for weights of this type.
 #[must_use]
 pub fn is_known(tensor_type: TensorType) -> bool {
     use TensorType::{BF16, F16, F32, Q4_0, Q8_0};
@@ -49,7 +50,7 @@ pub fn is_known(tensor_type: TensorType) -> bool {
 }
 
 impl Which {
-    /// As it is called in messages: `mat_vec of Q8_0`.
+    /// Returns the name for messages, such as `mat_vec of Q8_0`.
     #[must_use]
     pub fn name(self) -> String {
         match self {
@@ -66,7 +67,8 @@ impl Which {
         }
     }
 
-    /// Its whole text, bindings and all, and how many buffers it reads.
+    /// Returns the kernel's whole text, including its bindings, and the number of buffers that it
+    /// reads.
     #[must_use]
     pub fn text(self) -> (String, usize) {
         let product = |tensor_type, main| {
@@ -102,22 +104,22 @@ fn format_of(tensor_type: TensorType) -> &'static str {
 }
 
 impl<'a> Kernels<'a> {
-    /// None is compiled yet.
+    /// Creates the set of kernels. None is compiled yet.
     #[must_use]
     pub fn new(gpu: &'a Gpu) -> Self {
         Self { gpu, compiled: RefCell::default() }
     }
 
-    /// Whether a kernel has been asked for.
+    /// Returns whether a kernel has been compiled.
     #[must_use]
     pub fn is_compiled(&self, which: Which) -> bool {
         self.compiled.borrow().iter().any(|(other, _)| *other == which)
     }
 
-    /// One of them.
+    /// Returns a kernel, and compiles it the first time.
     ///
     /// # Errors
-    /// What naga or the device says of its text.
+    /// If naga or the device rejects its text.
     pub fn get(&self, which: Which) -> Result<Arc<Kernel>> {
         if let Some((_, kernel)) = self.compiled.borrow().iter().find(|(other, _)| *other == which)
         {

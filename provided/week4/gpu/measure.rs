@@ -1,4 +1,4 @@
-//! Day 5. How fast the device reads, and what share of that each kernel has.
+//! Day 5. Measures how fast the device reads memory, and what fraction of that each kernel reaches.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::week4::gpu::{
     record::{DeviceMatrix, product},
 };
 
-/// Reads as much as `n` numbers, each once, and writes a sum for each thread.
+/// Reads `n` elements, each once, and writes one sum per thread.
 const READ: &str = "
 struct Sizes { n: u32, threads: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -29,24 +29,25 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ";
 
-/// What one kernel did in a second.
+/// Speed of one kernel.
 #[derive(Debug, Clone)]
 pub struct Measured {
-    /// Which, and of what size.
+    /// The kernel and its size.
     pub what: String,
-    /// Bytes of weights, or numbers, that it read in a second.
+    /// Bytes of weights, or of elements, read per second.
     pub bytes: f64,
-    /// Multiply-adds in a second.
+    /// Multiply-adds per second.
     pub multiply_adds: f64,
 }
 
-/// How long each is run.
+/// How long each kernel is run.
 const TIME: Duration = Duration::from_millis(400);
 
-/// The device's reading, a product of each format with one column, and one with 64.
+/// Measures the device's reading speed, and for each format a product with one column and one
+/// with 64.
 ///
 /// # Errors
-/// If the device is lost, or has no room.
+/// If the device is lost or its memory is too small.
 pub fn measure(gpu: &Gpu) -> Result<Vec<Measured>> {
     let kernels = Kernels::new(gpu);
     let mut all = vec![reading(gpu)?];
@@ -91,7 +92,7 @@ fn reading(gpu: &Gpu) -> Result<Measured> {
     Ok(Measured { what, bytes: (4 * n) as f64 / seconds, multiply_adds: 0.0 })
 }
 
-/// Seconds that it takes once, in submissions of several.
+/// Returns the seconds per run, in submissions of several runs.
 fn timed(gpu: &Gpu, record: impl Fn(&mut Pass<'_>) -> Result<()>) -> Result<f64> {
     let run = |times: usize| -> Result<f64> {
         let start = Instant::now();

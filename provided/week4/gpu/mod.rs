@@ -1,4 +1,4 @@
-//! What week4/gpu gives.
+//! Provided code of week4/gpu.
 
 pub mod backend;
 pub mod formats;

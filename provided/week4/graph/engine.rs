@@ -1,5 +1,4 @@
-//! Day 2. A model that is run as a graph: the same rows, the same cache and the same plan
-//! as week 2's.
+//! Day 2. Runs a model as a graph, with the rows, cache and plan of week 2.
 
 use std::sync::Arc;
 
@@ -26,17 +25,17 @@ use crate::week4::{
 /// A graph with its order.
 #[derive(Debug)]
 pub struct Built {
-    /// All nodes.
+    /// The graph.
     pub graph: Graph,
-    /// In which order they are computed.
+    /// The order in which nodes are computed.
     pub order: Vec<NodeId>,
-    /// `[V, wanted]`
+    /// Logits, `[V, wanted]`.
     pub logits: NodeId,
     shape: PassShape,
 }
 
 impl Built {
-    /// The graph of a model for a pass of this size.
+    /// Builds the graph of a model for a pass of this size.
     ///
     /// # Errors
     /// As [`build`].
@@ -47,19 +46,19 @@ impl Built {
     }
 }
 
-/// Runs passes. As long as they have one size, no graph is built and nothing is allocated.
+/// Runs passes. While the size of passes stays the same, it builds no graph and allocates nothing.
 #[derive(Debug, Default)]
 pub struct GraphEngine {
     built: Option<Built>,
     executor: Executor,
-    /// In an arena, and where each node lies there.
+    /// Execution in an arena, and the plan of the current graph.
     planned: Option<(PlannedExecutor, Option<MemoryPlan>)>,
-    /// On backends (day 4).
+    /// Execution on backends (day 4).
     scheduled: Option<Scheduled>,
     graphs: usize,
 }
 
-/// A graph on backends, and what came out of it last, if its backend does not lend it.
+/// A graph on backends, and its last logits if their backend doesn't lend them.
 #[derive(Debug)]
 struct Scheduled {
     scheduler: Scheduler,
@@ -69,30 +68,30 @@ struct Scheduled {
 }
 
 impl GraphEngine {
-    /// The same in one arena.
+    /// Creates an engine that runs graphs in one arena.
     #[must_use]
     pub fn planned() -> Self {
         Self { planned: Some((PlannedExecutor::default(), None)), ..Self::default() }
     }
 
-    /// The same on backends.
+    /// Creates an engine that runs graphs on backends.
     #[must_use]
     pub fn on(scheduler: Scheduler, wishes: Wishes) -> Self {
         let scheduled = Scheduled { scheduler, wishes, ready: None, logits: Vec::new() };
         Self { scheduled: Some(scheduled), ..Self::default() }
     }
 
-    /// The backends, if it runs on such.
+    /// Returns the scheduler, if the engine runs on backends.
     #[must_use]
     pub fn scheduler(&self) -> Option<&Scheduler> {
         self.scheduled.as_ref().map(|scheduled| &scheduled.scheduler)
     }
 
-    /// As [`Model::forward`]: logits `[n, V]` of the `n` rows that want them.
+    /// Computes logits `[n, V]` for the `n` rows marked for logits, like [`Model::forward`].
     ///
     /// # Errors
-    /// As [`build`] and [`Step::check`], and if no row wants logits; on backends as [`Scheduler::prepare`] and
-    /// [`Scheduler::run`].
+    /// As [`build`] and [`Step::check`]. Also if no row is marked for logits. On backends, as
+    /// [`Scheduler::prepare`] and [`Scheduler::run`].
     pub fn forward(
         &mut self,
         model: &Model,
@@ -123,8 +122,8 @@ impl GraphEngine {
         Ok(self.logits_behind(rows, cache))
     }
 
-    /// Builds the graph of a pass of this size, if the last pass was of another, and finds a place
-    /// for everything; says whether it did.
+    /// Builds and places the graph for a pass of this size, unless the last pass had the same size.
+    /// Returns whether it did.
     fn prepare(&mut self, model: &Model, shape: PassShape) -> Result<bool> {
         if self.built.as_ref().is_some_and(|built| built.shape == shape) {
             return Ok(false);
@@ -143,8 +142,8 @@ impl GraphEngine {
         Ok(true)
     }
 
-    /// Who computes what in a pass of this size, once it is ready to run; `None` if this engine
-    /// does not run on backends.
+    /// Returns how a pass of this size is divided among the backends, once it's ready to run.
+    /// `None` if this engine doesn't run on backends.
     ///
     /// # Errors
     /// As [`Scheduler::prepare`].
@@ -153,7 +152,7 @@ impl GraphEngine {
         Ok(self.scheduled.as_ref().and_then(|scheduled| scheduled.ready.as_ref()))
     }
 
-    /// Counts the positions of a pass that is over.
+    /// Advances the cache past the rows of a finished pass, and returns its logits.
     fn logits_behind(&self, rows: &[Row], cache: &mut impl KvCache) -> &[f32] {
         for row in rows {
             cache.advance(row.sequence, row.position);
@@ -161,7 +160,7 @@ impl GraphEngine {
         self.logits()
     }
 
-    /// How many graphs have been built.
+    /// Returns how many graphs have been built.
     #[must_use]
     pub fn graphs(&self) -> usize {
         self.graphs
@@ -169,7 +168,7 @@ impl GraphEngine {
 }
 
 impl Scheduled {
-    /// A graph of another size.
+    /// Prepares a graph of another size.
     fn prepare(&mut self, built: &Built) -> Result<()> {
         if let Some(ready) = self.ready.take() {
             self.scheduler.release(ready);
@@ -197,7 +196,7 @@ impl Scheduled {
     }
 }
 
-/// One sequence, as week 2's `Session`.
+/// One sequence, like week 2's `Session`.
 pub struct GraphSession {
     model: Arc<Model>,
     plan: Arc<Plan>,
@@ -208,7 +207,7 @@ pub struct GraphSession {
 }
 
 impl GraphSession {
-    /// Room for one sequence of `context` tokens.
+    /// Creates a session for one sequence of at most `context` tokens.
     #[must_use]
     pub fn new(model: Arc<Model>, plan: Arc<Plan>, context: usize, cache_type: CacheType) -> Self {
         let c = &model.config;
@@ -224,27 +223,27 @@ impl GraphSession {
         Self { model, plan, cache, tokens, rows, engine }
     }
 
-    /// The same in one arena.
+    /// Makes the session run in one arena.
     #[must_use]
     pub fn in_an_arena(mut self) -> Self {
         self.engine = GraphEngine::planned();
         self
     }
 
-    /// The same on backends, the preferred one first.
+    /// Makes the session run on backends, the preferred one first.
     #[must_use]
     pub fn on(mut self, scheduler: Scheduler) -> Self {
         self.engine = GraphEngine::on(scheduler, Wishes::default());
         self
     }
 
-    /// The backends, if it runs on such.
+    /// Returns the scheduler, if the session runs on backends.
     #[must_use]
     pub fn scheduler(&self) -> Option<&Scheduler> {
         self.engine.scheduler()
     }
 
-    /// As [`GraphEngine::divided`], of a pass of this many rows of which the last wants logits.
+    /// Like [`GraphEngine::divided`], for a pass of this many rows whose last row has logits.
     ///
     /// # Errors
     /// As [`GraphEngine::divided`].
@@ -252,11 +251,11 @@ impl GraphSession {
         self.engine.divided(&self.model, PassShape { rows, wanted: 1 })
     }
 
-    /// The logits `[V]` after the last of these tokens. What they have in common with the last
-    /// call's is not computed again; the rest goes through in chunks of at most `chunk` rows.
+    /// Returns the logits `[V]` after the last of these tokens. The common prefix with the last
+    /// call's tokens isn't computed again. The rest is computed in chunks of at most `chunk` rows.
     ///
     /// # Errors
-    /// If there are none, or one or its position is out of range.
+    /// If there are no tokens, or a token or its position is out of range.
     pub fn logits_after(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         ensure!(!tokens.is_empty(), "there are no tokens to start from");
         let same = self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count();
@@ -282,10 +281,10 @@ impl GraphSession {
 }
 
 impl GraphEngine {
-    /// What the last pass returned.
+    /// Returns the logits of the last pass.
     ///
     /// # Panics
-    /// If there was none.
+    /// If there was no pass.
     #[must_use]
     pub fn logits(&self) -> &[f32] {
         if let Some(scheduled) = &self.scheduled {

@@ -1,4 +1,4 @@
-//! Day 2. What each operation is in week 2's kernels.
+//! Day 2. Implements each operation with week 2's kernels.
 
 use crate::week2::{
     kernels::{
@@ -18,10 +18,10 @@ use crate::week4::{
     strided::Strided,
 };
 
-/// The numbers of a node, or of the node that it is a view of.
+/// Returns the values of a node, or of its root if it is a view.
 ///
 /// # Panics
-/// If they have not been computed.
+/// If they haven't been computed.
 pub(crate) fn values<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) -> &'a [f32] {
     let root = graph.root(id);
     if let Op::Values(values) = &graph.node(root).op {
@@ -37,10 +37,10 @@ pub(crate) fn values<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) 
     found
 }
 
-/// The numbers of a node's sources; weights, views of them, and tokens have none.
+/// Returns the values of a node's sources. They are empty for weights, views of weights, and tokens.
 ///
 /// # Panics
-/// If they have not been computed.
+/// If they haven't been computed.
 pub(crate) fn sources<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) -> [&'a [f32]; 2] {
     let mut sources = [&[][..]; 2];
     for (numbers, &source) in sources.iter_mut().zip(&graph.node(id).sources) {
@@ -51,7 +51,7 @@ pub(crate) fn sources<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>])
     sources
 }
 
-/// Numbers in the order of their indices, wherever they lie.
+/// Copies elements in the order of their indices, whatever their layout.
 pub(crate) fn copy(layout: Layout, values: &[f32], out: &mut [f32]) {
     if layout.is_contiguous() {
         out.copy_from_slice(values);
@@ -61,7 +61,7 @@ pub(crate) fn copy(layout: Layout, values: &[f32], out: &mut [f32]) {
     }
 }
 
-/// The same, shared among threads if rows follow one another.
+/// Like `copy`, on several threads if rows follow one another.
 pub(crate) fn copy_rows(team: &Team, layout: Layout, values: &[f32], out: &mut [f32]) {
     if !layout.is_contiguous() {
         return copy(layout, values, out);
@@ -72,8 +72,7 @@ pub(crate) fn copy_rows(team: &Team, layout: Layout, values: &[f32], out: &mut [
     });
 }
 
-/// Computes a node other than a product from its [`sources`]: `out` has as many numbers as come out
-/// of it.
+/// Computes a node other than a product from its [`sources`]. `out` has the length of its result.
 pub(crate) fn compute<C: StepCache + ?Sized>(
     graph: &Graph,
     id: NodeId,
@@ -157,8 +156,8 @@ pub(crate) fn compute<C: StepCache + ?Sized>(
     }
 }
 
-/// Whether a sum's second side, these numbers, is a single row, or has all of the first's: a column
-/// of as many numbers as a row has is neither.
+/// Returns whether the second operand `y` of a sum is a single row or has all elements of the
+/// first. A column that happens to have as many elements as a row is neither.
 fn is_by_rows(graph: &Graph, id: NodeId, y: &[f32]) -> bool {
     let node = graph.node(id);
     let b = graph.layout(node.sources[1]);
@@ -166,10 +165,11 @@ fn is_by_rows(graph: &Graph, id: NodeId, y: &[f32]) -> bool {
         && (y.len() == node.layout.ne[0] || y.len() == node.layout.elements())
 }
 
-/// Numbers of a row that are looked at together where a result overwrites its source.
+/// Elements of a row that are processed at a time when a result overwrites its source.
 const PART: usize = 256;
 
-/// Computes a node over its first source: `out` holds that one's numbers, `other` the second's.
+/// Computes a node in the memory of its first source: `out` holds the first source's values,
+/// `other` the second's.
 pub(crate) fn overwrite<C: StepCache + ?Sized>(
     graph: &Graph,
     id: NodeId,
@@ -215,7 +215,7 @@ pub(crate) fn overwrite<C: StepCache + ?Sized>(
     }
 }
 
-/// Day 1's product of two nodes of which none is a weight; the first may be a view of one.
+/// Computes day 1's product of two nodes that aren't weights. The first may be a view of one.
 pub(crate) fn product_of_values(
     graph: &Graph,
     nodes: [NodeId; 2],
@@ -234,11 +234,11 @@ pub(crate) fn product_of_values(
 }
 
 impl Graph {
-    /// The most elements in a block of those weights that are multiplied with this node.
+    /// Returns the most elements in a block of the weights that are multiplied by this node.
     #[must_use]
     pub fn longest_block(&self, input: NodeId) -> usize {
         let known = self.blocks.get_or_init(|| self.longest_blocks());
-        // A graph that has grown since is looked at again.
+        // If the graph has grown since, compute it again.
         if known.len() == self.len() {
             known[input.index()]
         } else {

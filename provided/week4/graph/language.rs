@@ -1,4 +1,4 @@
-//! Day 2. The nodes that only a language model has.
+//! Day 2. Nodes that only a language model has.
 
 use anyhow::{Result, ensure};
 use tiny_llm_formats::gguf::TensorType;
@@ -10,16 +10,16 @@ use crate::week4::{
 };
 
 impl Graph {
-    /// The token of each of `rows` rows, a leaf.
+    /// Adds a leaf: the token of each of `rows` rows.
     ///
     /// # Errors
-    /// If there are no rows.
+    /// If `rows` is 0.
     pub fn tokens(&mut self, rows: usize) -> Result<NodeId> {
         let layout = Layout::new(TensorType::F32, &[rows])?;
         self.push(Op::Tokens, &[], layout)
     }
 
-    /// The row of each token: `table [E, V]`, `tokens [T]` → `[E, T]`.
+    /// Adds an embedding, the row of each token: `table [E, V]`, `tokens [T]` → `[E, T]`.
     ///
     /// # Errors
     /// As [`Layout::new`].
@@ -29,10 +29,10 @@ impl Graph {
         self.push(Op::Embed, &[table, tokens], layout)
     }
 
-    /// Norms each row of `x`; the weight is a leaf.
+    /// Adds an RMSNorm of each row of `x`. The weight becomes a leaf.
     ///
     /// # Errors
-    /// If a row is not as long as the weight, or `x` is not contiguous f32.
+    /// If a row isn't as long as the weight, or `x` isn't contiguous f32.
     pub fn rms_norm(&mut self, x: NodeId, weight: &[f32], eps: f32) -> Result<NodeId> {
         let layout = self.layout(x);
         ensure!(
@@ -46,10 +46,10 @@ impl Graph {
         self.push(Op::RmsNorm { eps }, &[x, weight], fresh)
     }
 
-    /// Turns the heads `[D, H, T]` of each row to its position.
+    /// Adds a RoPE that rotates the heads `[D, H, T]` of each row by its position.
     ///
     /// # Errors
-    /// If `x` is not contiguous f32.
+    /// If `x` isn't contiguous f32.
     pub fn rope(&mut self, x: NodeId) -> Result<NodeId> {
         let layout = self.layout(x);
         ensure!(layout.is_plain(), "rope of {}: expected contiguous f32", self.told(x));
@@ -57,10 +57,10 @@ impl Graph {
         self.push(Op::Rope, &[x], fresh)
     }
 
-    /// `silu(gate) · up`.
+    /// Adds a gate, `silu(gate) · up`.
     ///
     /// # Errors
-    /// If the sizes differ, or one is not contiguous f32.
+    /// If the sizes differ, or an input isn't contiguous f32.
     pub fn silu_gate(&mut self, gate: NodeId, up: NodeId) -> Result<NodeId> {
         let (left, right) = (self.layout(gate), self.layout(up));
         ensure!(
@@ -73,10 +73,10 @@ impl Graph {
         self.push(Op::SiluGate, &[gate, up], fresh)
     }
 
-    /// Puts keys and values `[D, H, T]` of all rows into a layer of the cache.
+    /// Adds a node that stores keys and values `[D, H, T]` of all rows in a layer of the cache.
     ///
     /// # Errors
-    /// If the sizes differ, or one is not contiguous f32.
+    /// If the sizes differ, or an input isn't contiguous f32.
     pub fn store(&mut self, layer: usize, keys: NodeId, values: NodeId) -> Result<NodeId> {
         let (left, right) = (self.layout(keys), self.layout(values));
         ensure!(
@@ -89,11 +89,11 @@ impl Graph {
         self.push(Op::Store { layer }, &[keys, values], done)
     }
 
-    /// Attention of queries `[D, H_q, T]` over a layer of the cache, after what stores the rows'
-    /// own keys and values there: `[H_q·D, T]`.
+    /// Adds attention of queries `[D, H_q, T]` over a layer of the cache → `[H_q·D, T]`. `stored`
+    /// is the node that stores the rows' own keys and values there.
     ///
     /// # Errors
-    /// If the queries are not contiguous f32, or nothing is stored in this layer.
+    /// If the queries aren't contiguous f32, or `stored` doesn't store in this layer.
     pub fn attend(&mut self, layer: usize, queries: NodeId, stored: NodeId) -> Result<NodeId> {
         let from = self.layout(queries);
         let is_stored =
@@ -109,10 +109,10 @@ impl Graph {
         self.push(Op::Attend { layer }, &[queries, stored], fresh)
     }
 
-    /// Of the rows `[E, T]`, those whose logits are wanted; how many that is, is known.
+    /// Adds a selection: from `x [E, T]`, the rows whose logits are needed → `[E, rows]`.
     ///
     /// # Errors
-    /// If they are more than there are, or `x` is not contiguous f32.
+    /// If `rows` is more than `T`, or `x` isn't contiguous f32.
     pub fn wanted(&mut self, x: NodeId, rows: usize) -> Result<NodeId> {
         let [e, all, ..] = self.layout(x).ne;
         ensure!(

@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Graph {
-    /// Makes the names of all nodes that follow begin with this.
+    /// Sets the prefix for the names of all following nodes.
     pub fn prefix(&mut self, prefix: &str) {
         prefix.clone_into(&mut self.prefix);
     }
@@ -37,7 +37,7 @@ impl Graph {
         }
     }
 
-    /// A matrix of the model, a leaf: `[cols, rows]`.
+    /// Adds a leaf: a matrix of the model, `[cols, rows]`.
     ///
     /// # Errors
     /// As [`Layout::new`].
@@ -46,10 +46,10 @@ impl Graph {
         self.push(Op::Weight(matrix.clone()), &[], layout)
     }
 
-    /// Numbers, a leaf.
+    /// Adds a leaf: values.
     ///
     /// # Errors
-    /// If there are not as many as the sizes say; and as [`Layout::new`].
+    /// If their number doesn't match the sizes; also as [`Layout::new`].
     pub fn values(&mut self, sizes: &[usize], values: &[f32]) -> Result<NodeId> {
         let layout = Layout::new(TensorType::F32, sizes)?;
         ensure!(
@@ -61,7 +61,7 @@ impl Graph {
         self.push(Op::Values(values.to_vec()), &[], layout)
     }
 
-    /// Axis `i` becomes axis `axes[i]`; a view.
+    /// Adds a view in which axis `i` of `x` is axis `axes[i]`.
     ///
     /// # Errors
     /// As [`Layout::permute`].
@@ -71,10 +71,10 @@ impl Graph {
         self.push(Op::Permute, &[x], layout)
     }
 
-    /// A copy in which the elements follow one another.
+    /// Adds a contiguous copy.
     ///
     /// # Errors
-    /// If the node is not f32.
+    /// If the node isn't f32.
     pub fn contiguous(&mut self, x: NodeId) -> Result<NodeId> {
         let from = self.layout(x);
         ensure!(
@@ -102,7 +102,7 @@ impl Graph {
 }
 
 impl Layout {
-    /// Whether it is f32, one number after the other.
+    /// Returns whether it is contiguous f32.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.tensor_type == TensorType::F32 && self.is_contiguous()

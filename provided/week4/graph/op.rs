@@ -1,4 +1,4 @@
-//! Day 2. What a node can compute.
+//! Day 2. The operations of nodes.
 
 use crate::week2::matrix::Matrix;
 
@@ -7,49 +7,50 @@ use crate::week2::matrix::Matrix;
 pub enum Op {
     /// Leaf: a matrix of the model.
     Weight(Matrix),
-    /// Leaf: numbers.
+    /// Leaf: values.
     Values(Vec<f32>),
     /// Leaf: the token of each row.
     Tokens,
-    /// View: other sizes.
+    /// View with other sizes.
     Reshape,
-    /// View: axes in another order.
+    /// View with the axes in another order.
     Permute,
-    /// A copy without gaps.
+    /// Contiguous copy.
     Contiguous,
-    /// `[E, V]`, tokens `[T]` → `[E, T]`.
+    /// Embedding: `[E, V]`, tokens `[T]` → `[E, T]`.
     Embed,
-    /// Rows times rows.
+    /// Product: rows times rows.
     MulMat,
-    /// The second broadcasts to the first.
+    /// Sum. The second source broadcasts to the first.
     Add,
-    /// Each row over its root mean square, times a weight: `x`, weight `[ne0]`.
+    /// RMSNorm of each row: `x`, weight `[ne0]`.
     RmsNorm {
-        /// Added to the mean square.
+        /// Constant added to the mean square.
         eps: f32,
     },
-    /// Each head `[D, H, T]` turned to the position of its row.
+    /// RoPE: rotates each head `[D, H, T]` by the position of its row.
     Rope,
     /// `silu(gate) · up`
     SiluGate,
-    /// Keys and values of all rows go into the cache. What comes out says that they are there.
+    /// Stores keys and values of all rows in the cache. The result only orders the nodes that read
+    /// them.
     Store {
-        /// Of the cache.
+        /// Layer of the cache.
         layer: usize,
     },
-    /// Queries `[D, H_q, T]` over the cache, once keys and values are stored → `[H_q·D, T]`.
+    /// Attention of queries `[D, H_q, T]` over the cache, after a `Store` → `[H_q·D, T]`.
     Attend {
-        /// Of the cache.
+        /// Layer of the cache.
         layer: usize,
     },
-    /// The rows whose logits are wanted.
+    /// Selects the rows whose logits are needed.
     Wanted,
-    /// The same numbers in another backend's memory.
+    /// Copies a result to another backend's memory.
     Copy,
 }
 
 impl Op {
-    /// What a backend may be asked to compute, as it is drawn.
+    /// Names of the operations that a backend may be given, as pictures show them.
     pub const NAMES: [&str; 10] = [
         "contiguous",
         "embed",
@@ -63,7 +64,7 @@ impl Op {
         "wanted",
     ];
 
-    /// As it is drawn.
+    /// Returns the name that pictures show.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -86,13 +87,13 @@ impl Op {
         }
     }
 
-    /// Whether nothing has to be computed because the values are there: a leaf.
+    /// Returns whether it is a leaf: its values exist already.
     #[must_use]
     pub fn is_leaf(&self) -> bool {
         matches!(self, Self::Weight(_) | Self::Values(_) | Self::Tokens)
     }
 
-    /// Whether nothing has to be computed because the bytes are the source's.
+    /// Returns whether it is a view: its bytes are the source's.
     #[must_use]
     pub fn is_view(&self) -> bool {
         matches!(self, Self::Reshape | Self::Permute)

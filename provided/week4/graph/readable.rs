@@ -1,4 +1,4 @@
-//! Day 2. Which nodes an operation can read: not all of them are numbers.
+//! Day 2. Which nodes an operation can read: not all of them have values.
 
 use anyhow::{Result, ensure};
 
@@ -8,17 +8,17 @@ use crate::week4::{
 };
 
 impl Graph {
-    /// Whether an operation can read these nodes: whether each has what it wants there. Almost all
-    /// want numbers. A weight's bytes are read by a product, as its first source or through views,
-    /// and by an embedding, as its table; tokens by an embedding alone; that something is stored, by
-    /// an attention alone. How many sources there are, and their sizes, is the business of whoever
-    /// makes the node.
+    /// Checks that an operation can read these nodes. Most operations need values. The exceptions:
+    /// a weight can be read by a product (as its first source, also through views) and by an
+    /// embedding (as its table). Tokens can be read only by an embedding, and a `store` only by an
+    /// `attend`. The number of sources and their sizes are checked by the function that creates the
+    /// node.
     ///
     /// # Errors
     /// One line that names the operation and its sources with their sizes.
     ///
     /// # Panics
-    /// If a source is no node of this graph.
+    /// If a source isn't a node of this graph.
     pub fn check_sources(&self, op: &Op, sources: &[NodeId]) -> Result<()> {
         let what = || {
             let told: Vec<String> = sources.iter().map(|&id| self.told(id)).collect();

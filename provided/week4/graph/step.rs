@@ -1,4 +1,4 @@
-//! Day 2. What a pass has besides its graph.
+//! Day 2. The input of a pass besides its graph.
 
 use anyhow::{Result, ensure};
 
@@ -14,24 +14,24 @@ use crate::week4::{
     op::Op,
 };
 
-/// What a pass over a graph has besides the graph.
+/// The input of a pass over a graph, besides the graph.
 pub struct Step<'a, C: ?Sized> {
-    /// What is asked for.
+    /// The rows to compute.
     pub rows: &'a [Row],
-    /// Where keys and values are.
+    /// The cache for keys and values.
     pub cache: &'a mut C,
-    /// How it is computed.
+    /// The plan by which it's computed.
     pub plan: &'a Plan,
-    /// The table that heads are turned by, and which numbers turn together.
+    /// The table of angles, and which elements of a head are rotated together.
     pub rope: (&'a RopeTable, RopeLayout),
 }
 
 impl<C: StepCache + ?Sized> Step<'_, C> {
-    /// Whether this order of a graph can be computed in this step: as many rows, tokens that the
-    /// table has, heads and layers that the cache has room for.
+    /// Checks that the nodes of this order can be computed in this step: the number of rows, token
+    /// ids within the table, and the heads and layers of the cache.
     ///
     /// # Errors
-    /// One line that names the node, its operation, what it reads and what does not fit.
+    /// One line that names the node, its operation, its sources and the mismatch.
     pub fn check(&self, graph: &Graph, order: &[NodeId]) -> Result<()> {
         let rows = self.rows.len();
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = self.cache.sizes();
@@ -39,7 +39,7 @@ impl<C: StepCache + ?Sized> Step<'_, C> {
             let node = graph.node(id);
             let what = || graph.told_with_sources(id);
             let of = |i: usize| graph.layout(node.sources[i]).ne;
-            // What is found, and what is expected.
+            // Pairs of found and expected sizes.
             let sizes: &[([usize; 4], [usize; 4])] = match &node.op {
                 Op::Tokens => &[(node.layout.ne, [rows, 1, 1, 1])],
                 Op::Rope => &[(of(0), [self.rope.0.head_dim(), of(0)[1], rows, 1])],
@@ -89,18 +89,18 @@ impl<C: StepCache + ?Sized> Step<'_, C> {
     }
 }
 
-/// A step whose cache may be of any kind, which only shows when it runs (day 4).
+/// A step with a cache of any type, known only at run time (day 4).
 pub type AnyStep<'a> = Step<'a, dyn StepCache + 'a>;
 
-/// What a step asks of its cache, of whatever kind that is.
+/// The operations of a cache, of any type, that a step uses.
 pub trait StepCache {
-    /// Its sizes.
+    /// Returns its sizes.
     fn sizes(&self) -> CacheShape;
 
-    /// As [`KvCache::write`].
+    /// Writes a row's keys and values, like [`KvCache::write`].
     fn put(&mut self, layer: usize, row: &Row, keys: &[f32], values: &[f32]);
 
-    /// As [`attend`].
+    /// Computes attention over a layer, like [`attend`].
     fn answer(&self, plan: &Plan, layer: usize, queries: Queries<'_>, out: &mut [f32]);
 }
 

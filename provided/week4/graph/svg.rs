@@ -1,5 +1,5 @@
-//! Day 2. A graph as a picture: every node below all that it reads, and the residual stream in a
-//! column of its own, on the left.
+//! Day 2. Draws a graph: every node is below all its sources, and the residual stream is the first
+//! column.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ const BOX: (usize, usize) = (150, 40);
 const PITCH: (usize, usize) = (184, 72);
 const STREAM: &str = "#d98200";
 
-/// Draws the nodes of an order as SVG. A leaf stands just above the first node that reads it.
+/// Draws the nodes of an order as SVG. A leaf is just above the first node that reads it.
 #[must_use]
 pub fn svg(graph: &Graph, order: &[NodeId]) -> String {
     let stream = residual_stream(graph, order);
@@ -64,7 +64,7 @@ pub fn svg(graph: &Graph, order: &[NodeId]) -> String {
     text + "</svg>\n"
 }
 
-/// Returns the residual stream: what `embed` gives, and each sum to which it is added.
+/// Returns the residual stream: the result of `embed`, and each sum that adds to it.
 fn residual_stream(graph: &Graph, order: &[NodeId]) -> Vec<NodeId> {
     let mut stream: Vec<NodeId> = Vec::new();
     for &id in order {
@@ -91,7 +91,7 @@ fn route(from: (usize, usize), to: (usize, usize), straight: bool, lane: usize) 
     format!("M{x1} {y1} V{below} H{gap} V{above} H{x2} V{y2}")
 }
 
-/// Returns column and line of each node. The first column is the residual stream's.
+/// Returns the column and line of each node. The first column is for the residual stream.
 fn places(graph: &Graph, order: &[NodeId], stream: &[NodeId]) -> Vec<(usize, usize)> {
     let mut lines = vec![0; graph.len()];
     for &id in order {

@@ -1,4 +1,4 @@
-//! Day 1. A tensor: bytes, and where its elements lie among them.
+//! Day 1. A tensor: bytes, and a layout that says where each element is.
 
 use anyhow::{Result, ensure};
 
@@ -8,31 +8,31 @@ use crate::week4::layout::{AXES, Layout};
 /// A tensor in bytes that it borrows.
 #[derive(Debug, Clone, Copy)]
 pub struct Strided<'a> {
-    /// Where its elements lie.
+    /// The position of each element in the bytes.
     pub layout: Layout,
     bytes: &'a [u8],
 }
 
 impl<'a> Strided<'a> {
-    /// The tensor of this layout in these bytes.
+    /// Creates a tensor with this layout over these bytes.
     ///
     /// # Errors
-    /// If they are too few.
+    /// If there are too few bytes.
     pub fn new(layout: Layout, bytes: &'a [u8]) -> Result<Self> {
         let (end, len) = (layout.end(), bytes.len());
         ensure!(end <= len, "{layout}: found {len} bytes, expected {end}");
         Ok(Self { layout, bytes })
     }
 
-    /// The same bytes, seen through another layout.
+    /// Returns the same bytes with another layout.
     ///
     /// # Errors
-    /// If it leads beyond them.
+    /// If the layout goes beyond the bytes.
     pub fn with(&self, layout: Layout) -> Result<Self> {
         Self::new(layout, self.bytes)
     }
 
-    /// The bytes of the block that holds this element.
+    /// Returns the bytes of the block that holds this element.
     ///
     /// # Panics
     /// If an index is beyond its axis.
@@ -41,7 +41,7 @@ impl<'a> Strided<'a> {
         &self.bytes[self.layout.byte_of(index)..][..self.layout.tensor_type.block_bytes()]
     }
 
-    /// The bytes of the row that begins with this element, where rows lie in one piece.
+    /// Returns the bytes of the row that begins with this element. Rows must be contiguous.
     ///
     /// # Panics
     /// If an index is beyond its axis.
@@ -51,15 +51,15 @@ impl<'a> Strided<'a> {
         &self.bytes[self.layout.byte_of(index)..][..len]
     }
 
-    /// The same as f32.
+    /// Decodes a row to f32.
     ///
     /// # Panics
-    /// As [`Strided::row`]; if `out` has another length than a row.
+    /// As [`Strided::row`]. Also if `out` isn't as long as a row.
     pub fn read_row(&self, index: [usize; AXES], out: &mut [f32]) {
         dequantize_row(self.layout.tensor_type, self.row(index), out);
     }
 
-    /// All elements as f32, axis 0 first.
+    /// Returns all elements as f32, axis 0 fastest.
     #[must_use]
     pub fn to_f32(&self) -> Vec<f32> {
         let len = self.layout.tensor_type.block_len();
@@ -70,7 +70,7 @@ impl<'a> Strided<'a> {
         out
     }
 
-    /// The index of the first element of every block, axis 0 first.
+    /// Returns the index of the first element of every block, axis 0 fastest.
     pub fn blocks(&self) -> impl Iterator<Item = [usize; AXES]> + use<> {
         let Layout { ne, tensor_type, .. } = self.layout;
         let len = tensor_type.block_len();

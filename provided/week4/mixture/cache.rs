@@ -1,4 +1,4 @@
-//! Day 6. A cache for one sequence in pages, whose layers with a window give pages back.
+//! Day 6. A paged cache for one sequence, in which layers with a sliding window return pages.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use crate::{
     week3::pool::BlockPool,
 };
 
-/// Positions of a page.
+/// Positions per page.
 pub const PAGE: usize = TILE;
 
-/// Keys and values of one sequence. Every layer takes pages of its own, all from one pool.
+/// Keys and values of one sequence. Every layer has its own pages, all from one pool.
 #[derive(Debug)]
 pub struct WindowedCache {
     shape: CacheShape,
-    /// `[pages, H, PAGE, D]`
+    /// Keys, `[pages, H, PAGE, D]`.
     keys: Numbers,
     values: Numbers,
     tables: Vec<PageTable>,
@@ -28,8 +28,8 @@ pub struct WindowedCache {
 }
 
 impl WindowedCache {
-    /// Room for one sequence of `shape.capacity`, of which at most `chunk` positions come in one
-    /// pass. `windows`: one for each layer.
+    /// Creates a cache for one sequence of at most `shape.capacity` positions, of which one pass
+    /// adds at most `chunk`. `windows` has an entry for each layer.
     #[must_use]
     pub fn new(
         shape: CacheShape,
@@ -38,7 +38,7 @@ impl WindowedCache {
         cache_type: CacheType,
     ) -> Self {
         let room = |window: &Option<usize>| {
-            // A chunk and what it sees, and the ends of two pages.
+            // Space for the chunk, its window, and the unused parts of two pages.
             let positions = window.map_or(shape.capacity, |w| shape.capacity.min(w + chunk));
             shape.capacity.div_ceil(PAGE).min(positions.div_ceil(PAGE) + 1)
         };
@@ -55,32 +55,33 @@ impl WindowedCache {
         }
     }
 
-    /// How many pages hold something, of all layers.
+    /// Returns how many pages are in use, in all layers.
     #[must_use]
     pub fn pages_in_use(&self) -> usize {
         self.pool.num_pages() - self.pool.num_free()
     }
 
-    /// The most that there have been after a pass.
+    /// Returns the most pages that were in use after a pass.
     #[must_use]
     pub fn most_pages(&self) -> usize {
         self.most
     }
 
-    /// How many there are.
+    /// Returns the number of pages in the pool.
     #[must_use]
     pub fn num_pages(&self) -> usize {
         self.pool.num_pages()
     }
 
-    /// Whether the text can go on at position `len`: what a row there sees is still here.
+    /// Returns whether the text can continue at position `len`: the positions that a row there sees
+    /// are still in the cache.
     #[must_use]
     pub fn reaches(&self, len: usize) -> bool {
         len == 0
             || self.tables.iter().all(|table| visible(len, table.window).start >= table.gone * PAGE)
     }
 
-    /// Where a position of a head lies in [`Numbers`].
+    /// Returns the index of a head's position in [`Numbers`].
     fn at(&self, layer: usize, head: usize, position: usize) -> usize {
         let (page, place) = self.tables[layer]
             .find(position)
@@ -147,8 +148,8 @@ impl KvCache for WindowedCache {
         self.most = self.most.max(self.pages_in_use());
     }
 
-    /// What has gone back is gone: before you truncate, ask [`WindowedCache::reaches`], and
-    /// begins at 0 if it does not.
+    /// Truncates the sequence. Pages that were returned don't come back: first call
+    /// [`WindowedCache::reaches`], and truncate to 0 if it returns false.
     fn truncate(&mut self, _sequence: usize, len: usize) {
         if len == 0 {
             self.tables.iter_mut().for_each(|table| table.clear(&mut self.pool));

@@ -8,66 +8,66 @@ use crate::week4::mixture::route::Routing;
 /// The weights of one layer.
 #[derive(Debug, Clone)]
 pub struct MixtureLayer {
-    /// `[E]`, before attention.
+    /// Norm before attention, `[E]`.
     pub attention_norm: Vec<f32>,
-    /// `[H_q·D, E]`
+    /// Query projection, `[H_q·D, E]`.
     pub q_proj: Linear,
-    /// `[H·D, E]`
+    /// Key projection, `[H·D, E]`.
     pub k_proj: Linear,
-    /// `[H·D, E]`
+    /// Value projection, `[H·D, E]`.
     pub v_proj: Linear,
-    /// `[E, H_q·D]`
+    /// Output projection, `[E, H_q·D]`.
     pub o_proj: Linear,
-    /// `[D]`, each query head's norm (Qwen3-MoE).
+    /// Norm of each query head, `[D]` (Qwen3-MoE).
     pub q_norm: Option<Vec<f32>>,
-    /// `[D]`, each key head's norm (Qwen3-MoE).
+    /// Norm of each key head, `[D]` (Qwen3-MoE).
     pub k_norm: Option<Vec<f32>>,
-    /// `[H_q]`, each query head's sink (gpt-oss).
+    /// Sink of each query head, `[H_q]` (gpt-oss).
     pub sinks: Option<Vec<f32>>,
-    /// How many positions a row sees; `None` for all.
+    /// Number of positions that a row sees; `None` for all.
     pub window: Option<usize>,
-    /// `[E]`, before the experts.
+    /// Norm before the experts, `[E]`.
     pub mlp_norm: Vec<f32>,
-    /// What comes after attention.
+    /// The experts.
     pub experts: Experts,
 }
 
-/// One matrix for each expert.
+/// One matrix per expert.
 #[derive(Debug, Clone)]
 pub struct Stack {
-    /// `[n]` of equal sizes.
+    /// Matrices of equal sizes, `[n]`.
     pub matrices: Vec<Matrix>,
-    /// `[n, rows]`
+    /// Biases, `[n, rows]`.
     pub bias: Option<Vec<f32>>,
 }
 
-/// All experts of a layer, and who sends tokens to them.
+/// All experts of a layer, and the router that assigns tokens to them.
 #[derive(Debug, Clone)]
 pub struct Experts {
-    /// `[n, E]`
+    /// Router, `[n, E]`.
     pub router: Linear,
-    /// How logits become weights.
+    /// How the router's logits become weights.
     pub routing: Routing,
-    /// `k`, how many experts a token goes to.
+    /// `k`, the number of experts per token.
     pub per_token: usize,
-    /// `[I, E]` each.
+    /// Gate projections, `[I, E]` each.
     pub gate: Stack,
-    /// `[I, E]` each.
+    /// Up projections, `[I, E]` each.
     pub up: Stack,
-    /// `[E, I]` each.
+    /// Down projections, `[E, I]` each.
     pub down: Stack,
-    /// gpt-oss's gate; week 1's, if there is none.
+    /// Limits of gpt-oss's gate. `None` for week 1's gate.
     pub clamp: Option<Clamp>,
 }
 
 impl MixtureLayer {
-    /// Every matrix of which a pass reads all.
+    /// Returns every matrix that a pass reads in full.
     pub fn shared(&self) -> impl Iterator<Item = &Matrix> {
         let projections = [&self.q_proj, &self.k_proj, &self.v_proj, &self.o_proj];
         projections.into_iter().chain([&self.experts.router]).map(|linear| &linear.weight)
     }
 
-    /// Every matrix of an expert.
+    /// Returns every matrix of an expert.
     pub fn stacked(&self) -> impl Iterator<Item = &Matrix> {
         let Experts { gate, up, down, .. } = &self.experts;
         [gate, up, down].into_iter().flat_map(|stack| &stack.matrices)

@@ -1,7 +1,7 @@
-//! Day 6. Models with experts from a Hugging Face folder or a GGUF file.
+//! Day 6. Loads models with experts from a Hugging Face folder or a GGUF file.
 //!
-//! Weights stay where they are, but for the experts of a gpt-oss folder: there a gate's row and an
-//! up's row take turns, or stand as columns, and are put into order once.
+//! Weights are used in place, except for the experts of a gpt-oss folder. There, rows of gate and
+//! up projections alternate, or rows are stored as columns, and they are reordered once.
 
 use std::{collections::HashSet, path::Path};
 
@@ -35,8 +35,8 @@ use crate::{
 /// Maps a Hugging Face folder. The model's context is at most `context` positions.
 ///
 /// # Errors
-/// If a file is missing or malformed, a tensor is missing, has another shape or type than the
-/// configuration asks for, or is none that such a model has.
+/// If a file is missing or malformed; if a tensor is missing or has another shape or type than the
+/// configuration requires; if the folder has a tensor that such a model doesn't use.
 pub fn load_folder(folder: &Path, context: usize) -> Result<MixtureModel> {
     let config = MixtureConfig::from_folder(folder)?;
     let checkpoint = Checkpoint::open(folder)?;
@@ -50,7 +50,7 @@ pub fn load_folder(folder: &Path, context: usize) -> Result<MixtureModel> {
     Ok(model)
 }
 
-/// The model of a GGUF file, with a context of at most `context` positions.
+/// Returns the model of a GGUF file, with a context of at most `context` positions.
 ///
 /// # Errors
 /// As [`load_folder`].
@@ -64,7 +64,7 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<MixtureModel> {
     Ok(model)
 }
 
-/// A tensor that nobody asked for belongs to a model that computes something else.
+/// Returns an error for a tensor that isn't used: its model computes something else.
 fn refuse(other: Option<&str>, file: &str) -> Result<()> {
     match other {
         None => Ok(()),
@@ -75,13 +75,13 @@ fn refuse(other: Option<&str>, file: &str) -> Result<()> {
     }
 }
 
-/// Where tensors come from.
+/// The source of tensors.
 enum File<'a> {
     Folder(&'a Checkpoint),
     Gguf(&'a Gguf),
 }
 
-/// Tensors by their names in folders, and which have been asked for.
+/// Tensors by their names in folders, and the names that were requested.
 struct Weights<'a> {
     file: File<'a>,
     used: HashSet<String>,
@@ -98,7 +98,7 @@ impl Weights<'_> {
         Ok(matrix)
     }
 
-    /// What this file calls it.
+    /// Returns the tensor's name in this file.
     fn name_of(&self, name: &str) -> String {
         if matches!(self.file, File::Folder(_)) {
             return name.to_owned();
@@ -106,7 +106,7 @@ impl Weights<'_> {
         gguf_name(name).unwrap_or_else(|| name.to_owned())
     }
 
-    /// All numbers of a small tensor.
+    /// Returns all elements of a small tensor.
     fn vector(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         let matrix = self.matrix(name, shape)?;
         let mut values = vec![0.0; matrix.rows * matrix.cols];
@@ -122,7 +122,7 @@ impl Weights<'_> {
         Ok(Linear { weight, bias })
     }
 
-    /// Type and bytes of a tensor of a folder.
+    /// Returns type and bytes of a tensor of a folder.
     fn bytes(&mut self, name: &str, shape: &[usize]) -> Result<(Dtype, Bytes)> {
         let File::Folder(checkpoint) = &self.file else { unreachable!("asked of folders alone") };
         let found = checkpoint.bytes(name, shape)?;
@@ -252,7 +252,8 @@ fn experts(config: &MixtureConfig, layer: usize, weights: &mut Weights<'_>) -> R
     Ok(Experts { router, routing, per_token, gate, up, down, clamp })
 }
 
-/// One tensor for each expert, or one for all of them, gates above ups.
+/// Returns one matrix per expert, from a tensor per expert or from tensors that hold all experts,
+/// with gate rows before up rows.
 fn qwen3_experts(
     [n, i, e]: [usize; 3],
     name: &dyn Fn(&str) -> String,
@@ -278,8 +279,8 @@ fn qwen3_experts(
     Ok([each("gate_proj", [i, e])?, each("up_proj", [i, e])?, each("down_proj", [e, i])?])
 }
 
-/// The matrices `[rows, cols]` of a gpt-oss folder's experts, of which output `r` is number
-/// `from + step · r` of the tensor's `step · rows`.
+/// Returns the matrices `[rows, cols]` of a gpt-oss folder's experts. Row `r` of a matrix is row
+/// `from + step · r` of the tensor's `step · rows` rows.
 fn taken(
     name: &str,
     [n, rows, cols]: [usize; 3],
@@ -289,7 +290,7 @@ fn taken(
 ) -> Result<Vec<Matrix>> {
     let all = step * rows;
     if !config.blocks {
-        // Inputs lie along the rows: `[n, cols, step · rows]`.
+        // The tensor is transposed: `[n, cols, step · rows]`.
         let (dtype, bytes) = weights.bytes(name, &[n, cols, all])?;
         let (tensor_type, size) = match dtype {
             Dtype::F32 => (TensorType::F32, 4),

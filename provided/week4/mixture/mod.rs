@@ -1,4 +1,4 @@
-//! What week4/mixture gives.
+//! Provided code of week4/mixture.
 
 pub mod cache;
 pub mod layer;

@@ -1,4 +1,4 @@
-//! Day 6. The forward pass of a model with experts, over rows, as week 2's.
+//! Day 6. The forward pass of a model with experts. Its rows are week 2's.
 
 use anyhow::Result;
 use tiny_llm_formats::config::mixture::{Clamp, MixtureConfig};
@@ -27,39 +27,39 @@ use crate::week4::mixture::{
     windows::visible,
 };
 
-/// A decoder whose MLPs are many, of which each token uses a few.
+/// A decoder whose MLPs have many experts, of which each token uses a few.
 #[derive(Debug, Clone)]
 pub struct MixtureModel {
     /// Sizes and constants.
     pub config: MixtureConfig,
-    /// `[V, E]`
+    /// Embedding, `[V, E]`.
     pub embedding: Matrix,
-    /// First to last.
+    /// Layers, first to last.
     pub layers: Vec<MixtureLayer>,
-    /// `[E]`
+    /// Final norm, `[E]`.
     pub norm: Vec<f32>,
-    /// `[V, E]`; `None` if it is the embedding.
+    /// Output head, `[V, E]`; `None` if it is the embedding.
     pub lm_head: Option<Matrix>,
     /// Angles for every position of the context.
     pub rope: RopeTable,
-    /// Which numbers turn together.
+    /// Which elements of a head are rotated together.
     pub rope_layout: RopeLayout,
 }
 
-/// What a pass leaves behind besides its logits.
+/// Results of a pass besides its logits.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Seen {
-    /// `[layers][T · k]`, the experts of each row.
+    /// The experts of each row, `[layers][T · k]`.
     pub chosen: Vec<Vec<usize>>,
-    /// `[layers][T · k]`, and their weights.
+    /// The weights of these experts, `[layers][T · k]`.
     pub weights: Vec<Vec<f32>>,
-    /// Bytes of experts that were read.
+    /// Bytes of expert matrices that were read.
     pub expert_bytes: usize,
     /// Bytes of all other matrices.
     pub shared_bytes: usize,
 }
 
-/// Buffers of a pass, kept from one to the next.
+/// Buffers of a pass, reused by the next.
 #[derive(Debug, Default)]
 pub struct Workspace {
     x: Vec<f32>,
@@ -79,13 +79,13 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// What the last pass left behind.
+    /// Returns the results of the last pass besides its logits.
     #[must_use]
     pub fn seen(&self) -> &Seen {
         &self.seen
     }
 
-    /// `[n, V]`, of the rows that wanted logits.
+    /// Returns logits `[n, V]` of the rows that were marked for logits.
     #[must_use]
     pub fn logits(&self) -> &[f32] {
         &self.logits
@@ -93,13 +93,14 @@ impl Workspace {
 }
 
 impl MixtureModel {
-    /// Bytes of all matrices but an embedding of which only rows are read.
+    /// Returns the bytes of all matrices, except an embedding that is only used to look up rows.
     #[must_use]
     pub fn weight_bytes(&self) -> u64 {
         self.matrices().map(|matrix| matrix.bytes().len() as u64).sum()
     }
 
-    /// Bytes of those that a pass of one row reads: of a layer's experts, as many as it goes to.
+    /// Returns the bytes of the matrices that a pass of one row reads: it uses only `k` of a
+    /// layer's experts.
     #[must_use]
     pub fn token_bytes(&self) -> u64 {
         let bytes = |matrices: &mut dyn Iterator<Item = &Matrix>| -> u64 {
@@ -113,7 +114,7 @@ impl MixtureModel {
         self.layers.iter().map(of_layer).sum::<u64>() + self.head().bytes().len() as u64
     }
 
-    /// Every matrix that a pass may multiply with.
+    /// Returns every matrix that a pass may multiply by.
     pub fn matrices(&self) -> impl Iterator<Item = &Matrix> {
         let layers = self.layers.iter().flat_map(|layer| layer.shared().chain(layer.stacked()));
         layers.chain([self.head()])
@@ -123,19 +124,20 @@ impl MixtureModel {
         self.lm_head.as_ref().unwrap_or(&self.embedding)
     }
 
-    /// Whether [`MixtureModel::forward`] can run on these rows.
+    /// Checks that [`MixtureModel::forward`] can run on these rows.
     ///
     /// # Errors
-    /// If there are none, or a row's token, position or sequence is out of range or out of order.
+    /// If there are no rows, or a row's token, position or sequence is out of range or out of
+    /// order.
     pub fn check(&self, rows: &[Row], cache: &impl KvCache) -> Result<()> {
         check(&self.config.base, rows, cache)
     }
 
-    /// Runs the rows, and stores their keys and values, as week 2's model. Returns logits `[n, V]`
-    /// of the `n` rows that want them.
+    /// Computes the rows and stores their keys and values, like week 2's model. Returns logits
+    /// `[n, V]` for the `n` rows marked for logits.
     ///
     /// # Panics
-    /// Where [`MixtureModel::check`] refuses.
+    /// If [`MixtureModel::check`] would return an error.
     pub fn forward<'w>(
         &self,
         rows: &[Row],
@@ -179,7 +181,7 @@ impl MixtureModel {
         &work.logits
     }
 
-    /// `work.x [T, E]` → `work.delta [T, E]`.
+    /// Computes attention: `work.x [T, E]` → `work.delta [T, E]`.
     fn attention(
         &self,
         index: usize,
@@ -226,7 +228,8 @@ impl MixtureModel {
         plan.add_bias(&layer.o_proj, &mut work.delta);
     }
 
-    /// Week 2's `attend`, with sinks and windows: `queries` → `out [T, H_q·D]`, on all threads.
+    /// Computes week 2's `attend` with sinks and windows: `queries` → `out [T, H_q·D]`, on all
+    /// threads.
     fn attend(
         &self,
         index: usize,
@@ -237,7 +240,7 @@ impl MixtureModel {
     ) {
         let (layer, Queries { rows, q, group, head_dim: d }) = (&self.layers[index], queries);
         let (width, scale) = (q.len() / rows.len(), 1.0 / (d as f32).sqrt());
-        // Heads that one call takes: all that share a key head, or a part of them.
+        // Query heads per call: all that share a key head, or a part of them.
         let together = (1..=group.min(MAX_QUERIES)).rev().find(|n| group % n == 0).unwrap_or(1);
         plan.team.parallel_tiles(out, width, (1, together * d), |tile| {
             let first = tile.cols().start / d;
@@ -263,7 +266,7 @@ impl MixtureModel {
         });
     }
 
-    /// `work.x [T, E]` → `work.delta [T, E]`.
+    /// Computes the experts: `work.x [T, E]` → `work.delta [T, E]`.
     fn experts(&self, layer: &MixtureLayer, plan: &Plan, work: &mut Workspace) {
         let Experts { router, routing, per_token, gate, up, down, clamp } = &layer.experts;
         let (k, experts) = (*per_token, gate.matrices.len());
@@ -319,8 +322,8 @@ impl MixtureModel {
     }
 }
 
-/// gpt-oss's gate: `g · sigmoid(alpha · g) · (u + 1)`, with `g` and `u` cut off at a limit. `clamp`
-/// keeps a NaN, which `min` would lose.
+/// Computes gpt-oss's gate: `g · sigmoid(alpha · g) · (u + 1)`, with `g` and `u` clamped. `clamp`
+/// preserves a NaN, which `min` would lose.
 fn clamped_gate(clamp: Clamp, gate: &[f32], up: &[f32], out: &mut [f32]) {
     let Clamp { alpha, limit } = clamp;
     for (out, (gate, up)) in out.iter_mut().zip(gate.iter().zip(up)) {

@@ -1,6 +1,7 @@
-//! Day 6. Week 3's engine with a model that has experts.
+//! Day 6. Runs a model with experts in week 3's engine.
 //!
-//! A cache of that engine keeps what has fallen out of a window: its pages belong to all layers.
+//! That engine's cache keeps positions outside the windows, because each of its pages belongs to
+//! all layers.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::{
     week3::pass::Pass,
 };
 
-/// A model with experts, and how it is computed.
+/// A model with experts, and the plan by which it is computed.
 pub struct MixturePass {
     model: Arc<MixtureModel>,
     plan: Arc<Plan>,
@@ -18,7 +19,7 @@ pub struct MixturePass {
 }
 
 impl MixturePass {
-    /// This model, computed like this.
+    /// Creates a pass for this model and plan.
     #[must_use]
     pub fn new(model: Arc<MixtureModel>, plan: Arc<Plan>) -> Self {
         Self { model, plan, work: Workspace::default() }

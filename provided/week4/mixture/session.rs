@@ -1,4 +1,4 @@
-//! Day 6. One sequence of a model with experts, as week 2's `Session`.
+//! Day 6. One sequence of a model with experts, like week 2's `Session`.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use crate::week4::mixture::{
 
 /// A model with its cache.
 pub struct MixtureSession {
-    /// What is run.
+    /// The model.
     pub model: Arc<MixtureModel>,
-    /// How.
+    /// How it is run: kernels, attention and threads.
     pub plan: Arc<Plan>,
     cache: WindowedCache,
     chunk: usize,
@@ -27,8 +27,8 @@ pub struct MixtureSession {
 }
 
 impl MixtureSession {
-    /// Room for one text as long as the model's context, whose prompt comes in chunks of at most
-    /// `chunk` rows.
+    /// Creates a session for one text as long as the model's context. The prompt is computed in
+    /// chunks of at most `chunk` rows.
     #[must_use]
     pub fn new(
         model: Arc<MixtureModel>,
@@ -49,12 +49,12 @@ impl MixtureSession {
         Self { model, plan, cache, chunk, tokens: Vec::new(), work: Workspace::default() }
     }
 
-    /// The logits `[V]` after the last of these tokens. What they have in common with the last
-    /// call's is not computed again, as far as its keys and values are still there. `each` is
-    /// called after every pass.
+    /// Returns the logits `[V]` after the last of these tokens. The common prefix with the last
+    /// call's tokens isn't computed again if the keys and values that it needs are still there.
+    /// `each` is called after every pass.
     ///
     /// # Errors
-    /// If there are none, or one or its position is out of range.
+    /// If there are no tokens, or a token or its position is out of range.
     pub fn logits_after(&mut self, tokens: &[u32], mut each: impl FnMut(&Seen)) -> Result<&[f32]> {
         ensure!(!tokens.is_empty(), "there are no tokens to start from");
         let same = self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count();
@@ -85,7 +85,7 @@ impl MixtureSession {
         self.cache.truncate(0, 0);
     }
 
-    /// Keys and values.
+    /// Returns the cache.
     #[must_use]
     pub fn cache(&self) -> &WindowedCache {
         &self.cache

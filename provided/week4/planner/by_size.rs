@@ -12,8 +12,8 @@ use crate::week4::{
 };
 
 impl MemoryPlan {
-    /// Looks ahead: places the largest buffers first, each in the shortest gap that the ones before
-    /// it leave free for as long as it lives.
+    /// Plans the largest buffers first. Places each in the shortest gap that is free throughout the
+    /// buffer's lifetime.
     ///
     /// # Errors
     /// As [`MemoryPlan::new`].
@@ -28,7 +28,7 @@ impl MemoryPlan {
             Self { parts: vec![None; graph.len()], peak: 0, in_place: lives.len() - all.len() };
         for i in order {
             let one = &all[i];
-            // All that share a step with this one begin between these two.
+            // All buffers that share a step with this one begin within this range.
             let from = all.partition_point(|other| other.first + longest < one.first);
             let to = all.partition_point(|other| other.first <= one.last);
             let others = (from..to).filter(|&other| all[other].last >= one.first);
@@ -46,8 +46,7 @@ impl MemoryPlan {
         Ok(plan)
     }
 
-    /// The smaller of two plans: the one that best fit makes step by step ([`MemoryPlan::new`]),
-    /// and the one by size.
+    /// Returns the smaller of two plans: best fit step by step ([`MemoryPlan::new`]), and by size.
     ///
     /// # Errors
     /// As [`MemoryPlan::new`].
@@ -61,7 +60,7 @@ impl MemoryPlan {
         Self::smaller_of_some(graph, order, &lifetimes(graph, order, results), in_place)
     }
 
-    /// The same for some of an order's buffers, as [`MemoryPlan::of_some`].
+    /// Like [`MemoryPlan::smaller`], for some of an order's buffers, as in [`MemoryPlan::of_some`].
     ///
     /// # Errors
     /// As [`MemoryPlan::new`].
@@ -77,8 +76,9 @@ impl MemoryPlan {
     }
 }
 
-/// Where the shortest gap that is long enough begins, the first of several; if there is none, the
-/// end of all that is taken. `taken` lists parts from front to back: where each begins, its length.
+/// Returns the start of the shortest gap that is long enough, the first of several equal ones. If
+/// there is none, returns the end of the last part. `taken` lists the start and length of each
+/// part, from front to back.
 fn shortest_gap(taken: &[(usize, usize)], bytes: usize) -> usize {
     let (mut end, mut best) = (0, None);
     for &(start, length) in taken {
@@ -91,7 +91,8 @@ fn shortest_gap(taken: &[(usize, usize)], bytes: usize) -> usize {
     best.map_or(end, |(_, start)| start)
 }
 
-/// The lifetimes of parts instead of buffers: a buffer and what is written over it are one. Their lower bound is what no plan can do without that overwrites all it may.
+/// Returns the lifetimes of parts instead of buffers: a buffer and the results written over it are
+/// one part. Their lower bound holds for every plan that overwrites wherever it may.
 #[must_use]
 pub fn lifetimes_of_parts(graph: &Graph, lives: &[Lifetime]) -> Vec<Lifetime> {
     let parts = tenants(graph, lives, true).into_iter();

@@ -1,4 +1,4 @@
-//! Day 3. Plans are made and checked here.
+//! Day 3. Makes plans and checks them.
 
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ use crate::week4::{
 
 impl MemoryPlan {
     /// Gives every buffer of the order a part of an arena. Two buffers that are needed in the same
-    /// step have no byte in common; but with `in_place`, a node takes over the part of its first
-    /// source where [`can_overwrite`](crate::week4::planner::can_overwrite) says that it may.
+    /// step share no byte. The exception: with `in_place`, a node takes over the part of its first
+    /// source where [`can_overwrite`](crate::week4::planner::can_overwrite) allows it.
     ///
     /// # Errors
-    /// If all buffers together have more bytes than a program can have; a plan in which two live
-    /// buffers overlap is refused.
+    /// If all buffers together have more bytes than a program's memory can have, or if two live
+    /// buffers of the plan overlap.
     pub fn new(
         graph: &Graph,
         order: &[NodeId],
@@ -28,8 +28,8 @@ impl MemoryPlan {
         Self::of_some(graph, order, &lifetimes(graph, order, results), in_place)
     }
 
-    /// That no two buffers that are needed in the same step overlap, but where one takes over the
-    /// other's part.
+    /// Checks that no two buffers that are needed in the same step overlap, unless one takes over
+    /// the other's part.
     pub(crate) fn check(&self, graph: &Graph, lives: &[Lifetime]) -> Result<()> {
         let part = |life: &Lifetime| self.parts[life.node.index()].clone().unwrap_or(0..0);
         let mut alive: Vec<(&Lifetime, Range<usize>)> = Vec::new();
@@ -51,11 +51,11 @@ impl MemoryPlan {
     }
 }
 
-/// That all buffers together have no more bytes than a program can have, so that no sum of them is
-/// too large for its type.
+/// Checks that all buffers together have no more bytes than a program's memory can have, so that no
+/// sum of sizes overflows.
 ///
 /// # Errors
-/// One line that names the node with which they do.
+/// One line that names the node at which the limit is exceeded.
 pub fn check_size(graph: &Graph, order: &[NodeId]) -> Result<()> {
     let mut left = isize::MAX as usize;
     for &id in order {

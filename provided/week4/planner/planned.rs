@@ -1,4 +1,4 @@
-//! Day 3. A graph that runs in one arena, where its plan says.
+//! Day 3. Runs a graph in one arena, by its plan.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::week4::{
     step::Step,
 };
 
-/// Computes graphs in one piece of memory.
+/// Computes graphs in one arena.
 #[derive(Debug, Default)]
 pub struct PlannedExecutor {
     arena: Vec<f32>,
@@ -20,11 +20,12 @@ pub struct PlannedExecutor {
 }
 
 impl PlannedExecutor {
-    /// Computes what stands in the order, each node where the plan says. What is in the arena
-    /// before does not matter.
+    /// Computes the nodes of the order, each in its part of the arena. The arena's earlier contents
+    /// don't matter.
     ///
     /// # Panics
-    /// If the plan is another order's, or lets a node write over what it reads in another place.
+    /// If the plan belongs to another order, or lets a node write over a source in another place
+    /// than its own.
     pub fn run<C: KvCache>(
         &mut self,
         graph: &Graph,
@@ -45,7 +46,7 @@ impl PlannedExecutor {
         }
     }
 
-    /// What a node has come to, as long as no other has its part of the arena.
+    /// Returns the values of a node, until another node takes its part of the arena.
     ///
     /// # Panics
     /// If it has no part.
@@ -54,7 +55,7 @@ impl PlannedExecutor {
         &self.arena[numbers(graph, memory, graph.root(id))]
     }
 
-    /// Fills the arena, so that what is read before it is written shows.
+    /// Fills the arena with NaN, so that a value that is read before it is written shows.
     pub fn poison(&mut self) {
         self.arena.fill(f32::NAN);
     }
@@ -68,7 +69,8 @@ impl PlannedExecutor {
     ) {
         let node = graph.node(id);
         let own = numbers(graph, memory, id);
-        // Where each source's numbers are: in the graph, in the arena, or nowhere.
+        // The range of each source that is in the arena. Other values are in the graph, and weights
+        // and tokens have none.
         let mut ranges = [const { None }; 2];
         let mut sources = [&[][..]; 2];
         for (i, &source) in node.sources.iter().enumerate() {
@@ -95,7 +97,7 @@ impl PlannedExecutor {
     }
 }
 
-/// The part of a buffer, counted in numbers, as long as what comes out of the node.
+/// Returns a node's part of the arena as a range of f32 elements.
 fn numbers(graph: &Graph, memory: &MemoryPlan, id: NodeId) -> Range<usize> {
     let part = memory.parts[id.index()].as_ref();
     let part = part.unwrap_or_else(|| panic!("{} has no part of the arena", graph.told(id)));
@@ -103,13 +105,13 @@ fn numbers(graph: &Graph, memory: &MemoryPlan, id: NodeId) -> Range<usize> {
     start..start + graph.layout(id).elements()
 }
 
-/// A part to write, and up to two to read.
+/// A part to write, and up to two parts to read.
 pub(crate) type Lent<'a> = (&'a mut [f32], [Option<&'a [f32]>; 2]);
 
-/// Lends them all at once.
+/// Borrows all of them at once.
 ///
 /// # Panics
-/// If what is written is read in another place.
+/// If the part to write overlaps a part to read.
 pub(crate) fn lend(
     arena: &mut [f32],
     own: Range<usize>,

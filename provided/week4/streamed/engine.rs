@@ -1,4 +1,4 @@
-//! The model, a part at a time, in the order in which the file has its parts.
+//! Runs a model one component at a time, in the order of the file.
 
 use crate::week4::streamed::{
     arena::Arena,
@@ -12,14 +12,14 @@ use crate::week4::streamed::{
     store::{Store, split_row},
 };
 
-/// How much memory a model gets for what.
+/// Memory limits of a model.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// Positions of the cache.
     pub positions: usize,
     /// Rows of `E` weights that are in memory at once.
     pub chunk_rows: usize,
-    /// How many tokens are drawn from.
+    /// Number of best tokens to sample from.
     pub top_k: usize,
 }
 
@@ -29,22 +29,22 @@ impl Default for Options {
     }
 }
 
-/// A model that reads its weights anew for every token.
+/// A model that reads its weights again for every token.
 #[derive(Debug)]
 pub struct Engine<'a, S> {
     store: Store<S>,
-    /// What no part has for good.
+    /// Memory for what a single component needs.
     arena: Arena<'a>,
     cache: Cache<'a>,
     top: TopK<'a>,
-    /// Rows of weights.
+    /// Buffer for rows of weights.
     chunk: &'a mut [u8],
     /// The residual stream of one token, `[E]`.
     hidden: &'a mut [f32],
 }
 
 impl<'a, S: Storage> Engine<'a, S> {
-    /// Takes from the arena what lives as long as the engine.
+    /// Allocates from the arena everything that lives as long as the engine.
     ///
     /// # Errors
     /// If the budget is too small.
@@ -54,7 +54,7 @@ impl<'a, S: Storage> Engine<'a, S> {
         let cache = Cache::new(&mut arena, shape, positions)?;
         let top = TopK::new(&mut arena, options.top_k)?;
         let hidden = arena.take("the residual stream", shape.hidden)?;
-        // A row of the last projection is the longest.
+        // The longest row, which is one of the down projection.
         let longest = Component::ALL.into_iter().filter(|part| part.is_matrix());
         let longest = longest.map(|part| shape.row_bytes(part)).max().unwrap_or_default();
         let rows = options.chunk_rows * shape.row_bytes(Component::Gate);
@@ -62,29 +62,29 @@ impl<'a, S: Storage> Engine<'a, S> {
         Ok(Self { store, arena, cache, top, chunk, hidden })
     }
 
-    /// What was read so far.
+    /// Returns how much has been read so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.store.counts()
     }
 
-    /// Positions in the cache.
+    /// Returns the number of positions in the cache.
     #[must_use]
     pub fn len(&self) -> usize {
         self.cache.len()
     }
 
-    /// Whether no token has been fed.
+    /// Returns whether no token has been fed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.cache.is_empty()
     }
 
-    /// One token through the layer. Of the head nothing is read.
+    /// Computes one token, without the output head.
     ///
     /// # Errors
     /// If there is no such token, the cache is full, a read fails, or the budget is too small. The
-    /// cache is then as it was, so that the same token can be fed again.
+    /// cache is then unchanged, so the same token can be fed again.
     pub fn feed(&mut self, token: u32) -> Result<(), Error> {
         let shape = *self.store.shape();
         let position = self.cache.len();
@@ -146,10 +146,10 @@ impl<'a, S: Storage> Engine<'a, S> {
         Ok(())
     }
 
-    /// The best tokens to follow those that were fed, with their logits, largest first.
+    /// Returns the best next tokens with their logits, largest first.
     ///
     /// # Errors
-    /// If a read fails, the budget is too small, or no logit is a number.
+    /// If a read fails, the budget is too small, or all logits are NaN.
     pub fn best(&mut self) -> Result<impl Iterator<Item = (u32, f32)> + Clone + '_, Error> {
         let hidden = self.hidden.len();
         let mut scratch = self.arena.scope();
@@ -166,7 +166,7 @@ impl<'a, S: Storage> Engine<'a, S> {
     }
 }
 
-/// A norm, whose weights are read and let go.
+/// Computes a norm. Its weights are read, used and released.
 fn norm<S: Storage>(
     store: &mut Store<S>,
     part: Component,
@@ -188,11 +188,10 @@ fn add(x: &mut [f32], y: &[f32]) {
     }
 }
 
-/// Draws one of the best tokens: `draw` is a number in 0..1, and a temperature of 0 takes the
-/// first.
+/// Samples one of the best tokens. `draw` is in 0..1. A temperature of 0 takes the first token.
 ///
 /// # Panics
-/// If there are none.
+/// If there are no tokens.
 pub fn choose(best: impl Iterator<Item = (u32, f32)> + Clone, temperature: f32, draw: f32) -> u32 {
     let (first, largest) = best.clone().next().expect("a token");
     if temperature == 0.0 {

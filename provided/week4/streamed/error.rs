@@ -1,58 +1,58 @@
-//! What can go wrong, on a machine that has no `String`.
+//! Errors for a machine that has no `String`.
 
 use core::{fmt, panic::Location};
 
-/// One of the things that stop a streamed model.
+/// An error of a streamed model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Error {
-    /// The budget has not so much left.
+    /// The rest of the budget is too small.
     Full {
-        /// Whose memory it was to be.
+        /// The purpose of the memory.
         what: &'static str,
-        /// Bytes that were asked for, and those that alignment takes.
+        /// Bytes requested, including those for alignment.
         wanted: usize,
-        /// Bytes that are left.
+        /// Bytes that are free.
         free: usize,
-        /// Bytes in all.
+        /// Bytes of the whole budget.
         budget: usize,
-        /// The line that asked.
+        /// The line that requested the memory.
         at: &'static Location<'static>,
     },
-    /// The file ended, or the device gave up, before all was read.
+    /// The file ended or the device failed before everything was read.
     Read {
-        /// What was to be read.
+        /// The component being read.
         part: &'static str,
-        /// The first byte of it in the file.
+        /// Its first byte in the file.
         at: u64,
-        /// Bytes that were to be read.
+        /// Bytes requested.
         wanted: usize,
-        /// Bytes that were.
+        /// Bytes read.
         got: usize,
-        /// What the device says; `None` at the end of the file.
+        /// The device's error code; `None` at the end of the file.
         code: Option<i32>,
     },
-    /// The file is not what it should be.
+    /// A field of the file is wrong.
     File {
-        /// What about it: `version`, `bytes of the file`.
+        /// The field: `version`, `bytes of the file`.
         field: &'static str,
-        /// As it is.
+        /// The value found.
         found: u64,
-        /// As it should be.
+        /// The value expected.
         expected: u64,
     },
-    /// No such token.
+    /// There is no such token.
     Token {
-        /// Its number.
+        /// Id of the token.
         token: u32,
-        /// How many there are.
+        /// Number of tokens.
         tokens: usize,
     },
-    /// The cache has no position left.
+    /// The cache is full.
     Context {
-        /// As many as it has.
+        /// Number of its positions.
         positions: usize,
     },
-    /// No logit is a number, so no token is the best.
+    /// All logits are NaN, so there is no best token.
     NoToken,
 }
 

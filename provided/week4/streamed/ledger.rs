@@ -1,11 +1,11 @@
-//! Day 7. Who took how much memory.
+//! Day 7. Records how memory is used.
 
 use core::cell::{Cell, RefCell};
 
 /// Maximum number of parts in a ledger.
 pub const MOST_PARTS: usize = 32;
 
-/// What was taken, and for what purpose.
+/// Memory in use, by purpose.
 #[derive(Debug, Default)]
 pub struct Ledger {
     budget: Cell<usize>,
@@ -13,41 +13,40 @@ pub struct Ledger {
     parts: RefCell<[Part; MOST_PARTS]>,
 }
 
-/// A part that was taken.
+/// Memory for one purpose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Its name.
+    /// Name of the purpose.
     pub what: &'static str,
-    /// The most at once, alignment included.
+    /// Most bytes at once, alignment included.
     pub bytes: usize,
 }
 
 impl Ledger {
-    /// Sets how many bytes there are.
+    /// Sets the budget in bytes.
     pub(crate) fn set_budget(&self, bytes: usize) {
         self.budget.set(bytes);
     }
 
-    /// Bytes that there are.
+    /// Returns the budget in bytes.
     #[must_use]
     pub fn budget(&self) -> usize {
         self.budget.get()
     }
 
-    /// The most that was in use at any time.
+    /// Returns the most bytes that were in use at any time.
     #[must_use]
     pub fn peak(&self) -> usize {
         self.peak.get()
     }
 
-    /// Each part once, in the order in which they were first taken; those after the last
-    /// are empty.
+    /// Returns each part once, in order of first use. Unused entries at the end are empty.
     #[must_use]
     pub fn parts(&self) -> [Part; MOST_PARTS] {
         *self.parts.borrow()
     }
 
-    /// `bytes` have been taken, and `free` are left.
+    /// Records that `bytes` were taken, and `free` are left.
     pub fn note(&self, what: &'static str, bytes: usize, free: usize) {
         self.peak.set(self.peak.get().max(self.budget.get() - free));
         let mut parts = self.parts.borrow_mut();

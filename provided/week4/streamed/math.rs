@@ -1,17 +1,17 @@
-//! What `core` lacks of arithmetic. Only sums, products and quotients of f32, so that
-//! every machine gets the same bits.
+//! Arithmetic that `core` lacks. It uses only sums, products and quotients of f32, so that every
+//! machine gets the same bits.
 
-/// The nearest whole number, and of two equally near ones the even one; 0 for what is no number.
+/// Returns the nearest integer, ties to even, and 0 for NaN.
 ///
-/// For numbers below 2²² in size.
+/// Valid for magnitudes below 2²².
 #[must_use]
 pub fn round(x: f32) -> i32 {
-    // So far up, f32 holds whole numbers alone: adding rounds.
+    // In this range, all f32 numbers are integers, so adding this constant rounds.
     const UP: f32 = 12_582_912.0;
     (x + UP - UP) as i32
 }
 
-/// eˣ, right to about 1 part in 10⁶.
+/// Returns eˣ, with a relative error of about 10⁻⁶.
 #[must_use]
 pub fn exp(x: f32) -> f32 {
     if x < -87.0 {
@@ -30,13 +30,13 @@ pub fn exp(x: f32) -> f32 {
     sum * f32::from_bits(((127 + n) as u32) << 23)
 }
 
-/// √x, right to about 1 part in 10⁷, for x ≥ 0.
+/// Returns √x for x ≥ 0, with a relative error of about 10⁻⁷.
 #[must_use]
 pub fn sqrt(x: f32) -> f32 {
     if x == 0.0 {
         return 0.0;
     }
-    // Half the exponent is a good guess; each step doubles the digits that are right.
+    // Half the exponent is a good first guess. Each step doubles the number of correct digits.
     let mut y = f32::from_bits((x.to_bits() >> 1) + 0x1fbd_1df5);
     for _ in 0..4 {
         y = 0.5 * (y + x / y);
@@ -44,14 +44,14 @@ pub fn sqrt(x: f32) -> f32 {
     y
 }
 
-/// x · σ(x)
+/// Returns x · σ(x).
 #[must_use]
 pub fn silu(x: f32) -> f32 {
     x / (1.0 + exp(-x))
 }
 
-/// RMSNorm: `x [E]` divided by the root of its mean square, times `weight [E]`. All NaN if the sum of
-/// squares is NaN or too large for f32.
+/// Computes RMSNorm: `x [E]` divided by its root mean square, times `weight [E]`. The result is all
+/// NaN if the sum of squares is NaN or overflows.
 pub fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
     let squares: f32 = x.iter().map(|x| x * x).sum();
     let finite = squares.is_finite();
@@ -61,8 +61,8 @@ pub fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
     }
 }
 
-/// Turns each head of `x [heads, D]` in the half-split form, by one position's `turn`: `D / 2`
-/// cosines, then as many sines.
+/// Rotates each head of `x [heads, D]` in the half-split layout by `turn`, one position's `D / 2`
+/// cosines and `D / 2` sines.
 pub fn rotate(x: &mut [f32], turn: &[f32]) {
     let (cos, sin) = turn.split_at(turn.len() / 2);
     for head in x.chunks_exact_mut(turn.len()) {

@@ -1,4 +1,4 @@
-//! What week4/streamed gives.
+//! Provided code of week4/streamed.
 
 pub mod engine;
 pub mod error;

@@ -1,4 +1,4 @@
-//! Day 7's file on a machine that has files: how it is written, and how it is read.
+//! Writes and reads day 7's file on a machine with a file system.
 
 use std::{
     f64::consts::PI,
@@ -17,7 +17,7 @@ use crate::week4::streamed::{
     storage::Storage,
 };
 
-/// A file that stands for the SD card.
+/// A file in the role of the SD card.
 #[derive(Debug)]
 pub struct FileStorage {
     file: File,
@@ -25,7 +25,7 @@ pub struct FileStorage {
 }
 
 impl FileStorage {
-    /// Opens it; nothing is read yet.
+    /// Opens the file, without reading it.
     ///
     /// # Errors
     /// If there is no such file.
@@ -50,11 +50,10 @@ impl Storage for FileStorage {
     }
 }
 
-/// The sizes of a model folder, if it is of the kind that can be streamed; its vocabulary is filled
-/// up to that many rows.
+/// Returns the sizes of a model folder, with the vocabulary padded to `vocabulary` rows.
 ///
 /// # Errors
-/// What it has and should not have.
+/// If the model can't be streamed: names the property that prevents it.
 pub fn shape_of(config: &ModelConfig, vocabulary: Option<usize>) -> Result<Shape> {
     ensure!(config.n_layers == 1, "num_hidden_layers: found {}, expected 1", config.n_layers);
     ensure!(
@@ -86,7 +85,8 @@ pub fn shape_of(config: &ModelConfig, vocabulary: Option<usize>) -> Result<Shape
 /// Writes a model folder as the file of a streamed model, with rows of zeros after the tokens.
 ///
 /// # Errors
-/// If the folder is no such model, or the file cannot be written; what was there is there still.
+/// If the folder isn't such a model, or the file can't be written. An existing file is then
+/// unchanged.
 pub fn pack(folder: &Path, vocabulary: Option<usize>, output: &Path) -> Result<Shape> {
     let config = ModelConfig::from_folder(folder)?;
     let shape = shape_of(&config, vocabulary)
@@ -115,11 +115,11 @@ pub fn pack(folder: &Path, vocabulary: Option<usize>, output: &Path) -> Result<S
     Ok(shape)
 }
 
-/// Writes the file of this shape; `weights` gives each part's numbers, row by row. What is missing
-/// at the end of a part is 0.
+/// Writes a file of this shape. `weights` returns each component's elements, row by row; missing
+/// ones at the end are 0.
 ///
 /// # Errors
-/// If `weights` or the file says so.
+/// Returns the errors of `weights` and of writing.
 pub fn write(
     shape: &Shape,
     file: &mut impl Write,
@@ -145,7 +145,7 @@ pub fn write(
     Ok(())
 }
 
-/// For each position, `dim / 2` cosines and as many sines.
+/// Returns the angles of all positions: for each, `dim / 2` cosines and `dim / 2` sines.
 fn angles(positions: usize, dim: usize, theta: f32) -> Vec<f32> {
     let mut turns = Vec::with_capacity(positions * dim);
     for position in 0..positions {
@@ -159,7 +159,7 @@ fn angles(positions: usize, dim: usize, theta: f32) -> Vec<f32> {
     turns
 }
 
-/// What a model folder calls it; the angles are in none.
+/// Returns a component's name in a model folder. The angles have none.
 fn name_of(part: Component, tied: bool) -> Option<&'static str> {
     Some(match part {
         Component::Embedding => "model.embed_tokens.weight",

@@ -1,54 +1,54 @@
 //! The file of a streamed model.
 //!
-//! All numbers have their lowest byte first. The header has [`HEADER`] bytes:
+//! All numbers are little-endian. The header has [`HEADER`] bytes:
 //!
 //! | byte | what |
 //! |---|---|
 //! | 0 | [`MAGIC`] |
 //! | 8 | [`VERSION`] |
-//! | 12 | `V`, then how many of these rows are tokens, `E`, `H_q`, `H`, `D`, `I`, positions: 4 bytes each |
+//! | 12 | `V`, number of tokens, `E`, `H_q`, `H`, `D`, `I`, number of positions: 4 bytes each |
 //! | 44 | the norms' epsilon, f32 |
 //! | 48 | 0, twelve times |
-//! | 60 | FNV-1a of 32 bits of the bytes before |
+//! | 60 | 32-bit FNV-1a hash of the bytes before |
 //!
-//! After it come the parts in the order of [`Component`], one row after the other. A row of a
-//! matrix is its scale (f32) and its int8 weights; the others are f32 alone.
+//! The components follow in the order of [`Component`], row by row. A row of a matrix is its scale
+//! (f32) and its int8 weights. The other components have only f32 elements.
 
 use crate::week4::streamed::error::Error;
 
-/// What the file begins with.
+/// The first bytes of the file.
 pub const MAGIC: [u8; 8] = *b"TINYINT8";
 
-/// Of the format.
+/// Version of the format.
 pub const VERSION: u32 = 1;
 
-/// Bytes before the first part.
+/// Bytes before the first component.
 pub const HEADER: usize = 64;
 
-/// Sizes of a model of one layer.
+/// Sizes of a model with one layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
-    /// `V`: rows of the embedding and of the head.
+    /// `V`, rows of the embedding and of the head.
     pub vocabulary: usize,
-    /// How many of the rows are tokens; the others fill up, and no text has them.
+    /// Number of rows that are tokens. The others are padding.
     pub tokens: usize,
-    /// `E`
+    /// `E`, the hidden size.
     pub hidden: usize,
-    /// `H_q`
+    /// `H_q`, the number of query heads.
     pub heads: usize,
-    /// `H`
+    /// `H`, the number of key and value heads.
     pub kv_heads: usize,
-    /// `D`
+    /// `D`, elements of a head.
     pub head_dim: usize,
-    /// `I`
+    /// `I`, the size of the MLP.
     pub intermediate: usize,
-    /// The longest text.
+    /// Maximum length of a text.
     pub positions: usize,
-    /// Of the norms.
+    /// Epsilon of the norms.
     pub eps: f32,
 }
 
-/// What this day is about.
+/// The model that this day streams.
 pub const TINY_LLM: Shape = Shape {
     vocabulary: 32_000,
     tokens: 32_000,
@@ -61,40 +61,40 @@ pub const TINY_LLM: Shape = Shape {
     eps: 1e-5,
 };
 
-/// A part of the file.
+/// A component of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Component {
-    /// `[V, E]`
+    /// Embedding, `[V, E]`.
     Embedding,
-    /// `[positions, D]` in f32: for each position `D / 2` cosines, then `D / 2` sines.
+    /// Angles in f32, `[positions, D]`: for each position `D / 2` cosines, then `D / 2` sines.
     Rope,
-    /// `[1, E]` in f32, before attention.
+    /// Norm before attention in f32, `[1, E]`.
     AttentionNorm,
-    /// `[H_q · D, E]`
+    /// Query projection, `[H_q · D, E]`.
     Query,
-    /// `[H · D, E]`
+    /// Key projection, `[H · D, E]`.
     Key,
-    /// `[H · D, E]`
+    /// Value projection, `[H · D, E]`.
     Value,
-    /// `[E, H_q · D]`
+    /// Output projection, `[E, H_q · D]`.
     Output,
-    /// `[1, E]` in f32, before the MLP.
+    /// Norm before the MLP in f32, `[1, E]`.
     MlpNorm,
-    /// `[I, E]`
+    /// Gate projection, `[I, E]`.
     Gate,
-    /// `[I, E]`
+    /// Up projection, `[I, E]`.
     Up,
-    /// `[E, I]`
+    /// Down projection, `[E, I]`.
     Down,
-    /// `[1, E]` in f32, before the head.
+    /// Norm before the head in f32, `[1, E]`.
     FinalNorm,
-    /// `[V, E]`
+    /// Output head, `[V, E]`.
     Head,
 }
 
 impl Component {
-    /// In the order of the file.
+    /// All components, in the order of the file.
     pub const ALL: [Self; 13] = [
         Self::Embedding,
         Self::Rope,
@@ -111,7 +111,7 @@ impl Component {
         Self::Head,
     ];
 
-    /// What an error calls it.
+    /// Returns the name for error messages.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -131,7 +131,7 @@ impl Component {
         }
     }
 
-    /// Whether it is stored as int8, with a scale for each row.
+    /// Returns whether it is stored as int8, with a scale for each row.
     #[must_use]
     pub fn is_matrix(self) -> bool {
         !matches!(self, Self::Rope | Self::AttentionNorm | Self::MlpNorm | Self::FinalNorm)
@@ -139,7 +139,7 @@ impl Component {
 }
 
 impl Shape {
-    /// Rows and columns of a part.
+    /// Returns rows and columns of a component.
     #[must_use]
     pub fn size(&self, component: Component) -> (usize, usize) {
         let (hidden, queries) = (self.hidden, self.heads * self.head_dim);
@@ -155,14 +155,14 @@ impl Shape {
         }
     }
 
-    /// Bytes of a row: 4 and one for each weight, or 4 for each number.
+    /// Returns the bytes of a row: 4 and one per weight, or 4 per f32 element.
     #[must_use]
     pub fn row_bytes(&self, component: Component) -> usize {
         let (_, cols) = self.size(component);
         if component.is_matrix() { 4 + cols } else { 4 * cols }
     }
 
-    /// Where a row begins in the file.
+    /// Returns the offset of a row in the file.
     #[must_use]
     pub fn place(&self, component: Component, row: usize) -> u64 {
         let mut at = HEADER as u64;
@@ -172,13 +172,13 @@ impl Shape {
         at + row as u64 * self.row_bytes(component) as u64
     }
 
-    /// Bytes of the whole file.
+    /// Returns the bytes of the whole file.
     #[must_use]
     pub fn file_bytes(&self) -> u64 {
         self.place(Component::Head, self.vocabulary)
     }
 
-    /// As the file has it.
+    /// Returns the header's bytes.
     #[must_use]
     pub fn header(&self) -> [u8; HEADER] {
         let mut header = [0; HEADER];
@@ -206,11 +206,11 @@ impl Shape {
         ]
     }
 
-    /// Reads a header, of a file of `len` bytes.
+    /// Reads the header of a file of `len` bytes.
     ///
     /// # Errors
-    /// If it is none, is damaged, or says what no model can be; if the file has another length than
-    /// it says.
+    /// If it isn't a header, is damaged, or has impossible sizes; if the file's length doesn't
+    /// match the sizes.
     pub fn from_header(header: &[u8; HEADER], len: u64) -> Result<Self, Error> {
         let number = |at: usize| {
             u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
@@ -244,7 +244,7 @@ impl Shape {
             "intermediate size",
             "positions",
         ];
-        // So small that no product of them overflows in what follows.
+        // So small that no product of sizes overflows below.
         const MOST: usize = 1 << 20;
         for (field, size) in NAMES.into_iter().zip(shape.sizes()) {
             check(field, size as u64, size.clamp(1, MOST) as u64)?;
@@ -266,7 +266,7 @@ impl Shape {
     }
 }
 
-/// FNV-1a of 32 bits.
+/// Computes the 32-bit FNV-1a hash.
 fn checksum(bytes: &[u8]) -> u32 {
     let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     bytes.iter().fold(0x811c_9dc5, step)

@@ -1,20 +1,20 @@
 //! Day 7. The slow device.
 
-/// A device that has the file: an SD card, a disk, a piece of memory.
+/// A device that holds the file: an SD card, a disk, a part of memory.
 pub trait Storage {
-    /// Bytes that it has.
+    /// Returns the number of bytes on it.
     fn len(&self) -> u64;
 
-    /// Whether it has none.
+    /// Returns whether it is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Reads into `out`, from byte `at` on: at least one byte unless the file ends there, and at
-    /// most all of `out`. Returns how many bytes it read.
+    /// Reads from byte `at` into `out`: at most all of `out`, and at least one byte unless the file
+    /// ends there. Returns the number of bytes read.
     ///
     /// # Errors
-    /// The device's own number for what went wrong.
+    /// Returns the device's own error code.
     fn read(&mut self, at: u64, out: &mut [u8]) -> Result<usize, i32>;
 }
 
@@ -31,13 +31,13 @@ impl Storage for &[u8] {
     }
 }
 
-/// What was requested from the device.
+/// Counters of reads from the device.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Pieces that were requested.
+    /// Number of reads.
     pub reads: u64,
-    /// Those that did not begin where the previous one had ended.
+    /// Number of reads that didn't begin where the previous one ended.
     pub seeks: u64,
-    /// Bytes of them all.
+    /// Bytes of all reads.
     pub bytes: u64,
 }

@@ -1,8 +1,7 @@
 //! The story of `cargo course start`: the embedded model, run by week 1's engine.
 //! `cargo run --release -p tiny-llm-reference --features story --bin story`.
 //!
-//! It is no command line: options and templates are most of what a first build would otherwise
-//! wait for.
+//! It has no command line: parsing options and templates would be most of the first build's time.
 
 use std::{
     collections::HashSet,
@@ -24,7 +23,7 @@ use tiny_llm_reference::week1::{
 const MODEL: &str = "models/tiny-story";
 const PROMPT: &str = "Once upon a time";
 const NEW_TOKENS: usize = 130;
-/// Of the draws: this one's story is told to its end.
+/// Seed of the random numbers, chosen because this story reaches its end.
 const SEED: u64 = 14;
 
 fn main() -> Result<()> {
@@ -60,7 +59,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// At once. Nobody may be reading any more: then there is nothing to be said.
+/// Writes at once. Ignores an error: the reader may have gone.
 fn write(text: &str) {
     let mut out = stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

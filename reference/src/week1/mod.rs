@@ -1,7 +1,7 @@
-//! Week 1: from a matrix product to text, in `ndarray` and f32, with nothing cached.
+//! Week 1: from a matrix product to text, in `ndarray` and f32, without a cache.
 //!
-//! A folder for each day, in the order of the days. What a day provides is in the same folder of
-//! `provided/week1`.
+//! Each day has a folder, in the order of the days. The same folder of `provided/week1` has the
+//! day's provided code.
 
 // Day 1: softmax, and attention in several heads.
 #[path = "attention/attention.rs"]

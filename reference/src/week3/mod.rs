@@ -1,7 +1,7 @@
 //! Week 3: serve many. Requests share the model, a step at a time.
 //!
-//! A folder for each day, in the order of the days. What a day provides is in the same folder of
-//! `provided/week3`.
+//! Each day has a folder, in the order of the days. The same folder of `provided/week3` has the
+//! day's provided code.
 
 // Day 1: many requests share a forward pass.
 #[path = "batching/engine.rs"]

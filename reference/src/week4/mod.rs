@@ -1,7 +1,7 @@
 //! Week 4: under the hood. The same model as tensors with strides, and as a graph.
 //!
-//! A folder for each day, in the order of the days. What a day provides is in the same folder of
-//! `provided/week4`.
+//! Each day has a folder, in the order of the days. The same folder of `provided/week4` has the
+//! day's provided code.
 
 // Day 1: sizes and strides.
 #[path = "layout/contiguous.rs"]

@@ -21,7 +21,8 @@ pub fn softmax(x: &Tensor) -> Tensor {
     todo!("week1-day1 task 1: softmax")
 }
 
-/// `x · weightᵀ + bias`: output `o` is the input dotted with row `o` of the weight.
+/// Computes `x · weightᵀ + bias`: output `o` is the dot product of the input and row `o` of the
+/// weight.
 ///
 /// `x [..., in]` with two axes or more, `weight [out, in]`, `bias [out]` → `[..., out]`.
 /// Checkpoints store weights as `[out, in]`.
@@ -32,11 +33,11 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
     todo!("week1-day1 task 1: linear")
 }
 
-/// `softmax(q · kᵀ · scale + mask) · v`.
+/// Computes `softmax(q · kᵀ · scale + mask) · v`.
 ///
-/// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`, for any leading axes.
-/// `scale` defaults to `1/√D`. `mask` is added to the scores and broadcasts to `[..., L, S]`:
-/// 0 keeps a key, `−inf` removes it.
+/// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`, for any leading axes. `scale`
+/// defaults to `1/√D`. `mask` is added to the scores and broadcasts to `[..., L, S]`: 0 keeps a
+/// key, `−inf` removes it.
 ///
 /// Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1.
 pub fn scaled_dot_product_attention(
@@ -65,9 +66,9 @@ pub struct MultiHeadAttention {
 }
 
 impl MultiHeadAttention {
-    /// `query [B, L, E]`, `key [B, S, E]`, `value [B, S, E]` → `[B, L, E]`. `mask` broadcasts to
-    /// `[B, H, L, S]`. The head size `D` is the number of rows of `q_proj` divided by `n_heads`; it
-    /// need not be `E / H`.
+    /// Computes attention: `query [B, L, E]`, `key [B, S, E]`, `value [B, S, E]` → `[B, L, E]`.
+    /// `mask` broadcasts to `[B, H, L, S]`. The head size `D` is the number of rows of `q_proj`
+    /// divided by `n_heads`; it need not be `E / H`.
     pub fn forward(
         &self,
         query: &Tensor,
@@ -79,12 +80,13 @@ impl MultiHeadAttention {
     }
 }
 
-/// `[B, L, H·D]` → `[B, H, L, D]`. The attention layer of day 3 also uses this function.
+/// Splits heads: `[B, L, H·D]` → `[B, H, L, D]`. The attention layer of day 3 also uses this
+/// function.
 pub fn split_heads(x: &Tensor, n_heads: usize) -> Tensor {
     todo!("week1-day1 task 3: split_heads")
 }
 
-/// `[B, H, L, D]` → `[B, L, H·D]`, the inverse of [`split_heads`].
+/// Merges heads: `[B, H, L, D]` → `[B, L, H·D]`, the inverse of [`split_heads`].
 pub fn merge_heads(x: &Tensor) -> Tensor {
     todo!("week1-day1 task 3: merge_heads")
 }

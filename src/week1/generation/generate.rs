@@ -11,7 +11,7 @@ pub use tiny_llm_formats::FinishReason;
 
 use super::model::Model;
 
-/// Returns the index of the largest logit, and of equal ones the first. `logits [V]`.
+/// Returns the index of the largest logit, or the first of several equal ones. `logits [V]`.
 ///
 /// # Panics
 /// If there are no logits.
@@ -19,8 +19,8 @@ pub fn argmax(logits: &[f32]) -> u32 {
     todo!("week1-day6 task 1: argmax")
 }
 
-/// Logits `[V]` of the token that follows `tokens [L]`. Nothing is cached: all `L` positions are
-/// computed again.
+/// Returns the logits `[V]` of the token that follows `tokens [L]`. Nothing is cached: all `L`
+/// positions are computed again.
 ///
 /// # Panics
 /// If there are no tokens, or [`Model::forward`] cannot run on them.
@@ -28,12 +28,12 @@ pub fn next_token_logits(model: &Model, tokens: &[u32]) -> Vec<f32> {
     todo!("week1-day6 task 1: next_token_logits")
 }
 
-/// What ends a generation.
+/// The limits that end a generation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// At most this many new tokens.
+    /// Maximum number of new tokens.
     pub max_new_tokens: usize,
-    /// Prompt and new tokens together never exceed this.
+    /// Maximum number of tokens, prompt and new ones together.
     pub context: usize,
     /// A token in this set ends the text and is not part of it. A checkpoint may list several.
     pub stop_tokens: HashSet<u32>,
@@ -41,7 +41,7 @@ pub struct Limits {
 
 /// Extends `prompt` token by token.
 ///
-/// `next_logits(tokens)` gives the logits `[V]` after `tokens`, which are the prompt and all new
+/// `next_logits(tokens)` returns the logits `[V]` after `tokens`, which are the prompt and all new
 /// tokens so far; `choose(logits, tokens)` picks one; `on_token` receives every new token as soon
 /// as it is chosen, and never a stop token. The first two run once per step, and so does `on_token`
 /// unless a stop token was chosen. Limits are checked before the model runs, first

@@ -1,9 +1,10 @@
-//! Day 6. Text as it comes: a character may span tokens, and half a character must wait.
+//! Day 6. Text from tokens: a character may span several tokens, and an incomplete character must
+//! wait.
 //!
 //! Tasks here: week1-day6 task 3 (`TextStream::push`, `TextStream::finish`). Everything else is
 //! provided.
 
-/// Turns the bytes of one token after another into text.
+/// Turns the bytes of successive tokens into text.
 ///
 /// All returned text, concatenated, equals `String::from_utf8_lossy` of all bytes.
 #[derive(Debug, Default)]

@@ -18,8 +18,8 @@ use super::{
     rope::{RopeTables, rope_half_split},
 };
 
-/// Attention in which query head `h` reads key/value head `h / G`, `G = H_q / H`, without copying
-/// keys or values.
+/// Computes attention in which query head `h` reads key/value head `h / G`, `G = H_q / H`, without
+/// copying keys or values.
 ///
 /// `q [B, H_q, L, D]`, `k [B, H, S, D]`, `v [B, H, S, D]` → `[B, H_q, L, D]`. `scale` defaults to
 /// `1/√D`. `mask` is added to the scores and broadcasts to `[B, H_q, L, S]`.
@@ -55,7 +55,7 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// `x [..., in]` → `[..., out]`.
+    /// Computes `x · weightᵀ + bias`: `x [..., in]` → `[..., out]`.
     pub fn forward(&self, x: &Tensor) -> Tensor {
         linear(x, &self.weight, self.bias.as_ref())
     }
@@ -90,8 +90,8 @@ pub struct GroupedQueryAttention {
 }
 
 impl GroupedQueryAttention {
-    /// Self-attention over `x [B, L, E]`, whose rows are at positions `0..L` → `[B, L, E]`. `mask`
-    /// broadcasts to `[B, H_q, L, L]`. RoPE is the half-split form.
+    /// Computes self-attention over `x [B, L, E]`, whose rows are at positions `0..L` →
+    /// `[B, L, E]`. `mask` broadcasts to `[B, H_q, L, L]`. RoPE is the half-split form.
     pub fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Tensor {
         todo!("week1-day3 task 3: GroupedQueryAttention::forward")
     }

@@ -14,12 +14,12 @@ use tiny_llm_formats::{
 
 use super::model::Model;
 
-/// Stored values as f32. All three types are little-endian; bf16 is the upper half of an f32, f16
-/// is IEEE half precision.
+/// Decodes stored values to f32. All three types are little-endian; bf16 is the upper half of an
+/// f32, f16 is IEEE half precision.
 ///
 /// # Errors
-/// If the type is none of f32, bf16 and f16; the message names the tensor, its type and the types
-/// that are supported.
+/// If the type is not f32, bf16 or f16. The message names the tensor, its type and the types that
+/// are supported.
 pub fn to_f32(stored: &StoredTensor<'_>) -> Result<Tensor> {
     todo!("week1-day5 task 4: to_f32")
 }
@@ -27,8 +27,8 @@ pub fn to_f32(stored: &StoredTensor<'_>) -> Result<Tensor> {
 /// Loads a Hugging Face folder: `config.json` and one or more safetensors files.
 ///
 /// # Errors
-/// If the folder or a file is missing or malformed, a tensor is missing, or has another shape or
-/// type than the configuration asks for.
+/// If the folder or a file is missing or malformed, or if a tensor is missing or has another shape
+/// or type than the configuration requires.
 pub fn load_model(folder: &Path) -> Result<Model> {
     todo!("week1-day5 task 4: load_model")
 }

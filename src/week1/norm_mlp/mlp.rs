@@ -9,7 +9,7 @@ use tiny_llm_formats::Tensor;
 
 use super::attention::linear;
 
-/// `x · σ(x) = x / (1 + e^(−x))`, element by element, for any finite x: no overflow, no
+/// Computes `x · σ(x) = x / (1 + e^(−x))`, element by element, for any finite x: no overflow, no
 /// cancellation for large negative x, and a result of 0 only where `e^x` is too small for an f32.
 pub fn silu(x: &Tensor) -> Tensor {
     todo!("week1-day4 task 2: silu")
@@ -27,7 +27,7 @@ pub struct SwiGlu {
 }
 
 impl SwiGlu {
-    /// `x [..., E]` → `[..., E]`.
+    /// Computes the MLP: `x [..., E]` → `[..., E]`.
     pub fn forward(&self, x: &Tensor) -> Tensor {
         todo!("week1-day4 task 3: SwiGlu::forward")
     }

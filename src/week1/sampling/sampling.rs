@@ -14,21 +14,21 @@ use super::{attention::softmax, generate::argmax};
 
 pub use tiny_llm_formats::request::SamplerOptions;
 
-/// Divides the logits by `temperature`. At 0, only the largest logit stays (of equal ones, the
-/// first), and every other logit becomes `−inf`.
+/// Divides the logits by `temperature`. At 0, only the largest logit stays (the first of several
+/// equal ones), and every other logit becomes `−inf`.
 pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     todo!("week1-day7 task 1: apply_temperature")
 }
 
-/// Keeps the `k` largest logits, unchanged; of equal ones, the first. If `k` is 0, or `V` or more,
-/// all logits stay.
+/// Keeps the `k` largest logits, unchanged, and the first of equal ones. If `k` is 0, or `V` or
+/// more, all logits stay.
 pub fn top_k(logits: &mut [f32], k: usize) {
     todo!("week1-day7 task 2: top_k")
 }
 
-/// Nucleus sampling: keeps the most probable tokens until their probabilities sum to at least `p`;
-/// among equally probable ones, lower ids come first. The token that crosses `p` stays, so at least
-/// one always does. `p ≥ 1` keeps all. The sum is taken in f64: a vocabulary is large.
+/// Applies nucleus sampling: keeps the most probable tokens until their probabilities sum to at
+/// least `p`; among equally probable ones, lower ids come first. The token that crosses `p` stays,
+/// so at least one always does. `p ≥ 1` keeps all. The sum is taken in f64: a vocabulary is large.
 ///
 /// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
 pub fn top_p(logits: &mut [f32], p: f32) {
@@ -61,7 +61,7 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// Starts at `state = seed`.
+    /// Creates a generator with `state = seed`.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
@@ -73,24 +73,25 @@ impl Rng {
         todo!("week1-day7 task 6: Rng::next_u64")
     }
 
-    /// Uniform in `[0, 1)`: the upper 53 bits of [`Rng::next_u64`], times 2⁻⁵³.
+    /// Returns a number that is uniform in `[0, 1)`: the upper 53 bits of [`Rng::next_u64`], times
+    /// 2⁻⁵³.
     pub fn uniform(&mut self) -> f64 {
         todo!("week1-day7 task 6: Rng::uniform")
     }
 }
 
-/// The token at which the running sum of `softmax(logits)`, in id order, first exceeds `uniform`
-/// (in `[0, 1)`). A token with logit `−inf` is never drawn.
+/// Returns the token at which the running sum of `softmax(logits)`, in id order, first exceeds
+/// `uniform` (in `[0, 1)`). A token with logit `−inf` is never drawn.
 pub fn draw(logits: &[f32], uniform: f64) -> u32 {
     todo!("week1-day7 task 6: draw")
 }
 
-/// All of the functions above, in order.
+/// Applies all of the functions above, in order.
 #[derive(Debug, Clone)]
 pub struct Sampler {
-    /// What shapes the distribution.
+    /// Options that shape the distribution.
     pub options: SamplerOptions,
-    /// Where the draws come from: one number per token.
+    /// The random generator: one number per token.
     pub rng: Rng,
 }
 

@@ -36,7 +36,7 @@ use super::{
 pub const BYTES: usize = 2 + 2 + 12 + 128;
 const _: () = assert!(BYTES == TensorType::Q4_K.block_bytes());
 
-/// Unpacks 8 scales and 8 minimums of 6 bits each. `Q5_K` packs them alike.
+/// Unpacks 8 scales and 8 minimums of 6 bits each. `Q5_K` packs them in the same way.
 #[must_use]
 pub fn scales_and_minimums(packed: &[u8; 12]) -> ([u8; 8], [u8; 8]) {
     todo!("week2-day4 task 1: scales_and_minimums")

@@ -1,4 +1,4 @@
-//! Reading untrusted bytes: numbers, counts, strings, and the header that a file begins with.
+//! Reads untrusted bytes: numbers, counts, strings, and the header of a file.
 //!
 //! Tasks here: week2-day2 task 1 (`Reader::take`, `Reader::number`, `Reader::count`,
 //! `Reader::string`, `Reader::header`). Everything else is provided.
@@ -15,7 +15,7 @@ const METADATA_BYTES: usize = 8 + 4 + 1;
 /// axis (8), a type (4), an offset (8).
 const TENSOR_BYTES: usize = 8 + 4 + 8 + 4 + 8;
 
-/// A place in a file, which moves forward as the file is read.
+/// A position in a file, which moves forward as the file is read.
 ///
 /// Each function takes a `field`, the name of what is being read, for its error message:
 /// `"version"`, `"metadata general.name"`.
@@ -26,10 +26,10 @@ pub struct Reader<'a> {
     file: &'a str,
 }
 
-/// What a file begins with.
+/// The header of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// 2 or 3.
+    /// Version of the format, 2 or 3.
     pub version: u32,
     /// Entries of the tensor table.
     pub tensors: usize,
@@ -38,30 +38,30 @@ pub struct Header {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader at the first byte; `file` is the file's name in messages.
+    /// Creates a reader at the first byte; `file` is the file's name in messages.
     #[must_use]
     pub fn new(bytes: &'a [u8], file: &'a str) -> Self {
         Self { bytes, position: 0, file }
     }
 
-    /// Bytes read so far.
+    /// Returns the number of bytes read so far.
     #[must_use]
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// Bytes that are left.
+    /// Returns the number of bytes that are left.
     #[must_use]
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }
 
-    /// An error of one line: the file, the field, what was found, what was expected.
+    /// Returns an error of one line: the file, the field, the value found and the value expected.
     pub fn wrong(&self, field: &str, found: impl Display, expected: impl Display) -> anyhow::Error {
         anyhow!("{}: {field}: found {found}, expected {expected}", self.file)
     }
 
-    /// The next `n` bytes.
+    /// Reads the next `n` bytes.
     ///
     /// # Errors
     /// If fewer bytes are left. The position then stays the same. The message says how many are
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         todo!("week2-day2 task 1: Reader::take")
     }
 
-    /// The next `N` bytes, for `u16::from_le_bytes` and its like: every number in the file is
+    /// Reads the next `N` bytes, for `u16::from_le_bytes` and its like: every number in the file is
     /// little-endian.
     ///
     /// # Errors
@@ -99,8 +99,8 @@ impl<'a> Reader<'a> {
     /// more) bytes long. It is safe to allocate for that many.
     ///
     /// # Errors
-    /// If the rest of the file has no room for that many; the position is then unspecified. The
-    /// message says the count, and for how many there is room or how many bytes are left.
+    /// If the rest of the file is too short for that many; the position is then unspecified. The
+    /// message has the count, and either the number of items that fit or the number of bytes left.
     pub fn count(&mut self, bytes_each: usize, field: &str) -> Result<usize> {
         todo!("week2-day2 task 1: Reader::count")
     }
@@ -108,8 +108,8 @@ impl<'a> Reader<'a> {
     /// Reads a string: its length in bytes (eight bytes), then UTF-8 without a zero at the end.
     ///
     /// # Errors
-    /// If the file ends before the string, or it is not UTF-8, which was expected; the position is
-    /// then unspecified.
+    /// If the file ends before the string, or the bytes are not UTF-8, which the message names as
+    /// expected; the position is then unspecified.
     pub fn string(&mut self, field: &str) -> Result<&'a str> {
         todo!("week2-day2 task 1: Reader::string")
     }
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A name from a file, made fit for a message: on one line, and not too long.
+/// Shortens a name from a file for a message, and puts it on one line.
 #[must_use]
 pub fn shown(name: &str) -> String {
     const ENOUGH: usize = 64;

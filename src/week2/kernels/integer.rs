@@ -18,7 +18,7 @@ use crate::week2::{
     input::Int8SuperBlock,
 };
 
-/// This rung's kernel for a type, if it has one.
+/// Returns this rung's kernel for a type, if it has one.
 #[must_use]
 pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     Some(match tensor_type {
@@ -31,8 +31,8 @@ pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     })
 }
 
-/// Provided, as an example: [`super::fused::dot_q8_0`] with activations in int8. Eight blocks share
-/// a super-block, and fewer share the last one of a row.
+/// Provided, as an example. Like [`super::fused::dot_q8_0`], with activations in int8. Eight blocks
+/// share a super-block. The last super-block of a row may have fewer.
 #[must_use]
 pub fn dot_q8_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     let mut sum = 0.0;
@@ -48,26 +48,26 @@ pub fn dot_q8_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     sum
 }
 
-/// [`super::fused::dot_q4_0`] with activations in int8.
+/// Like [`super::fused::dot_q4_0`], with activations in int8.
 #[must_use]
 pub fn dot_q4_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     todo!("week2-day5 task 3: dot_q4_0")
 }
 
-/// Provided: [`super::fused::dot_q5_0`] with activations in int8.
+/// Provided. Like [`super::fused::dot_q5_0`], with activations in int8.
 #[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     integer::dot_q5_0(row, x)
 }
 
-/// [`super::fused::dot_q4_k`] with activations in int8: each block has its own super-block, and its
-/// scales are integers too.
+/// Like [`super::fused::dot_q4_k`], with activations in int8: each block has its own super-block,
+/// and its scales are integers too.
 #[must_use]
 pub fn dot_q4_k(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     todo!("week2-day5 task 3: dot_q4_k")
 }
 
-/// [`super::fused::dot_q6_k`] with activations in int8.
+/// Like [`super::fused::dot_q6_k`], with activations in int8.
 #[must_use]
 pub fn dot_q6_k(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     todo!("week2-day5 task 3: dot_q6_k")

@@ -29,7 +29,7 @@ pub fn matrix_vector<'a>(
     todo!("week2-day5 task 4: matrix_vector")
 }
 
-/// `Σ w·x` for an unpacked weight row and a row of activations, with the same number of
+/// Computes `Σ w·x` for an unpacked weight row and a row of activations, with the same number of
 /// super-blocks. The 16 codes of group `g` belong to the scale `x.scales[g / 2]` and the sum
 /// `x.sums[g]`.
 #[must_use]
@@ -37,8 +37,8 @@ pub fn dot_unpacked(row: &[Unpacked], x: &[Int8SuperBlock]) -> f32 {
     todo!("week2-day5 task 4: dot_unpacked")
 }
 
-/// `tile[t, r] = Σ weight[r, c] · x[t, c]` for the tile's rows `t` and columns `r`. Each weight row
-/// is unpacked once, whatever the number of rows of activations.
+/// Computes `tile[t, r] = Σ weight[r, c] · x[t, c]` for the tile's rows `t` and columns `r`. Each
+/// weight row is unpacked once, whatever the number of rows of activations.
 ///
 /// `unpack` unpacks a row's blocks, into as many super-blocks as a row of `x` has.
 pub fn matrix_matrix(
@@ -50,8 +50,8 @@ pub fn matrix_matrix(
     todo!("week2-day5 task 4: matrix_matrix")
 }
 
-/// See [`super::Kernel`]; for formats of integers. Those that no day teaches have no product of
-/// their own here, and are unpacked for one row too.
+/// Serves integer formats; see [`super::Kernel`]. Formats that no day teaches have no product here,
+/// so they are unpacked for a single row of activations too.
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     match integer::dot(weight.tensor_type) {
         Some(dot) if tile.rows().len() == 1 => {
@@ -63,7 +63,8 @@ pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     }
 }
 
-/// The same, which unpacks for one row as well: a product of its own may add in another order.
+/// Like `kernel`, but unpacks for a single row too: a format's own product may add in another
+/// order.
 pub fn kernel_for_many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     matrix_matrix(|bytes, row| unpack_row(weight.tensor_type, bytes, row), weight, x, tile);
 }

@@ -19,8 +19,8 @@ use super::{
     },
 };
 
-/// Attention of all rows in one layer, on all threads: `queries` → `out [T, H_q·D]`. A row sees the
-/// positions of its sequence up to its own.
+/// Computes attention of all rows in one layer, on all threads: `queries` → `out [T, H_q·D]`. A row
+/// sees the positions of its sequence up to its own.
 pub fn attend(
     plan: &Plan,
     cache: &impl KvCache,
@@ -34,10 +34,10 @@ pub fn attend(
     let Queries { rows, q, group, head_dim: d } = queries;
     let width = q.len() / rows.len();
     let scale = 1.0 / (d as f32).sqrt();
-    // Heads that one call takes: all that share a key head, or a part of them.
+    // Query heads per call: all that share a key head, or a part of them.
     let together = (1..=group.min(MAX_QUERIES)).rev().find(|n| group % n == 0).unwrap_or(1);
-    // One new token is one row for each thread; of a prompt, a block of rows shares the work on a
-    // tile of keys: as many as have room, if that leaves some blocks for each thread.
+    // For one new token, a block is one row per thread. For a prompt, a block of rows shares the
+    // work on a tile of keys: as many rows as fit, if that leaves some blocks for each thread.
     let fair = (rows.len() * (width / (together * d))).div_ceil(4 * plan.team.threads());
     let most = MAX_BLOCK_QUERIES / together;
     let block = if rows.len() < 4 { 1 } else { fair.clamp(most.min(16), most) };
@@ -56,7 +56,7 @@ pub fn attend(
                 let at = t * width + cols.start + head * d;
                 *query = Query { q: &q[at..at + d], visible: visible(rows, t) };
             }
-            // What the first row sees begins no later, what the last row sees ends no earlier.
+            // The first row's visible range begins first, and the last row's ends last.
             let (first, last) =
                 (visible(rows, tile.rows().start), visible(rows, tile.rows().end - 1));
             let whole_tiles = first.start / TILE * TILE..last.end;
@@ -97,7 +97,7 @@ pub fn attend(
     });
 }
 
-/// Keys and values of the runs of a q8_0 cache, each `[n, D]`.
+/// Returns keys and values of the runs of a q8_0 cache in f32, each `[n, D]`.
 fn widened<'a>(runs: impl Iterator<Item = Run<'a>>, head_dim: usize) -> [Vec<f32>; 2] {
     let mut all = [const { Vec::new() }; 2];
     for run in runs {
@@ -110,8 +110,9 @@ fn widened<'a>(runs: impl Iterator<Item = Run<'a>>, head_dim: usize) -> [Vec<f32
     all
 }
 
-/// Runs of these positions, cut so that every tile but the first begins at a multiple of [`TILE`]:
-/// then a row's tiles are the same whatever its cache's pages are, and wherever its window begins.
+/// Returns the runs of these positions, cut so that every tile but the first begins at a multiple
+/// of [`TILE`]. So a row's tiles are the same whatever its cache's page size is, and wherever its
+/// window begins.
 pub(crate) fn tiled_runs(
     cache: &impl KvCache,
     layer: usize,
@@ -130,7 +131,7 @@ pub(crate) fn visible(rows: &[Row], t: usize) -> Range<usize> {
     todo!("week2-day1 task 2: visible")
 }
 
-/// Attention of the query heads that share one key and value head.
+/// Computes attention of the query heads that share one key and value head.
 ///
 /// `q [G, D]`, `out [G, D]`; `runs()` are the keys and values of all positions that this row may
 /// see, at least one, in order. A score is `scale · q·k`; all of a head's scores are kept until

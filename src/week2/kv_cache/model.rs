@@ -29,7 +29,7 @@ pub struct Model {
     pub config: ModelConfig,
     /// `[V, E]`
     pub embedding: Matrix,
-    /// First to last.
+    /// Layers, first to last.
     pub layers: Vec<Layer>,
     /// `[E]`
     pub norm: Vec<f32>,
@@ -37,22 +37,22 @@ pub struct Model {
     pub lm_head: Option<Matrix>,
     /// Angles for every position of the context.
     pub rope: RopeTable,
-    /// Which numbers are rotated together.
+    /// Which elements of a head are rotated together.
     pub rope_layout: RopeLayout,
 }
 
-/// Every buffer of a forward pass, kept from one to the next so that a decoded token allocates
-/// nothing.
+/// Every buffer of a forward pass, reused by the next pass, so that decoding a token doesn't
+/// allocate.
 #[derive(Debug, Default)]
 pub struct Workspace {
     /// `[T, E]`, the residual stream.
     x: Vec<f32>,
-    /// The input of the matrices that come next.
+    /// The input of the next matrices.
     input: Input,
     q: Vec<f32>,
     k: Vec<f32>,
     v: Vec<f32>,
-    /// `[T, E]`, what attention or the MLP adds to the residual stream.
+    /// `[T, E]`, the update that attention or the MLP adds to the residual stream.
     delta: Vec<f32>,
     gate: Vec<f32>,
     up: Vec<f32>,
@@ -60,7 +60,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// What the last forward pass returned.
+    /// Returns the logits of the last forward pass.
     #[must_use]
     pub fn logits(&self) -> &[f32] {
         &self.logits
@@ -68,29 +68,30 @@ impl Workspace {
 }
 
 impl Model {
-    /// Bytes of weights that a forward pass of one row reads: every matrix once, of the embedding
-    /// one row, unless it is the head too.
+    /// Returns the bytes of weights that a forward pass of one row reads: every matrix once, but
+    /// only one row of the embedding, unless that is the output head too.
     #[must_use]
     pub fn weight_bytes(&self) -> u64 {
         self.matrices().map(|matrix| matrix.bytes().len() as u64).sum()
     }
 
-    /// Every matrix that a forward pass multiplies by.
+    /// Returns every matrix that a forward pass multiplies by.
     pub fn matrices(&self) -> impl Iterator<Item = &Matrix> {
         let head = self.lm_head.as_ref().unwrap_or(&self.embedding);
         self.layers.iter().flat_map(Layer::matrices).chain([head])
     }
 
-    /// Whether [`Model::forward`] can run on these rows.
+    /// Checks that [`Model::forward`] can run on these rows.
     ///
     /// # Errors
-    /// If there are none, or a row's token, position or sequence is out of range or out of order.
+    /// If there are no rows, or a row's token, position or sequence is out of range or out of
+    /// order.
     pub fn check(&self, rows: &[Row], cache: &impl KvCache) -> anyhow::Result<()> {
         check(&self.config, rows, cache)
     }
 
-    /// Runs the rows, at least one, and stores their keys and values. Returns logits `[n, V]` of
-    /// the `n` rows that request them, in their order.
+    /// Computes the rows, at least one, and stores their keys and values. Returns logits `[n, V]`
+    /// of the `n` rows that request them, in their order.
     ///
     /// Rows of one sequence must be in the order of their positions, without a gap, beginning with
     /// the first position that is not in the cache.
@@ -108,9 +109,9 @@ impl Model {
         todo!("week2-day1 task 3: Model::forward")
     }
 
-    /// The attention of layer `index`: norm, projections, head norms, RoPE, the cache, attention,
-    /// output projection. `work.x [T, E]` → `work.delta [T, E]`. Stores the rows' keys and values;
-    /// a row then sees its own sequence up to and including its own position.
+    /// Computes the attention of layer `index`: norm, projections, head norms, RoPE, the cache,
+    /// attention, output projection. `work.x [T, E]` → `work.delta [T, E]`. Stores the rows' keys
+    /// and values; a row then sees its own sequence up to and including its own position.
     fn attention(
         &self,
         index: usize,
@@ -122,14 +123,14 @@ impl Model {
         todo!("week2-day1 task 3: Model::attention")
     }
 
-    /// The MLP of a layer, with its norm before it: `work.x [T, E]` → `work.delta [T, E]`.
+    /// Computes the MLP of a layer, with its norm before it: `work.x [T, E]` → `work.delta [T, E]`.
     fn mlp(&self, layer: &Layer, plan: &Plan, work: &mut Workspace) {
         match &layer.mlp {
             Mlp::Dense(mlp) => self.dense_mlp(mlp, &layer.mlp_norm, plan, work),
         }
     }
 
-    /// Week 1's MLP.
+    /// Computes week 1's MLP.
     fn dense_mlp(&self, mlp: &DenseMlp, norm: &[f32], plan: &Plan, work: &mut Workspace) {
         let DenseMlp { gate_proj, up_proj, down_proj } = mlp;
         let input = self.normalised(&work.x, norm, &[gate_proj, up_proj], plan, &mut work.input);
@@ -164,7 +165,7 @@ impl Model {
     }
 }
 
-/// What [`Model::check`] checks, for any model with these sizes.
+/// Does the checks of [`Model::check`], for any model with these sizes.
 pub(crate) fn check(
     config: &ModelConfig,
     rows: &[Row],
@@ -199,7 +200,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// `x += delta`, both `[T, E]`.
+/// Computes `x += delta`, both `[T, E]`.
 pub(crate) fn add_rows(x: &mut [f32], delta: &[f32], e: usize, plan: &Plan) {
     plan.team.parallel_rows(x, e, ROWS, |t, x| {
         x.iter_mut().zip(&delta[t * e..]).for_each(|(x, d)| *x += d);

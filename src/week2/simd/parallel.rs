@@ -17,7 +17,7 @@ pub use tiny_llm_kernels::parallel::{Counter, Tile};
 /// Threads that divide their work with [`take_tiles`].
 pub type Team = parallel::Team<ByGrid>;
 
-/// The schedule that is written here.
+/// The schedule of [`take_tiles`].
 #[derive(Debug, Clone, Copy)]
 pub struct ByGrid;
 
@@ -32,22 +32,22 @@ impl Schedule for ByGrid {
 /// be smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
-    /// Rows of the whole.
+    /// Rows of the whole rectangle.
     pub rows: usize,
-    /// Columns of the whole.
+    /// Columns of the whole rectangle.
     pub width: usize,
     /// Rows and columns of a tile, each at least 1.
     pub tile: (usize, usize),
 }
 
 impl Grid {
-    /// How many tiles there are.
+    /// Returns the number of tiles.
     #[must_use]
     pub fn count(&self) -> usize {
         todo!("week2-day6 task 3: Grid::count")
     }
 
-    /// Rows and columns of tile `i`; tiles are numbered from left to right, then downwards.
+    /// Returns rows and columns of tile `i`. Tiles are numbered from left to right, then downwards.
     #[must_use]
     pub fn tile(&self, i: usize) -> (Range<usize>, Range<usize>) {
         todo!("week2-day6 task 3: Grid::tile")

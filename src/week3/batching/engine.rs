@@ -1,10 +1,11 @@
 //! Day 1. The engine: requests arrive at any time, and every step runs the model once for all of
 //! them.
 //!
-//! What a step does is here. Other parts of the engine are in `provided/week3`: its options
-//! (`batching/options.rs`), how requests come (`batching/submit.rs`), which rows go into a step
-//! (`scheduling/shares.rs`), what its logits mean (`batching/choose.rs`), what is recorded
-//! (`records.rs`) and what can be read (`asked.rs`).
+//! This file has the steps. Other parts of the engine are in `provided/week3`: its options
+//! (`batching/options.rs`), how requests are submitted (`batching/submit.rs`), how many rows each
+//! gets in a step (`scheduling/shares.rs`), how tokens are chosen from logits
+//! (`batching/choose.rs`), the records (`records.rs`) and the counters that can be read
+//! (`asked.rs`).
 //!
 //! Tasks here: week3-day1 task 4 (`Engine::admit`, `Engine::retire`, `append_rows`), week3-day3
 //! task 4 (`Engine::preempt`). Everything else is provided.
@@ -43,22 +44,22 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) counts: Counts,
     /// Positions that were already in the cache when a request was admitted.
     pub(crate) attached: u64,
-    /// The same for each request that was admitted in the last step.
+    /// The number of such positions for each request that was admitted in the last step.
     pub(crate) found: Vec<(RequestId, usize)>,
-    /// What the scheduler knows about `running`.
+    /// The scheduler's data on each request in `running`.
     pub(crate) loads: Vec<Load>,
-    /// How many rows each request in `running` has in the step.
+    /// The rows of each request in `running` in this step.
     pub(crate) shares: Vec<usize>,
     /// Records of finished requests; `None` if none are kept.
     pub(crate) records: Option<Vec<(RequestId, Record)>>,
     pub(crate) rows: Vec<Row>,
     /// The drafter, if there is one.
     pub(crate) ahead: Option<Ahead>,
-    /// Of the last step.
+    /// Log-probabilities of the last step's tokens.
     pub(crate) chosen: Vec<(RequestId, Chosen)>,
-    /// A token's bytes, which are searched for stop texts.
+    /// Returns a token's bytes, which are searched for stop texts.
     pub(crate) token_bytes: TokenBytes,
-    /// Logits in which some tokens have been ruled out.
+    /// Logits in which some tokens are forbidden.
     pub(crate) masked: Vec<f32>,
 }
 
@@ -104,8 +105,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.retire(on_event);
     }
 
-    /// Makes room in the cache for what the step will write, for the oldest request first. If there
-    /// isn't enough, first drops drafts, then preempts the youngest request, until there is.
+    /// Reserves room in the cache for what the step will write, for the oldest request first. While
+    /// there isn't enough, drops drafts, and then preempts the youngest request.
     fn reserve(&mut self) {
         let mut ready = 0;
         while ready < self.running.len() {
@@ -127,7 +128,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
                  sequences that do not run"
             );
             assert!(before > 1, "request {id}: there is no room for it in an empty cache");
-            // Whoever has just been let in loses nothing.
+            // A request that was only just admitted loses nothing.
             let lost = self.running.last().is_some_and(|youngest| youngest.num_computed > 0);
             self.counts.preempted += u64::from(lost);
             self.preempt();
@@ -136,9 +137,10 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.shares.truncate(ready);
     }
 
-    /// Makes the youngest running request wait again, ahead of all others. Releases its slot, and
-    /// everything that the cache holds of it. Its tokens and its sampler stay. Once it is admitted
-    /// again, its tokens are computed again, and its answer goes on as if nothing had happened.
+    /// Preempts the youngest running request: it waits again, ahead of all others. Releases its
+    /// slot, and everything that the cache holds of it. Its tokens and its sampler stay. Once it is
+    /// admitted again, its tokens are computed again, and its answer goes on as if nothing had
+    /// happened.
     fn preempt(&mut self) {
         todo!("week3-day3 task 4: Engine::preempt")
     }
@@ -157,8 +159,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 }
 
 /// Appends the rows of a request: `rows` of its tokens that have not been computed, from the first
-/// of them on, each at its own position. Only the row of its very last token requests logits: what
-/// follows a token in the middle of the prompt is known.
+/// of them on, each at its own position. Only the row of its very last token requests logits,
+/// because the token after any other is known.
 ///
 /// # Panics
 /// If the request has no slot, or fewer tokens are left.

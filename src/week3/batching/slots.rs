@@ -1,4 +1,4 @@
-//! Day 1. Which request has which slot of the cache.
+//! Day 1. Assigns the cache's slots to requests.
 //!
 //! Tasks here: week3-day1 task 3 (`Slots::claim`, `Slots::release`). Everything else is provided.
 
@@ -12,19 +12,19 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// `sequences` slots, all free.
+    /// Creates `sequences` slots, all free.
     #[must_use]
     pub fn new(sequences: usize) -> Self {
         Self { owners: vec![None; sequences] }
     }
 
-    /// How many slots are free.
+    /// Returns the number of free slots.
     #[must_use]
     pub fn num_free(&self) -> usize {
         self.owners.iter().filter(|owner| owner.is_none()).count()
     }
 
-    /// The owner of a slot.
+    /// Returns the owner of a slot, or `None` if it is free.
     #[must_use]
     pub fn owner(&self, slot: usize) -> Option<RequestId> {
         self.owners[slot]

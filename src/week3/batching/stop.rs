@@ -2,32 +2,32 @@
 //!
 //! Tasks here: week3-day1 task 2 (`StopTexts::push`). Everything else is provided.
 
-/// Searches for several texts in bytes that arrive piece by piece. A text may begin in one token
-/// and end in another.
+/// Searches for several texts in bytes that arrive in parts. A text may begin in one token and end
+/// in another.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StopTexts {
     texts: Vec<Vec<u8>>,
-    /// The last bytes that arrived: as many as the longest text can still need.
+    /// The last bytes that arrived: as many as the longest text may still need.
     tail: Vec<u8>,
 }
 
 impl StopTexts {
-    /// Searches for these texts. An empty text is left out, because it would end every answer
-    /// before it begins.
+    /// Creates a search for these texts. An empty text is left out, because it would end every
+    /// answer before it begins.
     #[must_use]
     pub fn new(mut texts: Vec<Vec<u8>>) -> Self {
         texts.retain(|text| !text.is_empty());
         Self { texts, tail: Vec::new() }
     }
 
-    /// Whether there are no texts to search for.
+    /// Returns whether there are no texts to search for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
 
     /// Takes the next bytes, and returns whether one of the texts has now appeared, wherever it
-    /// began. Once one has, the answer is over, and this is not called again.
+    /// began. After the first such text the answer is over, and this is not called again.
     pub fn push(&mut self, bytes: &[u8]) -> bool {
         todo!("week3-day1 task 2: StopTexts::push")
     }

@@ -9,7 +9,7 @@ use super::grammar::Grammar;
 pub type NodeId = usize;
 
 /// The texts of a vocabulary as a tree of bytes, a *trie*: a prefix that several texts have in
-/// common is stored once. A node stands for the bytes on the path to it.
+/// common is stored once. A node represents the bytes on the path to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenTrie {
     nodes: Vec<Node>,
@@ -26,11 +26,11 @@ pub struct Node {
 }
 
 impl TokenTrie {
-    /// The node of no bytes at all.
+    /// The node of the empty prefix.
     pub const ROOT: NodeId = 0;
 
-    /// The tree of all tokens' texts, in the order of their ids. A token with an empty text (one
-    /// that ends a text, begins a turn or pads the vocabulary) is left out.
+    /// Creates the tree of all tokens' texts, in the order of their ids. A token with an empty text
+    /// (one that ends a text, begins a turn or pads the vocabulary) is left out.
     #[must_use]
     pub fn new(texts: &[Vec<u8>]) -> Self {
         let mut trie = Self { nodes: vec![Node::default()], vocabulary: texts.len() };
@@ -40,25 +40,25 @@ impl TokenTrie {
         trie
     }
 
-    /// `V`: how many tokens there are, those without a text included.
+    /// Returns `V`, the number of tokens, including those without a text.
     #[must_use]
     pub fn vocabulary(&self) -> usize {
         self.vocabulary
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     #[must_use]
     pub fn num_nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    /// A node.
+    /// Returns a node.
     #[must_use]
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id]
     }
 
-    /// The node that a byte leads to from a node.
+    /// Returns the node that a byte leads to from a node.
     #[must_use]
     pub fn child(&self, id: NodeId, byte: u8) -> Option<NodeId> {
         let children = &self.nodes[id].children;

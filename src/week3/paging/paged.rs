@@ -1,4 +1,4 @@
-//! Day 3. A cache in pages: a sequence has as many pages as its positions need, and may share them.
+//! Day 3. A paged cache: a sequence has as many pages as its positions need, and may share them.
 //!
 //! Tasks here: week3-day3 task 2 (`PagedCache::write`, `PagedCache::truncate`,
 //! `PagedCache::reserve`, `PagedCache::first_run`, `PagedCache::start`), week3-day3 task 3
@@ -19,14 +19,14 @@ use crate::week2::{
 /// Keys and values in pages of a fixed number of positions.
 ///
 /// A page holds its positions for all layers and heads, so that a sequence needs one list of pages,
-/// its *block table*, and not one for each layer. But a page is not one piece of memory. In each
+/// its *block table*, and not one for each layer. But a page is not contiguous in memory. In each
 /// layer, the parts of all pages that belong to one head are stored side by side, because attention
 /// reads one head at a time: each page gives one [`Run`], and neighbouring pages give neighbouring
 /// runs.
 #[derive(Debug)]
 pub struct PagedCache {
     shape: CacheShape,
-    /// Positions of a page, a multiple of [`TILE`].
+    /// Positions per page, a multiple of [`TILE`].
     page_len: usize,
     pool: BlockPool,
     /// `[layers, H, pages, page_len, D]`
@@ -50,7 +50,7 @@ impl KvCache for PagedCache {
         self.lengths[sequence]
     }
 
-    /// If [`PagedCache::reserve`] hasn't made room for this position, makes room now.
+    /// Reserves the position now, if [`PagedCache::reserve`] hasn't.
     ///
     /// # Panics
     /// If no page is free in that case, and as the trait says.
@@ -117,8 +117,8 @@ impl Pages for PagedCache {
 }
 
 impl EngineCache for PagedCache {
-    /// Makes room for a sequence's positions up to `len`: afterwards each has a page, and no page
-    /// that holds the sequence's next position or a later one up to `len` is shared. Shared pages are
+    /// Reserves a sequence's positions up to `len`: afterwards each has a page, and no page that
+    /// holds the sequence's next position or a later one up to `len` is shared. Shared pages are
     /// copied first, then new ones are taken. Returns true at once if `len` isn't beyond the
     /// sequence's positions. Returns false if the pool has too few pages for all that, copies
     /// included, or `len` is beyond the capacity; then nothing has changed.
@@ -132,9 +132,9 @@ impl EngineCache for PagedCache {
 }
 
 impl PagedCache {
-    /// An empty cache of `pages` pages, each with `page_len` positions. These pages are all the
-    /// memory there is, however many sequences the shape has. A sequence's capacity is at most
-    /// theirs.
+    /// Creates an empty cache of `pages` pages, each with `page_len` positions. The memory is
+    /// limited to these pages, however many sequences the shape has. A sequence's capacity is at
+    /// most theirs.
     ///
     /// # Panics
     /// If `page_len` is not a multiple of [`TILE`], or 0: a run may end only at a multiple of
@@ -160,34 +160,34 @@ impl PagedCache {
         }
     }
 
-    /// Positions of a page.
+    /// Returns the number of positions per page.
     #[must_use]
     pub fn page_len(&self) -> usize {
         self.page_len
     }
 
-    /// The pool that the pages come from.
+    /// Returns the pool that the pages come from.
     #[must_use]
     pub fn pool(&self) -> &BlockPool {
         &self.pool
     }
 
-    /// The pages of a sequence, in the order of its positions.
+    /// Returns the pages of a sequence, in the order of its positions.
     pub fn table(&self, sequence: usize) -> &[Page] {
         &self.tables[sequence]
     }
 
-    /// The pool, to give pages more owners.
+    /// Returns the pool, mutably, to give pages more owners.
     pub fn pool_mut(&mut self) -> &mut BlockPool {
         &mut self.pool
     }
 
-    /// The pool and a sequence's table.
+    /// Returns the pool and a sequence's table.
     pub fn pool_and_table(&mut self, sequence: usize) -> (&mut BlockPool, &[Page]) {
         (&mut self.pool, &self.tables[sequence])
     }
 
-    /// Gives the empty sequence full pages, and makes it an owner of them.
+    /// Attaches full pages to an empty sequence, which becomes an owner of them.
     ///
     /// # Panics
     /// If it already has pages.
@@ -204,14 +204,14 @@ impl PagedCache {
         self.copied
     }
 
-    /// Bytes of keys and values in one page.
+    /// Returns the bytes of keys and values in one page.
     #[must_use]
     pub fn page_bytes(&self) -> usize {
         let CacheShape { layers, kv_heads, head_dim, .. } = self.shape;
         2 * layers * kv_heads * self.page_len * self.cache_type.row_bytes(head_dim)
     }
 
-    /// Gives the empty sequence `to` all positions of `from`, without a copy: every page that holds
+    /// Gives the empty sequence `to` all positions of `from`, without a copy. Every page that holds
     /// some of them gets one more owner, including the last one, which may be only partly full. The
     /// first sequence that writes there gets its own page.
     ///
@@ -221,9 +221,8 @@ impl PagedCache {
         todo!("week3-day3 task 3: PagedCache::fork")
     }
 
-    /// Gives the sequence a copy of its page `i`, with keys and values of all layers and heads; the
-    /// copy takes the page's place in the table. Counts it in `copied`. The other owners keep the
-    /// page.
+    /// Replaces a sequence's page `i` by a copy, with keys and values of all layers and heads.
+    /// Counts it in `copied`. The other owners keep the page.
     ///
     /// # Panics
     /// If no page is free.
@@ -274,7 +273,8 @@ impl PagedCache {
         self.values.prefetch(at, numbers, in_a_row);
     }
 
-    /// Where a head's part of a page begins in [`Numbers`]; `page` is its number in the pool.
+    /// Returns where a head's part of a page begins in [`Numbers`]; `page` is its number in the
+    /// pool.
     ///
     /// # Panics
     /// If layer or head are not in the cache.
@@ -283,7 +283,7 @@ impl PagedCache {
     }
 }
 
-/// Numbers in the keys of a page, and as many in its values.
+/// Returns the number of elements in the keys of a page, which is also that of its values.
 fn numbers_of_a_page(shape: CacheShape, page_len: usize) -> usize {
     shape.layers * shape.kv_heads * page_len * shape.head_dim
 }

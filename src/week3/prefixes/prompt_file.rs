@@ -39,16 +39,17 @@ pub const VERSION: u32 = 1;
 /// Bytes before the tokens.
 pub const HEADER: usize = 40;
 
-/// A file of a q8_0 cache is one of f32 whose numbers are the words of its rows: the fingerprint is
-/// the model's, xor this. So a program that does not know of q8_0 refuses the file, too.
+/// Marks the file of a q8_0 cache: its fingerprint is the model's XOR this. The file is one of type
+/// f32, whose elements are the words of q8_0 rows. So a program that does not know q8_0 refuses the
+/// file, too.
 pub const Q8_0: u64 = u64::from_le_bytes(*b"q8_0 row");
 
-/// How a file's numbers are stored.
+/// How a file's elements are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheType {
-    /// 4 bytes a number.
+    /// 4 bytes per element.
     F32,
-    /// 2 bytes a number.
+    /// 2 bytes per element.
     F16,
 }
 
@@ -61,25 +62,25 @@ impl fmt::Display for CacheType {
     }
 }
 
-/// What must match for keys and values to be usable.
+/// The properties that must match for keys and values to be usable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptKey {
     /// The fingerprint of the model, and of how it is run.
     pub fingerprint: u64,
-    /// How numbers are stored.
+    /// How elements are stored.
     pub cache_type: CacheType,
     /// Layers of the model.
     pub layers: usize,
-    /// `H`
+    /// `H`, the number of key and value heads.
     pub kv_heads: usize,
-    /// `D`; of q8_0, the words of a row.
+    /// `D`, the number of elements in a head. For q8_0, the words of a row.
     pub head_dim: usize,
-    /// Whether the numbers are words of q8_0's rows.
+    /// Whether the elements are words of q8_0 rows.
     pub holds_q8: bool,
 }
 
 impl PromptKey {
-    /// The shape and type of a cache's keys and values.
+    /// Returns the shape and type of a cache's keys and values.
     #[must_use]
     pub fn new(fingerprint: u64, cache_type: cache::CacheType, shape: CacheShape) -> Self {
         let CacheShape { layers, kv_heads, head_dim, .. } = shape;
@@ -96,7 +97,7 @@ impl PromptKey {
         Self { fingerprint, cache_type, layers, kv_heads, head_dim, holds_q8 }
     }
 
-    /// Bytes of a number.
+    /// Returns the bytes of an element.
     fn number(self) -> usize {
         match self.cache_type {
             CacheType::F32 => 4,
@@ -104,7 +105,7 @@ impl PromptKey {
         }
     }
 
-    /// Bytes of one head's keys (or values) for `n` positions.
+    /// Returns the bytes of one head's keys (or values) for `n` positions.
     fn of_a_head(self, n: usize) -> usize {
         n * self.head_dim * self.number()
     }
@@ -122,7 +123,7 @@ pub fn encode(cache: &impl KvCache, sequence: usize, tokens: &[u32], key: Prompt
 /// A file that has been checked.
 #[derive(Debug)]
 pub struct Prompt<'a> {
-    /// Whose keys and values these are.
+    /// The tokens whose keys and values the file has.
     pub tokens: Vec<u32>,
     key: PromptKey,
     /// The bytes between the tokens and the checksum.
@@ -147,8 +148,8 @@ pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
 }
 
 impl Prompt<'_> {
-    /// Returns how many positions are usable for a text of these tokens: those that the file has in
-    /// common with it, but never the last token's.
+    /// Returns how many positions are usable for a text of these tokens: the length of the common
+    /// prefix, but never including the text's last token.
     #[must_use]
     pub fn in_common(&self, tokens: &[u32]) -> usize {
         todo!("week3-day5 task 4: Prompt::in_common")
@@ -157,12 +158,12 @@ impl Prompt<'_> {
     /// Writes the first `n` positions into the empty sequence of a cache, as the model would.
     ///
     /// # Panics
-    /// If there are fewer, or the cache has no room for them.
+    /// If the file has fewer positions, or the cache has no room for them.
     pub fn restore(&self, cache: &mut impl KvCache, sequence: usize, n: usize) {
         todo!("week3-day5 task 4: Prompt::restore")
     }
 
-    /// The keys, or the values, of a head at a position, `[D]`.
+    /// Reads the key, or the value, of a head at a position, to `out [D]`.
     fn read(&self, layer: usize, head: usize, values: bool, position: usize, out: &mut [f32]) {
         todo!("week3-day5 task 4: Prompt::read")
     }
@@ -172,13 +173,13 @@ impl Prompt<'_> {
 /// at any moment there is the old file, the new one or none.
 ///
 /// # Errors
-/// If it cannot be written. The old file is then still there.
+/// If the file cannot be written. The old file is then unchanged.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
     let written = || -> Result<()> {
         let unfinished = Unfinished::new(path)?;
         let mut file = std::fs::File::create(unfinished.path())?;
         file.write_all(bytes)?;
-        // Before the name: a machine that stops now must not keep the name of an empty file.
+        // Before the rename: if the machine stops now, the name must not refer to an empty file.
         file.sync_all()?;
         drop(file);
         unfinished.finish()
@@ -204,8 +205,8 @@ pub fn open<T>(
     Ok(Some(use_it(&prompt)))
 }
 
-/// Provided. Checks that a file is of a q8_0 cache if and only if its key is, where the fingerprint
-/// says so.
+/// Provided. Checks by the fingerprints that a file is one of a q8_0 cache if and only if the key
+/// is.
 ///
 /// # Errors
 /// If the fingerprints of file and key differ by [`Q8_0`] alone.
@@ -226,8 +227,8 @@ fn check_q8(bytes: &[u8], key: PromptKey) -> Result<()> {
     Ok(())
 }
 
-/// Provided. A checksum that changes if any byte does: eight bytes at a time are XORed into the
-/// sum, which is then multiplied, so that no step loses anything.
+/// Provided. Returns a checksum that changes if any byte does: eight bytes at a time are XORed into
+/// the sum, which is then multiplied, so that no step loses information.
 #[must_use]
 pub fn checksum(bytes: &[u8]) -> u64 {
     let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -240,11 +241,11 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     mix(sum, u64::from_le_bytes(rest))
 }
 
-/// Provided. A number for a model and how it is run: any change of a weight changes it.
+/// Provided. Returns a number for a model and how it is run. Any change of a weight changes it.
 #[must_use]
 pub fn fingerprint(model: &Model, how: &str) -> u64 {
     let mut sums = vec![checksum(format!("{:?} {how}", model.config).as_bytes())];
-    // The angles of the last position: whatever goes into them shows there.
+    // The angles of the last position depend on all settings of RoPE.
     let mut turned = vec![1.0f32; model.config.head_dim];
     let last = model.config.max_positions.saturating_sub(1);
     model.rope.rotate(&mut turned, last, model.rope_layout);

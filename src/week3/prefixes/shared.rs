@@ -16,7 +16,7 @@ use crate::week2::cache::{CacheShape, KvCache, Run};
 pub struct SharedCache {
     pages: PagedCache,
     index: PrefixIndex,
-    /// `[sequences]`, how many pages of each have been inserted into the index.
+    /// `[sequences]`, how many pages of each sequence have been inserted into the index.
     told: Vec<usize>,
 }
 
@@ -29,13 +29,13 @@ impl SharedCache {
         Self { pages, index, told }
     }
 
-    /// The pages.
+    /// Returns the pages.
     #[must_use]
     pub fn pages(&self) -> &PagedCache {
         &self.pages
     }
 
-    /// The index.
+    /// Returns the index.
     #[must_use]
     pub fn index(&self) -> &PrefixIndex {
         &self.index
@@ -54,8 +54,9 @@ impl EngineCache for SharedCache {
         self.pages.pages_of_others(sequence) - self.index.num_unowned(self.pages.pool())
     }
 
-    /// Gives the empty sequence, without a copy, every page of `tokens`' prefix that the index has.
-    /// Returns how many positions those are, which is never all.
+    /// Attaches every page of `tokens`' prefix that the index has to the sequence, which must be
+    /// empty. Nothing is copied. Returns how many positions that is: always fewer than
+    /// `tokens.len()`.
     fn attach_prefix(&mut self, sequence: usize, tokens: &[u32]) -> usize {
         todo!("week3-day5 task 3: SharedCache::attach_prefix")
     }

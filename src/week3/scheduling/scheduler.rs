@@ -1,4 +1,4 @@
-//! Day 2. How many rows each request gets in a step.
+//! Day 2. Decides how many rows each request gets in a step.
 //!
 //! Nothing in this file knows about models: a scheduler sees only plain numbers, so that a
 //! simulation of a million requests can run the same code.
@@ -8,29 +8,29 @@
 
 use std::cmp::Reverse;
 
-/// What a scheduler knows about a running request.
+/// The scheduler's data on a running request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
-    /// Tokens that have not been computed.
+    /// Number of tokens that have not been computed.
     pub left: usize,
-    /// Whether its next row gives it a new token.
+    /// Whether its next row gives a new token.
     pub decoding: bool,
     /// Steps since it last had a row.
     pub waited: usize,
 }
 
-/// Shares a budget of rows among the requests of a step: those that decode first, one row each,
+/// Divides a budget of rows among the requests of a step: first one row for each decoding request,
 /// then prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scheduler {
     /// Maximum number of rows in a step.
     pub budget: usize,
-    /// How many of them are reserved for prompts, however many requests decode.
+    /// Number of these rows that are reserved for prompts, however many requests decode.
     pub reserved: usize,
 }
 
 impl Scheduler {
-    /// Keeps an eighth of the budget for prompts, and one row at least.
+    /// Creates a scheduler that reserves an eighth of the budget for prompts, at least one row.
     ///
     /// # Panics
     /// If the budget is less than 2: then either prompts or answers could never go on.
@@ -49,8 +49,8 @@ impl Scheduler {
         share_prompts(loads, self.budget - decoding, out);
     }
 
-    /// Returns how many rows of the step go to requests that decode: one each, as far as the budget
-    /// goes. It keeps back as many of the reserved rows as the prompts can use.
+    /// Returns how many rows of the step go to requests that decode: one each, within the budget.
+    /// It withholds as many of the reserved rows as the prompts can use.
     #[must_use]
     pub fn decoding_rows(&self, loads: &[Load]) -> usize {
         todo!("week3-day2 task 1: Scheduler::decoding_rows")

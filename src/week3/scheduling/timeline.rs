@@ -1,45 +1,46 @@
-//! Day 2. How long requests wait, in steps and rows: the same on every machine, at every load.
+//! Day 2. Measures how long requests wait, in steps and rows: the same on every machine, at every
+//! load.
 //!
 //! Tasks here: week3-day2 task 3 (`Record::token`, `Record::time_to_first_token`, `quantile`).
 //! Everything else is provided.
 
-/// How much has been computed at some moment, or between two moments. Rows are the finer measure: a
-/// step of 500 rows takes longer than a step of 5.
+/// The amount of computation up to some moment, or between two moments. Rows are the finer measure:
+/// a step of 500 rows takes longer than a step of 5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Moment {
-    /// Forward passes.
+    /// Number of forward passes.
     pub steps: u64,
-    /// Rows in all of them.
+    /// Number of rows in all passes.
     pub rows: u64,
 }
 
 impl Moment {
-    /// What was computed between an earlier moment and this one.
+    /// Returns what was computed between an earlier moment and this one.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self { steps: self.steps - earlier.steps, rows: self.rows - earlier.rows }
     }
 }
 
-/// When each thing happened to a request.
+/// The moments of a request's events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Record {
-    /// When it arrived.
+    /// Arrival.
     pub submitted: Moment,
-    /// When it first got a slot.
+    /// Admission: its first slot.
     pub admitted: Option<Moment>,
-    /// When its first token was chosen.
+    /// Choice of its first token.
     pub first_token: Option<Moment>,
-    /// When its latest token was chosen.
+    /// Choice of its latest token.
     pub last_token: Option<Moment>,
-    /// When it ended.
+    /// End.
     pub finished: Option<Moment>,
     /// The maximum number of steps, and of rows, between two tokens.
     pub longest_gap: Moment,
 }
 
 impl Record {
-    /// The record of a request that arrives now.
+    /// Creates the record of a request that arrives now.
     #[must_use]
     pub fn new(now: Moment) -> Self {
         Self { submitted: now, ..Self::default() }
@@ -58,8 +59,8 @@ impl Record {
     }
 }
 
-/// Returns the `q`-quantile by nearest rank: the smallest value `v` such that at least a share `q`
-/// of all values, and at least one value, is ≤ `v`. `q` is in 0..=1; 0.5 is the median, 0.99 is
+/// Returns the `q`-quantile by nearest rank: the smallest value `v` such that at least a fraction
+/// `q` of all values, and at least one value, is ≤ `v`. `q` is in 0..=1; 0.5 is the median, 0.99 is
 /// called p99. `None` if there are no values. Sorts the values.
 #[must_use]
 pub fn quantile(values: &mut [u64], q: f64) -> Option<u64> {

@@ -1,14 +1,14 @@
-//! Day 6. How many tokens to draft: as many as pay, or none if drafting doesn't pay.
+//! Day 6. Decides how many tokens to draft: as many as pay off, or none if drafting doesn't.
 //!
 //! Tasks here: week3-day6 task 3 (`expected_tokens`, `best_length`, `DraftLength::observe`,
 //! `DraftLength::choose`). Everything else is provided.
 
-/// What a pass costs, in passes of a single row.
+/// Costs, relative to a pass of a single row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
-    /// Each additional row of the target.
+    /// Cost of each additional row of the target.
     pub row: f64,
-    /// Proposing a token.
+    /// Cost of proposing a token.
     pub draft: f64,
 }
 
@@ -17,24 +17,24 @@ pub struct Costs {
 pub struct DraftLength {
     /// The maximum number of drafts.
     pub max: usize,
-    /// What drafting and verifying cost.
+    /// The costs of drafting and verifying.
     pub costs: Costs,
-    /// How many drafts were tested; older ones count less.
+    /// Number of drafts that were tested; older ones count less.
     tested: f64,
-    /// How many of them were kept; older ones count less.
+    /// Number of drafts that were kept; older ones count less.
     accepted: f64,
-    /// Passes without a draft, since the last one with drafts.
+    /// Number of passes without a draft since the last one with drafts.
     idle: usize,
 }
 
 /// Decay of older counts at each observation.
 pub const FADES: f64 = 0.875;
-/// If drafting doesn't pay, one token is drafted in one of this many passes, to find out whether
-/// that has changed.
+/// Interval between trials, in passes: if drafting doesn't pay off, one token is drafted in one of
+/// this many passes, to find out whether that has changed.
 pub const PROBE: usize = 16;
 
 /// Returns how many tokens a pass with `k` drafts gives on average, if each draft is accepted with
-/// probability `rate` as long as those before it are: `1 + rate + rate² + … + rateᵏ`.
+/// probability `rate`, given that those before it are: `1 + rate + rate² + … + rateᵏ`.
 #[must_use]
 pub fn expected_tokens(rate: f64, k: usize) -> f64 {
     todo!("week3-day6 task 3: expected_tokens")
@@ -48,20 +48,20 @@ pub fn best_length(rate: f64, costs: Costs, max: usize) -> usize {
 }
 
 impl DraftLength {
-    /// Begins as if three of four drafts had been accepted.
+    /// Creates a `DraftLength` as if three of four drafts had been accepted.
     #[must_use]
     pub fn new(max: usize, costs: Costs) -> Self {
         Self { max, costs, tested: 4.0, accepted: 3.0, idle: 0 }
     }
 
-    /// Begins as if half of a single draft had been accepted, so that the first real draft decides.
-    /// This is for a proposer that may have nothing to propose.
+    /// Creates a `DraftLength` as if half of a single draft had been accepted, so that the first
+    /// real draft decides. Use it for a proposer that may have nothing to propose.
     #[must_use]
     pub fn doubtful(max: usize, costs: Costs) -> Self {
         Self { max, costs, tested: 1.0, accepted: 0.5, idle: 0 }
     }
 
-    /// The share of the tested drafts that was kept.
+    /// Returns the fraction of the tested drafts that was kept.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.accepted / self.tested

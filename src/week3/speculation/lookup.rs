@@ -2,12 +2,13 @@
 //!
 //! Tasks here: week3-day6 task 1 (`draft_from_text`). Everything else is provided.
 
-/// Returns what followed the end of the text where it occurred before: at most `k` tokens.
+/// Finds an earlier occurrence of the text's suffix, and returns what followed it: at most `k`
+/// tokens.
 ///
-/// Of all ends of the text with 1 to `longest` tokens, uses the longest one that occurs earlier in
-/// the text with a token after it. Of its earlier occurrences, uses the last. (Such an occurrence
-/// may overlap the end itself.) The draft is what follows it, up to the end of the text. Empty if
-/// no end occurs earlier.
+/// Of all suffixes of the text with 1 to `longest` tokens, uses the longest one that occurs earlier
+/// in the text with a token after it. Of its earlier occurrences, uses the last. (Such an
+/// occurrence may overlap the suffix itself.) The draft is what follows it, up to the end of the
+/// text. Empty if no suffix occurs earlier.
 ///
 /// Source: Saxena 2023, "Prompt Lookup Decoding".
 #[must_use]

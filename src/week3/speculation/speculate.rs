@@ -17,33 +17,33 @@ use crate::{
     week2::{cache::KvCache, generate::Session},
 };
 
-/// What speculation has done so far.
+/// Counters of speculation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Forward passes that ended with a new token.
+    /// Number of forward passes that ended with a new token.
     pub passes: u64,
-    /// Tokens that were proposed in them.
+    /// Number of tokens that were proposed in them.
     pub drafted: u64,
-    /// How many of those became part of the text.
+    /// Number of those that became part of the text.
     pub accepted: u64,
-    /// Passes in which a draft was refused.
+    /// Number of passes in which a draft was refused.
     pub refused: u64,
 }
 
-/// A proposer, and how many tokens it proposes. The number adapts to how many are accepted.
+/// A proposer, and how many tokens it proposes. That number adapts to how many are accepted.
 pub struct Speculation<D> {
-    /// Who proposes.
+    /// The proposer.
     pub drafter: D,
-    /// How many tokens it proposes.
+    /// The number of tokens that it proposes.
     pub length: DraftLength,
-    /// Measures what drafts cost, for `length`, if present. The number of drafts then depends on
-    /// time. At temperature 0 the text doesn't. With sampling, a seed would no longer give the same
-    /// text each time.
+    /// Measures the cost of drafts for `length`, if present. The number of drafts then depends on
+    /// timing. At temperature 0 the text doesn't. With sampling, a seed would no longer give the
+    /// same text each time.
     pub backoff: Option<DraftBackoff>,
     pub(crate) counts: Counts,
 }
 
-/// Logits that aren't finite: there is no distribution to draw from.
+/// Error: logits aren't finite, so there is no distribution to draw from.
 #[derive(Debug)]
 pub struct NotFinite;
 
@@ -56,12 +56,12 @@ impl fmt::Display for NotFinite {
 impl std::error::Error for NotFinite {}
 
 impl<D: Drafter> Speculation<D> {
-    /// Nothing has been proposed yet.
+    /// Creates a speculation that has proposed nothing yet.
     pub fn new(drafter: D, length: DraftLength) -> Self {
         Self { drafter, length, backoff: None, counts: Counts::default() }
     }
 
-    /// What has been done so far.
+    /// Returns the counters.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts

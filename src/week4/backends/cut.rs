@@ -1,4 +1,4 @@
-//! Day 4. Where the other nodes are computed, so that there are as few copies as possible.
+//! Day 4. Places the remaining nodes so that there are as few copies as possible.
 //!
 //! Tasks here: week4-day4 task 3 (`fewest_copies`). Everything else is provided.
 

@@ -10,11 +10,11 @@ use super::{
     op::Op,
 };
 
-/// What is known about where nodes are computed, before copies are counted. Backends are numbers
-/// here: indices into the list, which begins with the preferred one.
+/// Requirements for the placement of nodes, before copies are counted. A backend is an index into
+/// the list, which begins with the preferred one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// Weights that are already in a backend's memory, and which backend that is.
+    /// Weights that are already in a backend's memory, with that backend.
     pub homes: Vec<(NodeId, usize)>,
     /// The backend that has the cache, if that has been decided.
     pub cache: Option<usize>,
@@ -44,12 +44,12 @@ pub fn pin(
     todo!("week4-day4 task 2: pin")
 }
 
-/// Whether it reads or writes keys and values.
+/// Returns whether it reads or writes keys and values.
 fn touches_cache(op: &Op) -> bool {
     matches!(op, Op::Store { .. } | Op::Attend { .. })
 }
 
-/// Why a graph cannot be computed.
+/// Describes why a graph cannot be computed.
 fn unsupported(graph: &Graph, id: NodeId, backends: &[&dyn Backend]) -> String {
     let names: Vec<&str> = backends.iter().map(|backend| backend.name()).collect();
     let [names, what] = [names.join(", "), graph.told_with_sources(id)];

@@ -2,8 +2,8 @@
 //!
 //! Tasks here: week4-day5 task 3 (`q8_0`, `q4_0`, `mat_vec`). Everything else is provided.
 
-/// The inputs and outputs of products. The bytes of the weights are read as words of 32 bits,
-/// lowest byte first; a device has nothing shorter. `x [columns, k]`, `result [columns, rows]`.
+/// The inputs and outputs of products. The bytes of the weights are read as little-endian words of
+/// 32 bits, because a device has no shorter type. `x [columns, k]`, `result [columns, rows]`.
 pub const BINDINGS: &str = "
 struct Sizes { k: u32, rows: u32, columns: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -12,8 +12,8 @@ struct Sizes { k: u32, rows: u32, columns: u32 }
 @group(0) @binding(3) var<storage, read_write> result: array<f32>;
 ";
 
-/// The bytes `at` to `at + 3`, the lowest in the lowest bits, where `at` is even; and two bytes as
-/// f16.
+/// Functions that read the bytes `at` to `at + 3` as a word, the first in the lowest bits, where
+/// `at` is even; and that read two bytes as f16.
 pub const READING: &str = "
 fn four_bytes(at: u32) -> u32 {
     let word = words[at / 4u];
@@ -38,15 +38,15 @@ pub fn q8_0() -> &'static str {
     todo!("week4-day5 task 3: q8_0")
 }
 
-/// The same functions for Q4_0, whose blocks have 18 bytes: an f16 scale, then 16 bytes. The low
-/// half of byte `j` is element `j`, the high half is element `j + 16`, each plus 8.
+/// Returns the same functions for Q4_0, whose blocks have 18 bytes: an f16 scale, then 16 bytes.
+/// The low half of byte `j` is element `j`, the high half is element `j + 16`, each with 8 added.
 #[must_use]
 pub fn q4_0() -> &'static str {
     todo!("week4-day5 task 3: q4_0")
 }
 
-/// WGSL that follows [`BINDINGS`], [`READING`] and a format's functions: `main`, 64 threads a
-/// workgroup, one workgroup for each row of the matrix; workgroups may be in several rows, and
+/// Returns WGSL that follows [`BINDINGS`], [`READING`] and a format's functions: `main`, 64 threads
+/// per workgroup, one workgroup for each row of the matrix. Workgroups may be in several rows, and
 /// there may be more than `sizes.rows`. Along `z` there is one for each column. `result[column,
 /// row]` is the product of that row of weights and that column of `x`; a row has `sizes.k / 32`
 /// blocks. Every block is read once for each column.

@@ -1,12 +1,12 @@
-//! Week 4, day 5: kernels for a graphics processor, in WGSL.
+//! Week 4, day 5: kernels for a GPU, in WGSL.
 //!
-//! In reading order: `elementwise` (one thread a number), `norm` (threads that work together),
+//! In reading order: `elementwise` (one thread per element), `norm` (threads that work together),
 //! `mat_vec` (quantized weights in the file's layout), `mat_mat` (tiles in shared memory),
 //! `attention` (online softmax), `record` (several kernels, one submission); provided: `formats`
-//! (weights that are no blocks, and kernels without arithmetic), `kernels` (all of them, compiled),
-//! `backend` (the device as day 4 knows one), `measure` (how fast it is).
+//! (weights without blocks, and kernels without arithmetic), `kernels` (all of them, compiled),
+//! `backend` (the device as a backend of day 4), `measure` (its speed).
 //!
-//! What opens the device and runs a kernel is the crate `gpu/`.
+//! The crate `gpu/` opens the device and runs kernels.
 
 pub mod attention;
 pub mod elementwise;

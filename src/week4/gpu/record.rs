@@ -17,15 +17,15 @@ use super::{
 pub struct DeviceMatrix {
     /// Q8_0 or Q4_0.
     pub tensor_type: TensorType,
-    /// Rows, each of which gives one result.
+    /// Rows. Each gives one element of the result.
     pub rows: usize,
     /// Elements of a row, a multiple of 32.
     pub k: usize,
-    /// As they are in the file.
+    /// The blocks, as they are in the file.
     pub bytes: Buffer,
 }
 
-/// The number of columns from which on [`mat_mat`](super::mat_mat::mat_mat) multiplies.
+/// Minimum number of columns for which [`mat_mat`](super::mat_mat::mat_mat) multiplies.
 pub const MANY: usize = 5;
 
 /// Records a product: `x [columns, k]` → `result [columns, rows]`. Fewer than [`MANY`] columns use
@@ -49,34 +49,34 @@ pub fn product(
 /// and `gated [rows, I]`, `down [rows, E]`.
 #[derive(Debug)]
 pub struct MlpBuffers {
-    /// What comes in.
+    /// Input, `[rows, E]`.
     pub x: Buffer,
-    /// After the norm.
+    /// Normed input, `[rows, E]`.
     pub normed: Buffer,
-    /// The gate's product.
+    /// Gate projection, `[rows, I]`.
     pub gate: Buffer,
-    /// What passes through it.
+    /// Up projection, `[rows, I]`.
     pub up: Buffer,
-    /// Both together.
+    /// `silu(gate) · up`, `[rows, I]`.
     pub gated: Buffer,
-    /// Back at `E`.
+    /// Down projection, `[rows, E]`.
     pub down: Buffer,
-    /// What goes out.
+    /// Result `x + down`, `[rows, E]`.
     pub out: Buffer,
 }
 
 /// The weights of an MLP and of its norm.
 #[derive(Debug)]
 pub struct DeviceMlp {
-    /// `[E]`
+    /// Weight of the norm, `[E]`.
     pub norm: Buffer,
-    /// Added to the mean square.
+    /// Constant added to the mean square.
     pub eps: f32,
-    /// `[I, E]`
+    /// Gate projection, `[I, E]`.
     pub gate: DeviceMatrix,
-    /// `[I, E]`
+    /// Up projection, `[I, E]`.
     pub up: DeviceMatrix,
-    /// `[E, I]`
+    /// Down projection, `[E, I]`.
     pub down: DeviceMatrix,
 }
 

@@ -16,7 +16,7 @@ use crate::week2::{cache::KvCache, input::Input, plan::Plan};
 /// Computes graphs, and keeps its buffers from one pass to the next.
 #[derive(Debug, Default)]
 pub struct Executor {
-    /// `[nodes]`, what has been computed.
+    /// `[nodes]`, the values of the nodes that have been computed.
     buffers: Vec<Vec<f32>>,
     products: Products,
 }
@@ -26,22 +26,21 @@ pub struct Executor {
 pub struct Products {
     /// The last input of a product with a weight, as its kernels need it.
     input: Input,
-    /// Which node's values these are, and how many of them share a scale.
+    /// The node whose values the input holds, and how many of them share a scale.
     prepared: Option<(NodeId, Option<usize>)>,
 }
 
 impl Executor {
-    /// Computes all nodes of the order again: whatever an earlier pass left in the buffers is
-    /// overwritten. Doesn't call `cache.advance`, which the caller does once for each row after the
-    /// pass.
+    /// Computes all nodes of the order again, and overwrites the results of an earlier pass.
+    /// Doesn't call `cache.advance`, which the caller does once for each row after the pass.
     pub fn run<C: KvCache>(&mut self, graph: &Graph, order: &[NodeId], step: &mut Step<'_, C>) {
         todo!("week4-day2 task 3: Executor::run")
     }
 
-    /// A node's numbers; for a view, those of its root.
+    /// Returns a node's values; for a view, those of its root.
     ///
     /// # Panics
-    /// If it has not been computed, or is a weight.
+    /// If they have not been computed, or the node is a weight.
     #[must_use]
     pub fn values<'a>(&'a self, graph: &'a Graph, id: NodeId) -> &'a [f32] {
         kernels::values(graph, id, &self.buffers)
@@ -54,7 +53,7 @@ impl Products {
         self.prepared = None;
     }
 
-    /// Computes the product of a node's two sources. `sources` has their numbers; a weight's are
+    /// Computes the product of a node's two sources. `sources` has their values; a weight's are
     /// empty. With a weight, week 2's kernels multiply: their input is prepared once for all
     /// products that read it, for the longest block among their weights ([`Graph::longest_block`]).
     pub fn multiply(

@@ -17,22 +17,22 @@ use super::{layout::Layout, op::Op};
 pub struct NodeId(usize);
 
 impl NodeId {
-    /// Its number, from 0 on, in the order in which nodes were made.
+    /// Returns its number, from 0 on, in the order in which nodes were made.
     #[must_use]
     pub fn index(self) -> usize {
         self.0
     }
 }
 
-/// What one node is.
+/// One node.
 #[derive(Debug, Clone)]
 pub struct Node {
     /// The prefix that was set when the node was made, `layer 0: `, and the name that
     /// [`Graph::named`] gave it, if any. May be empty.
     pub name: String,
-    /// What it computes, if it computes anything.
+    /// The operation that it computes.
     pub op: Op,
-    /// What it reads, in the order that the operation requires.
+    /// The nodes that it reads, in the order that the operation requires.
     pub sources: Vec<NodeId>,
     /// The layout of its result.
     pub layout: Layout,
@@ -49,19 +49,19 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// One of them.
+    /// Returns a node.
     ///
     /// # Panics
     /// If the id comes from a larger graph.
@@ -70,7 +70,7 @@ impl Graph {
         &self.nodes[id.0]
     }
 
-    /// What comes out of a node.
+    /// Returns the layout of a node's result.
     ///
     /// # Panics
     /// As [`Graph::node`].
@@ -79,17 +79,17 @@ impl Graph {
         self.nodes[id.0].layout
     }
 
-    /// All nodes.
+    /// Returns the ids of all nodes.
     pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.nodes.len()).map(NodeId)
     }
 
-    /// Adds a node, which is named by the prefix alone. Does not check the result's layout: the
+    /// Adds a node, whose name is only the prefix. Does not check the result's layout: the
     /// functions below know it.
     ///
     /// # Errors
     /// If a source is not a node of this graph, and then the message has its number; and as
-    /// [`Graph::check_sources`], which is provided. The graph is then as it was.
+    /// [`Graph::check_sources`], which is provided. The graph is then unchanged.
     pub fn push(&mut self, op: Op, sources: &[NodeId], layout: Layout) -> Result<NodeId> {
         todo!("week4-day2 task 1: Graph::push")
     }
@@ -99,12 +99,12 @@ impl Graph {
     ///
     /// # Errors
     /// If day 1's `mul_mat` would return one. It is one line that names both nodes and their sizes,
-    /// and asks for a contiguous copy if a row is not in one piece.
+    /// and asks for a contiguous copy if a row is not contiguous.
     pub fn mul_mat(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
         todo!("week4-day2 task 1: Graph::mul_mat")
     }
 
-    /// `a + b`, where `b` broadcasts to the sizes of `a`.
+    /// Adds a sum, `a + b`, where `b` broadcasts to the sizes of `a`.
     ///
     /// # Errors
     /// If `b` does not broadcast, or one of them is not f32 or not contiguous. It is one line that
@@ -113,7 +113,7 @@ impl Graph {
         todo!("week4-day2 task 1: Graph::add")
     }
 
-    /// The same elements with other sizes; a view.
+    /// Adds a view of the same elements with other sizes.
     ///
     /// # Errors
     /// As [`Layout::reshape`]. The message names the node too.

@@ -1,12 +1,12 @@
-//! Day 2. The order in which nodes are computed, and which of them are not needed.
+//! Day 2. The order in which nodes are computed, without the nodes that aren't needed.
 //!
 //! Tasks here: week4-day2 task 2 (`Graph::order`, `Graph::leaves`). Everything else is provided.
 
 use super::graph::{Graph, NodeId};
 
 impl Graph {
-    /// Returns the nodes that the results need, each once, after everything that it reads. Nodes
-    /// that no result needs are left out.
+    /// Returns the nodes that the results need, each once, after its sources. Nodes that no result
+    /// needs are left out.
     ///
     /// # Panics
     /// If a result belongs to a larger graph.
@@ -15,7 +15,7 @@ impl Graph {
         todo!("week4-day2 task 2: Graph::order")
     }
 
-    /// The nodes of an order that read nothing: weights and inputs.
+    /// Returns the nodes of an order that have no sources: weights and inputs.
     #[must_use]
     pub fn leaves(&self, order: &[NodeId]) -> Vec<NodeId> {
         todo!("week4-day2 task 2: Graph::leaves")

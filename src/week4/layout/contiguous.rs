@@ -18,13 +18,13 @@ impl Layout {
         todo!("week4-day1 task 3: Layout::is_contiguous")
     }
 
-    /// Returns whether each row, by itself, is in one piece.
+    /// Returns whether each row, by itself, is contiguous.
     #[must_use]
     pub fn has_whole_rows(&self) -> bool {
         todo!("week4-day1 task 3: Layout::has_whole_rows")
     }
 
-    /// The same elements, in the same order and in the same bytes, with other sizes.
+    /// Returns the same elements, in the same order and in the same bytes, with other sizes.
     ///
     /// # Errors
     /// If the number of elements differs; if this tensor is not contiguous, which the message says;
@@ -35,7 +35,7 @@ impl Layout {
 }
 
 impl Strided<'_> {
-    /// A copy of the elements in the order of [`Layout::new`], without a gap.
+    /// Returns a copy of the elements in the order of [`Layout::new`], without a gap.
     #[must_use]
     pub fn contiguous(&self) -> Vec<u8> {
         todo!("week4-day1 task 3: Strided::contiguous")

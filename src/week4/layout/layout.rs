@@ -12,13 +12,13 @@ use tiny_llm_formats::gguf::TensorType;
 /// others.
 pub const AXES: usize = 4;
 
-/// Where the elements of a tensor are stored in some bytes. Axis 0 is the innermost one: rows run
-/// along it. So the order is the reverse of PyTorch's.
+/// The positions of a tensor's elements in some bytes. Axis 0 is the innermost one: rows run along
+/// it. So the order is the reverse of PyTorch's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// How elements are stored.
     pub tensor_type: TensorType,
-    /// Elements along each axis, 1 or more.
+    /// Number of elements along each axis, 1 or more.
     pub ne: [usize; AXES],
     /// Bytes from one element to the next along each axis. If elements are stored in blocks, the
     /// stride along axis 0 leads from one block to the next.
@@ -32,14 +32,14 @@ impl Layout {
     /// on, without a gap. Missing axes have one element.
     ///
     /// # Errors
-    /// If there are more than [`AXES`], or one has no elements; if a row is not a whole number
-    /// of blocks; if there are more bytes than a `usize` can count. The message names `sizes`; for
+    /// If there are more than [`AXES`], or one has no elements; if a row is not a whole number of
+    /// blocks; if the number of bytes does not fit into a `usize`. The message names `sizes`; for
     /// half a block, the type and how many elements one of its blocks has.
     pub fn new(tensor_type: TensorType, sizes: &[usize]) -> Result<Self> {
         todo!("week4-day1 task 1: Layout::new")
     }
 
-    /// The same for a shape as PyTorch writes it, the outermost axis first.
+    /// Like [`Layout::new`], for a shape in PyTorch's order, the outermost axis first.
     ///
     /// # Errors
     /// As [`Layout::new`].
@@ -57,13 +57,13 @@ impl Layout {
         todo!("week4-day1 task 1: Layout::byte_of")
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     #[must_use]
     pub fn elements(&self) -> usize {
         self.ne.iter().product()
     }
 
-    /// How many blocks a row has. For plain numbers, a block is one element.
+    /// Returns the number of blocks in a row. For plain numbers, a block is one element.
     #[must_use]
     pub fn blocks_in_row(&self) -> usize {
         self.ne[0] / self.tensor_type.block_len()

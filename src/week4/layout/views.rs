@@ -36,7 +36,7 @@ impl Layout {
         todo!("week4-day1 task 2: Layout::permute")
     }
 
-    /// Rows become columns: axes 0 and 1 change places.
+    /// Swaps axes 0 and 1, so that rows become columns.
     ///
     /// # Errors
     /// As [`Layout::permute`].

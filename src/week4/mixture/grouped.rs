@@ -22,7 +22,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// The assignments of an expert.
+    /// Returns the assignments of an expert.
     #[must_use]
     pub fn of(&self, expert: usize) -> &[usize] {
         &self.members[self.starts[expert]..self.starts[expert + 1]]
@@ -38,14 +38,14 @@ pub fn group(chosen: &[usize], experts: usize) -> Groups {
     todo!("week4-day6 task 2: group")
 }
 
-/// The gathered rows of one expert, and the results of all; kept from one product to the next.
+/// The gathered rows of one expert, and the results of all; reused by the next product.
 #[derive(Debug, Default)]
 pub struct Gathered {
     /// The tokens' rows, prepared once for all their experts. An optimisation.
     pub rows: Input,
-    /// The rows that go to the expert.
+    /// The rows of the current expert.
     pub input: Input,
-    /// Room for products: of one expert, or of all, expert by expert.
+    /// Buffer for products: of one expert, or of all, expert by expert.
     pub output: Vec<f32>,
 }
 

@@ -1,4 +1,4 @@
-//! Day 6. Which experts a token uses, and how much each of them counts.
+//! Day 6. Chooses a token's experts and their weights.
 //!
 //! Tasks here: week4-day6 task 1 (`top_k`, `route`). Everything else is provided.
 
@@ -23,8 +23,8 @@ pub fn top_k(logits: &[f32], chosen: &mut [usize]) {
     todo!("week4-day6 task 1: top_k")
 }
 
-/// Chooses a token's experts: writes the best ones to `chosen [k]`, the best first, and how much
-/// each counts to `weights [k]`. `logits [n]` may be any finite floats.
+/// Chooses a token's experts: writes the best ones to `chosen [k]`, the best first, and their
+/// weights to `weights [k]`. `logits [n]` may be any finite floats.
 ///
 /// # Panics
 /// As [`top_k`].

@@ -1,4 +1,5 @@
-//! Day 6. Sliding windows: what a position sees, and which pages of the cache are no longer needed.
+//! Day 6. Sliding windows: the positions that a row sees, and the pages of the cache that are no
+//! longer needed.
 //!
 //! Tasks here: week4-day6 task 4 (`visible`, `pages_out`, `PageTable::find`, `PageTable::slide`).
 //! Everything else is provided.
@@ -24,18 +25,18 @@ pub fn pages_out(next: usize, window: Option<usize>, page_len: usize) -> usize {
 /// The pages of one layer.
 #[derive(Debug)]
 pub struct PageTable {
-    /// How many positions a row of this layer sees; `None` means all.
+    /// Number of positions that a row of this layer sees; `None` means all.
     pub window: Option<usize>,
-    /// Positions of a page.
+    /// Positions per page.
     pub page_len: usize,
-    /// How many pages have been returned.
+    /// Number of pages that have been returned.
     pub gone: usize,
-    /// Those that it still has, in the order of their positions.
+    /// The remaining pages, in the order of their positions.
     pub pages: VecDeque<Page>,
 }
 
 impl PageTable {
-    /// A table without pages.
+    /// Creates a table without pages.
     #[must_use]
     pub fn new(window: Option<usize>, page_len: usize) -> Self {
         Self { window, page_len, gone: 0, pages: VecDeque::new() }
@@ -49,7 +50,7 @@ impl PageTable {
     }
 
     /// Makes sure that a position has a page, and that all pages before it exist that haven't been
-    /// returned. Returns false if the pool has none left.
+    /// returned. Returns false if the pool has no free page.
     pub fn reserve(&mut self, position: usize, pool: &mut BlockPool) -> bool {
         while self.gone + self.pages.len() <= position / self.page_len {
             let Some(page) = pool.allocate() else { return false };
@@ -58,8 +59,8 @@ impl PageTable {
         true
     }
 
-    /// Returns to the pool every page that the table still has and that no row from `next` on sees.
-    /// A `next` below an earlier one returns nothing: returned pages can't be restored.
+    /// Returns to the pool every page of the table that no row from `next` on sees. A `next` below
+    /// an earlier one returns nothing: returned pages can't be restored.
     pub fn slide(&mut self, next: usize, pool: &mut BlockPool) {
         todo!("week4-day6 task 4: PageTable::slide")
     }

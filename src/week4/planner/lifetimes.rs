@@ -1,23 +1,23 @@
-//! Day 3. When a node's bytes are needed, and what that means for memory.
+//! Day 3. When each node's bytes are needed, and how much memory that takes.
 //!
 //! Tasks here: week4-day3 task 1 (`lifetimes`, `lower_bound`). Everything else is provided.
 
 use super::graph::{Graph, NodeId};
 
-/// Bytes that an arena hands out at once: a cache line.
+/// Alignment of all parts of an arena, in bytes: a cache line.
 pub const ALIGNMENT: usize = 64;
 
-/// The buffer of one node: how large it is, and in which steps of the order it is needed.
+/// The buffer of one node: its size, and the steps of the order in which it is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lifetime {
-    /// The node it belongs to: neither a leaf nor a view.
+    /// The buffer's node, which is neither a leaf nor a view.
     pub node: NodeId,
-    /// A multiple of [`ALIGNMENT`].
+    /// Size in bytes, a multiple of [`ALIGNMENT`].
     pub bytes: usize,
     /// The step that writes it.
     pub first: usize,
-    /// The last step that reads it; for a result the order's length, one after the last step; if
-    /// nothing reads it, the step that writes it.
+    /// The last step that reads it. For a result, it's the order's length, one after the last step.
+    /// If nothing reads it, it's the step that writes it.
     pub last: usize,
 }
 
@@ -31,13 +31,13 @@ pub fn lifetimes(graph: &Graph, order: &[NodeId], results: &[NodeId]) -> Vec<Lif
     todo!("week4-day3 task 1: lifetimes")
 }
 
-/// Bytes if every buffer has its own memory.
+/// Returns the bytes that are needed if every buffer has its own memory.
 #[must_use]
 pub fn without_reuse(lifetimes: &[Lifetime]) -> usize {
     lifetimes.iter().map(|life| life.bytes).sum()
 }
 
-/// Returns the bytes that no plan can do without: the maximum needed at once, in any step.
+/// Returns the minimum bytes of any plan: the maximum that any step needs at once.
 #[must_use]
 pub fn lower_bound(lifetimes: &[Lifetime]) -> usize {
     todo!("week4-day3 task 1: lower_bound")

@@ -1,5 +1,5 @@
-//! Day 3. Where each node's bytes are in one arena, so that the bytes of buffers that are no longer
-//! needed are reused.
+//! Day 3. Plans where each node's bytes are in one arena, so that the bytes of buffers that are no
+//! longer needed are reused.
 //!
 //! Tasks here: week4-day3 task 3 (`place`, `overwritten`). Everything else is provided.
 
@@ -14,21 +14,20 @@ use super::{
     op::Op,
 };
 
-/// A place in the arena for every buffer of an order.
+/// The place in the arena of every buffer of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// `[nodes]`, the bytes of each buffer's part; leaves, views and nodes outside of the order have
-    /// none.
+    /// `[nodes]`, the range of each buffer's part in bytes. Leaves, views and nodes outside of the
+    /// order have none.
     pub parts: Vec<Option<Range<usize>>>,
-    /// How long the arena has to be.
+    /// Length of the arena in bytes.
     pub peak: usize,
-    /// How many nodes overwrite their first source.
+    /// Number of nodes that overwrite their first source.
     pub in_place: usize,
 }
 
 impl MemoryPlan {
-    /// The same for some of an order's buffers: those that are in the memory of one backend (day
-    /// 4).
+    /// Plans some of an order's buffers: those that are in the memory of one backend (day 4).
     ///
     /// # Errors
     /// As [`MemoryPlan::new`].
@@ -44,12 +43,12 @@ impl MemoryPlan {
     }
 }
 
-/// Buffers that have one part of the arena in turn: each is written over the one before.
+/// Buffers that use the same part of the arena in turn: each is written over the one before.
 #[derive(Debug)]
 pub(crate) struct Tenants {
-    /// In order, each with its bytes.
+    /// The nodes in order, each with the bytes of its buffer.
     pub(crate) nodes: Vec<(NodeId, usize)>,
-    /// Of the largest.
+    /// Bytes of the largest buffer.
     pub(crate) bytes: usize,
     /// The step that writes the first of them.
     pub(crate) first: usize,
@@ -57,7 +56,7 @@ pub(crate) struct Tenants {
     pub(crate) last: usize,
 }
 
-/// Which buffers share a part; without `in_place`, none do.
+/// Returns the buffers that share a part. Without `in_place`, none do.
 pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<Tenants> {
     let mut all: Vec<Tenants> = Vec::with_capacity(lives.len());
     let mut part_of = vec![None; graph.len()];
@@ -84,7 +83,8 @@ fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) ->
 }
 
 /// Returns whether the operation may write its result over its first source, of the same size,
-/// while it runs: that is, whether every number is read before it is written, and never afterwards.
+/// while it runs: that is, whether every element is read before it is written, and never
+/// afterwards.
 #[must_use]
 pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })

@@ -1,7 +1,7 @@
-//! Day 7. Memory under a hard budget. There is one piece of it, and all memory comes from here.
+//! Day 7. Memory under a hard budget. All memory comes from one arena.
 //!
-//! Nothing is freed individually. What was taken from an [`Arena::scope`] is free again when that
-//! scope ends, and the borrow checker ensures that it is no longer in use.
+//! Nothing is freed individually. Memory that was taken from an [`Arena::scope`] is free again when
+//! that scope ends, and the borrow checker ensures that it is no longer in use.
 //!
 //! Tasks here: week4-day7 task 2 (`Arena::take`, `Arena::scope`). Everything else is provided.
 
@@ -11,16 +11,16 @@ use bytemuck::Pod;
 
 use super::{error::Error, ledger::Ledger};
 
-/// Hands out a piece of memory from its beginning to its end.
+/// Hands out a block of memory from its beginning to its end.
 #[derive(Debug)]
 pub struct Arena<'a> {
-    /// The free part.
+    /// The free part of the memory.
     free: &'a mut [u8],
     ledger: &'a Ledger,
 }
 
 impl<'a> Arena<'a> {
-    /// Provided. An arena over all of `memory`, which is the budget.
+    /// Provided. Creates an arena over all of `memory`, which is the budget.
     #[must_use]
     pub fn new(memory: &'a mut [u8], ledger: &'a Ledger) -> Self {
         ledger.set_budget(memory.len());
@@ -34,7 +34,7 @@ impl<'a> Arena<'a> {
     /// ([`Ledger::note`]).
     ///
     /// # Errors
-    /// If less than that is left. The error has the line of the caller, and the arena is unchanged.
+    /// If fewer bytes are left. The error has the line of the caller, and the arena is unchanged.
     #[track_caller]
     pub fn take<T: Pod>(&mut self, what: &'static str, n: usize) -> Result<&'a mut [T], Error> {
         todo!("week4-day7 task 2: Arena::take")
@@ -46,7 +46,7 @@ impl<'a> Arena<'a> {
         todo!("week4-day7 task 2: Arena::scope")
     }
 
-    /// Provided. Bytes that are left.
+    /// Provided. Returns the number of bytes that are left.
     #[must_use]
     pub fn free(&self) -> usize {
         self.free.len()

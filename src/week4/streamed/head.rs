@@ -10,15 +10,15 @@ use super::{
 /// The best tokens so far, at most `k` of them.
 #[derive(Debug)]
 pub struct TopK<'a> {
-    /// `[k]`, largest first.
+    /// `[k]`, the logits, largest first.
     logits: &'a mut [f32],
-    /// `[k]`, whose they are.
+    /// `[k]`, the tokens of these logits.
     tokens: &'a mut [u32],
     len: usize,
 }
 
 impl<'a> TopK<'a> {
-    /// Provided. For the `k` best.
+    /// Provided. Creates a list for the `k` best tokens.
     ///
     /// # Errors
     /// If the budget is too small.
@@ -27,18 +27,18 @@ impl<'a> TopK<'a> {
         Ok(Self { logits, tokens: arena.take("head: the best tokens", k)?, len: 0 })
     }
 
-    /// Provided. The best, with their logits, largest first.
+    /// Provided. Returns the best tokens with their logits, largest first.
     pub fn best(&self) -> impl Iterator<Item = (u32, f32)> + Clone + '_ {
         self.tokens[..self.len].iter().copied().zip(self.logits[..self.len].iter().copied())
     }
 
-    /// Provided.
+    /// Provided. Removes all tokens.
     pub fn clear(&mut self) {
         self.len = 0;
     }
 
     /// Offers a token and its logit. The token is kept if its logit is one of the `k` largest so
-    /// far; of equal ones, those that came first. NaN is never kept.
+    /// far. Of equal logits, earlier ones are kept. NaN is never kept.
     pub fn offer(&mut self, token: u32, logit: f32) {
         todo!("week4-day7 task 5: TopK::offer")
     }

@@ -31,7 +31,7 @@ pub struct Cache<'a> {
 }
 
 impl<'a> Cache<'a> {
-    /// Provided. A cache for this many positions.
+    /// Provided. Creates a cache for this many positions.
     ///
     /// # Errors
     /// If the budget is too small.
@@ -49,25 +49,25 @@ impl<'a> Cache<'a> {
         })
     }
 
-    /// Provided. Positions that it holds.
+    /// Provided. Returns the number of positions in it.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Provided.
+    /// Provided. Returns whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Provided. Positions that it has room for.
+    /// Provided. Returns its capacity in positions.
     #[must_use]
     pub fn positions(&self) -> usize {
         self.key_scales.len() / self.kv_heads
     }
 
-    /// Provided. Forgets all positions from `len` on.
+    /// Provided. Removes all positions from `len` on.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
@@ -75,7 +75,7 @@ impl<'a> Cache<'a> {
     /// Appends a position: `keys` and `values [H, D]`.
     ///
     /// # Errors
-    /// If it is full. The cache is then unchanged.
+    /// If the cache is full. It is then unchanged.
     pub fn push(&mut self, keys: &[f32], values: &[f32]) -> Result<(), Error> {
         todo!("week4-day7 task 4: Cache::push")
     }
@@ -84,8 +84,8 @@ impl<'a> Cache<'a> {
     /// key/value head serves `H_q / H` neighbouring query heads. Queries, and attention weights
     /// times the values' scales, are multiplied as int16; the sums are integers.
     ///
-    /// It needs `scratch` memory: 6 bytes for each position that the cache has room for, used or
-    /// not, 10 bytes for each number of a head, and the bytes for alignment. So if the first token
+    /// It needs `scratch` memory: 6 bytes for each position of the cache's capacity, used or not,
+    /// 10 bytes for each element of a head, and the bytes for alignment. So if the first token
     /// fits, the last one does too.
     ///
     /// # Errors
@@ -98,8 +98,8 @@ impl<'a> Cache<'a> {
 /// Computes the SwiGLU MLP of `x [E]`, `[E]`. The weights of *gate* and *up* are read from front to
 /// back, those of *up* [`OUTPUTS`] outputs at a time, and then those of *down*.
 ///
-/// It needs `scratch` memory: 6 bytes for each of the `I` numbers inside, 4 bytes for each of
-/// [`OUTPUTS`], and the bytes for alignment.
+/// It needs `scratch` memory: 6 bytes for each of the `I` intermediate elements, 4 bytes for each
+/// of [`OUTPUTS`], and the bytes for alignment.
 ///
 /// # Errors
 /// If a read fails, or `scratch` is too small.

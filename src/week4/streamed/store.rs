@@ -16,7 +16,7 @@ use super::{
 pub struct Store<S> {
     storage: S,
     shape: Shape,
-    /// Where the last piece ended.
+    /// The end of the last read in the file.
     position: u64,
     counts: Counts,
 }
@@ -25,7 +25,7 @@ impl<S: Storage> Store<S> {
     /// Provided. Reads the header and checks the file's length against it.
     ///
     /// # Errors
-    /// What was found and what was expected.
+    /// Names the value found and the value expected.
     pub fn open(mut storage: S) -> Result<Self, Error> {
         let mut header = [0; HEADER];
         let mut got = 0;
@@ -42,35 +42,34 @@ impl<S: Storage> Store<S> {
         Ok(Self { storage, shape, position: HEADER as u64, counts: Counts::default() })
     }
 
-    /// Provided.
+    /// Provided. Returns the model's sizes.
     #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// Provided. Since the file was opened.
+    /// Provided. Returns the counters of reads since the file was opened.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Fills `out` with the rows of a part from `row` on, in one piece: counted as one read, with
-    /// all its bytes, no matter how many times the device has to be called. A failed read may count
-    /// or not.
+    /// Fills `out` with the rows of a component from `row` on. It counts as one read, with all its
+    /// bytes, no matter how many times the device has to be called. A failed read may count or not.
     ///
     /// # Errors
     /// If the file ends or the device fails before `out` is full.
     ///
     /// # Panics
-    /// If the part has fewer bytes from there on.
+    /// If the component has fewer bytes from there on.
     pub fn read(&mut self, part: Component, row: usize, out: &mut [u8]) -> Result<(), Error> {
         todo!("week4-day7 task 3: Store::read")
     }
 
-    /// Multiplies some rows of a matrix `[rows, n]` by `x [n]`, and writes one number for each row
-    /// to `out`. A product is the integer sum as f32, times the product of both scales. No more
-    /// weights are ever in memory than fit into `chunk`: whole rows, as many as fit, one chunk
-    /// after the other.
+    /// Multiplies some rows of a matrix `[rows, n]` by `x [n]`, and writes one element for each row
+    /// to `out`. A product is the integer sum as f32, times the product of both scales. At any
+    /// time, only as many weights are in memory as fit into `chunk`: whole rows, as many as fit,
+    /// one chunk after the other.
     ///
     /// # Errors
     /// As [`Store::read`].
@@ -88,7 +87,7 @@ impl<S: Storage> Store<S> {
         todo!("week4-day7 task 3: Store::product")
     }
 
-    /// Provided. One row of a part that is f32: a norm's weights, a position's angles.
+    /// Provided. Reads one row of an f32 component: a norm's weights, or a position's angles.
     ///
     /// # Errors
     /// As [`Store::read`].
@@ -101,7 +100,7 @@ impl<S: Storage> Store<S> {
     }
 }
 
-/// Provided. A row of a matrix as it is in the file: its scale and its weights.
+/// Provided. Splits a row of a matrix, as it is in the file, into its scale and its weights.
 #[must_use]
 pub fn split_row(bytes: &[u8]) -> (f32, &[i8]) {
     let (scale, weights) = bytes.split_at(4);

@@ -21,7 +21,7 @@ pub fn softmax(x: &Tensor) -> Tensor {
     // SOLUTION week1-day1 task 1
     let mut out = x.clone();
     for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
-        // Not by the maximum, which is −inf for a row of NaN too: a NaN has to come out again.
+        // Don't test the maximum: it is −inf for a row of NaN too, and a NaN must stay a NaN.
         if row.iter().all(|&v| v == f32::NEG_INFINITY) {
             row.fill(0.0);
             continue;
@@ -36,7 +36,8 @@ pub fn softmax(x: &Tensor) -> Tensor {
     // END SOLUTION
 }
 
-/// `x · weightᵀ + bias`: output `o` is the input dotted with row `o` of the weight.
+/// Computes `x · weightᵀ + bias`: output `o` is the dot product of the input and row `o` of the
+/// weight.
 ///
 /// `x [..., in]` with two axes or more, `weight [out, in]`, `bias [out]` → `[..., out]`.
 /// Checkpoints store weights as `[out, in]`.
@@ -53,11 +54,11 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
     // END SOLUTION
 }
 
-/// `softmax(q · kᵀ · scale + mask) · v`.
+/// Computes `softmax(q · kᵀ · scale + mask) · v`.
 ///
-/// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`, for any leading axes.
-/// `scale` defaults to `1/√D`. `mask` is added to the scores and broadcasts to `[..., L, S]`:
-/// 0 keeps a key, `−inf` removes it.
+/// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`, for any leading axes. `scale`
+/// defaults to `1/√D`. `mask` is added to the scores and broadcasts to `[..., L, S]`: 0 keeps a
+/// key, `−inf` removes it.
 ///
 /// Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1.
 pub fn scaled_dot_product_attention(
@@ -96,9 +97,9 @@ pub struct MultiHeadAttention {
 }
 
 impl MultiHeadAttention {
-    /// `query [B, L, E]`, `key [B, S, E]`, `value [B, S, E]` → `[B, L, E]`. `mask` broadcasts to
-    /// `[B, H, L, S]`. The head size `D` is the number of rows of `q_proj` divided by `n_heads`; it
-    /// need not be `E / H`.
+    /// Computes attention: `query [B, L, E]`, `key [B, S, E]`, `value [B, S, E]` → `[B, L, E]`.
+    /// `mask` broadcasts to `[B, H, L, S]`. The head size `D` is the number of rows of `q_proj`
+    /// divided by `n_heads`; it need not be `E / H`.
     pub fn forward(
         &self,
         query: &Tensor,
@@ -119,18 +120,20 @@ impl MultiHeadAttention {
     }
 }
 
-/// `[B, L, H·D]` → `[B, H, L, D]`. The attention layer of day 3 also uses this function.
+/// Splits heads: `[B, L, H·D]` → `[B, H, L, D]`. The attention layer of day 3 also uses this
+/// function.
 pub fn split_heads(x: &Tensor, n_heads: usize) -> Tensor {
     // SOLUTION week1-day1 task 3
     let [b, l, width] = *x.shape() else {
         panic!("split_heads needs [B, L, H·D], got {:?}", x.shape())
     };
-    // A reshape moves nothing, so it may only split the last axis; the swap then brings H before L.
+    // A reshape moves no element, so it can only split the last axis. The swap then brings H before
+    // L.
     swap_axes(&reshape(x, &[b, l, n_heads, width / n_heads]), 1, 2)
     // END SOLUTION
 }
 
-/// `[B, H, L, D]` → `[B, L, H·D]`, the inverse of [`split_heads`].
+/// Merges heads: `[B, H, L, D]` → `[B, L, H·D]`, the inverse of [`split_heads`].
 pub fn merge_heads(x: &Tensor) -> Tensor {
     // SOLUTION week1-day1 task 3
     let [b, h, l, d] = *x.shape() else {

@@ -1,9 +1,10 @@
-//! Day 6. Text as it comes: a character may span tokens, and half a character must wait.
+//! Day 6. Text from tokens: a character may span several tokens, and an incomplete character must
+//! wait.
 //!
 //! Tasks here: week1-day6 task 3 (`TextStream::push`, `TextStream::finish`). Everything else is
 //! provided.
 
-/// Turns the bytes of one token after another into text.
+/// Turns the bytes of successive tokens into text.
 ///
 /// All returned text, concatenated, equals `String::from_utf8_lossy` of all bytes.
 #[derive(Debug, Default)]
@@ -18,8 +19,8 @@ impl TextStream {
     pub fn push(&mut self, bytes: &[u8]) -> String {
         // SOLUTION week1-day6 task 3
         self.pending.extend_from_slice(bytes);
-        // A slice that gets shorter: to move what follows each broken place would take as many
-        // steps as there are broken places times bytes.
+        // A slice that gets shorter. Moving the remaining bytes after each invalid sequence would
+        // take quadratic time.
         let all = std::mem::take(&mut self.pending);
         let (mut text, mut left) = (String::new(), &all[..]);
         loop {
@@ -31,7 +32,7 @@ impl TextStream {
                 Err(error) => {
                     let (valid, rest) = left.split_at(error.valid_up_to());
                     text.push_str(str::from_utf8(valid).expect("valid up to here"));
-                    // `None` means that the bytes end within a character: wait.
+                    // `None` means that the bytes end within a character, so wait.
                     let Some(invalid) = error.error_len() else {
                         self.pending = rest.to_vec();
                         return text;

@@ -18,8 +18,8 @@ use super::{
     rope::{RopeTables, rope_half_split},
 };
 
-/// Attention in which query head `h` reads key/value head `h / G`, `G = H_q / H`, without copying
-/// keys or values.
+/// Computes attention in which query head `h` reads key/value head `h / G`, `G = H_q / H`, without
+/// copying keys or values.
 ///
 /// `q [B, H_q, L, D]`, `k [B, H, S, D]`, `v [B, H, S, D]` → `[B, H_q, L, D]`. `scale` defaults to
 /// `1/√D`. `mask` is added to the scores and broadcasts to `[B, H_q, L, S]`.
@@ -46,7 +46,7 @@ pub fn grouped_query_attention(
     // 2. One key/value head for the whole group: (B, H, S, D) -> (B, H, 1, S, D)
     let k = reshape(k, &[b, h, 1, s, d]);
     let v = reshape(v, &[b, h, 1, s, d]);
-    // 3. A mask may name single heads, so it is broadcast before its heads are grouped too.
+    // 3. A mask may differ between heads, so it is broadcast before its heads are grouped too.
     let mask = mask.map(|mask| {
         let full = mask.broadcast(IxDyn(&[b, h_q, l, s])).unwrap_or_else(|| {
             panic!("mask {:?} does not broadcast to {:?}", mask.shape(), [b, h_q, l, s])
@@ -82,7 +82,7 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// `x [..., in]` → `[..., out]`.
+    /// Computes `x · weightᵀ + bias`: `x [..., in]` → `[..., out]`.
     pub fn forward(&self, x: &Tensor) -> Tensor {
         linear(x, &self.weight, self.bias.as_ref())
     }
@@ -117,16 +117,15 @@ pub struct GroupedQueryAttention {
 }
 
 impl GroupedQueryAttention {
-    /// Self-attention over `x [B, L, E]`, whose rows are at positions `0..L` → `[B, L, E]`. `mask`
-    /// broadcasts to `[B, H_q, L, L]`. RoPE is the half-split form.
+    /// Computes self-attention over `x [B, L, E]`, whose rows are at positions `0..L` →
+    /// `[B, L, E]`. `mask` broadcasts to `[B, H_q, L, L]`. RoPE is the half-split form.
     pub fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Tensor {
         // SOLUTION week1-day3 task 3
         // 1. Project and split: (B, L, E) -> (B, H_q, L, D) and (B, H, L, D)
         let q = split_heads(&self.q_proj.forward(x), self.n_heads);
         let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
         let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);
-        // 2. Norm per head, then turn: a rotation after a norm with uneven weights is not the norm
-        //    of a rotation.
+        // 2. Norm per head, then rotate: with uneven norm weights, the order matters.
         let q = self.q_norm.as_ref().map_or_else(|| q.clone(), |norm| norm(&q));
         let k = self.k_norm.as_ref().map_or_else(|| k.clone(), |norm| norm(&k));
         let q = rope_half_split(&q, &self.rope, 0);

@@ -18,8 +18,8 @@ use super::{
     norm::RmsNorm,
 };
 
-/// One row per token of the vocabulary. As input the table embeds tokens; as output head it scores
-/// them.
+/// One row per token of the vocabulary. As input, the table embeds tokens; as output head, it
+/// scores them.
 #[derive(Debug, Clone)]
 pub struct Embedding {
     /// `[V, E]`
@@ -27,7 +27,7 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// `tokens [B, L]` → `[B, L, E]`: row `tokens[b, l]` of the table.
+    /// Looks up `tokens [B, L]` → `[B, L, E]`: row `tokens[b, l]` of the table.
     ///
     /// # Panics
     /// If a token is not below `V`.
@@ -39,8 +39,8 @@ impl Embedding {
         // END SOLUTION
     }
 
-    /// The tied output head: `x [..., E]` → logits `[..., V]`, each the dot product with that
-    /// token's row.
+    /// Applies the table as a tied output head: `x [..., E]` → logits `[..., V]`, each the dot
+    /// product with that token's row.
     pub fn as_output(&self, x: &Tensor) -> Tensor {
         // SOLUTION week1-day5 task 1
         linear(x, &self.weight, None)
@@ -50,18 +50,18 @@ impl Embedding {
 
 /// One layer: attention and MLP, each with a norm before it and a residual connection around it.
 pub struct TransformerBlock {
-    /// Before attention.
+    /// Norm before attention.
     pub input_norm: RmsNorm,
     /// Self-attention.
     pub attention: GroupedQueryAttention,
-    /// Before the MLP.
+    /// Norm before the MLP.
     pub post_attention_norm: RmsNorm,
     /// The gated MLP.
     pub mlp: SwiGlu,
 }
 
 impl TransformerBlock {
-    /// `x [B, L, E]` → `[B, L, E]`. `mask` broadcasts to `[B, H_q, L, L]`.
+    /// Computes the block: `x [B, L, E]` → `[B, L, E]`. `mask` broadcasts to `[B, H_q, L, L]`.
     pub fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Tensor {
         // SOLUTION week1-day5 task 2
         let x = x + &self.attention.forward(&self.input_norm.forward(x), mask);
@@ -71,29 +71,29 @@ impl TransformerBlock {
     }
 }
 
-/// The longest sequence that week 1 has room for. Every step computes every position, and each
-/// layer's scores take `H_q · L · L` numbers, so the 131,072 positions that some checkpoints
-/// promise are far out of reach.
+/// The longest sequence that week 1 supports. Every step computes every position, and each layer's
+/// scores have `H_q · L · L` elements, so the 131,072 positions that some checkpoints promise are
+/// far out of reach.
 pub const MAX_CONTEXT: usize = 8192;
 
 /// A decoder-only transformer.
 pub struct Model {
-    /// What the checkpoint's `config.json` says; [`Model::build`] limits its `max_positions` to
-    /// [`MAX_CONTEXT`].
+    /// The settings of the checkpoint's `config.json`. [`Model::build`] limits its `max_positions`
+    /// to [`MAX_CONTEXT`].
     pub config: ModelConfig,
     /// Token embedding, and the output head too if the two are tied.
     pub embedding: Embedding,
     /// The layers, first to last.
     pub blocks: Vec<TransformerBlock>,
-    /// After the last layer.
+    /// Norm after the last layer.
     pub norm: RmsNorm,
-    /// `[V, E]`, the output head; `None` if it is tied to the embedding.
+    /// Output head, `[V, E]`; `None` if it is tied to the embedding.
     pub lm_head: Option<Linear>,
 }
 
 impl Model {
-    /// Logits of every position: `tokens [B, L]` → `[B, L, V]`. Row `l` scores the token that
-    /// follows `tokens[b, ..=l]`.
+    /// Computes the logits of every position: `tokens [B, L]` → `[B, L, V]`. Row `l` scores the
+    /// token that follows `tokens[b, ..=l]`.
     ///
     /// # Panics
     /// If a token is not below `V` or `L` exceeds [`Model::context`]; see [`Model::check`].
@@ -113,12 +113,12 @@ impl Model {
         // END SOLUTION
     }
 
-    /// The longest sequence that [`Model::forward`] takes, in tokens.
+    /// Returns the maximum length of a sequence for [`Model::forward`], in tokens.
     pub fn context(&self) -> usize {
         self.config.max_positions
     }
 
-    /// Whether [`Model::forward`] can run on these tokens.
+    /// Checks that [`Model::forward`] can run on these tokens.
     ///
     /// # Errors
     /// If there are no tokens, there are more than the context holds, or a token is not below `V`.

@@ -14,12 +14,12 @@ use tiny_llm_formats::{
 
 use super::model::Model;
 
-/// Stored values as f32. All three types are little-endian; bf16 is the upper half of an f32, f16
-/// is IEEE half precision.
+/// Decodes stored values to f32. All three types are little-endian; bf16 is the upper half of an
+/// f32, f16 is IEEE half precision.
 ///
 /// # Errors
-/// If the type is none of f32, bf16 and f16; the message names the tensor, its type and the types
-/// that are supported.
+/// If the type is not f32, bf16 or f16. The message names the tensor, its type and the types that
+/// are supported.
 pub fn to_f32(stored: &StoredTensor<'_>) -> Result<Tensor> {
     // SOLUTION week1-day5 task 4
     let values = match stored.dtype {
@@ -48,7 +48,7 @@ pub fn to_f32(stored: &StoredTensor<'_>) -> Result<Tensor> {
 }
 
 // SOLUTION week1-day5 task 4 (helper)
-/// 1 sign bit, 5 exponent bits (bias 15), 10 fraction bits.
+/// Decodes 1 sign bit, 5 exponent bits (bias 15) and 10 fraction bits.
 fn f16_to_f32(bits: u16) -> f32 {
     let (sign, exponent, fraction) = (
         if bits >> 15 == 0 { 1.0 } else { -1.0 },
@@ -68,8 +68,8 @@ fn f16_to_f32(bits: u16) -> f32 {
 /// Loads a Hugging Face folder: `config.json` and one or more safetensors files.
 ///
 /// # Errors
-/// If the folder or a file is missing or malformed, a tensor is missing, or has another shape or
-/// type than the configuration asks for.
+/// If the folder or a file is missing or malformed, or if a tensor is missing or has another shape
+/// or type than the configuration requires.
 pub fn load_model(folder: &Path) -> Result<Model> {
     // SOLUTION week1-day5 task 4
     let config = ModelConfig::from_folder(folder)?;

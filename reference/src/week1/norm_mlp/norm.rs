@@ -7,7 +7,7 @@
 use ndarray::Axis;
 use tiny_llm_formats::Tensor;
 
-/// `x / √(mean(x²) + eps) · weight` over the last axis.
+/// RMSNorm: `x / √(mean(x²) + eps) · weight` over the last axis.
 #[derive(Debug, Clone)]
 pub struct RmsNorm {
     /// `[E]`
@@ -17,7 +17,8 @@ pub struct RmsNorm {
 }
 
 impl RmsNorm {
-    /// `x [..., E]` → the same shape. `x` is not changed: the residual connection still needs it.
+    /// Normalises `x [..., E]` → the same shape. `x` is not changed: the residual connection still
+    /// needs it.
     ///
     /// # Panics
     /// If the last axis of `x` is not `E`.

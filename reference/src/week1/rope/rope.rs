@@ -1,8 +1,8 @@
 //! Day 2. RoPE: position as a rotation of each query and key.
 //!
-//! A head of size `D` is `D/2` pairs of numbers; pair `i` at position `p` turns by the angle
-//! `p · θᵢ`, `θᵢ = base^(−2i/D)`. Checkpoints disagree about *which* two numbers are a pair:
-//! neighbours ([`rope_interleaved`], GGUF Llama files) or numbers half a head apart
+//! A head of size `D` is `D/2` pairs of elements. Pair `i` at position `p` is rotated by the angle
+//! `p · θᵢ`, `θᵢ = base^(−2i/D)`. Checkpoints disagree about *which* two elements are a pair:
+//! neighbours ([`rope_interleaved`], GGUF Llama files) or elements half a head apart
 //! ([`rope_half_split`], Hugging Face folders).
 //!
 //! Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding".
@@ -17,7 +17,7 @@ use tiny_llm_formats::{
     tensor::{reshape, swap_axes, tensor},
 };
 
-/// `θᵢ = base^(−2i/D)` for `i` in `0..D/2`, in radians per position.
+/// Returns `θᵢ = base^(−2i/D)` for `i` in `0..D/2`, in radians per position.
 ///
 /// # Panics
 /// If `head_dim` is odd.
@@ -27,14 +27,15 @@ pub fn inverse_frequencies(head_dim: usize, base: f32) -> Vec<f32> {
         head_dim.is_multiple_of(2),
         "RoPE turns pairs, so the head size must be even; it is {head_dim}"
     );
-    // In f64: an error in the power grows with the position, and it is taken once per model.
+    // In f64: an error in the power grows with the position, and f64 costs nothing here, once per
+    // model.
     (0..head_dim / 2)
         .map(|i| f64::from(base).powf(-2.0 * i as f64 / head_dim as f64) as f32)
         .collect()
     // END SOLUTION
 }
 
-/// The cosine and sine of every angle that a model needs. Row `p` is position `p`, always.
+/// The cosine and sine of every angle that a model needs. Row `p` always belongs to position `p`.
 #[derive(Debug, Clone)]
 pub struct RopeTables {
     /// `[P, D/2]`
@@ -44,7 +45,7 @@ pub struct RopeTables {
 }
 
 impl RopeTables {
-    /// Tables for positions `0..n_positions`: entry `[p, i]` belongs to the angle
+    /// Computes tables for positions `0..n_positions`: entry `[p, i]` belongs to the angle
     /// `p · inverse_frequencies[i]`, in f32.
     pub fn new(inverse_frequencies: &[f32], n_positions: usize) -> Self {
         // SOLUTION week1-day2 task 1
@@ -105,7 +106,7 @@ pub fn rope_half_split(x: &Tensor, tables: &RopeTables, offset: usize) -> Tensor
     // END SOLUTION
 }
 
-/// Which two numbers of a head are a pair.
+/// Which two elements of a head are a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RopeForm {
     /// Neighbours: `(x[2i], x[2i+1])`.
@@ -114,7 +115,8 @@ pub enum RopeForm {
     HalfSplit,
 }
 
-/// RoPE in which every row has its own position, as in a batch of sequences of unequal length.
+/// Applies RoPE with a separate position for every row, as in a batch of sequences of unequal
+/// length.
 ///
 /// `x [B, H, L, D]`, `positions [B, L]` → the same shape as `x`. Row `l` of sequence `b` is at
 /// `positions[b, l]`.

@@ -14,8 +14,8 @@ use super::{attention::softmax, generate::argmax};
 
 pub use tiny_llm_formats::request::SamplerOptions;
 
-/// Divides the logits by `temperature`. At 0, only the largest logit stays (of equal ones, the
-/// first), and every other logit becomes `−inf`.
+/// Divides the logits by `temperature`. At 0, only the largest logit stays (the first of several
+/// equal ones), and every other logit becomes `−inf`.
 pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     // SOLUTION week1-day7 task 1
     if temperature == 0.0 {
@@ -33,8 +33,8 @@ pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     // END SOLUTION
 }
 
-/// Keeps the `k` largest logits, unchanged; of equal ones, the first. If `k` is 0, or `V` or more,
-/// all logits stay.
+/// Keeps the `k` largest logits, unchanged, and the first of equal ones. If `k` is 0, or `V` or
+/// more, all logits stay.
 pub fn top_k(logits: &mut [f32], k: usize) {
     // SOLUTION week1-day7 task 2
     if k == 0 {
@@ -47,23 +47,23 @@ pub fn top_k(logits: &mut [f32], k: usize) {
 }
 
 // SOLUTION week1-day7 task 2 (helper)
-/// Token ids from the largest logit to the smallest; the sort is stable, so equal logits stay in id
-/// order.
+/// Returns token ids from the largest logit to the smallest. The sort is stable, so equal logits
+/// stay in id order.
 fn descending(logits: &[f32]) -> Vec<usize> {
     let mut ids: Vec<usize> = (0..logits.len()).collect();
     ids.sort_by(|&a, &b| logits[b].partial_cmp(&logits[a]).expect("no logit is NaN"));
     ids
 }
 
-/// `softmax` of one row.
+/// Computes the `softmax` of one row.
 fn probabilities(logits: &[f32]) -> Vec<f32> {
     softmax(&tensor(&[logits.len()], logits.to_vec())).into_raw_vec_and_offset().0
 }
 // END SOLUTION
 
-/// Nucleus sampling: keeps the most probable tokens until their probabilities sum to at least `p`;
-/// among equally probable ones, lower ids come first. The token that crosses `p` stays, so at least
-/// one always does. `p ≥ 1` keeps all. The sum is taken in f64: a vocabulary is large.
+/// Applies nucleus sampling: keeps the most probable tokens until their probabilities sum to at
+/// least `p`; among equally probable ones, lower ids come first. The token that crosses `p` stays,
+/// so at least one always does. `p ≥ 1` keeps all. The sum is taken in f64: a vocabulary is large.
 ///
 /// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
 pub fn top_p(logits: &mut [f32], p: f32) {
@@ -125,7 +125,7 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// Starts at `state = seed`.
+    /// Creates a generator with `state = seed`.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
@@ -143,7 +143,8 @@ impl Rng {
         // END SOLUTION
     }
 
-    /// Uniform in `[0, 1)`: the upper 53 bits of [`Rng::next_u64`], times 2⁻⁵³.
+    /// Returns a number that is uniform in `[0, 1)`: the upper 53 bits of [`Rng::next_u64`], times
+    /// 2⁻⁵³.
     pub fn uniform(&mut self) -> f64 {
         // SOLUTION week1-day7 task 6
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
@@ -151,8 +152,8 @@ impl Rng {
     }
 }
 
-/// The token at which the running sum of `softmax(logits)`, in id order, first exceeds `uniform`
-/// (in `[0, 1)`). A token with logit `−inf` is never drawn.
+/// Returns the token at which the running sum of `softmax(logits)`, in id order, first exceeds
+/// `uniform` (in `[0, 1)`). A token with logit `−inf` is never drawn.
 pub fn draw(logits: &[f32], uniform: f64) -> u32 {
     // SOLUTION week1-day7 task 6
     let mut sum = 0.0;
@@ -171,12 +172,12 @@ pub fn draw(logits: &[f32], uniform: f64) -> u32 {
     // END SOLUTION
 }
 
-/// All of the functions above, in order.
+/// Applies all of the functions above, in order.
 #[derive(Debug, Clone)]
 pub struct Sampler {
-    /// What shapes the distribution.
+    /// Options that shape the distribution.
     pub options: SamplerOptions,
-    /// Where the draws come from: one number per token.
+    /// The random generator: one number per token.
     pub rng: Rng,
 }
 

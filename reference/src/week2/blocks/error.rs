@@ -1,4 +1,4 @@
-//! How far the decoded weights are from the original ones.
+//! Measures how far decoded weights are from the original ones.
 //!
 //! Tasks here: week2-day3 task 4 (`rms_error`, `relative_error`, `round_trip_error`). Everything
 //! else is provided.
@@ -7,8 +7,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{dequantize_row, quantize_row};
 
-/// Returns the root of the mean squared difference, `sqrt(Σ (xi − yi)² / n)`, summed in f64. `x
-/// [n]`, `y [n]`.
+/// Returns the root of the mean squared difference, `sqrt(Σ (xi − yi)² / n)`, summed in f64.
+/// `x [n]`, `y [n]`.
 ///
 /// # Panics
 /// If `x` and `y` differ in length, or are empty.
@@ -26,9 +26,9 @@ pub fn rms_error(x: &[f32], y: &[f32]) -> f64 {
     // END SOLUTION
 }
 
-/// The error as a share of the weights themselves: [`rms_error`] divided by the root of the mean
-/// square of `x`, the original. 0 if nothing differs, even if `x` is all zeros; infinite if `x` is
-/// all zeros and `y` is not. `x [n]`, `y [n]`.
+/// Returns the relative error: [`rms_error`] divided by the root mean square of `x`, the original.
+/// 0 if nothing differs, even if `x` is all zeros; infinite if `x` is all zeros and `y` is not.
+/// `x [n]`, `y [n]`.
 ///
 /// # Panics
 /// If `x` and `y` differ in length, or are empty.
@@ -40,7 +40,7 @@ pub fn relative_error(x: &[f32], y: &[f32]) -> f64 {
     // END SOLUTION
 }
 
-/// The [`relative_error`] of a row `x [n]` that was stored in a format and read again.
+/// Returns the [`relative_error`] of a row `x [n]` that was stored in a format and read again.
 ///
 /// # Panics
 /// If the row is empty, or not a whole number of blocks.

@@ -12,7 +12,7 @@ use super::reader::{Reader, shown};
 /// and the value.
 ///
 /// # Errors
-/// If an entry cannot be read, or a key comes `twice`, as the message says. Messages name the key:
+/// If an entry cannot be read, or a key occurs `twice`, as the message says. Messages name the key:
 /// `metadata general.name`.
 pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Result<Metadata> {
     // SOLUTION week2-day2 task 2
@@ -35,7 +35,7 @@ pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Resul
 ///
 /// # Errors
 /// If there is no such type, the file ends before the value, or a boolean is neither 0 nor 1. The
-/// message says the number of the type; of a truth value, the byte, and 0 or 1.
+/// message has the number of the type; for a boolean, the byte and `0 or 1`.
 pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<Value> {
     // SOLUTION week2-day2 task 2
     Ok(match type_id {
@@ -63,13 +63,13 @@ pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<
     // END SOLUTION
 }
 
-/// Reads an array: the number of its elements' type (four bytes), how many there are (eight bytes),
-/// the elements.
+/// Reads an array: the number of its elements' type (four bytes), the number of elements (eight
+/// bytes), the elements.
 ///
 /// # Errors
 /// If there is no such type, the elements are arrays themselves (no model has any, and each would
 /// cost a call of this function), the file is too short for that many, or an element cannot be
-/// read. The message says the number of the type, or that an `array` was found as an element.
+/// read. The message has the number of the type, or says that an `array` was found as an element.
 pub fn read_array(reader: &mut Reader<'_>, field: &str) -> Result<Array> {
     // SOLUTION week2-day2 task 2
     let type_id = reader.u32(field)?;
@@ -110,7 +110,7 @@ pub fn read_array(reader: &mut Reader<'_>, field: &str) -> Result<Array> {
 }
 
 // SOLUTION week2-day2 task 2 (helper)
-/// A count, then as many numbers of `N` bytes.
+/// Reads a count, then as many numbers of `N` bytes.
 fn numbers<const N: usize, T>(
     reader: &mut Reader<'_>,
     field: &str,
@@ -123,7 +123,7 @@ fn numbers<const N: usize, T>(
 // END SOLUTION
 
 // SOLUTION week2-day2 task 2 (helper)
-/// One byte, 0 or 1.
+/// Reads one byte, 0 or 1.
 fn truth(reader: &mut Reader<'_>, field: &str) -> Result<bool> {
     match reader.number(field)? {
         [0] => Ok(false),

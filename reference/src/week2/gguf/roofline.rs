@@ -1,12 +1,12 @@
-//! Day 2, last task. The roofline: how fast this machine can be with this file at best.
+//! Day 2, last task. The roofline: the best speed of this machine with this file.
 //!
 //! Tasks here: week2-day2 task 4 (`work`, `Machine::seconds`, `Machine::tokens_per_second`,
 //! `Machine::balanced_rows`). Everything else is provided.
 
 use tiny_llm_formats::gguf::TensorInfo;
 
-/// What one forward pass needs for its weights. The cache, activations and norms are small in
-/// comparison and not counted.
+/// The work of one forward pass on the model's weights. The cache, activations and norms are small
+/// in comparison and not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
     /// Bytes of weights that are read, once for all rows of the pass.
@@ -15,12 +15,12 @@ pub struct Work {
     pub multiply_adds: u64,
 }
 
-/// What a machine can do, as measured on it.
+/// The speed of a machine, as measured on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Machine {
-    /// Bytes read from memory in a second.
+    /// Bytes read from memory per second.
     pub bandwidth: f64,
-    /// Multiplications and additions in a second: a multiply-add counts as two operations, as in
+    /// Multiplications and additions per second. A multiply-add counts as two operations, as in
     /// every data sheet.
     pub operations: f64,
 }
@@ -50,8 +50,8 @@ pub fn work(tensors: &[TensorInfo]) -> Work {
 }
 
 impl Machine {
-    /// Returns the minimum time of a pass of `rows` rows, in seconds. The weights are read while
-    /// computing goes on, so it is the longer of the two times.
+    /// Returns the minimum time of a pass of `rows` rows, in seconds. Reading and computing
+    /// overlap, so it is the longer of the two times.
     #[must_use]
     pub fn seconds(&self, work: Work, rows: usize) -> f64 {
         // SOLUTION week2-day2 task 4

@@ -10,7 +10,7 @@ use tiny_llm_formats::gguf::{DEFAULT_ALIGNMENT, Metadata, TensorInfo, TensorType
 
 use super::reader::{Reader, shown};
 
-/// The most axes of a tensor.
+/// The maximum number of axes of a tensor.
 const MAX_AXES: u32 = 4;
 
 /// Reads `count` entries of the table, in the file's order.
@@ -22,16 +22,16 @@ pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorI
 }
 
 /// Reads one entry: the name (a string), the number of axes (four bytes), each axis (eight bytes,
-/// the fastest first), the number of the type (four bytes), the offset (eight bytes). The shape
-/// that is returned has the slowest axis first, and the size follows from shape and type: a row,
-/// the fastest axis, is a whole number of blocks. `index` is for the message if the name itself
-/// cannot be read: `name of tensor 3`.
+/// the fastest first), the number of the type (four bytes), the offset (eight bytes). The returned
+/// shape has the slowest axis first. The size follows from shape and type: a row, along the fastest
+/// axis, is a whole number of blocks. `index` is for the message if the name itself cannot be read:
+/// `name of tensor 3`.
 ///
 /// # Errors
 /// If there are no axes or more than four, an axis is 0, the type is not one of [`TensorType`], a
 /// row is not a whole number of blocks, or the size does not fit into a `usize`. Messages name the
-/// tensor (`tensor token_embd.weight`) and say what was found and what was expected: the number of
-/// axes and 1 to 4, the number of the type, the length of a row and that of a block.
+/// tensor (`tensor token_embd.weight`), the value found and the value expected: the number of axes
+/// and 1 to 4, the number of the type, the length of a row and that of a block.
 pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> {
     // SOLUTION week2-day2 task 3
     let name = reader.string(&format!("name of tensor {index}"))?;
@@ -83,15 +83,15 @@ pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> 
 }
 
 // SOLUTION week2-day2 task 3 (helper)
-/// Bytes of a tensor; `None` if its rows are not a whole number of blocks, or there are too many
-/// bytes to count.
+/// Returns the bytes of a tensor, or `None` if its rows are not a whole number of blocks, or the
+/// number of bytes does not fit into a `usize`.
 fn size_of(shape: &[usize], tensor_type: TensorType) -> Option<usize> {
     let (&cols, outer) = shape.split_last()?;
     outer.iter().try_fold(tensor_type.row_bytes(cols)?, |size, &n| size.checked_mul(n))
 }
 // END SOLUTION
 
-/// What tensors are aligned to: `general.alignment`, or [`DEFAULT_ALIGNMENT`].
+/// Returns the alignment of tensors: `general.alignment`, or [`DEFAULT_ALIGNMENT`].
 ///
 /// # Errors
 /// If it is not a power of two. The message names the key and the value ([`Metadata::wrong`]).
@@ -104,8 +104,8 @@ pub fn alignment(metadata: &Metadata) -> Result<usize> {
     // END SOLUTION
 }
 
-/// Where the data section begins: at the first multiple of `alignment` at or after `position`,
-/// where the table ends. `None` if that does not fit into a `usize`.
+/// Returns where the data section begins: at the first multiple of `alignment` at or after
+/// `position`, the end of the table. `None` if that does not fit into a `usize`.
 #[must_use]
 pub fn data_start(position: usize, alignment: usize) -> Option<usize> {
     // SOLUTION week2-day2 task 3
@@ -113,7 +113,7 @@ pub fn data_start(position: usize, alignment: usize) -> Option<usize> {
     // END SOLUTION
 }
 
-/// The bytes of a tensor, counted from the start of the file.
+/// Returns the range of a tensor's bytes, counted from the start of the file.
 #[must_use]
 pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
     // SOLUTION week2-day2 task 3
@@ -123,10 +123,10 @@ pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
 }
 
 /// Checks that every tensor begins at a multiple of `alignment` and is within the `data_len` bytes
-/// of the data section, and that no two have a byte in common. They may be in any order, with gaps.
+/// of the data section, and that no two tensors overlap. They may be in any order, with gaps.
 ///
 /// # Errors
-/// If one does not; the message names it and its offset, and says what was expected: a multiple of
+/// If one does not. The message names the tensor, its offset and what was expected: a multiple of
 /// `alignment`, or an end within `data_len`.
 pub fn check_places(
     tensors: &[TensorInfo],

@@ -9,20 +9,21 @@ use tiny_llm_formats::{
     gguf::TensorType,
 };
 
-/// What the type of a tensor depends on besides its name and shape.
+/// Properties of a model that determine its tensors' types, besides their names and shapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dimensions {
     /// Number of transformer blocks.
     pub n_layers: usize,
     /// Query heads to each key and value head, `H_q / H`.
     pub group: usize,
-    /// Is the embedding the output head too?
+    /// Whether the embedding is the output head too.
     pub tied: bool,
 }
 
-/// For each row of a projection of `n_heads` heads in a GGUF file of the Llama family, the row of
-/// the Hugging Face checkpoint that belongs there. Within each head, row `i` of the first half and
-/// row `i` of the second are a pair that RoPE turns together; the file has the two side by side.
+/// Returns, for each row of a projection of `n_heads` heads in a GGUF file of the Llama family, the
+/// index of that row in the Hugging Face checkpoint. Within each head, row `i` of the first half
+/// and row `i` of the second are a pair that RoPE rotates together; the file has the two side by
+/// side.
 ///
 /// # Panics
 /// If `rows` are not `n_heads` heads of an even size.
@@ -42,8 +43,8 @@ pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
     // END SOLUTION
 }
 
-/// The way back: for each row of the Hugging Face checkpoint, the row of the GGUF file that belongs
-/// there.
+/// Returns the inverse: for each row of the Hugging Face checkpoint, the index of that row in the
+/// GGUF file.
 ///
 /// # Panics
 /// As [`permute_rows_for_interleaved`].
@@ -64,8 +65,8 @@ pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
     // END SOLUTION
 }
 
-/// Returns the order in which the rows of a tensor go from a checkpoint of this configuration into
-/// a file, or `None` if the order stays the same. `name` is the name in the file, such as
+/// Returns the order in which a tensor's rows are written from a checkpoint of this configuration
+/// to a file, or `None` if the order stays the same. `name` is the name in the file, such as
 /// `blk.0.attn_q.weight`. A bias is permuted like the rows that it is added to.
 ///
 /// # Panics
@@ -96,9 +97,9 @@ pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
     // END SOLUTION
 }
 
-/// The type of a matrix in the mix `Q4_K_M`, before it is known whether its rows are whole blocks.
-/// The output head (the embedding, if that is tied) is `Q6_K`, and so are `attn_v` and `ffn_down`
-/// of the layers for which [`use_more_bits`] is true. Everything else is `Q4_K`.
+/// Returns the type of a matrix in the mix `Q4_K_M`, before it is known whether its rows are whole
+/// blocks. The output head (the embedding, if that is tied) is `Q6_K`, and so are `attn_v` and
+/// `ffn_down` of the layers for which [`use_more_bits`] is true. Everything else is `Q4_K`.
 #[must_use]
 pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
     // SOLUTION week2-day4 task 5
@@ -129,7 +130,7 @@ pub fn fitting(tensor_type: TensorType, cols: usize) -> TensorType {
     // END SOLUTION
 }
 
-/// `blk.3.attn_v.weight` → 3 and `attn_v`.
+/// Splits a name: `blk.3.attn_v.weight` → 3 and `attn_v`.
 #[must_use]
 pub fn layer_and_part(name: &str) -> Option<(usize, &str)> {
     let (layer, rest) = name.strip_prefix("blk.")?.split_once('.')?;
@@ -137,7 +138,7 @@ pub fn layer_and_part(name: &str) -> Option<(usize, &str)> {
     Some((layer.parse().ok()?, part))
 }
 
-/// Whether a tensor gives the logits.
+/// Returns whether a tensor is the output head.
 #[must_use]
 pub fn is_output(name: &str, dimensions: &Dimensions) -> bool {
     name == if dimensions.tied { "token_embd.weight" } else { "output.weight" }

@@ -13,23 +13,23 @@ use std::ops::RangeInclusive;
 
 pub use tiny_llm_kernels::blocks::share::{code, nearest, share, share_signed};
 
-/// Which trials there are. Trial `t` divides the range of the weights into `top + t / 4` steps
-/// instead of `top`.
+/// The trials. Trial `t` divides the range of the weights into `top + t / 4` steps instead of
+/// `top`.
 pub const TRIALS: RangeInclusive<i8> = -4..=4;
 /// How many times a trial computes codes from its scale, and then its scale from the codes.
 pub const ROUNDS: usize = 4;
 
-/// How the weights of a group are stored: weight ≈ `scale · code − min`, with `min ≥ 0`.
+/// The scale and minimum of a group: weight ≈ `scale · code − min`, with `min ≥ 0`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScaleAndMin {
-    /// What a code of 1 is worth.
+    /// The weight that a code of 1 adds.
     pub scale: f32,
-    /// What is subtracted from every weight.
+    /// The amount that is subtracted from every weight.
     pub min: f32,
 }
 
-/// How much the error of each weight counts: the weight's magnitude plus the root mean square of
-/// its group.
+/// Returns how much the error of each weight counts: the weight's magnitude plus the root mean
+/// square of its group.
 #[must_use]
 pub fn importance<const N: usize>(x: &[f32; N]) -> [f32; N] {
     let mean = x.iter().map(|x| x * x).sum::<f32>() / N as f32;
@@ -69,7 +69,8 @@ pub fn fit_scale_and_min<const N: usize>(
     // END SOLUTION
 }
 
-/// The best scale and minimum for codes `0..=top` among [`TRIALS`]. Errors count by [`importance`].
+/// Returns the best scale and minimum for codes `0..=top` among [`TRIALS`]. Errors count by
+/// [`importance`].
 ///
 /// All trials begin with the negated lowest weight as the minimum, or with 0 if no weight is
 /// negative. Trial `t` begins with the scale that divides the range from there to the highest

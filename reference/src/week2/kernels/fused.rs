@@ -1,9 +1,9 @@
 //! Compared with the naive rung, each weight is multiplied as soon as it is decoded; no decoded row
 //! is stored.
 //!
-//! A scale belongs to many weights, so it can be taken out of the sum: `Σ d·q·x = d · Σ q·x`, one
-//! multiplication per block. An offset or a minimum belongs to all of them: `Σ (d·q − m)·x = d · Σ
-//! q·x − m · Σ x`.
+//! A scale belongs to many weights, so it can be factored out: `Σ d·q·x = d · Σ q·x`, one
+//! multiplication per block. An offset or a minimum is the same for all of them:
+//! `Σ (d·q − m)·x = d · Σ q·x − m · Σ x`.
 //!
 //! Tasks here: week2-day5 task 1 (`dot_q4_0`, `dot_q4_k`, `dot_q6_k`). Everything else is provided.
 
@@ -18,7 +18,7 @@ use crate::week2::{
     parallel::Tile,
 };
 
-/// This rung's product for a type.
+/// Returns this rung's product for a type.
 #[must_use]
 pub fn dot(tensor_type: TensorType) -> Dot {
     match tensor_type {
@@ -41,8 +41,8 @@ pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     }
 }
 
-/// Provided, as an example: `Σ w·x` for a row of Q8_0 blocks: `d` (f16), 32 codes in −128…127;
-/// `w = d·q`. `x [32 · blocks]`.
+/// Provided, as an example. Computes `Σ w·x` for a row of Q8_0 blocks: `d` (f16), 32 codes in
+/// −128…127; `w = d·q`. `x [32 · blocks]`.
 #[must_use]
 pub fn dot_q8_0(row: &[u8], x: &[f32]) -> f32 {
     let mut sum = 0.0;
@@ -54,8 +54,8 @@ pub fn dot_q8_0(row: &[u8], x: &[f32]) -> f32 {
     sum
 }
 
-/// `Σ w·x` for a row of Q4_0 blocks: `d` (f16), 16 bytes of two codes each, low halves first;
-/// `w = d·(q − 8)`. `x [32 · blocks]`.
+/// Computes `Σ w·x` for a row of Q4_0 blocks: `d` (f16), 16 bytes of two codes each, low halves
+/// first; `w = d·(q − 8)`. `x [32 · blocks]`.
 #[must_use]
 pub fn dot_q4_0(row: &[u8], x: &[f32]) -> f32 {
     // SOLUTION week2-day5 task 1
@@ -73,14 +73,15 @@ pub fn dot_q4_0(row: &[u8], x: &[f32]) -> f32 {
     // END SOLUTION
 }
 
-/// Provided: [`dot_q4_0`] with one bit more, `w = d·(q − 16)`. `x [32 · blocks]`.
+/// Provided. Like [`dot_q4_0`] with one more bit, `w = d·(q − 16)`. `x [32 · blocks]`.
 #[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
     fused::dot_q5_0(row, x)
 }
 
-/// `Σ w·x` for a row of Q4_K blocks: `d`, `dmin` (f16), 12 bytes of scales and minimums, 128 bytes
-/// of codes; sub-block `j` of 32 has `w = d·scale[j]·q − dmin·min[j]`. `x [256 · blocks]`.
+/// Computes `Σ w·x` for a row of Q4_K blocks: `d`, `dmin` (f16), 12 bytes of scales and minimums,
+/// 128 bytes of codes; sub-block `j` of 32 has `w = d·scale[j]·q − dmin·min[j]`.
+/// `x [256 · blocks]`.
 #[must_use]
 pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
     // SOLUTION week2-day5 task 1
@@ -103,9 +104,9 @@ pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
     // END SOLUTION
 }
 
-/// `Σ w·x` for a row of Q6_K blocks: 128 bytes of low halves, 64 bytes of upper pairs of bits, 16
-/// scales (i8), `d` (f16). Every 16 weights have a scale: `w = d·scale·(q − 32)`. `x [256 ·
-/// blocks]`.
+/// Computes `Σ w·x` for a row of Q6_K blocks: 128 bytes of low halves, 64 bytes of upper pairs of
+/// bits, 16 scales (i8), `d` (f16). Every 16 weights have a scale: `w = d·scale·(q − 32)`.
+/// `x [256 · blocks]`.
 #[must_use]
 pub fn dot_q6_k(row: &[u8], x: &[f32]) -> f32 {
     // SOLUTION week2-day5 task 1
@@ -113,7 +114,8 @@ pub fn dot_q6_k(row: &[u8], x: &[f32]) -> f32 {
     for (block, x) in row.chunks_exact(210).zip(x.chunks_exact(256)) {
         let mut scaled = 0.0;
         for (s, x) in x.chunks_exact(16).enumerate() {
-            // Which half of the block, which quarter of that, and where in the quarter's 32 bytes.
+            // The half of the block, the quarter of that half, and the first byte in the quarter's
+            // 32.
             let (half, quarter, first) = (s / 8, s % 8 / 2, s % 2 * 16);
             let low = &block[half * 64 + quarter % 2 * 32 + first..][..16];
             let upper = &block[128 + half * 32 + first..][..16];

@@ -32,10 +32,10 @@ use super::{
 /// - **Positions are ranges, not lengths**: a model with a sliding window looks only at the last
 ///   positions, and a cache may free the positions before them.
 pub trait KvCache: Sync {
-    /// The cache's sizes. `capacity` is the maximum number of positions of a sequence.
+    /// Returns the cache's sizes. `capacity` is the maximum number of positions of a sequence.
     fn shape(&self) -> CacheShape;
 
-    /// Positions of a sequence that are in the cache: 0 to `len` − 1.
+    /// Returns the number of positions of a sequence in the cache, which are 0 to `len` − 1.
     fn len(&self, sequence: usize) -> usize;
 
     /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`.
@@ -52,8 +52,9 @@ pub trait KvCache: Sync {
         values: &[f32],
     );
 
-    /// Keys and values of these positions of a head, in order. Everything that [`KvCache::write`]
-    /// has stored can be read at once, even before [`KvCache::advance`] counts it.
+    /// Returns the keys and values of these positions of a head, in order. Everything that
+    /// [`KvCache::write`] has stored can be read at once, even before [`KvCache::advance`] counts
+    /// it.
     ///
     /// # Panics
     /// If a position is beyond the capacity, or layer, sequence or head are not in the cache.
@@ -72,11 +73,11 @@ pub trait KvCache: Sync {
     /// If it is not the next position of its sequence.
     fn advance(&mut self, sequence: usize, position: usize);
 
-    /// Forgets the positions of a sequence from `len` on.
+    /// Removes the positions of a sequence from `len` on.
     fn truncate(&mut self, sequence: usize, len: usize);
 
-    /// Whether the cache is one of [`CacheType::Q8_0`]. Its runs hold the words of quantized rows in
-    /// [`Cells::F32`], which [`q8_rows`](super::kernels::q8_rows) reads.
+    /// Returns whether the cache is one of [`CacheType::Q8_0`]. Its runs hold the words of
+    /// quantized rows in [`Cells::F32`], which [`q8_rows`](super::kernels::q8_rows) reads.
     fn holds_q8(&self) -> bool {
         false
     }
@@ -89,21 +90,21 @@ pub trait KvCache: Sync {
     }
 }
 
-/// How cached numbers are stored.
+/// How cached elements are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CacheType {
-    /// 4 bytes a number.
+    /// 4 bytes per element.
     F32,
-    /// 2 bytes a number.
+    /// 2 bytes per element.
     #[default]
     F16,
-    /// Blocks of 32 codes of a byte and a scale of 2 bytes: provided, see
+    /// Blocks of 32 one-byte codes and a 2-byte scale: provided, see
     /// [`q8_rows`](super::kernels::q8_rows).
     Q8_0,
 }
 
 impl CacheType {
-    /// Returns the bytes of a head's key, or value, of `head_dim` numbers.
+    /// Returns the bytes of a head's key, or value, of `head_dim` elements.
     #[must_use]
     pub fn row_bytes(self, head_dim: usize) -> usize {
         match self {
@@ -140,24 +141,24 @@ impl FromStr for CacheType {
 /// Sizes of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheShape {
-    /// Layers of the model; each has its own cache.
+    /// Layers of the model. Each has its own part of the cache.
     pub layers: usize,
-    /// Sequences that can be held at once.
+    /// Maximum number of sequences.
     pub sequences: usize,
-    /// `H`, heads of keys and of values.
+    /// `H`, the number of key and value heads.
     pub kv_heads: usize,
-    /// `S`, positions of each sequence.
+    /// `S`, maximum positions of each sequence.
     pub capacity: usize,
-    /// `D`
+    /// `D`, elements of a head.
     pub head_dim: usize,
 }
 
 /// Keys or values of consecutive positions, `[n, D]`, as they are stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cells<'a> {
-    /// As computed.
+    /// f32, as computed.
     F32(&'a [f32]),
-    /// Rounded.
+    /// f16, rounded.
     F16(&'a [f16]),
 }
 
@@ -187,21 +188,21 @@ pub struct DenseCache {
     computed: usize,
 }
 
-/// The keys or the values of a cache, in rows of `D`. Indices count numbers, whatever the type.
+/// The keys or the values of a cache, in rows of `D`. Indices count elements, whatever the type.
 #[derive(Debug, Clone)]
 pub(crate) enum Numbers {
-    /// As floats.
+    /// Plain floats.
     Plain(Store),
-    /// As rows of q8_0.
+    /// Rows of q8_0.
     Q8(Q8Store),
 }
 
-/// The numbers of a cache, one after the other.
+/// The elements of a cache, one after the other.
 #[derive(Debug, Clone)]
 pub(crate) enum Store {
-    /// As computed.
+    /// f32, as computed.
     F32(Vec<f32>),
-    /// Rounded.
+    /// f16, rounded.
     F16(Vec<f16>),
 }
 
@@ -265,8 +266,8 @@ impl KvCache for DenseCache {
 }
 
 impl DenseCache {
-    /// An empty cache. It requests zeroed memory, so the system allocates pages only as they are
-    /// written.
+    /// Creates an empty cache. It requests zeroed memory, so the system allocates pages only as
+    /// they are written.
     #[must_use]
     pub fn new(shape: CacheShape, cache_type: CacheType) -> Self {
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
@@ -276,7 +277,7 @@ impl DenseCache {
     }
 
     /// Returns how many positions have been computed for this cache so far, in all sequences. A
-    /// position that was forgotten and computed again counts twice.
+    /// position that was removed and computed again counts twice.
     #[must_use]
     pub fn computed(&self) -> usize {
         self.computed
@@ -320,7 +321,8 @@ impl DenseCache {
 }
 
 impl Numbers {
-    /// `n` zeros, for rows of `dim`. The system gives memory for them as they are written.
+    /// Reserves `numbers` elements, all zeros, in rows of `dim`. The system allocates memory for
+    /// them as they are written.
     pub(crate) fn new(numbers: usize, dim: usize, cache_type: CacheType) -> Self {
         match cache_type {
             CacheType::Q8_0 => Self::Q8(Q8Store::new(numbers, dim)),
@@ -328,12 +330,12 @@ impl Numbers {
         }
     }
 
-    /// Whether they are rows of q8_0.
+    /// Returns whether they are rows of q8_0.
     pub(crate) fn holds_q8(&self) -> bool {
         matches!(self, Self::Q8(_))
     }
 
-    /// As [`Store::copy`].
+    /// Like [`Store::copy`].
     pub(crate) fn copy(&mut self, from: usize, to: usize, n: usize) {
         match self {
             Self::Plain(store) => store.copy(from, to, n),
@@ -341,7 +343,7 @@ impl Numbers {
         }
     }
 
-    /// As [`Store::put`].
+    /// Like [`Store::put`].
     pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         match self {
             Self::Plain(store) => store.put(at, numbers),
@@ -349,7 +351,7 @@ impl Numbers {
         }
     }
 
-    /// As [`Store::prefetch`].
+    /// Like [`Store::prefetch`].
     pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
         match self {
             Self::Plain(store) => store.prefetch(at, n, in_a_row),
@@ -357,7 +359,7 @@ impl Numbers {
         }
     }
 
-    /// As [`Store::get`]; of q8_0, the words of the rows.
+    /// Like [`Store::get`]. For q8_0, returns the words of the rows.
     pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
         match self {
             Self::Plain(store) => store.get(at, n),
@@ -367,7 +369,8 @@ impl Numbers {
 }
 
 impl Store {
-    /// `n` zeros. The system allocates memory for them as they are written.
+    /// Reserves `numbers` elements, all zeros. The system allocates memory for them as they are
+    /// written.
     pub(crate) fn new(numbers: usize, cache_type: CacheType) -> Self {
         match cache_type {
             CacheType::F32 => Self::F32(vec![0.0; numbers]),
@@ -376,7 +379,7 @@ impl Store {
         }
     }
 
-    /// Copies the `n` numbers from index `from` on to index `to` and what follows it.
+    /// Copies the `n` elements at index `from` to index `to`.
     pub(crate) fn copy(&mut self, from: usize, to: usize, n: usize) {
         match self {
             Self::F32(store) => store.copy_within(from..from + n, to),
@@ -384,7 +387,7 @@ impl Store {
         }
     }
 
-    /// Writes `numbers` from index `at` on. An f16 is the nearest one to its number.
+    /// Writes `numbers` at index `at`, rounded to the nearest f16 if that is the type.
     pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         // SOLUTION week2-day1 task 1
         match self {
@@ -394,7 +397,7 @@ impl Store {
         // END SOLUTION
     }
 
-    /// Prefetches the `n` numbers from index `at` on, which are read next. `in_a_row` says that they
+    /// Prefetches the `n` elements at index `at`, which are read next. `in_a_row` says that they
     /// follow those that are read now.
     pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
         match self {
@@ -403,7 +406,7 @@ impl Store {
         }
     }
 
-    /// The `n` numbers from index `at` on.
+    /// Returns the `n` elements at index `at`.
     pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
         match self {
             Self::F32(store) => Cells::F32(&store[at..at + n]),
@@ -412,8 +415,8 @@ impl Store {
     }
 }
 
-/// Rows `from..from + n` of `cells`, `[n, D]`, as f32. The `n` rows after them, or as many as there
-/// are, are prefetched.
+/// Converts rows `from..from + n` of `cells`, `[n, D]`, to f32. The next `n` rows, or as many as
+/// there are, are prefetched.
 ///
 /// # Panics
 /// If `cells` has fewer rows, or `out` is too short.

@@ -17,21 +17,21 @@ use crate::week1::generate::{FinishReason, Limits};
 
 /// A model, one sequence in its cache, and everything needed to continue it.
 pub struct Session<C = DenseCache> {
-    /// The weights.
+    /// The model.
     pub model: Arc<Model>,
-    /// How they are used.
+    /// How it is run: kernels, attention and threads.
     pub plan: Arc<Plan>,
     /// Keys and values of `tokens`, as sequence 0.
     pub(crate) cache: C,
     /// The sequence so far: every token that is in the cache.
     pub(crate) tokens: Vec<u32>,
     pub(crate) work: Workspace,
-    /// The rows of a pass, kept from one to the next.
+    /// The rows of a pass, reused by the next.
     pub(crate) rows: Vec<Row>,
 }
 
 impl Session {
-    /// Room for one sequence of `context` tokens.
+    /// Creates a session for one sequence of `context` tokens.
     #[must_use]
     pub fn new(model: Arc<Model>, plan: Arc<Plan>, context: usize, cache_type: CacheType) -> Self {
         let c = &model.config;
@@ -47,28 +47,28 @@ impl Session {
 }
 
 impl<C: KvCache> Session<C> {
-    /// A session with as much room as one sequence of the empty cache has.
+    /// Creates a session whose capacity is that of one sequence of the empty cache.
     #[must_use]
     pub fn with_cache(model: Arc<Model>, plan: Arc<Plan>, cache: C) -> Self {
-        // All room at once: a token that is decoded allocates nothing.
+        // Reserve everything now, so that decoding a token doesn't allocate.
         let tokens = Vec::with_capacity(cache.shape().capacity.min(model.config.max_positions));
         Self { model, plan, cache, tokens, work: Workspace::default(), rows: Vec::new() }
     }
 
-    /// The cache with its keys and values.
+    /// Returns the cache with its keys and values.
     #[must_use]
     pub fn cache(&self) -> &C {
         &self.cache
     }
 
-    /// The sequence so far: every token that is in the cache.
+    /// Returns the sequence so far: every token that is in the cache.
     #[must_use]
     pub fn tokens(&self) -> &[u32] {
         &self.tokens
     }
 
-    /// Forgets what the sequence does not have in common with `tokens`. Always forgets the last
-    /// token of `tokens`, because the caller needs the logits after it.
+    /// Removes everything after the common prefix of the sequence and `tokens`. Always removes the
+    /// last token of `tokens`, because the caller needs the logits after it.
     pub fn keep_prefix(&mut self, tokens: &[u32]) {
         let same = self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count();
         let kept = same.min(tokens.len().saturating_sub(1));
@@ -76,7 +76,7 @@ impl<C: KvCache> Session<C> {
         self.cache.truncate(0, kept);
     }
 
-    /// Forgets the whole sequence.
+    /// Removes the whole sequence.
     pub fn clear(&mut self) {
         self.keep_prefix(&[]);
     }
@@ -114,7 +114,7 @@ impl<C: KvCache> Session<C> {
         // END SOLUTION
     }
 
-    /// Makes `tokens` the sequence; `fill` writes their keys and values into the empty cache.
+    /// Replaces the sequence by `tokens`; `fill` writes their keys and values into the empty cache.
     ///
     /// # Panics
     /// If it writes another number of positions.
@@ -125,22 +125,22 @@ impl<C: KvCache> Session<C> {
         self.tokens.extend_from_slice(tokens);
     }
 
-    /// Forgets the sequence from token `len` on.
+    /// Removes the sequence's tokens from `len` on.
     pub fn truncate(&mut self, len: usize) {
         self.tokens.truncate(len);
         self.cache.truncate(0, len);
     }
 
-    /// Extends `prompt`. What it has in common with the sequence so far stays in the cache and is
-    /// not computed again. The rest of the sequence is forgotten ([`Session::keep_prefix`]).
+    /// Extends `prompt`. Its common prefix with the sequence so far stays in the cache and is not
+    /// computed again. The rest of the sequence is removed ([`Session::keep_prefix`]).
     ///
     /// `choose(logits, tokens)` is as in week 1, with the prompt and all new tokens; `on_token`
     /// receives every new token and never a stop token. Limits are checked in week 1's order;
     /// `limits.context` counts every position of the sequence.
     ///
     /// # Errors
-    /// If the prompt is `empty`, as the message says; if it is longer than the context, and then the
-    /// message names both lengths; or if it holds a token that is not in the vocabulary.
+    /// If the prompt is `empty`, as the message says; if it is longer than the context, and then
+    /// the message names both lengths; or if it holds a token that is not in the vocabulary.
     pub fn generate(
         &mut self,
         prompt: &[u32],
@@ -168,7 +168,8 @@ impl<C: KvCache> Session<C> {
             if tokens.len() == context {
                 return Ok(FinishReason::ContextFull);
             }
-            // What the cache does not hold: first the prompt or its end, then each new token.
+            // The tokens that aren't in the cache: first the prompt or its end, then each new
+            // token.
             let logits = self.feed(&tokens[self.cache.len(0)..], chunk)?;
             let token = choose(logits, &tokens);
             if limits.stop_tokens.contains(&token) {

@@ -17,15 +17,15 @@ use super::{
 /// are on the stack.
 pub const MAX_HEAD_DIM: usize = 256;
 
-/// The most query heads that [`attend_streaming`] takes at once.
+/// The maximum number of query heads in a call of [`attend_streaming`].
 pub const MAX_QUERIES: usize = 16;
 
-/// A softmax whose scores come in pieces: what has been seen so far.
+/// The state of a softmax whose scores arrive in parts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OnlineSoftmax {
-    /// The largest score; −∞ before the first.
+    /// The largest score so far; −∞ before the first.
     pub max: f32,
-    /// The sum of `e^(score − max)`.
+    /// The sum of `e^(score − max)` so far.
     pub total: f32,
 }
 
@@ -36,7 +36,7 @@ impl Default for OnlineSoftmax {
 }
 
 impl OnlineSoftmax {
-    /// Takes in more scores, if there are any. Each becomes its weight `e^(score − max)`, with the
+    /// Takes more scores, if there are any. Each becomes its weight `e^(score − max)`, with the
     /// maximum of all scores so far, including these. Returns the factor `e^(old max − new max)`.
     /// The caller must multiply by it everything that was added up with the old maximum. With the
     /// first scores the factor is 0, because there is nothing yet. A score of −∞ gets weight 0. As
@@ -57,7 +57,7 @@ impl OnlineSoftmax {
     }
 }
 
-/// Attention of the query heads that share one key and value head, in one pass.
+/// Computes attention of the query heads that share one key and value head, in one pass.
 ///
 /// `q [G, D]`, `out [G, D]`; `runs` are the keys and values of all positions that this row may see,
 /// at least one, in order. A score is `scale · q·k`. Nothing is allocated, whatever the number of
@@ -108,7 +108,7 @@ pub fn attend_streaming<'a>(
     // END SOLUTION
 }
 
-/// Rows and heads whose attention [`attend_block`] computes together.
+/// Maximum number of queries (rows × heads) that [`attend_block`] computes together.
 pub const MAX_BLOCK_QUERIES: usize = 128;
 
 /// One query of a block: a row and a head.
@@ -120,8 +120,8 @@ pub struct Query<'a> {
     pub visible: Range<usize>,
 }
 
-/// Attention of many queries over the same keys and values, for prompts: each tile is widened and
-/// transposed once for all of them.
+/// Computes attention of many queries over the same keys and values, for prompts: each tile is
+/// widened and transposed once for all of them.
 ///
 /// `queries` are at most [`MAX_BLOCK_QUERIES`]; `out [queries, D]`; `runs` hold at least the
 /// positions that some query sees. A score is `scale · q·k`.
@@ -160,7 +160,8 @@ pub fn attend_block<'a>(
             tile_scores_transposed(&rows[..n_queries], transposed, scale, scores);
             for (i, query) in queries.iter().enumerate() {
                 let scores = &mut scores[i * TILE..][..TILE];
-                // A query sees a range of positions; of a tile, all, some or none.
+                // A query sees a range of positions, which may include all of a tile, a part of it
+                // or nothing.
                 let place = |position: usize| position.saturating_sub(run.start + from).min(n);
                 let (first, end) = (place(query.visible.start), place(query.visible.end));
                 scores[..first].fill(0.0);

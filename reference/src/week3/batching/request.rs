@@ -1,4 +1,4 @@
-//! Day 1. What a client asks for, and a request's life in the engine.
+//! Day 1. A client's request, and its life in the engine.
 //!
 //! Tasks here: week3-day1 task 1 (`Sequence::admit`, `Sequence::computed`, `Sequence::accept`,
 //! `Sequence::cancel`). Everything else is provided.
@@ -15,22 +15,22 @@ pub enum Phase {
     Waiting,
     /// Some of its tokens are not in the cache yet, so no token can be chosen.
     Prefilling,
-    /// All its tokens but the last are in the cache: its next row gives it a new one.
+    /// All its tokens but the last are in the cache: its next row gives a new token.
     Decoding,
-    /// It is done, and others may use its slot.
+    /// It is done, and its slot can be reused.
     Finished(FinishReason),
 }
 
-/// A request in the engine: the tokens so far, and how far they have been computed.
+/// A request in the engine: its tokens so far, and how many of them have been computed.
 #[derive(Debug, Clone)]
 pub struct Sequence {
     /// The request's id.
     pub id: RequestId,
     /// Prompt and answer.
     pub tokens: Vec<u32>,
-    /// How many of `tokens` are the prompt.
+    /// Number of `tokens` that are the prompt.
     pub prompt_len: usize,
-    /// How many of `tokens` are in the cache, from the first on.
+    /// Number of `tokens` that are in the cache, from the first on.
     pub num_computed: usize,
     /// Its phase.
     pub phase: Phase,
@@ -40,22 +40,22 @@ pub struct Sequence {
     pub sampler: Sampler,
     /// Its limits and stop tokens.
     pub limits: Limits,
-    /// The stop texts, and how much of one has been seen.
+    /// The stop texts, and the bytes that may be the beginning of one.
     pub stop_texts: StopTexts,
     /// The constraint that its answer must obey, if any.
     pub constraint: Option<Constraint>,
     /// Steps since it last had a row.
     pub waited: usize,
-    /// When it arrived, got tokens and ended, if the engine keeps records.
+    /// The times at which it arrived, got tokens and ended, if the engine keeps records.
     pub record: Option<Record>,
 }
 
-/// What may end an answer, apart from stop texts.
+/// The limits that may end an answer, apart from stop texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// At most this many new tokens.
+    /// Maximum number of new tokens.
     pub max_new_tokens: usize,
-    /// At most this many tokens, prompt and answer together.
+    /// Maximum number of tokens, prompt and answer together.
     pub context: usize,
     /// Each of these ends the answer, and is not part of it.
     pub stop_tokens: Vec<u32>,
@@ -136,13 +136,13 @@ impl Sequence {
         // END SOLUTION
     }
 
-    /// How many of its tokens have not been computed.
+    /// Returns how many of its tokens have not been computed.
     #[must_use]
     pub fn num_left(&self) -> usize {
         self.tokens.len() - self.num_computed
     }
 
-    /// How many more tokens it may have.
+    /// Returns how many more tokens it may have.
     #[must_use]
     pub fn num_room(&self) -> usize {
         let new = self.tokens.len() - self.prompt_len;
@@ -150,7 +150,7 @@ impl Sequence {
         max_new_tokens.saturating_sub(new).min(context.saturating_sub(self.tokens.len()))
     }
 
-    /// Why it ended, if it did.
+    /// Returns why it ended, or `None` if it hasn't.
     #[must_use]
     pub fn finished(&self) -> Option<FinishReason> {
         match self.phase {

@@ -5,8 +5,8 @@
 
 use super::scalar::{Number, Text};
 
-/// How deep objects and arrays may be nested. A stack of this depth fits into one number, and no
-/// JSON parser refuses it.
+/// Maximum depth of nested objects and arrays. A stack of this depth fits into one integer, and
+/// every JSON parser accepts it.
 pub const MOST_DEPTH: usize = 64;
 
 /// The kind of an open bracket.
@@ -39,45 +39,45 @@ pub enum Place {
     ValueText(Text),
     /// In a number.
     Number(Number),
-    /// In `true`, `false` or `null`: these bytes are missing, one at least.
+    /// In `true`, `false` or `null`: these bytes are missing, at least one.
     Word(&'static [u8]),
     /// After a value: a comma or a closing bracket; after the outermost value, only space.
     End,
 }
 
-/// Everything that matters about the bytes so far: the place, and which objects and arrays are
-/// open.
+/// Everything about the bytes so far that affects the next ones: the place, and which objects and
+/// arrays are open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct JsonState {
     /// The place that the text has reached.
     pub place: Place,
-    /// How many objects and arrays are open.
+    /// Number of open objects and arrays.
     depth: u8,
-    /// Bit `i` says whether number `i` of them is an object. Above `depth` all bits are 0, so that
-    /// equal states are equal numbers.
+    /// Bit `i` says whether the open bracket number `i` is an object's. Above `depth` all bits are
+    /// 0, so that equal states are equal integers.
     objects: u64,
 }
 
 impl JsonState {
-    /// Before any value.
+    /// Returns the state before any value.
     #[must_use]
     pub fn value() -> Self {
         Self { place: Place::Value, depth: 0, objects: 0 }
     }
 
-    /// Before an object.
+    /// Returns the state before an object.
     #[must_use]
     pub fn object() -> Self {
         Self { place: Place::Root, ..Self::value() }
     }
 
-    /// How many objects and arrays are open.
+    /// Returns how many objects and arrays are open.
     #[must_use]
     pub fn depth(self) -> usize {
         self.depth.into()
     }
 
-    /// The innermost open bracket.
+    /// Returns the innermost open bracket.
     #[must_use]
     pub fn within(self) -> Option<Container> {
         let last = self.depth.checked_sub(1)?;
@@ -85,13 +85,13 @@ impl JsonState {
         Some(if object { Container::Object } else { Container::Array })
     }
 
-    /// At another place.
+    /// Returns the state with another place.
     #[must_use]
     pub fn at(self, place: Place) -> Self {
         Self { place, ..self }
     }
 
-    /// After an opening bracket; `None` if too many are open.
+    /// Returns the state after an opening bracket, or `None` if too many are open.
     #[must_use]
     pub fn open(self, container: Container) -> Option<Self> {
         let (object, place) = match container {
@@ -105,10 +105,10 @@ impl JsonState {
         })
     }
 
-    /// After the closing bracket of the innermost open one.
+    /// Returns the state after the closing bracket that matches the innermost open one.
     ///
     /// # Panics
-    /// If none is.
+    /// If none is open.
     #[must_use]
     pub fn close(self) -> Self {
         let last = self.depth.checked_sub(1).expect("something is open");
@@ -174,7 +174,7 @@ impl JsonState {
 }
 
 // SOLUTION week3-day7 task 2 (helper)
-/// What a value begins with.
+/// Returns the state after the first byte of a value, or `None` if no value begins with it.
 fn begin_value(state: JsonState, byte: u8) -> Option<JsonState> {
     match byte {
         b'{' => state.open(Container::Object),

@@ -6,11 +6,11 @@
 /// A set of bytes, as ranges that include both ends.
 pub type Bytes = &'static [(u8, u8)];
 
-/// What follows the first byte of a character in UTF-8.
+/// The bytes that may follow the first byte of a character in UTF-8.
 pub const CONTINUATION: Bytes = &[(0x80, 0xbf)];
-/// A digit of `\u00e9`.
+/// A hexadecimal digit, as in `\u00e9`.
 pub const HEX: Bytes = &[(b'0', b'9'), (b'A', b'F'), (b'a', b'f')];
-/// `\udc00` to `\udfff`: the second half of a character that takes two escapes.
+/// `\udc00` to `\udfff`: the second half of a character that needs two escapes.
 pub const SECOND_HALF: [Bytes; 6] = [
     &[(b'\\', b'\\')],
     &[(b'u', b'u')],
@@ -37,7 +37,7 @@ pub enum Text {
     Unicode,
     /// After `\ud`: the second digit says whether this is half a character.
     UnicodeD,
-    /// In the middle of a character, of which exactly these bytes are missing, one of each set.
+    /// In the middle of a character. The missing bytes are one of each set.
     Missing(&'static [Bytes]),
     /// After the last quotation mark.
     Closed,
@@ -86,7 +86,7 @@ impl Text {
     }
 }
 
-/// Whether a byte is one of the set.
+/// Returns whether a byte is in the set.
 #[must_use]
 pub fn contains(bytes: Bytes, byte: u8) -> bool {
     bytes.iter().any(|&(first, last)| (first..=last).contains(&byte))
@@ -142,7 +142,7 @@ impl Number {
         // END SOLUTION
     }
 
-    /// Returns whether this is a complete number. Only the next byte decides whether it ends here.
+    /// Returns whether this is a complete number. Only the next byte shows whether it ends here.
     #[must_use]
     pub fn is_complete(self) -> bool {
         // SOLUTION week3-day7 task 1

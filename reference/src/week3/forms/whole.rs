@@ -1,4 +1,5 @@
-//! Day 7. Always whole: what a text still needs to be JSON, and which tokens leave room for that.
+//! Day 7. Complete JSON within a token limit: what a text still needs, and which tokens leave
+//! enough room for it.
 //!
 //! Tasks here: week3-day7 task 4 (`closing_byte`, `fewest_tokens`, `Prices::of`, `mask`).
 //! Everything else is provided.
@@ -45,9 +46,8 @@ pub fn closing_byte(state: &JsonState) -> Option<u8> {
     // END SOLUTION
 }
 
-/// Returns the minimum number of tokens that spell `text`: 0 for an empty text. `None` if there are
-/// none. Texts may be long, so the ways to cut one cannot all be tried: each end of the text is
-/// looked at once.
+/// Returns the minimum number of tokens that spell `text`: 0 for an empty text, `None` if no tokens
+/// do. Texts may be long, so don't try all ways to split one: visit each prefix of the text once.
 #[must_use]
 pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
     // SOLUTION week3-day7 task 4
@@ -68,7 +68,7 @@ pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
     // END SOLUTION
 }
 
-/// The price of each token, for each state that it could follow. Prices are kept for the next time.
+/// The price of each token, for each state that it could follow. Prices are kept and used again.
 #[derive(Debug)]
 pub struct Prices<S> {
     known: HashMap<S, Arc<[u16]>>,
@@ -76,23 +76,23 @@ pub struct Prices<S> {
 }
 
 impl<S> Prices<S> {
-    /// Nothing is known yet; prices of at most this many states will be kept.
+    /// Creates an empty store for the prices of at most `most` states.
     ///
     /// # Panics
-    /// If that is none.
+    /// If `most` is 0.
     #[must_use]
     pub fn new(most: usize) -> Self {
         assert!(most > 0, "prices are kept of one state at least");
         Self { known: HashMap::new(), most }
     }
 
-    /// How many states have known prices.
+    /// Returns the number of states whose prices are stored.
     #[must_use]
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Whether none are.
+    /// Returns whether no prices are stored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
@@ -100,12 +100,12 @@ impl<S> Prices<S> {
 }
 
 impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
-    /// The prices `[V]` in this state: how many tokens the text still needs after each token (the
-    /// fewest of the closing text there), and [`NEVER`] if the token may not follow, or if the
-    /// closing text there cannot be made of tokens.
+    /// Returns the prices `[V]` in this state: how many tokens the text still needs after each
+    /// token (the fewest that spell the closing text there), or [`NEVER`] if the token may not
+    /// follow, or if no tokens spell the closing text.
     ///
-    /// Prices of a known state are not computed again. When the maximum number of states is known,
-    /// all are forgotten before another one is added.
+    /// Prices of a stored state are not computed again. When the maximum number of states is
+    /// stored, all are removed before another one is added.
     pub fn of<G: Grammar<State = S>>(
         &mut self,
         grammar: &G,
@@ -135,7 +135,7 @@ impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
     }
 }
 
-/// Rules out, with a logit of −∞, every token after which the text could no longer be completed.
+/// Forbids, with a logit of −∞, every token after which the text could no longer be completed.
 ///
 /// `left` is how many tokens may still come, the next one included (1 or more). A token of `stop`
 /// ends the text and is not part of it, whatever its entry in `prices`: it is allowed only if the

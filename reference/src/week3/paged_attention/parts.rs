@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use crate::week2::streaming::OnlineSoftmax;
 
-/// Positions of a part. Parts begin at multiples of this number, whichever threads read them and
-/// however many there are. So the order of every sum is fixed.
+/// Positions per part. Parts begin at multiples of this number, however many threads read them. So
+/// the order of every sum is fixed.
 pub const PART: usize = 512;
 
 /// Returns those of the `visible` positions that are in part `i`, where each part has `part_len`
@@ -23,7 +23,7 @@ pub fn in_part(visible: &Range<usize>, i: usize, part_len: usize) -> Range<usize
 /// Joins the states of two readers. `softmax` and `sums [D]` belong to the first reader, and `part`
 /// and `values [D]` (its sums) to the second. No sum has been divided yet. Afterwards the first
 /// reader's state is that of a single reader that has seen the first's positions and then the
-/// second's. A reader that has seen nothing changes nothing.
+/// second's. If a reader has seen nothing, the result is the other's state.
 pub fn join(softmax: &mut OnlineSoftmax, sums: &mut [f32], part: OnlineSoftmax, values: &[f32]) {
     // SOLUTION week3-day4 task 3
     if part.max == f32::NEG_INFINITY {

@@ -16,11 +16,11 @@ use crate::week2::{
 
 /// A cache whose positions are in pages that have names.
 pub trait Pages: KvCache {
-    /// Positions of a page, a multiple of [`TILE`].
+    /// Returns the number of positions per page, a multiple of [`TILE`].
     fn page_len(&self) -> usize;
 
-    /// Names page `i` of a sequence: the one that holds its positions from `i · page_len` on. If
-    /// two sequences' pages have the same name, they have the same keys and values there.
+    /// Returns the name of page `i` of a sequence, which holds its positions from `i · page_len`
+    /// on. If two sequences' pages have the same name, they have the same keys and values there.
     ///
     /// # Panics
     /// If the sequence has no such page.
@@ -38,10 +38,10 @@ impl Pages for DenseCache {
     }
 }
 
-/// The queries of one row that share a key head, and what they have seen so far.
+/// The queries of one row that share a key head, and their state so far.
 #[derive(Debug, Default)]
 pub struct Reader<'a> {
-    /// Whose keys they read.
+    /// The sequence whose keys they read.
     pub sequence: usize,
     /// The positions that they may see.
     pub visible: Range<usize>,
@@ -49,12 +49,12 @@ pub struct Reader<'a> {
     pub q: &'a [f32],
     /// `[G]`, the softmax of each so far.
     pub softmax: &'a mut [OnlineSoftmax],
-    /// `[G, D]`, the sum of the values so far, each times `e^(score − max)`: not divided by the
+    /// `[G, D]`, the sum of the values so far, each times `e^(score − max)`, not divided by the
     /// total yet.
     pub sums: &'a mut [f32],
 }
 
-/// Room for a tile of keys or values, and for the scores of all queries that use it.
+/// Buffers for a tile of keys or values, and for the scores of all queries that use it.
 pub struct Desk {
     /// Whether keys are transposed for the scores.
     transposes: bool,
@@ -73,11 +73,11 @@ impl Default for Desk {
 }
 
 impl Desk {
-    /// From this many queries on it pays to transpose a tile of keys.
+    /// Minimum number of queries for which transposing a tile of keys is faster.
     const MANY: usize = 32;
 
-    /// A desk for this many queries per tile. Their scores do not depend on the number, to the last
-    /// bit.
+    /// Creates a desk for this many queries per tile. Their scores are the same, bit for bit, for
+    /// any number.
     #[must_use]
     pub fn for_queries(queries: usize) -> Self {
         Self {
@@ -90,13 +90,13 @@ impl Desk {
         }
     }
 
-    /// For runs of a cache with rows of q8_0, or without.
+    /// Sets whether the runs hold rows of q8_0.
     #[must_use]
     pub fn with_q8(self, holds_q8: bool) -> Self {
         Self { holds_q8, ..self }
     }
 
-    /// Widens `n` positions of a run's keys or values, from its place `from` on, into the tile.
+    /// Widens `n` positions of a run's keys or values, from index `from` on, to the tile.
     fn widen(&mut self, cells: Cells<'_>, from: usize, n: usize, dim: usize) {
         let widen = if self.holds_q8 { widen_rows } else { widen };
         widen(cells, from, n, dim, &mut self.tile[..n * dim]);
@@ -144,8 +144,8 @@ impl Desk {
         (scores, &mut self.factors[at..at + heads])
     }
 
-    /// `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values on the
-    /// desk: `sums [G, D]`, for the queries from number `at` on. The weights are those that
+    /// Computes `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values on
+    /// the desk: `sums [G, D]`, for the queries from number `at` on. The weights are those that
     /// replaced their scores.
     pub fn add(&self, n: usize, dim: usize, at: usize, sums: &mut [f32]) {
         let heads = sums.len() / dim;
@@ -154,7 +154,7 @@ impl Desk {
     }
 }
 
-/// Reads a run for all readers: each takes in the positions that it may see, and continues from its
+/// Reads a run for all readers. Each reads the positions that it may see, and continues from its
 /// current state. A tile is widened once for all of them. A score is `scale · q·k`.
 pub fn read_run(
     readers: &mut [Reader<'_>],
@@ -190,8 +190,8 @@ pub fn read_run(
     // END SOLUTION
 }
 
-/// Sorts rows so that those that share pages are neighbours, for every page that they share.
-/// `order` becomes a list of all row indices.
+/// Sorts rows so that rows that share pages are neighbours, for every page that they share. `order`
+/// becomes a list of all row indices.
 pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
     // SOLUTION week3-day4 task 2
     order.clear();
@@ -214,7 +214,7 @@ pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
 }
 
 /// Reads these positions page by page, for all readers that may see them. Reads a page once for all
-/// neighbours that have it. Of each page, reads the positions that any of them sees, in whole
+/// neighbours that have it. In each page, reads the positions that any of them sees, in whole
 /// tiles.
 pub fn read_pages(
     cache: &impl Pages,

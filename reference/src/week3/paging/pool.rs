@@ -1,4 +1,4 @@
-//! Day 3. Pages: which are free, and how many owners each of the others has.
+//! Day 3. The pool of pages: which are free, and how many owners each of the others has.
 //!
 //! Tasks here: week3-day3 task 1 (`BlockPool::can_allocate`, `BlockPool::allocate`,
 //! `BlockPool::retain`, `BlockPool::release`). Everything else is provided.
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 pub struct Page(usize);
 
 impl Page {
-    /// Its number in the pool, from 0 on.
+    /// Returns its number in the pool, from 0 on.
     #[must_use]
     pub fn index(&self) -> usize {
         self.0
@@ -34,25 +34,25 @@ pub struct BlockPool {
 }
 
 impl BlockPool {
-    /// `pages` pages, all free, in the order of their numbers.
+    /// Creates `pages` pages, all free, in the order of their numbers.
     #[must_use]
     pub fn new(pages: usize) -> Self {
         Self { counts: vec![0; pages], free: (0..pages).collect() }
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     #[must_use]
     pub fn num_pages(&self) -> usize {
         self.counts.len()
     }
 
-    /// How many of them are free.
+    /// Returns the number of free pages.
     #[must_use]
     pub fn num_free(&self) -> usize {
         self.free.len()
     }
 
-    /// How many owners a page has.
+    /// Returns the number of owners of a page.
     ///
     /// # Panics
     /// If the handle comes from a larger pool.
@@ -61,7 +61,7 @@ impl BlockPool {
         self.counts[page.0] as usize
     }
 
-    /// How many owners the page of this number has.
+    /// Returns the number of owners of the page with this number.
     ///
     /// # Panics
     /// If there is no such page.
@@ -70,7 +70,7 @@ impl BlockPool {
         self.counts[index] as usize
     }
 
-    /// Whether this many pages can be allocated.
+    /// Returns whether this many pages can be allocated.
     #[must_use]
     pub fn can_allocate(&self, pages: usize) -> bool {
         // SOLUTION week3-day3 task 1

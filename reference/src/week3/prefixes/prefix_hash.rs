@@ -5,8 +5,8 @@
 /// Makes a page's name from its tokens and from the name of all that comes before them.
 pub type HashPage = fn(before: u64, tokens: &[u32]) -> u64;
 
-/// Hashes with FNV-1a the eight bytes of `before` and then the four of each token, each number's
-/// lowest byte first: begin with `0xcbf29ce484222325`; for each byte, XOR it in, then multiply by
+/// Hashes with FNV-1a the eight bytes of `before` and then the four of each token, each number in
+/// little-endian order: begin with `0xcbf29ce484222325`; for each byte, XOR it in, then multiply by
 /// `0x100000001b3`, modulo 2⁶⁴.
 ///
 /// Source: Fowler, Noll and Vo, RFC 9923.

@@ -1,4 +1,4 @@
-//! Day 5. Which pages hold which prefixes of texts, so that they are not computed again.
+//! Day 5. An index of the pages that hold prefixes of texts, so that they are not computed again.
 //!
 //! Tasks here: week3-day5 task 2 (`PrefixIndex::find`, `PrefixIndex::matching`,
 //! `PrefixIndex::insert`, `PrefixIndex::evict`). Everything else is provided.
@@ -31,31 +31,31 @@ pub struct PrefixIndex {
 struct Entry {
     /// This entry's id.
     id: u64,
-    /// The entry of the page before; [`ROOT`] for a text's first page.
+    /// The id of the previous page's entry, or [`ROOT`] for a text's first page.
     parent: u64,
     /// The tokens of this page.
     tokens: Vec<u32>,
     page: Page,
-    /// When it was last found or inserted.
+    /// Time of the last use: when it was last found or inserted.
     used: u64,
 }
 
 /// The parent of a text's first page.
 const ROOT: u64 = 0;
 
-/// How much was found.
+/// Counters of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PrefixCounts {
-    /// Tokens of all texts that were searched for.
+    /// Number of tokens that were searched for.
     pub asked: u64,
-    /// Tokens that were found in pages.
+    /// Number of tokens that were found in pages.
     pub found: u64,
-    /// Pages that were evicted because room was needed.
+    /// Number of pages that were evicted because room was needed.
     pub evicted: u64,
 }
 
 impl PrefixIndex {
-    /// An empty index for texts of one model.
+    /// Creates an empty index for texts of one model.
     #[must_use]
     pub fn new(fingerprint: u64, page_len: usize, hash: HashPage) -> Self {
         Self {
@@ -69,25 +69,25 @@ impl PrefixIndex {
         }
     }
 
-    /// How many pages it owns.
+    /// Returns the number of pages that it owns.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether it owns none.
+    /// Returns whether it owns no pages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Provided. How many pages it could evict: those that no sequence owns.
+    /// Provided. Returns how many pages it could evict: those that no sequence owns.
     #[must_use]
     pub fn num_unowned(&self, pool: &BlockPool) -> usize {
         self.entries.values().filter(|entry| pool.num_owners(&entry.page) == 1).count()
     }
 
-    /// How much has been found so far.
+    /// Returns the counters.
     #[must_use]
     pub fn counts(&self) -> PrefixCounts {
         self.counts
@@ -100,8 +100,8 @@ impl PrefixIndex {
     /// A matching name proves nothing, since two texts may have the same name. A page matches only
     /// if its tokens are the text's, and if its parent is the page that was found before it.
     ///
-    /// Finding a page counts as using it. Mark a text's pages from the last to the first, so that
-    /// its first page is the most recently used.
+    /// Finding a page counts as a use. Update the time of a text's pages from the last to the
+    /// first, so that its first page is the most recently used.
     pub fn find(&mut self, tokens: &[u32]) -> Vec<&Page> {
         // SOLUTION week3-day5 task 2
         let wanted = &tokens[..tokens.len().saturating_sub(1)];
@@ -140,8 +140,8 @@ impl PrefixIndex {
     /// have yet. If it has another text under the same name, that one stays, and the pages after it
     /// are not inserted.
     ///
-    /// Inserting counts as using every page of the text that the index then has, including those
-    /// that it had before. Mark them from the last to the first.
+    /// Inserting counts as a use of every page of the text that the index then has, including those
+    /// that it had before. Update their times from the last to the first.
     pub fn insert(&mut self, tokens: &[u32], table: &[Page], pool: &mut BlockPool) {
         // SOLUTION week3-day5 task 2
         let mut known = self.matching(tokens);
@@ -165,8 +165,8 @@ impl PrefixIndex {
         // END SOLUTION
     }
 
-    /// Evicts the page that was used longest ago, of those that no sequence owns. Returns whether
-    /// there was one.
+    /// Evicts the least recently used page, of those that no sequence owns. Returns whether there
+    /// was one.
     pub fn evict(&mut self, pool: &mut BlockPool) -> bool {
         // SOLUTION week3-day5 task 2
         let unowned = self.entries.iter().filter(|(_, entry)| pool.num_owners(&entry.page) == 1);

@@ -39,16 +39,17 @@ pub const VERSION: u32 = 1;
 /// Bytes before the tokens.
 pub const HEADER: usize = 40;
 
-/// A file of a q8_0 cache is one of f32 whose numbers are the words of its rows: the fingerprint is
-/// the model's, xor this. So a program that does not know of q8_0 refuses the file, too.
+/// Marks the file of a q8_0 cache: its fingerprint is the model's XOR this. The file is one of type
+/// f32, whose elements are the words of q8_0 rows. So a program that does not know q8_0 refuses the
+/// file, too.
 pub const Q8_0: u64 = u64::from_le_bytes(*b"q8_0 row");
 
-/// How a file's numbers are stored.
+/// How a file's elements are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheType {
-    /// 4 bytes a number.
+    /// 4 bytes per element.
     F32,
-    /// 2 bytes a number.
+    /// 2 bytes per element.
     F16,
 }
 
@@ -61,25 +62,25 @@ impl fmt::Display for CacheType {
     }
 }
 
-/// What must match for keys and values to be usable.
+/// The properties that must match for keys and values to be usable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptKey {
     /// The fingerprint of the model, and of how it is run.
     pub fingerprint: u64,
-    /// How numbers are stored.
+    /// How elements are stored.
     pub cache_type: CacheType,
     /// Layers of the model.
     pub layers: usize,
-    /// `H`
+    /// `H`, the number of key and value heads.
     pub kv_heads: usize,
-    /// `D`; of q8_0, the words of a row.
+    /// `D`, the number of elements in a head. For q8_0, the words of a row.
     pub head_dim: usize,
-    /// Whether the numbers are words of q8_0's rows.
+    /// Whether the elements are words of q8_0 rows.
     pub holds_q8: bool,
 }
 
 impl PromptKey {
-    /// The shape and type of a cache's keys and values.
+    /// Returns the shape and type of a cache's keys and values.
     #[must_use]
     pub fn new(fingerprint: u64, cache_type: cache::CacheType, shape: CacheShape) -> Self {
         let CacheShape { layers, kv_heads, head_dim, .. } = shape;
@@ -96,7 +97,7 @@ impl PromptKey {
         Self { fingerprint, cache_type, layers, kv_heads, head_dim, holds_q8 }
     }
 
-    /// Bytes of a number.
+    /// Returns the bytes of an element.
     fn number(self) -> usize {
         match self.cache_type {
             CacheType::F32 => 4,
@@ -104,7 +105,7 @@ impl PromptKey {
         }
     }
 
-    /// Bytes of one head's keys (or values) for `n` positions.
+    /// Returns the bytes of one head's keys (or values) for `n` positions.
     fn of_a_head(self, n: usize) -> usize {
         n * self.head_dim * self.number()
     }
@@ -142,7 +143,7 @@ pub fn encode(cache: &impl KvCache, sequence: usize, tokens: &[u32], key: Prompt
 }
 
 // SOLUTION week3-day5 task 4 (helper)
-/// The bytes of numbers as they are stored.
+/// Appends the bytes of elements as they are stored.
 fn append(cells: Cells<'_>, out: &mut Vec<u8>) {
     match cells {
         Cells::F32(x) => out.extend(x.iter().flat_map(|x| x.to_le_bytes())),
@@ -154,7 +155,7 @@ fn append(cells: Cells<'_>, out: &mut Vec<u8>) {
 /// A file that has been checked.
 #[derive(Debug)]
 pub struct Prompt<'a> {
-    /// Whose keys and values these are.
+    /// The tokens whose keys and values the file has.
     pub tokens: Vec<u32>,
     key: PromptKey,
     /// The bytes between the tokens and the checksum.
@@ -211,7 +212,7 @@ pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
         ensure!(found as usize == expected, "found {found} {name}, expected {expected}");
     }
     let n = number(36) as usize;
-    // In u128, so that no number from a file can be too large.
+    // In u128, so that no number from a file can overflow.
     let numbers = (key.layers * key.kv_heads * key.head_dim * 2 * key.number()) as u128;
     let expected = (HEADER + 8) as u128 + n as u128 * (4 + numbers);
     ensure!(
@@ -234,8 +235,8 @@ pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
 }
 
 impl Prompt<'_> {
-    /// Returns how many positions are usable for a text of these tokens: those that the file has in
-    /// common with it, but never the last token's.
+    /// Returns how many positions are usable for a text of these tokens: the length of the common
+    /// prefix, but never including the text's last token.
     #[must_use]
     pub fn in_common(&self, tokens: &[u32]) -> usize {
         // SOLUTION week3-day5 task 4
@@ -247,7 +248,7 @@ impl Prompt<'_> {
     /// Writes the first `n` positions into the empty sequence of a cache, as the model would.
     ///
     /// # Panics
-    /// If there are fewer, or the cache has no room for them.
+    /// If the file has fewer positions, or the cache has no room for them.
     pub fn restore(&self, cache: &mut impl KvCache, sequence: usize, n: usize) {
         // SOLUTION week3-day5 task 4
         let (heads, dim) = (self.key.kv_heads, self.key.head_dim);
@@ -266,7 +267,7 @@ impl Prompt<'_> {
         // END SOLUTION
     }
 
-    /// The keys, or the values, of a head at a position, `[D]`.
+    /// Reads the key, or the value, of a head at a position, to `out [D]`.
     fn read(&self, layer: usize, head: usize, values: bool, position: usize, out: &mut [f32]) {
         // SOLUTION week3-day5 task 4
         let (n, dim) = (self.tokens.len(), self.key.head_dim);
@@ -294,13 +295,13 @@ impl Prompt<'_> {
 /// at any moment there is the old file, the new one or none.
 ///
 /// # Errors
-/// If it cannot be written. The old file is then still there.
+/// If the file cannot be written. The old file is then unchanged.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
     let written = || -> Result<()> {
         let unfinished = Unfinished::new(path)?;
         let mut file = std::fs::File::create(unfinished.path())?;
         file.write_all(bytes)?;
-        // Before the name: a machine that stops now must not keep the name of an empty file.
+        // Before the rename: if the machine stops now, the name must not refer to an empty file.
         file.sync_all()?;
         drop(file);
         unfinished.finish()
@@ -326,8 +327,8 @@ pub fn open<T>(
     Ok(Some(use_it(&prompt)))
 }
 
-/// Provided. Checks that a file is of a q8_0 cache if and only if its key is, where the fingerprint
-/// says so.
+/// Provided. Checks by the fingerprints that a file is one of a q8_0 cache if and only if the key
+/// is.
 ///
 /// # Errors
 /// If the fingerprints of file and key differ by [`Q8_0`] alone.
@@ -348,8 +349,8 @@ fn check_q8(bytes: &[u8], key: PromptKey) -> Result<()> {
     Ok(())
 }
 
-/// Provided. A checksum that changes if any byte does: eight bytes at a time are XORed into the
-/// sum, which is then multiplied, so that no step loses anything.
+/// Provided. Returns a checksum that changes if any byte does: eight bytes at a time are XORed into
+/// the sum, which is then multiplied, so that no step loses information.
 #[must_use]
 pub fn checksum(bytes: &[u8]) -> u64 {
     let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -362,11 +363,11 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     mix(sum, u64::from_le_bytes(rest))
 }
 
-/// Provided. A number for a model and how it is run: any change of a weight changes it.
+/// Provided. Returns a number for a model and how it is run. Any change of a weight changes it.
 #[must_use]
 pub fn fingerprint(model: &Model, how: &str) -> u64 {
     let mut sums = vec![checksum(format!("{:?} {how}", model.config).as_bytes())];
-    // The angles of the last position: whatever goes into them shows there.
+    // The angles of the last position depend on all settings of RoPE.
     let mut turned = vec![1.0f32; model.config.head_dim];
     let last = model.config.max_positions.saturating_sub(1);
     model.rope.rotate(&mut turned, last, model.rope_layout);

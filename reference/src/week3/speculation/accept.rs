@@ -14,14 +14,14 @@ use crate::week1::{
 /// A proposed token, and the probability that the proposer gave each token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// What is proposed.
+    /// The proposed token.
     pub token: u32,
     /// `[V]`, the distribution that it was drawn from.
     pub q: Vec<f32>,
 }
 
 impl Draft {
-    /// A token that was not drawn at random: its proposer was certain of it.
+    /// Creates a draft that was not drawn at random: its proposer was certain of it.
     #[must_use]
     pub fn certain(token: u32, vocabulary: usize) -> Self {
         let mut q = vec![0.0; vocabulary];
@@ -33,7 +33,7 @@ impl Draft {
 /// The outcome of a pass's drafts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// How many drafts became part of the text, from the first on.
+    /// Number of drafts that became part of the text, from the first on.
     pub accepted: usize,
     /// The token after them.
     pub next: u32,
@@ -49,7 +49,7 @@ pub fn distribution(options: &SamplerOptions, logits: &[f32], seen: &[u32]) -> V
     repetition_penalty(&mut logits, seen, options.repetition_penalty);
     apply_temperature(&mut logits, options.temperature);
     if options.temperature == 0.0 {
-        // One is left, which no cut takes: no sum and no exponential is needed.
+        // A single token is left, so no sum and no exponential is needed.
         return logits.iter().map(|&x| f32::from(x > f32::NEG_INFINITY)).collect();
     }
     top_k(&mut logits, options.top_k);
@@ -71,7 +71,7 @@ pub fn accepts(p: f32, q: f32, uniform: f64) -> bool {
 /// Returns the distribution from which a refused draft's replacement is drawn: `max(p − q, 0)`,
 /// divided by its sum. `p [V]`, `q [V]` → `[V]`.
 ///
-/// If nothing is left, which only rounding can cause, it is `p`.
+/// If that sum is 0, which only rounding can cause, it is `p`.
 #[must_use]
 pub fn residual(p: &[f32], q: &[f32]) -> Vec<f64> {
     // SOLUTION week3-day6 task 2
@@ -112,11 +112,11 @@ pub fn verify(
     // END SOLUTION
 }
 
-/// Provided. The token at which the running sum of the weights, in id order, first exceeds
-/// `uniform` (in `[0, 1)`) of their sum. A token of weight 0 is never drawn.
+/// Provided. Returns the token at which the running sum of the weights, in id order, first exceeds
+/// `uniform` (in `[0, 1)`) times their sum. A token of weight 0 is never drawn.
 #[must_use]
 pub fn draw_weighted(weights: &[f64], uniform: f64) -> u32 {
-    // Most tokens may have none, and what adds nothing is left out.
+    // Most weights may be 0, and zeros are skipped.
     let total: f64 = weights.iter().filter(|weight| **weight > 0.0).sum();
     let (mut sum, mut last) = (0.0, 0);
     for (token, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {

@@ -1,4 +1,4 @@
-//! Day 6. Who proposes tokens: the text so far, or a smaller model.
+//! Day 6. Proposers of tokens: the text so far, or a smaller model.
 //!
 //! Tasks here: week3-day6 task 4 (`DraftModel::draft`). Everything else is provided.
 
@@ -29,19 +29,19 @@ pub trait Drafter {
     ) -> Result<Vec<Draft>>;
 }
 
-/// Proposes what a smaller model would write.
+/// Proposes the tokens that a smaller model would write.
 pub struct DraftModel<C = DenseCache> {
     session: Session<C>,
 }
 
-/// Rows of a prompt that go through the draft model at once.
+/// Rows of a prompt that the draft model computes at once.
 const CHUNK: usize = 128;
 
 impl<C: KvCache> DraftModel<C> {
-    /// Lets the session's model draft for a target with `vocabulary` tokens.
+    /// Creates a drafter from the session's model, for a target with `vocabulary` tokens.
     ///
     /// # Errors
-    /// If it has a different number of tokens: its ids would mean something else.
+    /// If the model's vocabulary has another size: its ids would mean other tokens.
     pub fn new(session: Session<C>, vocabulary: usize) -> Result<Self> {
         let found = session.model.config.vocab_size;
         ensure!(
@@ -52,7 +52,7 @@ impl<C: KvCache> DraftModel<C> {
         Ok(Self { session })
     }
 
-    /// The draft model, with its cache.
+    /// Returns the draft model's session, with its cache.
     #[must_use]
     pub fn session(&self) -> &Session<C> {
         &self.session
@@ -61,8 +61,8 @@ impl<C: KvCache> DraftModel<C> {
 
 impl<C: KvCache> Drafter for DraftModel<C> {
     /// Draws each token from this model's distribution, with the same options, given the tokens
-    /// before it. First forgets what its cache holds beyond the text. Computes nothing that the
-    /// cache already has. The drafts end where the model's context ends.
+    /// before it. First removes everything from its cache that isn't a prefix of the text. Computes
+    /// nothing that the cache already has. The drafts end where the model's context ends.
     fn draft(
         &mut self,
         text: &[u32],

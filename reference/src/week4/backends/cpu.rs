@@ -1,5 +1,5 @@
-//! Day 4. The processor as a backend: its buffers are the program's own memory, and all work is
-//! done when a call returns.
+//! Day 4. The CPU as a backend: its buffers are the program's own memory, and all work is done when
+//! a call returns.
 //!
 //! Tasks here: week4-day4 task 1 (`Cpu::range`, `Cpu::upload`, `Cpu::download`). Everything else is
 //! provided.
@@ -18,24 +18,24 @@ use super::{
     step::AnyStep,
 };
 
-/// The processor, with the plan's kernels and threads.
+/// The CPU, with the plan's kernels and threads.
 #[derive(Debug, Default)]
 pub struct Cpu {
-    /// By number; released buffers are empty.
+    /// Buffers by number. A released one is `None`.
     buffers: Vec<Option<Memory>>,
     products: Products,
-    /// Bytes that may be in use at once, if there is a limit.
+    /// Maximum bytes in use at once, if there is a limit.
     limit: Option<usize>,
-    /// Bytes of its own buffers. Each has as many as were requested, rounded up to a multiple of 4.
+    /// Bytes of its own buffers. Each is as long as requested, rounded up to a multiple of 4.
     used: usize,
 }
 
-/// A buffer of the processor.
+/// A buffer of the CPU.
 #[derive(Debug)]
 enum Memory {
-    /// Bytes of its own.
+    /// Its own memory.
     Own(Vec<f32>),
-    /// Borrowed, not copied: a mapped file.
+    /// Memory that is used without a copy: a mapped file.
     Host(Bytes),
 }
 
@@ -49,7 +49,7 @@ impl Memory {
 }
 
 impl Cpu {
-    /// A processor that allocates no more than this many bytes.
+    /// Creates a CPU that allocates no more than this many bytes.
     #[must_use]
     pub fn with_limit(bytes: usize) -> Self {
         Self { limit: Some(bytes), ..Self::default() }
@@ -70,7 +70,7 @@ impl Cpu {
         // END SOLUTION
     }
 
-    /// The numbers in a node's place, which is as long as the node's result.
+    /// Returns the range of f32 elements of a node's place, which is as long as the node's result.
     fn numbers(&self, graph: &Graph, id: NodeId, place: Place) -> Result<Range<usize>, Fault> {
         let range = self.range(place)?;
         let (len, expected) = (range.len() / 4, graph.layout(id).elements());
@@ -80,17 +80,17 @@ impl Cpu {
         Ok(range.start / 4..range.start / 4 + expected)
     }
 
-    /// Provided. Computes one node, into its place, from the places of what it reads: a product with
+    /// Provided. Computes one node, into its place, from the places of its sources: a product with
     /// [`Products::multiply`], a node whose place is that of its first source with [`overwrite`],
-    /// any other with [`compute`]. Matrices ([`Op::Weight`]) are read where the graph has them,
-    /// which is where a host pointer leads, and numbers ([`Op::Values`]) in their place. Tokens
-    /// come from the step. ([`lend`] lends several parts of a buffer at once.)
+    /// any other with [`compute`]. Matrices ([`Op::Weight`]) are read in the graph's memory, which
+    /// a host pointer refers to, and values ([`Op::Values`]) in their place. Tokens come from the
+    /// step. ([`lend`] borrows several parts of a buffer at once.)
     fn node(&mut self, work: &Work<'_>, id: NodeId, step: &mut AnyStep<'_>) -> Result<(), Fault> {
         let graph = work.graph;
         let node = graph.node(id);
         let own = work.place(id)?;
         let written = self.numbers(graph, id, own)?;
-        // What is read in the buffer that is written, and what is read in others.
+        // Sources in the buffer that is written, and sources in other buffers.
         let (mut near, mut far) = ([const { None }; 2], [const { None }; 2]);
         for (i, &source) in node.sources.iter().enumerate() {
             let root = graph.root(source);
@@ -108,7 +108,7 @@ impl Cpu {
         let Some(Memory::Own(numbers)) = &mut self.buffers[own.buffer.0] else {
             return Err(Fault::ReadOnly(own.buffer));
         };
-        // Taken out, so that other buffers can be read while it is written.
+        // Take the buffer out, so that other buffers can be read while it is written.
         let mut arena = mem::take(numbers);
         let mut sources = [&[][..]; 2];
         for (source, far) in sources.iter_mut().zip(&far) {
@@ -148,7 +148,7 @@ impl Backend for Cpu {
         true
     }
 
-    /// Blocks of weights are read wherever they are.
+    /// Blocks of weights can be read at any address.
     fn alignment(&self) -> usize {
         1
     }

@@ -1,4 +1,4 @@
-//! Day 4. Where the other nodes are computed, so that there are as few copies as possible.
+//! Day 4. Places the remaining nodes so that there are as few copies as possible.
 //!
 //! Tasks here: week4-day4 task 3 (`fewest_copies`). Everything else is provided.
 
@@ -25,7 +25,7 @@ pub fn fewest_copies(
         let op = &graph.node(id).op;
         !op.is_leaf() && !op.is_view()
     };
-    // Three points each: the node, its copy with the last backend, its copy with the first.
+    // Three points each: the node, its copy on the last backend, its copy on the first.
     let point = |id: NodeId| 2 + 3 * id.index();
     let mut network = Network::new(3 * graph.len());
     for &id in order.iter().filter(|&&id| is_computed(id)) {

@@ -1,4 +1,5 @@
-//! Day 4. A graph cut into runs of one backend, with a copy wherever a result is read by another.
+//! Day 4. Cuts a graph into splits, each on one backend, with a copy wherever another backend reads
+//! a result.
 //!
 //! Tasks here: week4-day4 task 4 (`Schedule::new`, `Made::here`). Everything else is provided.
 
@@ -12,19 +13,19 @@ use super::{
     op::Op,
 };
 
-/// Nodes that follow one another on one backend.
+/// Consecutive nodes on one backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     /// The backend that computes them.
     pub backend: usize,
-    /// What is copied into its memory before they are computed: nodes of [`Op::Copy`], in the order
-    /// in which they are read.
+    /// Nodes of [`Op::Copy`] that are copied into its memory before the split is computed, in the
+    /// order in which they are read.
     pub copies: Vec<NodeId>,
-    /// What it computes, in order. Leaves and views are not listed.
+    /// Nodes that it computes, in order. Leaves and views are not listed.
     pub nodes: Vec<NodeId>,
 }
 
-/// A graph in which every node reads what is in its own backend's memory.
+/// A graph in which every node reads only its own backend's memory.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     /// The new graph, with copies.
@@ -34,7 +35,7 @@ pub struct Schedule {
     /// The results of the graph that was split, as nodes of the new graph. A result that is a view
     /// stays in the backend of the node whose bytes it views, without a copy.
     pub results: Vec<NodeId>,
-    /// `[nodes of the graph]`, the backend that has or reads its bytes. Only leaves have none:
+    /// `[nodes of the graph]`, the backend that has or reads a node's bytes. Only leaves have none:
     /// every backend that reads them has a copy. A view of a leaf belongs to the backend that it
     /// was made for.
     pub owners: Vec<Option<usize>>,
@@ -44,8 +45,9 @@ impl Schedule {
     /// Cuts an order into splits. A new split begins where the backend changes; `placed` gives the
     /// backend of every node that is computed. Leaves and views belong to no split.
     ///
-    /// What a node reads from another backend is copied before the first split that reads it there,
-    /// once for all splits and all views. The node that owns the bytes is what's copied.
+    /// A result that a node reads from another backend is copied before the first split that reads
+    /// it there, once for all splits and all views. The copied node is the one that owns the bytes.
+    /// `results` are the graph's results, for the field of the same name.
     ///
     /// # Errors
     /// Never for a sound graph.
@@ -81,14 +83,15 @@ impl Schedule {
     }
 }
 
-/// A graph with copies while it grows; `known` records what has already been made.
+/// A new graph with copies, while it is built. `known` records the nodes that have already been
+/// made.
 struct Made<'a> {
     from: &'a Graph,
     placed: &'a [Option<usize>],
     graph: Graph,
     owners: Vec<Option<usize>>,
-    /// For a node of the old graph in a backend's memory (a leaf may be in any), the node of the
-    /// new one.
+    /// The new graph's node for an old graph's node in a backend's memory. A leaf may be in any
+    /// backend's memory.
     known: HashMap<(NodeId, Option<usize>), NodeId>,
 }
 
@@ -98,7 +101,7 @@ impl<'a> Made<'a> {
         Self { from, placed, graph, owners, known }
     }
 
-    /// A node of the new graph that stands for one of the old with this owner.
+    /// Adds a node to the new graph for one of the old graph, with this owner.
     fn push(
         &mut self,
         old: NodeId,
@@ -114,8 +117,8 @@ impl<'a> Made<'a> {
         Ok(id)
     }
 
-    /// Returns a node of the old graph as this backend reads it. If it has to be copied for that,
-    /// adds the copy to the list.
+    /// Returns the node that this backend reads for a node of the old graph. If it has to be copied
+    /// for that, adds the copy to the list.
     fn here(&mut self, old: NodeId, backend: usize, copies: &mut Vec<NodeId>) -> Result<NodeId> {
         // SOLUTION week4-day4 task 4
         let node = self.from.node(old);

@@ -11,9 +11,10 @@ use super::backend::{Backend, BufferId, Fault, Place};
 /// The parts of a model's file that are in one backend's memory. Kept from one graph to the next.
 #[derive(Debug, Default)]
 pub struct Weights {
-    /// By the address and the length of a mapping: its buffer, or `None` if there can be none.
+    /// The buffer of each mapping, by the mapping's address and length. `None` if the backend can't
+    /// read it in place.
     mappings: HashMap<(usize, usize), Option<BufferId>>,
-    /// By the address and the length of a weight.
+    /// The place of each weight, by the weight's address and length.
     known: HashMap<(usize, usize), Place>,
     /// Bytes of weights that are used in place.
     pub in_place: usize,
@@ -24,7 +25,7 @@ pub struct Weights {
 impl Weights {
     /// Returns where the bytes of a weight are in this backend's memory.
     ///
-    /// If the backend reads the memory of the program, one host pointer to the whole mapping
+    /// If the backend can read the program's memory, one host pointer to the whole mapping
     /// ([`Bytes::whole`]) serves all weights in it; a weight's offset is its position in the
     /// mapping ([`Bytes::start`]). A weight whose offset is not a multiple of the backend's
     /// alignment gets its own buffer and is uploaded, as are all weights if there is no host

@@ -14,12 +14,12 @@ struct Sizes { rows: u32, heads: u32, kv_heads: u32, d: u32, first: u32, scale: 
 @group(0) @binding(4) var<storage, read_write> result: array<f32>;
 ";
 
-/// The maximum head size: each of 64 threads has four numbers of the result.
+/// The maximum head size: each of 64 threads computes up to four elements of the result.
 pub const LONGEST_HEAD: u32 = 256;
 
-/// WGSL that follows [`BINDINGS`]: `main`, 64 threads a workgroup, one workgroup for head `group.x`
-/// of row `group.y`. It walks through the positions 64 at a time, with a running maximum, sum and
-/// output. Query head `h` reads key head `h / (heads / kv_heads)`.
+/// Returns WGSL that follows [`BINDINGS`]: `main`, 64 threads per workgroup, one workgroup for head
+/// `group.x` of row `group.y`. It walks through the positions 64 at a time, with a running maximum,
+/// sum and output. Query head `h` reads key head `h / (heads / kv_heads)`.
 #[must_use]
 pub fn attention() -> &'static str {
     // SOLUTION week4-day5 task 5

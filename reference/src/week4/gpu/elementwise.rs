@@ -1,4 +1,4 @@
-//! Day 5. One thread for each number, and how many workgroups that takes.
+//! Day 5. One thread per element, and the number of workgroups that this takes.
 //!
 //! Tasks here: week4-day5 task 1 (`dispatch_size`, `add`, `silu_gate`). Everything else is
 //! provided.
@@ -26,7 +26,7 @@ struct Sizes { n: u32 }
 /// items, it's one workgroup.
 ///
 /// # Errors
-/// If there are more than `GROUPS` rows can hold. One line with the number of items.
+/// If `GROUPS` rows are not enough. One line with the number of items.
 pub fn dispatch_size(n: usize, per_group: u32) -> Result<[u32; 3]> {
     // SOLUTION week4-day5 task 1
     let groups = n.div_ceil(per_group as usize).max(1);
@@ -40,9 +40,9 @@ pub fn dispatch_size(n: usize, per_group: u32) -> Result<[u32; 3]> {
     // END SOLUTION
 }
 
-/// WGSL that follows [`BINDINGS`]: `main`, [`THREADS`] threads per workgroup. Workgroups may be in
-/// several rows. `result = a + b`, for the first `sizes.n` numbers; what comes after them is
-/// another buffer's.
+/// Returns WGSL that follows [`BINDINGS`]: `main`, [`THREADS`] threads per workgroup. Workgroups
+/// may be in several rows. `result = a + b`, for the first `sizes.n` elements; what comes after
+/// them belongs to another buffer.
 #[must_use]
 pub fn add() -> &'static str {
     // SOLUTION week4-day5 task 1
@@ -61,8 +61,8 @@ pub fn add() -> &'static str {
     // END SOLUTION
 }
 
-/// The same for `result = silu(a) · b`: `a` are the gates, `b` what passes through them. `exp` must
-/// not overflow, whatever the gate: a device may not support infinity.
+/// Like [`add`], for `result = silu(a) · b`, where `a` is the gate. `exp` must not overflow,
+/// whatever the gate: a device may not support infinity.
 #[must_use]
 pub fn silu_gate() -> &'static str {
     // SOLUTION week4-day5 task 1

@@ -11,10 +11,10 @@ struct Sizes { width: u32, rows: u32, eps: f32 }
 @group(0) @binding(3) var<storage, read_write> result: array<f32>;
 ";
 
-/// WGSL that follows [`BINDINGS`]: `main`, 64 threads a workgroup, one workgroup a row; workgroups
-/// may be in several rows themselves, and there may be more than `sizes.rows`. Divides each row of
-/// `x [rows, width]` by its root mean square, and multiplies it by `weight [width]`. A row may be
-/// of any length.
+/// Returns WGSL that follows [`BINDINGS`]: `main`, 64 threads per workgroup, one workgroup per row.
+/// Workgroups may be in several rows themselves, and there may be more than `sizes.rows`. Divides
+/// each row of `x [rows, width]` by its root mean square, and multiplies it by `weight [width]`. A
+/// row may be of any length.
 #[must_use]
 pub fn rms_norm() -> &'static str {
     // SOLUTION week4-day5 task 2

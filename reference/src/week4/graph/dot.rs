@@ -28,7 +28,7 @@ pub fn dot(graph: &Graph, order: &[NodeId]) -> String {
 }
 
 // SOLUTION week4-day2 task 5 (helper)
-/// A text between quotes.
+/// Escapes a text between quotes.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }

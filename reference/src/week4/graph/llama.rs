@@ -11,7 +11,7 @@ use crate::week2::{
     model::Model,
 };
 
-/// The size of a pass: everything that a graph has to know about its rows.
+/// The size of a pass: everything about its rows that a graph depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PassShape {
     /// `T`, rows of the pass.
@@ -20,12 +20,12 @@ pub struct PassShape {
     pub wanted: usize,
 }
 
-/// The graph of a pass, and the node of its logits `[V, wanted]`. The names of layer `i`'s nodes begin
-/// with `layer i: ` ([`Graph::prefix`]), so that errors and drawings say where they belong. Names of
-/// nodes before the first layer and after the last do not.
+/// Builds the graph of a pass, and returns it with the node of its logits `[V, wanted]`. The names
+/// of layer `i`'s nodes begin with `layer i: ` ([`Graph::prefix`]), so that errors and drawings
+/// show where they belong. Names of nodes before the first layer and after the last do not.
 ///
 /// # Errors
-/// If a weight has sizes that do not fit, or there are no rows.
+/// If a weight has the wrong sizes, or there are no rows.
 pub fn build(model: &Model, shape: PassShape) -> Result<(Graph, NodeId)> {
     // SOLUTION week4-day2 task 4
     let (mut g, eps) = (Graph::default(), model.config.rms_norm_eps);
@@ -53,7 +53,7 @@ pub fn build(model: &Model, shape: PassShape) -> Result<(Graph, NodeId)> {
     // END SOLUTION
 }
 
-/// Attention of layer `index`; `x` has been normed: `[E, T]` → `[E, T]`.
+/// Adds the attention of layer `index`; `x` has been normed: `[E, T]` → `[E, T]`.
 fn attention(g: &mut Graph, model: &Model, index: usize, x: NodeId) -> Result<NodeId> {
     // SOLUTION week4-day2 task 4
     let (c, layer) = (&model.config, &model.layers[index]);
@@ -76,7 +76,7 @@ fn attention(g: &mut Graph, model: &Model, index: usize, x: NodeId) -> Result<No
     // END SOLUTION
 }
 
-/// The MLP of a layer; `x` has been normed: `[E, T]` → `[E, T]`.
+/// Adds the MLP of a layer; `x` has been normed: `[E, T]` → `[E, T]`.
 fn mlp(g: &mut Graph, layer: &Layer, x: NodeId) -> Result<NodeId> {
     match &layer.mlp {
         Mlp::Dense(mlp) => dense_mlp(g, mlp, x),
@@ -85,7 +85,7 @@ fn mlp(g: &mut Graph, layer: &Layer, x: NodeId) -> Result<NodeId> {
     }
 }
 
-/// `down(silu(gate(x)) · up(x))`.
+/// Adds `down(silu(gate(x)) · up(x))`.
 fn dense_mlp(g: &mut Graph, mlp: &DenseMlp, x: NodeId) -> Result<NodeId> {
     // SOLUTION week4-day2 task 4
     let [gate, up, down] =
@@ -96,7 +96,7 @@ fn dense_mlp(g: &mut Graph, mlp: &DenseMlp, x: NodeId) -> Result<NodeId> {
     // END SOLUTION
 }
 
-/// `x · weightᵀ + bias`; the bias is optional.
+/// Adds `x · weightᵀ + bias`; the bias is optional.
 fn linear_node(g: &mut Graph, linear: &Linear, x: NodeId) -> Result<NodeId> {
     // SOLUTION week4-day2 task 4
     let weight = g.weight(&linear.weight)?;

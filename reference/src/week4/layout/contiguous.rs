@@ -31,7 +31,7 @@ impl Layout {
         // END SOLUTION
     }
 
-    /// Returns whether each row, by itself, is in one piece.
+    /// Returns whether each row, by itself, is contiguous.
     #[must_use]
     pub fn has_whole_rows(&self) -> bool {
         // SOLUTION week4-day1 task 3
@@ -39,7 +39,7 @@ impl Layout {
         // END SOLUTION
     }
 
-    /// The same elements, in the same order and in the same bytes, with other sizes.
+    /// Returns the same elements, in the same order and in the same bytes, with other sizes.
     ///
     /// # Errors
     /// If the number of elements differs; if this tensor is not contiguous, which the message says;
@@ -65,7 +65,7 @@ impl Layout {
 }
 
 impl Strided<'_> {
-    /// A copy of the elements in the order of [`Layout::new`], without a gap.
+    /// Returns a copy of the elements in the order of [`Layout::new`], without a gap.
     #[must_use]
     pub fn contiguous(&self) -> Vec<u8> {
         // SOLUTION week4-day1 task 3

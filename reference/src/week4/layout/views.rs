@@ -84,7 +84,7 @@ impl Layout {
         // END SOLUTION
     }
 
-    /// Rows become columns: axes 0 and 1 change places.
+    /// Swaps axes 0 and 1, so that rows become columns.
     ///
     /// # Errors
     /// As [`Layout::permute`].
@@ -118,7 +118,7 @@ impl Layout {
 }
 
 // SOLUTION week4-day1 task 2 (helper)
-/// [`Layout::end`] of unchecked sizes.
+/// Computes [`Layout::end`] of unchecked sizes.
 fn checked_end(layout: &Layout) -> Option<usize> {
     let mut steps = layout.ne;
     steps[0] = layout.blocks_in_row();

@@ -22,7 +22,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// The assignments of an expert.
+    /// Returns the assignments of an expert.
     #[must_use]
     pub fn of(&self, expert: usize) -> &[usize] {
         &self.members[self.starts[expert]..self.starts[expert + 1]]
@@ -54,14 +54,14 @@ pub fn group(chosen: &[usize], experts: usize) -> Groups {
     // END SOLUTION
 }
 
-/// The gathered rows of one expert, and the results of all; kept from one product to the next.
+/// The gathered rows of one expert, and the results of all; reused by the next product.
 #[derive(Debug, Default)]
 pub struct Gathered {
     /// The tokens' rows, prepared once for all their experts. An optimisation.
     pub rows: Input,
-    /// The rows that go to the expert.
+    /// The rows of the current expert.
     pub input: Input,
-    /// Room for products: of one expert, or of all, expert by expert.
+    /// Buffer for products: of one expert, or of all, expert by expert.
     pub output: Vec<f32>,
 }
 
@@ -93,7 +93,7 @@ pub fn indexed_matmul(
     );
     let share = assignments.checked_div(inputs).unwrap_or(1);
     let block = experts.iter().map(|matrix| matrix.tensor_type.block_len()).fold(1, usize::max);
-    // What several experts read is brought into the kernels' form once.
+    // Rows that several experts read are prepared once for the kernels.
     let shared = (share > 1).then(|| {
         work.rows.resize(inputs, cols);
         work.rows.values.copy_from_slice(x);

@@ -2,7 +2,7 @@
 //!
 //! In reading order: `route` (which experts), `grouped` (their products), `sinks` (attention to
 //! nothing), `windows` (attention to the last positions only); provided: `cache` (pages that are
-//! returned), `layer` (weights), `model` (all of it in order), `load` (from files), `session` (one
+//! returned), `layer` (weights), `model` (the whole model), `load` (from files), `session` (one
 //! text), `pass` (many).
 
 pub mod grouped;

@@ -1,5 +1,5 @@
-//! Day 6. Attention with a sink: a logit for each head that takes its share of the attention, but
-//! has no value.
+//! Day 6. Attention with a sink: a logit for each head that takes part in the softmax, but has no
+//! value.
 //!
 //! Source: Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks"; gpt-oss's
 //! form of it, in which the sink is a learned number.
@@ -35,8 +35,8 @@ pub fn begin(sink: f32) -> OnlineSoftmax {
     // END SOLUTION
 }
 
-/// Attention of the query heads that share one key and value head, in one pass, like week 2's
-/// `attend_streaming`; head `g` has the sink `sinks[g]`.
+/// Computes attention of the query heads that share one key and value head, in one pass, like week
+/// 2's `attend_streaming`; head `g` has the sink `sinks[g]`.
 ///
 /// `q [G, D]`, `sinks [G]`, `out [G, D]`; `runs` are the keys and values of all positions that this
 /// row may see, in order. A score is `scale · q·k`; the sink is not scaled.

@@ -1,28 +1,27 @@
-//! Day 3. One piece of memory, whose parts are lent and returned.
+//! Day 3. An arena, whose parts are lent and returned.
 //!
 //! Tasks here: week4-day3 task 2 (`Arena::allocate`, `Arena::release`). Everything else is
 //! provided.
 
-/// Which parts of an arena are free. It has no bytes itself: offsets are counted from 0.
+/// The free parts of an arena. It has no bytes itself: offsets are counted from 0.
 ///
 /// Two free parts never touch: they would be joined into one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arena {
-    /// Where free parts begin, and how long they are, from front to back. All of them are before
-    /// `end`.
+    /// Start and length of each free part, from front to back. All of them are before `end`.
     free: Vec<(usize, usize)>,
     /// The highest end of all parts that were ever lent.
     end: usize,
 }
 
 impl Arena {
-    /// How long the arena has to be for everything that it has lent so far.
+    /// Returns how long the arena has to be for everything that it has lent so far.
     #[must_use]
     pub fn peak(&self) -> usize {
         self.end
     }
 
-    /// The free parts, from front to back: where each begins, and how long it is.
+    /// Returns start and length of each free part, from front to back.
     #[must_use]
     pub fn free_parts(&self) -> &[(usize, usize)] {
         &self.free
@@ -59,7 +58,7 @@ impl Arena {
         // END SOLUTION
     }
 
-    /// Takes back what was lent, and joins it with the free parts next to it.
+    /// Takes back a part, and joins it with the free parts next to it.
     ///
     /// # Panics
     /// If a byte of it is free, or is beyond the arena.

@@ -1,4 +1,4 @@
-//! Day 7. Rows of whole numbers with one scale, and their products without a float.
+//! Day 7. Rows of integers with one scale, and their products in integer arithmetic.
 //!
 //! Tasks here: week4-day7 task 1 (`quantize_int8`, `quantize_int16`, `dot`). Everything else is
 //! provided.
@@ -12,8 +12,8 @@ pub const MOST_INT8: f32 = 127.0;
 pub const MOST_INT16: f32 = 32_767.0;
 
 /// Quantizes `x [n]` to int8 and returns the scale: each `x` is about `out · scale`, and the
-/// largest magnitude becomes ±127. A row of zeros has the scale 0. If a number is NaN or infinite
-/// the scale is NaN, and `out` does not matter.
+/// largest magnitude becomes ±127. A row of zeros has the scale 0. If an element is NaN or
+/// infinite, the scale is NaN, and `out` is unspecified.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -36,7 +36,7 @@ pub fn quantize_int8(x: &[f32], out: &mut [i8]) -> f32 {
     // END SOLUTION
 }
 
-/// The same in 16 bits: the largest magnitude becomes ±32,767.
+/// Like [`quantize_int8`], in 16 bits: the largest magnitude becomes ±32,767.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -59,8 +59,7 @@ pub fn quantize_int16(x: &[f32], out: &mut [i16]) -> f32 {
     // END SOLUTION
 }
 
-/// Returns the exact sum of `weights [n]` times `x [n]`, whatever the numbers and however many
-/// there are.
+/// Returns the exact sum of `weights [n]` times `x [n]`, whatever their values and length.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -69,7 +68,7 @@ pub fn dot(weights: &[i8], x: &[i16]) -> i64 {
     // SOLUTION week4-day7 task 1
     assert_eq!(weights.len(), x.len(), "weights and activations");
     let mut sum = 0;
-    // 256 products of at most 2²² in size fit into 32 bits.
+    // 256 products with magnitudes of at most 2²² fit into 32 bits.
     for (weights, x) in weights.chunks(256).zip(x.chunks(256)) {
         let products = weights.iter().zip(x).map(|(&w, &x)| i32::from(w) * i32::from(x));
         sum += i64::from(products.sum::<i32>());
@@ -81,14 +80,14 @@ pub fn dot(weights: &[i8], x: &[i16]) -> i64 {
 /// Activations for a product: each is about `values · scale`.
 #[derive(Debug, Clone, Copy)]
 pub struct Activations<'a> {
-    /// int16
+    /// The activations as int16.
     pub values: &'a [i16],
-    /// What one step is worth.
+    /// The activation that a value of 1 represents.
     pub scale: f32,
 }
 
 impl<'a> Activations<'a> {
-    /// Provided. Of `x [n]`, in the memory of `values [n]`.
+    /// Provided. Quantizes `x [n]` to the memory of `values [n]`.
     pub fn of(x: &[f32], values: &'a mut [i16]) -> Self {
         let scale = quantize_int16(x, values);
         Self { values, scale }

@@ -14,7 +14,7 @@ use tiny_llm_kernels::{Kernel, MANY, avx2::few};
 
 use crate::week2::{input::Input, matrix::Matrix, parallel::Tile};
 
-/// The kernel for a type and a number of rows of activations, if it is written here.
+/// Returns the kernel for a type and a number of rows of activations, if this module has one.
 pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     match tensor_type {
         TensorType::Q8_0 if rows < MANY => Some(q8_0),
