@@ -252,9 +252,9 @@ fn task_5_the_number_of_drafts_follows() {
     }
     check::assert_answer(
         "at most 5 drafts, and room for 9, then 3, then 1 tokens, of which one is the model's own: \
-         the drafts that are asked for\n ",
-        &*asked.borrow(),
-        &vec![5, 2, 0],
+         the drafts that are requested, without zeros\n ",
+        &asked.borrow().iter().copied().filter(|&k| k > 0).collect(),
+        &vec![5, 2],
     );
 }
 

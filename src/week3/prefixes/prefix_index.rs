@@ -102,6 +102,8 @@ impl PrefixIndex {
     ///
     /// Finding a page counts as a use. Update the time of a text's pages from the last to the
     /// first, so that its first page is the most recently used.
+    ///
+    /// Adds the text's length to `counts.asked`, and the number of tokens found to `counts.found`.
     pub fn find(&mut self, tokens: &[u32]) -> Vec<&Page> {
         todo!("week3-day5 task 2: PrefixIndex::find")
     }
@@ -123,7 +125,7 @@ impl PrefixIndex {
     }
 
     /// Evicts the least recently used page, of those that no sequence owns. Returns whether there
-    /// was one.
+    /// was one, and counts it in `counts.evicted`.
     pub fn evict(&mut self, pool: &mut BlockPool) -> bool {
         todo!("week3-day5 task 2: PrefixIndex::evict")
     }

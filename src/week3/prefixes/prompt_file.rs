@@ -136,6 +136,7 @@ pub struct Prompt<'a> {
 /// One line with what was found and what was expected. The checks come in the order of the file, and
 /// each message has these words:
 /// - `keys and values`, if the file does not begin with the magic;
+/// - `bytes`, if it ends within the header;
 /// - `version`;
 /// - `cache type` and the number, if it is neither 0 nor 1; the names `f32` and `f16`, if it is not the
 ///   key's;

@@ -8,7 +8,7 @@
 /// Of all suffixes of the text with 1 to `longest` tokens, uses the longest one that occurs earlier
 /// in the text with a token after it. Of its earlier occurrences, uses the last. (Such an
 /// occurrence may overlap the suffix itself.) The draft is what follows it, up to the end of the
-/// text. Empty if no suffix occurs earlier.
+/// text. Empty if no suffix occurs earlier. `longest` and `k` may be as large as `usize::MAX`.
 ///
 /// Source: Saxena 2023, "Prompt Lookup Decoding".
 #[must_use]

@@ -38,7 +38,7 @@ pub struct Speculation<D> {
     pub length: DraftLength,
     /// Measures the cost of drafts for `length`, if present. The number of drafts then depends on
     /// timing. At temperature 0 the text doesn't. With sampling, a seed would no longer give the
-    /// same text each time.
+    /// same text each time. `generate` uses it; `step` doesn't.
     pub backoff: Option<DraftBackoff>,
     pub(crate) counts: Counts,
 }

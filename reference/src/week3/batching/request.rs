@@ -15,7 +15,7 @@ pub enum Phase {
     Waiting,
     /// Some of its tokens are not in the cache yet, so no token can be chosen.
     Prefilling,
-    /// All its tokens but the last are in the cache: its next row gives a new token.
+    /// All its tokens are in the cache, or all but the last, which was just chosen.
     Decoding,
     /// It is done, and its slot can be reused.
     Finished(FinishReason),
@@ -99,9 +99,10 @@ impl Sequence {
     }
 
     /// Takes the chosen token, and whether its text completes a stop text. A stop token is not
-    /// kept. Any other token is kept, but may be the last: because it completes a stop text,
-    /// because no more tokens were requested, or because the context is full, checked in this
-    /// order. A stop text ends an answer with [`FinishReason::Stop`], as a stop token does.
+    /// kept. Any other token is kept, but may be the last: because it completes a stop text
+    /// ([`FinishReason::Stop`], as for a stop token), because no more tokens were requested
+    /// ([`FinishReason::Length`]), or because the context is full
+    /// ([`FinishReason::ContextFull`]), checked in this order.
     ///
     /// Returns whether the token is part of the answer.
     ///
