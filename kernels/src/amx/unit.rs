@@ -39,7 +39,7 @@ impl Shapes {
 
 /// The operations of the unit. A tile is named by its number, which is part of an instruction.
 ///
-/// They are available on any processor: [`Model`](super::model::Model) is the unit in plain Rust.
+/// They are available on any processor: `Model` is the unit in plain Rust.
 pub(crate) trait Unit {
     /// Sets the shapes of all tiles.
     fn configure(&mut self, shapes: &Shapes);

@@ -16,7 +16,7 @@ use crate::{blocks::six_bits, format::Q4_K, input::Input, matrix::Matrix, parall
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q4_K.block_bytes();
 
-/// Multiplies by few rows of activations, in the same order of additions as [`many`].
+/// Multiplies by few rows of activations, in the same order of additions as [`many()`].
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {

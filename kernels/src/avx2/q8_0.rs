@@ -31,7 +31,7 @@ impl Format for Signed {
     const HIGHEST: u8 = 127;
 }
 
-/// Multiplies by few rows of activations, in the same order of additions as [`many`].
+/// Multiplies by few rows of activations, in the same order of additions as [`many()`].
 ///
 /// `maddubs` needs one unsigned factor: that is |weight|, and the activation takes over the sign. A
 /// pair of products is at most 2 · 128 · 127, which fits i16.

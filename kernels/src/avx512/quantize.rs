@@ -7,7 +7,7 @@ use crate::{
     int8::{self, each_super_block},
 };
 
-/// [`crate::input::quantize_activations`], to the same numbers.
+/// Quantizes one row, with the same result as the course's scalar function.
 ///
 /// # Safety
 /// The machine has the instructions of
