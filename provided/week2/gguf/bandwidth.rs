@@ -7,7 +7,7 @@ pub const ENOUGH: usize = 512 << 20;
 /// Streams of memory that one core reads at once. With a single stream it reaches only a fraction
 /// of its bandwidth.
 const STREAMS: usize = 4;
-/// Elements of eight bytes in a cache line.
+/// Number of 8-byte elements in a cache line.
 const LINE: usize = 8;
 
 /// Returns the bytes per second that `threads` threads read together, each from its own buffer: the

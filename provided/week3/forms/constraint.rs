@@ -112,7 +112,7 @@ impl Constraint {
         Self(Box::new(Follower { state: rules.grammar.start(), rules, cut_short: false }))
     }
 
-    /// Returns how many tokens complete the answer so far, or `None` if no tokens can.
+    /// Returns the smallest number of tokens that completes the answer, or `None` if none can.
     #[must_use]
     pub fn needed(&self) -> Option<usize> {
         self.0.needed()

@@ -168,7 +168,7 @@ impl GraphEngine {
 }
 
 impl Scheduled {
-    /// Prepares a graph of another size.
+    /// Replaces the prepared graph with one of a new size.
     fn prepare(&mut self, built: &Built) -> Result<()> {
         if let Some(ready) = self.ready.take() {
             self.scheduler.release(ready);

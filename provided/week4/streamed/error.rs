@@ -33,7 +33,7 @@ pub enum Error {
     },
     /// A field of the file is wrong.
     File {
-        /// The field: `version`, `bytes of the file`.
+        /// Name of the field, for example `version`.
         field: &'static str,
         /// The value found.
         found: u64,

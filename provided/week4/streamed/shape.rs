@@ -172,7 +172,7 @@ impl Shape {
         at + row as u64 * self.row_bytes(component) as u64
     }
 
-    /// Returns the bytes of the whole file.
+    /// Returns the size of the whole file, in bytes.
     #[must_use]
     pub fn file_bytes(&self) -> u64 {
         self.place(Component::Head, self.vocabulary)

@@ -63,7 +63,7 @@ pub fn residual(p: &[f32], q: &[f32]) -> Vec<f64> {
     todo!("week3-day6 task 2: residual")
 }
 
-/// Tests the drafts from the first on, as long as they are kept. `target(i)` is the target's
+/// Tests the drafts in order, up to and including the first that is rejected. `target(i)` is the target's
 /// distribution `[V]` after the first `i` drafts. It is called no more often than needed.
 ///
 /// Each tested draft takes one number from `rng`, and so does the token that is drawn in the end.

@@ -1,8 +1,8 @@
 //! Day 6. 256-bit integer arithmetic (x86-64 since 2013). Compared with the integer rung: 32
 //! products per instruction.
 //!
-//! This module has the products of a block and its activations that are tasks. The loop over a
-//! row's blocks and every other kernel of this rung are provided.
+//! This module holds the dot products that you write. The loop over a row's blocks and every other
+//! kernel of this rung are provided.
 
 mod q4_k;
 mod q8_0;
