@@ -61,9 +61,9 @@ pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
 /// of the data section, and that no two tensors overlap. They may be in any order, with gaps.
 ///
 /// # Errors
-/// If a tensor is misaligned, overlaps the one before it, or extends past `data_len`. The message names
-/// the tensor, its offset and what was expected: a multiple of `alignment`, an offset at or after the end of
-/// the tensor before it, or an end within `data_len`.
+/// If a tensor is misaligned, overlaps the one before it, or extends past `data_len`. The message
+/// names the tensor, its offset and what was expected: a multiple of `alignment`, an offset at or
+/// after the end of the tensor before it, or an end within `data_len`.
 pub fn check_places(
     tensors: &[TensorInfo],
     alignment: usize,
