@@ -230,7 +230,7 @@ fn a_helper_never_stands_beside_the_learners_of_that_name() {
     edit(root.path(), "pub struct Two;", "fn base() -> u8 {\n    3\n}\n\npub struct Two;");
     let before = text(root.path());
     let error = format!("{:#}", lend(root.path(), None).unwrap_err());
-    assert!(error.starts_with("src/week1/a.rs: `base` is yours"), "{error}");
+    assert!(error.starts_with("src/week1/a.rs: you define `base`"), "{error}");
     assert_eq!(text(root.path()), before);
 }
 

@@ -7,11 +7,7 @@ use std::{
 };
 
 use super::runner::{in_a_group, kill_group};
-use crate::{
-    curriculum::Curriculum,
-    engine::{self, YOURS},
-    process,
-};
+use crate::{curriculum::Curriculum, engine::YOURS, process};
 
 /// The day before the one whose chapter first calls `cargo llm`.
 const FROM: &str = "week1-day4";
@@ -22,10 +18,10 @@ pub(super) struct Prebuild(Option<Child>);
 
 impl Prebuild {
     /// Whether to begin for a learner who is at `day`: not too early, once, and only if there is no
-    /// engine yet.
-    pub(super) fn is_due(&self, root: &Path, curriculum: &Curriculum, day: &str) -> bool {
+    /// engine yet at `program`.
+    pub(super) fn is_due(&self, program: &Path, curriculum: &Curriculum, day: &str) -> bool {
         let at = |name: &str| curriculum.days().position(|day| day.feature == name);
-        self.0.is_none() && at(day) >= at(FROM) && !engine::program(root).exists()
+        self.0.is_none() && at(day) >= at(FROM) && !program.exists()
     }
 
     /// Starts cargo; returns whether it could be started. A build that fails is no loss: `cargo
@@ -101,14 +97,13 @@ mod tests {
     fn the_engine_is_built_from_the_day_before_it_is_wanted() {
         let curriculum = Curriculum::parse(include_str!("../../curriculum.toml")).unwrap();
         let (root, mut ahead) = (tempfile::tempdir().unwrap(), Prebuild::default());
-        let due = |ahead: &Prebuild, day| ahead.is_due(root.path(), &curriculum, day);
+        let program = root.path().join("tiny-llm");
+        let due = |ahead: &Prebuild, day| ahead.is_due(&program, &curriculum, day);
         assert!(!due(&ahead, "week1-day3"));
         assert!(due(&ahead, "week1-day4") && due(&ahead, "week3-day1"));
         assert!(ahead.start(&Command::new("true")));
         assert!(!due(&ahead, "week1-day4"), "once");
-        let program = engine::program(root.path());
-        fs::create_dir_all(program.parent().unwrap()).unwrap();
-        fs::write(program, "").unwrap();
+        fs::write(&program, "").unwrap();
         assert!(!due(&Prebuild::default(), "week1-day4"), "it is there");
     }
 

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     curriculum::{Curriculum, Day, TaskId},
-    fingerprint, hint,
+    engine, fingerprint, hint,
     ink::Ink,
     process::Finished,
     results::Results,
@@ -95,7 +95,7 @@ impl<'a> Worker<'a> {
         self.run = Some(Running { number, day, task, fingerprints });
         self.runner.start(number, command)?;
         // Behind the learner's tests, and said once.
-        let due = self.ahead.is_due(self.root, self.curriculum, &day.feature);
+        let due = self.ahead.is_due(&engine::program(self.root), self.curriculum, &day.feature);
         if due && self.ahead.begin(self.root) {
             self.show("Building your engine in the background, for your first `cargo llm`.\n")?;
         }
