@@ -122,7 +122,7 @@ fn what_cannot_be_written_gets_one_line() {
     quantize(&["--type", "q8_0", "--tensor", "ffn"]).fails_in_one_line(
         "no =",
         2,
-        &["'ffn'", "--tensor", "pattern"],
+        &["'ffn'", "--tensor", "PATTERN"],
     );
     quantize(&["--type", "q8_0", "--tensor", "ffn=q9_k"]).fails_in_one_line(
         "bad type",
