@@ -150,7 +150,7 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
     }
 }
 
-/// A format whose blocks are unpacked in an order of its own.
+/// A format with its own order of unpacking blocks.
 pub(super) trait Ordered: Folded {
     const ORDER: &'static Order;
     /// Where each lane of each vector is stored in the tiles of its first row.

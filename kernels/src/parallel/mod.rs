@@ -81,7 +81,7 @@ impl<S: Schedule> Team<S> {
         self.share(whole.shape(), |i| work(&mut unsafe { whole.tile(i) }));
     }
 
-    /// As [`Team::parallel_tiles`], for several outputs in one job: `work` is told which of them a
+    /// Like [`Team::parallel_tiles`], for several outputs in one job: `work` is told which of them a
     /// tile belongs to. A job ends with a wait for the slowest thread, so one is better than many.
     ///
     /// # Panics

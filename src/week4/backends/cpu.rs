@@ -26,7 +26,7 @@ pub struct Cpu {
     products: Products,
     /// Maximum bytes in use at once, if there is a limit.
     limit: Option<usize>,
-    /// Bytes of its own buffers. Each is as long as requested, rounded up to a multiple of 4.
+    /// Buffers that this backend allocated. Each is as long as requested, rounded up to a multiple of 4.
     used: usize,
 }
 

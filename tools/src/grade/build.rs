@@ -118,7 +118,7 @@ impl Workshop<'_> {
     pub(super) fn build(&self, days: &[&Day], end: Instant) -> Result<BTreeMap<String, Built>> {
         let groups = self.groups(days);
         let mut all = BTreeMap::new();
-        let refused = match self.library(days, end)? {
+        let refused = match self.compiled(days, end)? {
             Ok(library) => {
                 self.programs(days, &library, end, &mut all)?;
                 return Ok(all);
@@ -129,7 +129,7 @@ impl Workshop<'_> {
             return Ok(each(days, &refused));
         }
         for group in groups {
-            match self.library(&group, end)? {
+            match self.compiled(&group, end)? {
                 Ok(library) => self.programs(&group, &library, end, &mut all)?,
                 Err(refused) => all.extend(each(&group, &refused)),
             }
@@ -151,7 +151,7 @@ impl Workshop<'_> {
     }
 
     /// Compiles the learner's crate with all that these days need.
-    fn library(&self, days: &[&Day], end: Instant) -> Result<Result<PathBuf, Refused>> {
+    fn compiled(&self, days: &[&Day], end: Instant) -> Result<Result<PathBuf, Refused>> {
         let library = self.out().join("libtiny_llm.rlib");
         let mut arguments = self.arguments("tiny_llm", days);
         arguments.extend(["--crate-type=rlib", "src/lib.rs"].map(Into::into));
