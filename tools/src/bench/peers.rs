@@ -15,10 +15,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::{Deserializer, Value};
 
-use super::week2::{
-    engine::{Engine, Run},
-    median,
-};
+use super::week2::engine::{Engine, Run, median};
 use crate::process::{Finished, run_quietly, shown};
 
 /// Which programs to compare with.

@@ -176,6 +176,14 @@ fn measured(command: &mut Command) -> Result<Measured> {
         .with_context(|| format!("`{}` printed another measurement", shown(command)))
 }
 
+/// Of at least one value; the mean of the two in the middle if their number is even.
+pub(in crate::bench) fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len() % 2 == 1 { values[middle] } else { 0.5 * (values[middle - 1] + values[middle]) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -29,7 +29,7 @@ mod paired;
 mod setup;
 mod table;
 
-pub(super) use paired::median;
+pub(super) use engine::median;
 
 /// What to measure, and where the results go.
 #[derive(Debug, Args)]

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    engine::{Engine, Run},
+    engine::{Engine, Run, median},
     table::rate,
 };
 use crate::{
@@ -191,14 +191,6 @@ impl Compared {
             ours / theirs
         )
     }
-}
-
-/// Of at least one value; the mean of the two in the middle if their number is even.
-pub(in crate::bench) fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 { values[middle] } else { 0.5 * (values[middle - 1] + values[middle]) }
 }
 
 #[cfg(test)]
