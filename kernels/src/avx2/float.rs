@@ -46,6 +46,23 @@ pub(super) fn bf16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     product(weight, x, tile, widen, |bytes| bf16::from_le_bytes(bytes).to_f32());
 }
 
+/// Widens half precision to single: both `[n]`.
+#[target_feature(enable = "avx2,f16c")]
+pub(crate) fn widen(x: &[f16], out: &mut [f32]) {
+    let (x, x_rest) = x.as_chunks::<LANES>();
+    let (out, out_rest) = out.as_chunks_mut::<LANES>();
+    for (x, out) in x.iter().zip(out) {
+        // SAFETY: eight numbers of 16 bits are 16 bytes, of 32 bits 32.
+        unsafe {
+            let wide = _mm256_cvtph_ps(_mm_loadu_si128(x.as_ptr().cast()));
+            _mm256_storeu_ps(out.as_mut_ptr(), wide);
+        }
+    }
+    for (x, out) in x_rest.iter().zip(out_rest) {
+        *out = x.to_f32();
+    }
+}
+
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn product<const BYTES: usize>(

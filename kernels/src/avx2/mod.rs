@@ -5,7 +5,7 @@
 
 mod blocks;
 pub mod few;
-mod float;
+pub(crate) mod float;
 pub mod lanes;
 mod many;
 mod mxfp4;

@@ -147,7 +147,10 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
         let name = format!("{}'s shape in {}", shape.like, shape.file_type.to_uppercase());
         let checked = bench.check(&model.0)?;
         report.checks.extend(checked.lines().map(|line| format!("{name}: {line}\n")));
-        report.figures.push((name, bench.measure(&model.0, &mut line)?));
+        report.figures.push((name, bench.decode(&model.0, &mut line)?));
+        report.write(&out)?;
+        let more = bench.scheduling(&model.0, &mut line)?;
+        report.figures.last_mut().expect("just pushed").1.extend(more);
     }
     line.clear();
 

@@ -83,11 +83,10 @@ pub(super) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// All figures of a file.
-    pub(super) fn measure(&self, model: &Path, line: &mut Line) -> Result<Vec<Figure>> {
-        let mut figures = self.decode(model, line)?;
+    /// Measures gaps, pages and a shared prompt.
+    pub(super) fn scheduling(&self, model: &Path, line: &mut Line) -> Result<Vec<Figure>> {
         line.show("measuring: the longest gap while a prompt of 1,000 is let in");
-        figures.extend(self.gaps(model)?);
+        let mut figures = self.gaps(model)?;
         line.show("measuring: pages beside one piece");
         figures.push(self.pages(model)?);
         line.show("measuring: a prompt of 500 that sixteen share");
