@@ -181,7 +181,8 @@ fn gather(
 ) -> Result<(Imports, Imports)> {
     let package = |id: &str| metadata.packages.iter().find(|package| package.id == id);
     let _ = fs::remove_dir_all(folder);
-    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir_all(folder)
+        .with_context(|| format!("{} cannot be created", folder.display()))?;
     let mut copies: BTreeMap<&str, PathBuf> = BTreeMap::new();
     for artifact in artifacts {
         let name = package(&artifact.package_id).map(|package| package.name.as_str());

@@ -361,7 +361,8 @@ fn lock(folder: &Path) -> Result<File> {
     options.create(true).truncate(false).write(true);
     #[cfg(windows)]
     std::os::windows::fs::OpenOptionsExt::share_mode(&mut options, 0);
-    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir_all(folder)
+        .with_context(|| format!("{} cannot be created", folder.display()))?;
     let taken =
         || format!("{}: another `cargo course grade` runs in this repository", path.display());
     let file = options.open(&path).with_context(taken)?;

@@ -99,7 +99,7 @@ impl Wall {
     fn write_filter(folder: &Path) -> Result<Option<PathBuf>> {
         let Some(bytes) = filter() else { return Ok(None) };
         fs::create_dir_all(folder)
-            .with_context(|| format!("{} cannot be made", folder.display()))?;
+            .with_context(|| format!("{} cannot be created", folder.display()))?;
         let path = folder.join("filter.bpf");
         fs::write(&path, bytes).with_context(|| format!("{} cannot be written", path.display()))?;
         Ok(Some(path))

@@ -38,7 +38,7 @@ pub(super) fn fuzz(v: &Verification) -> Result<Outcome> {
         );
         for folder in [&grown, &found] {
             fs::create_dir_all(folder)
-                .with_context(|| format!("{} cannot be made", folder.display()))?;
+                .with_context(|| format!("{} cannot be created", folder.display()))?;
         }
         let mut run = Command::new(tools.join("bin/cargo-fuzz"));
         forget_cargo(&mut run);
