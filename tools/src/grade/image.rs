@@ -166,7 +166,7 @@ fn metadata(root: &Path, features: &str) -> Result<Metadata> {
     command.args(["metadata", "--locked", "--quiet", "--format-version=1", "--features", features]);
     let listed = run_quietly(&mut command)?;
     ensure!(listed.status.success(), "`cargo metadata` failed:\n{}", listed.tail(20));
-    serde_json::from_str(&listed.output).context("`cargo metadata` said something else than JSON")
+    serde_json::from_str(&listed.output).context("`cargo metadata` did not print JSON")
 }
 
 /// Crates, each with its file.

@@ -170,7 +170,7 @@ fn plan<'a>(root: &Path, curriculum: &'a Curriculum, options: &Options) -> Resul
         let lines =
             text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         folders.extend(lines.map(|line| list.parent().unwrap_or(Path::new("")).join(line)));
-        ensure!(!folders.is_empty(), "{} names no folder", list.display());
+        ensure!(!folders.is_empty(), "{} is not the name of a folder", list.display());
     }
     let missing: Vec<String> = folders
         .iter()

@@ -68,7 +68,7 @@ impl Wall {
     /// Bubblewrap, if it works here; or why it does not. `folder` takes the filter's file.
     pub(super) fn find(folder: &Path) -> Result<Self, String> {
         if !cfg!(target_os = "linux") {
-            return Err("bubblewrap is for Linux alone".to_owned());
+            return Err("bubblewrap runs only on Linux".to_owned());
         }
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program = std::env::split_paths(&path)
