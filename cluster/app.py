@@ -97,7 +97,7 @@ class Replica:
 
 
 class Front:
-    """Takes requests, and sees to it that each is answered once: if a replica dies under an answer, another one goes on with it."""
+    """Takes requests, and sees to it that each is answered once: if a replica dies under an answer, another one continues it."""
 
     async def __init__(self, replicas, options):
         self.replicas = replicas.options(stream=True)
@@ -137,7 +137,7 @@ class Front:
                 return refusal(429, message, "rate_limit_error", "queue_full", {"retry-after": "1"})
             except GONE as error:
                 LOG.warning("a replica is gone, asking another: %s", type(error).__name__)
-        return refusal(503, "the replicas that were asked are gone", "server_error", "replicas_gone", {"retry-after": "5"})
+        return refusal(503, "all replicas that were tried are gone", "server_error", "replicas_gone", {"retry-after": "5"})
 
     def ask(self, call):
         method, path, headers, body, beginning = call
@@ -157,12 +157,12 @@ class Front:
             except (*GONE, BackPressureError, Cut) as error:
                 why = type(error).__name__
             except Differs:
-                why, left = "another replica's answer is a different one", 0
+                why, left = "another replica gives a different answer", 0
             if not left:
                 yield b"data: " + json.dumps(error_body(why, "server_error", "replicas_gone")).encode() + b"\n\n"
                 return
             left -= 1
-            LOG.warning("a replica is gone in the middle of an answer (%s), another one goes on", why)
+            LOG.warning("a replica is gone in the middle of an answer (%s); another one continues", why)
             try:
                 parts = self.ask(call)
                 status, _ = await anext(parts)

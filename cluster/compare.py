@@ -162,7 +162,7 @@ def totals(address, requests):
             return now
         last = now
         time.sleep(5)
-    raise RuntimeError("the replicas tell something else every time")
+    raise RuntimeError("the replicas' metrics change every time")
 
 
 def metrics(address):

@@ -129,7 +129,7 @@ fn check_an_offset_is_a_shift(form: Form) {
         &(form.rope)(&alone, &tables, 16),
         &row_5,
         0.0,
-        "it stands at position 16 both times, as a single new token does",
+        "its position is 16 both times, as for a single new token",
     );
     let all = tail(&(form.rope)(&x, &tables, 11));
     let what = format!(
@@ -141,7 +141,7 @@ fn check_an_offset_is_a_shift(form: Form) {
         &(form.rope)(&tail(&x), &tables, 15),
         &all,
         0.0,
-        "they stand at positions 15 and 16 both times",
+        "their positions are 15 and 16 both times",
     );
 }
 
@@ -208,7 +208,8 @@ fn check_any_shape(form: Form) {
     for shape in [&[12, 4, 8][..], &[3, 4, 4, 8], &[3, 2, 2, 4, 8], &[1, 3, 1, 4, 4, 8]] {
         let what = format!("{} of x {shape:?} at offset 7", form.name);
         let found = assert_accepts(&what, || (form.rope)(&reshape(&rows, shape), &tables, 7));
-        let property = "all axes but the last two are alike: each [L, D] turns by itself";
+        let property = "the axes before the last two don't matter: each [L, D] is rotated on its \
+                        own";
         assert_agrees(&what, &found, &reshape(&expected, shape), 0.0, property);
     }
 }

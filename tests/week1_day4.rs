@@ -119,7 +119,8 @@ fn task_1_rms_norm_of_any_shape() {
     let expected = norm.forward(&x).index_axis_move(Axis(0), 0);
     let row = x.index_axis_move(Axis(0), 0);
     let found = assert_accepts("RmsNorm of a single row [8]", || norm.forward(&row));
-    let property = "`...` stands for any axes, or none: a row alone is what it is among others";
+    let property = "`...` stands for any axes, or none: a row alone gives the same result as among \
+                    other rows";
     assert_agrees("RmsNorm of a single row [8]", &found, &expected, 1e-6, property);
     for shape in [&[0, 8][..], &[2, 0, 8]] {
         let what = format!("RmsNorm of x {shape:?}, in which there are no rows");
@@ -152,7 +153,9 @@ fn task_1_rms_norm_whatever_the_size() {
                 // 300 squares are added up.
                 assert!(
                     (found - expected).abs() <= 5e-5 * expected.abs(),
-                    "RmsNorm of x [{rows}, {width}], eps near {eps}, a mean square of {square:e}, at [{row}, {column}]: found {found:e}, expected {expected:e}\n  a row may be small, large, long or far down, and eps counts for all"
+                    "RmsNorm of x [{rows}, {width}], eps near {eps}, a mean square of {square:e}, \
+                     at [{row}, {column}]: found {found:e}, expected {expected:e}\n  eps applies \
+                     to every row: small, large, long or late"
                 );
             }
         }
@@ -241,7 +244,7 @@ fn task_2_silu_never_overflows() {
     for (x, y) in x.iter().zip(&y) {
         assert!(
             y.is_finite(),
-            "silu({x:?}) is {y:?}, where a finite number belongs (an f32 e^x is infinite for x \
+            "silu({x:?}): found {y:?}, expected a finite number (in f32, e^x is infinite for x \
              above 88)"
         );
     }

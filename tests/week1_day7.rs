@@ -59,8 +59,8 @@ fn check_each(case: &Case, name: &str, step: impl Fn(&mut [f32], f64)) {
     }
     if !changed && rows.len() > 1 {
         println!(
-            "not one logit was changed, whatever {name}: write to `logits` itself, for what \
-             happens to a copy of it is lost"
+            "not one logit was changed, whatever {name}: write to `logits` itself, for changes to \
+             a copy of it are lost"
         );
     }
     case.check_rows("output", &rows, &tensor(&[rows.len(), logits.len()], found));

@@ -57,8 +57,8 @@ fn calmly<T>(what: &str, action: impl FnOnce() -> T) -> T {
             panic.go_on();
         }
         panic!(
-            "{what}: this panicked: {}, at {}\n  bytes from a file are never to be trusted: what \
-             is wrong with them is an error to be returned",
+            "{what}: this panicked: {}, at {}\n  never trust the bytes of a file: if they are \
+             wrong, return an error",
             panic.message(),
             panic.place
         )
@@ -99,10 +99,9 @@ fn refused<'a, T: fmt::Debug>(
     read: impl FnOnce(&mut Reader<'a>) -> Result<T>,
 ) {
     match calmly(what, || read(&mut Reader::new(bytes, FILE))) {
-        Ok(value) => panic!(
-            "{what}: {value:?} was read, but this must be refused with a message that says {}",
-            parts.join(", ")
-        ),
+        Ok(value) => {
+            panic!("{what}: {value:?} was read, expected an error that says {}", parts.join(", "))
+        }
         Err(error) => assert_says(what, &error, parts),
     }
 }

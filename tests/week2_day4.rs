@@ -93,7 +93,7 @@ fn check_errors<const BYTES: usize>(
     let (good, lines): (Vec<_>, Vec<_>) = lines.unzip();
     assert!(
         good.into_iter().all(|good| good),
-        "too much is lost; expected at most 2 % more than llama.cpp loses\n  weights         \
+        "the error is too large; expected at most 2 % more than llama.cpp's\n  weights         \
          found  llama.cpp{}",
         lines.concat()
     );
@@ -122,18 +122,18 @@ fn is_nearest(stored: &str, i: usize, [x, back]: [f32; 2], scale: f32, ends: [f3
     let reached = x.clamp(ends[0].min(ends[1]), ends[0].max(ends[1]));
     let steps = (reached - back).abs() / scale.abs();
     let why = if steps > 1.5 {
-        "more than rounding can explain: look at signs, at the clamp, and in which byte and half \
-         the integer stands"
+        "more than rounding can explain: check the signs, the clamp, and the byte and half in \
+         which the integer is stored"
             .to_owned()
     } else {
         format!(
-            "the integers are to be the nearest, not cut off, and for {stored} as stored, after \
-             the rounding"
+            "round the integers to the nearest, don't cut them off, and compute them with {stored} \
+             as stored, after rounding"
         )
     };
     assert!(
         scale == 0.0 || steps <= 0.501,
-        "weight {i}: {x} came back as {back}, {steps:.3} steps away, where another integer is at \
+        "weight {i}: {x} came back as {back}, {steps:.3} steps away, but another integer is at \
          most half a step away\n  {why}"
     );
 }

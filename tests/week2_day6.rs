@@ -164,9 +164,9 @@ fn check_around_zeros(rung: Rung) {
             matmul(rung, &Team::new(1), &weight, x.with_int8(BLOCK), &mut out);
             assert!(
                 out == [15.0 * 32.0],
-                "16 blocks of Q8_0 with weights of 1 and activations of 2 · 0.5, but for block {zero} \
-                 of {}, which is all zeros: found {}, expected {}: zeros add nothing, and what stands \
-                 behind them counts",
+                "16 blocks of Q8_0 with weights of 1 and activations of 2 · 0.5, but for block \
+                 {zero} of {}, which is all zeros: found {}, expected {}: zeros add nothing, and \
+                 the blocks after them count",
                 if of_weights { "the weights" } else { "the activations" },
                 out[0],
                 15.0 * 32.0

@@ -320,8 +320,8 @@ fn run_with<C: EngineCache>(
         let runs: Vec<u64> = engine.running().iter().map(|sequence| sequence.id).collect();
         assert!(
             left.starts_with(&runs),
-            "{what}: after step {step}, {runs:?} run of {left:?}, which are not done; the youngest is \
-             the one to wait, and the first to come back"
+            "{what}: after step {step}, {runs:?} run of {left:?}, which are not done; the youngest \
+             must wait, and it is the first to come back"
         );
     }
     (came.preempted, came.rows) = (engine.counts().preempted, engine.counts().rows);

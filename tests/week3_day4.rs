@@ -205,7 +205,7 @@ impl KvCache for Tables {
     }
 
     fn write(&mut self, _: usize, _: usize, _: usize, _: &[f32], _: &[f32]) {
-        panic!("these pages are full: nobody writes into them")
+        panic!("these pages are full and must not be written")
     }
 
     fn runs(
@@ -230,11 +230,11 @@ impl KvCache for Tables {
     }
 
     fn advance(&mut self, _: usize, _: usize) {
-        panic!("these pages are full: nobody writes into them")
+        panic!("these pages are full and must not be written")
     }
 
     fn truncate(&mut self, _: usize, _: usize) {
-        panic!("these pages are full: nobody writes into them")
+        panic!("these pages are full and must not be written")
     }
 }
 

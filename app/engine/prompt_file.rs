@@ -89,7 +89,7 @@ impl PromptFile {
         }
         match save(&self.path, &encode(session.cache(), 0, prompt, self.key)) {
             Ok(()) => self.tokens = Some(prompt.to_vec()),
-            Err(error) => eprintln!("{error:#}; nothing is kept of the prompt"),
+            Err(error) => eprintln!("{error:#}; the prompt was not cached"),
         }
     }
 

@@ -268,7 +268,7 @@ pub(crate) fn quantize(
     let team = Team::new(request.threads.unwrap_or_else(|| {
         let open = if cfg!(feature = "reference") { None } else { Written::probe().threads };
         if let Some(task) = &open {
-            eprintln!("not written yet: {task}; one thread is used instead");
+            eprintln!("not written yet: {task}; using one thread instead");
         }
         if open.is_some() { 1 } else { physical_cores() }
     }));

@@ -109,8 +109,10 @@ fn loads(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
             }
         }
         let most = loads.iter().copied().max().unwrap_or(1).max(1);
-        let _ =
-            writeln!(out, "layer {layer}: tokens of each expert, and whose first choice it was");
+        let _ = writeln!(
+            out,
+            "layer {layer}: tokens of each expert, and how often it was the first choice"
+        );
         for (expert, (load, first)) in loads.iter().zip(&mut first).enumerate() {
             first.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
             let shown = first.iter().take(SHOWN).map(|(text, n)| format!("{text:?} {n}"));

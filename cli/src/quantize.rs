@@ -71,7 +71,7 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let Args { input: Located { path: input, .. }, output, .. } = args;
     ensure!(
         args.force || output.symlink_metadata().is_err(),
-        "{}: found something there; --force replaces a file",
+        "{}: already exists; --force replaces a file",
         output.display()
     );
     ensure!(!output.is_dir(), "{}: found a folder, expected the name of a file", output.display());

@@ -189,12 +189,12 @@ impl Args {
             .as_ref()
             .is_some_and(|key| key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()))
         {
-            return wrong("--api-key: expected one letter at least, of ASCII without spaces");
+            return wrong("--api-key: expected at least one ASCII character, without spaces");
         }
         let origin =
             |text: &String| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         if !self.cors.as_ref().is_none_or(origin) {
-            return wrong("--cors: expected an origin, as https://example.org, or *");
+            return wrong("--cors: expected an origin such as https://example.org, or *");
         }
         Ok(Settings {
             host: self.host.clone(),

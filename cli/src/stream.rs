@@ -137,7 +137,7 @@ pub(super) fn pack(solution: &Solution, args: &PackArgs) -> Result<ExitCode> {
     let output = &args.output;
     ensure!(
         args.force || output.symlink_metadata().is_err(),
-        "{}: found something there; --force replaces a file",
+        "{}: already exists; --force replaces a file",
         output.display()
     );
     ensure!(!output.is_dir(), "{}: found a folder, expected the name of a file", output.display());

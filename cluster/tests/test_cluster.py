@@ -157,7 +157,7 @@ def test_the_queue_asks_for_replicas(served, together):
         return post(address, "/v1/completions", completion(number, max_tokens=200))[0]
 
     assert set(together(ask, range(5000), threads=12)) == {200}
-    assert len(replicas()) == 2, "the queue was long, and nobody came"
+    assert len(replicas()) == 2, "the queue was long, but no replica was added"
 
 
 def test_more_than_can_wait_are_told_to_come_again(served, together):

@@ -136,19 +136,19 @@ impl Day {
     /// Twins are for different processors, and each names the other.
     fn check_twin(&self, task: &Task) -> Result<()> {
         let Some(architecture) = &task.architecture else {
-            ensure!(task.twin.is_none(), "a twin, but no architecture");
+            ensure!(task.twin.is_none(), "found a twin but no architecture");
             return Ok(());
         };
         ensure!(
             task.processor().is_some(),
             "found architecture {architecture:?}, which is unknown"
         );
-        let twin = task.twin.context("an architecture, but no twin for another one")?;
+        let twin = task.twin.context("found an architecture but no twin for another one")?;
         let twin = self.tasks.iter().find(|other| other.number == twin);
-        let twin = twin.context("its twin is no task of this day")?;
+        let twin = twin.context("its twin isn't a task of this day")?;
         ensure!(
             twin.twin == Some(task.number) && twin.architecture.is_some(),
-            "its twin, task {}, does not name it",
+            "its twin, task {}, does not name it as a twin",
             twin.number
         );
         ensure!(twin.architecture != task.architecture, "its twin is for the same architecture");
@@ -241,7 +241,7 @@ impl Curriculum {
         for (i, week) in curriculum.weeks.iter().enumerate() {
             ensure!(
                 week.number == i + 1,
-                "{PATH}: week {} stands where week {} belongs",
+                "{PATH}: found week {}, expected week {}",
                 week.number,
                 i + 1
             );
@@ -249,15 +249,11 @@ impl Curriculum {
                 let expected = format!("week{}-day{}", week.number, j + 1);
                 ensure!(
                     day.feature == expected,
-                    "{PATH}: feature {} stands where {expected} belongs",
+                    "{PATH}: found feature {}, expected {expected}",
                     day.feature
                 );
                 for (k, (id, task)) in day.tasks().enumerate() {
-                    ensure!(
-                        task.number == k + 1,
-                        "{PATH}: {id} stands where task {} belongs",
-                        k + 1
-                    );
+                    ensure!(task.number == k + 1, "{PATH}: found {id}, expected task {}", k + 1);
                     let folder = format!("src/week{}/", week.number);
                     ensure!(
                         task.file.starts_with(&folder),
@@ -339,7 +335,7 @@ mod tests {
     fn numbers_must_follow_one_another() {
         let text = include_str!("../curriculum.toml").replacen("number = 2", "number = 3", 1);
         let error = Curriculum::parse(&text).unwrap_err().to_string();
-        assert!(error.contains("week1-day1 task 3 stands where task 2 belongs"), "{error}");
+        assert!(error.contains("found week1-day1 task 3, expected task 2"), "{error}");
     }
 
     #[test]
@@ -348,7 +344,7 @@ mod tests {
         let error = Curriculum::parse(&text.replacen("week1-day2", "week1-day1", 1))
             .unwrap_err()
             .to_string();
-        assert!(error.contains("feature week1-day1 stands where week1-day2 belongs"), "{error}");
+        assert!(error.contains("found feature week1-day1, expected week1-day2"), "{error}");
         assert!(Curriculum::parse(&text.replacen("week1-day7", "week2-day7", 1)).is_err());
         assert!(Curriculum::parse(&text.replacen("week1-day7", "week1-day8", 1)).is_err());
     }
@@ -357,9 +353,9 @@ mod tests {
     fn twins_name_each_other_and_the_one_for_here_is_offered_first() {
         let text = include_str!("../curriculum.toml");
         for (from, to, expected) in [
-            ("twin = 4", "twin = 5", "its twin, task 5, does not name it"),
-            ("twin = 4", "twin = 9", "its twin is no task of this day"),
-            ("twin = 4\n", "", "an architecture, but no twin for another one"),
+            ("twin = 4", "twin = 5", "its twin, task 5, does not name it as a twin"),
+            ("twin = 4", "twin = 9", "its twin isn't a task of this day"),
+            ("twin = 4\n", "", "found an architecture but no twin for another one"),
             ("\"aarch64\"", "\"x86_64\"", "its twin is for the same architecture"),
             ("\"aarch64\"", "\"mips\"", "found architecture \"mips\", which is unknown"),
         ] {

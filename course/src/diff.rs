@@ -38,8 +38,8 @@ pub(crate) fn diff(root: &Path, curriculum: &Curriculum, words: &Words, spoil: b
         let typed = format!("{} {}", day.feature, id.task);
         ensure!(
             why.is_none(),
-            "{id}: {}; the reference is shown once they pass, or with `cargo course diff {typed} \
-             --spoil`",
+            "{id}: {}; the reference is shown once the tests pass, or with `cargo course diff \
+             {typed} --spoil`",
             why.unwrap_or_default()
         );
     }

@@ -24,7 +24,7 @@ pub fn repository_root() -> Result<PathBuf> {
     match here.ancestors().find(|folder| folder.join(curriculum::PATH).is_file()) {
         Some(root) => Ok(root.to_owned()),
         None => bail!(
-            "{} lies in no folder above {}: run this inside the course's repository",
+            "found no {} in or above {}: run this inside the course's repository",
             curriculum::PATH,
             here.display()
         ),
@@ -127,7 +127,7 @@ impl Recovery {
     /// Prints the folder of the replaced files, if any were kept.
     pub fn print(&self) {
         if let Some(folder) = &self.folder {
-            println!("What stood there before is kept in {}.", folder.display());
+            println!("The old version is kept in {}.", folder.display());
         }
     }
 
@@ -154,7 +154,7 @@ impl Recovery {
                 }
             }
         };
-        let folder = make().with_context(|| format!("{} cannot be made", all.display()))?;
+        let folder = make().with_context(|| format!("{} cannot be created", all.display()))?;
         self.folder = Some(folder.clone());
         Ok(folder)
     }

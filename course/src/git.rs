@@ -90,8 +90,7 @@ pub(crate) fn fetch(root: &Path) -> Result<(String, String)> {
         .into_iter()
         .find(|name| remotes.lines().any(|remote| remote == *name));
     let remote = remote.context(
-        "there is no remote named upstream or origin; name a folder or a git ref with the newer \
-         course",
+        "found no remote named upstream or origin; give a folder or a git ref of the newer course",
     )?;
     println!("Fetching {remote} …");
     git(root, &["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", remote, "HEAD"])?;
@@ -116,11 +115,11 @@ pub(crate) fn hashes(root: &Path, commit: &str) -> Result<BTreeMap<String, Strin
     for entry in listed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
         let entry = str::from_utf8(entry).ok().context("a file's name is not UTF-8")?;
         let (about, path) =
-            entry.split_once('\t').context("`git ls-tree` printed something unknown")?;
+            entry.split_once('\t').context("`git ls-tree` printed an unexpected line")?;
         let words: Vec<&str> = about.split(' ').collect();
         ensure!(
             words.len() == 3 && words[0].starts_with("100"),
-            "{path} is no plain file in {commit}"
+            "{path} is not a regular file in {commit}"
         );
         files.insert(path.to_owned(), words[2].to_owned());
     }
@@ -136,11 +135,11 @@ pub(crate) fn files(root: &Path, commit: &str) -> Result<BTreeMap<String, Vec<u8
         .spawn()?;
     let asked: Vec<String> =
         hashes.values().cloned().collect::<BTreeSet<_>>().into_iter().collect();
-    let mut input = child.stdin.take().context("git has no input")?;
+    let mut input = child.stdin.take().context("git has no standard input")?;
     let lines = asked.iter().map(|hash| format!("{hash}\n")).collect::<String>();
     // Both pipes are finite: what is asked must not wait for what is answered.
     let asking = thread::spawn(move || input.write_all(lines.as_bytes()));
-    let output = child.wait_with_output().context("git was lost")?;
+    let output = child.wait_with_output().context("cannot wait for git to end")?;
     ensure!(
         output.status.success() && asking.join().is_ok_and(|asked| asked.is_ok()),
         "`git cat-file` failed"

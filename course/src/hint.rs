@@ -45,7 +45,7 @@ pub(crate) fn print(
     let asked = words.task(curriculum, status.day())?;
     let current = || status.current().map(|task| (task.day, task.id.clone(), task.task));
     let Some((day, id, _)) = asked.or_else(current) else {
-        println!("Nothing is open. The hints of a task: cargo course hint week1-day1 1");
+        println!("No task is open. To see a task's hints: cargo course hint week1-day1 1");
         return Ok(());
     };
     let (text, more) = next(root, day, &id, level)?;
@@ -76,7 +76,7 @@ pub(crate) fn next(
     let mut text = format!("{id}, hint {level} of {HINTS}\n\n{hint}\n\n");
     if level > 1 {
         let again = format!("cargo course hint {} {} --level {}", id.feature, id.task, level - 1);
-        text += &format!("The one before: {again}\n");
+        text += &format!("The previous one: {again}\n");
     }
     if level == HINTS {
         text += &format!("That was the last one. The chapter: {}\n", day.chapter);
@@ -203,7 +203,7 @@ mod tests {
         let next = |level| next(root.path(), day, &id, level).unwrap();
         let first = "week1-day1 task 1, hint 1 of 3\n\na\n\n";
         let before =
-            |n: u8| format!("The one before: cargo course hint week1-day1 1 --level {n}\n");
+            |n: u8| format!("The previous one: cargo course hint week1-day1 1 --level {n}\n");
         let second = format!("week1-day1 task 1, hint 2 of 3\n\nb\nb\n\n{}", before(1));
         let third = format!(
             "week1-day1 task 1, hint 3 of 3\n\nc\n\n{}That was the last one. The chapter: \

@@ -72,7 +72,7 @@ impl Report {
         };
         self.stopped_by = task_of_test(&name);
         let words = if overflow.is_some() {
-            "the stack overflowed\n  diagnosis A function calls itself without end, or too often.\n"
+            "the stack overflowed\n  diagnosis A function calls itself endlessly or too deeply.\n"
                 .to_owned()
         } else {
             // Cargo's line: `process didn't exit successfully: `PROGRAM` (signal: 6, SIGABRT: …)`.

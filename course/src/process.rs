@@ -83,7 +83,7 @@ pub fn run(command: &mut Command, mut each: impl FnMut(&str)) -> Result<Finished
             text.push('\n');
         }
     }
-    let status = child.wait().context("the end of a program was lost")?;
+    let status = child.wait().context("cannot wait for a program to end")?;
     Ok(Finished { status, text, output, duration: start.elapsed() })
 }
 

@@ -93,7 +93,7 @@ impl Run {
         let verdict = json::text(run, "verdict")?;
         let at = json::text(run, "at")?;
         humantime::parse_rfc3339(at)
-            .with_context(|| format!("found at {at:?}, expected a time in UTC"))?;
+            .with_context(|| format!("field at: found {at:?}, expected a time in UTC"))?;
         Ok(Self {
             verdict: Verdict::named(verdict)
                 .with_context(|| format!("found {verdict:?}, expected a verdict"))?,
@@ -181,7 +181,7 @@ impl Record {
                 Ok(folder) => format!("it is kept in {}", folder.display()),
                 Err(error) => format!("{error:#}"),
             };
-            eprintln!("note: {PATH} cannot be read and counts as empty ({error:#}); {kept}");
+            eprintln!("note: {PATH} cannot be read, so it is treated as empty ({error:#}); {kept}");
             Self::default()
         })
     }

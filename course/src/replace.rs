@@ -49,7 +49,10 @@ fn replace_one(root: &Path, Replacement { path, old, new, .. }: &Replacement) ->
     if now == *new {
         return Ok(());
     }
-    ensure!(now == *old, "{path} was changed while this command ran; it stays, run this again");
+    ensure!(
+        now == *old,
+        "{path} changed while this command ran; it was left alone, so run this again"
+    );
     let Some(new) = new else {
         fs::remove_file(&place).with_context(|| format!("{path} cannot be removed"))?;
         // Fails at the first folder that holds something else.
@@ -142,8 +145,9 @@ mod tests {
             let (root, files) = planned();
             write(root.path(), path, "mine");
             let error = replace(root.path(), &mut Recovery::new(root.path()), &files);
-            let expected =
-                format!("{path} was changed while this command ran; it stays, run this again");
+            let expected = format!(
+                "{path} changed while this command ran; it was left alone, so run this again"
+            );
             assert_eq!(error.unwrap_err().to_string(), expected);
             assert_eq!(text(root.path(), path), Some("mine".into()));
         }

@@ -251,7 +251,7 @@ impl<'a> Results<'a> {
             } else {
                 (format!("{} more tests", stubs.len()), "stop")
             };
-            text += &format!("\n{number} {verb} at what is not started.\n");
+            text += &format!("\n{number} {verb} at a task that you haven't started.\n");
         }
         text
     }

@@ -32,15 +32,17 @@ impl Words {
         let words: Vec<&str> = self.0.iter().map(String::as_str).filter(|w| *w != "task").collect();
         Ok(Some(match words[..] {
             [] => {
-                ensure!(self.0.is_empty(), "`task` which? Name it as in: week1-day2 3");
+                ensure!(self.0.is_empty(), "which task? Name it like this: week1-day2 3");
                 return Ok(None);
             }
             [one] => first(curriculum, here, one)?,
             [first_word, second] => match first(curriculum, here, first_word)? {
                 Selection::Day(day) => task_of(day, second)?,
-                _ => bail!("{first_word} {second}: expected a day and a task, as in: week1-day2 3"),
+                _ => bail!(
+                    "{first_word} {second}: expected a day and a task, for example week1-day2 3"
+                ),
             },
-            _ => bail!("expected a day and a task, as in: week1-day2 3"),
+            _ => bail!("expected a day and a task, for example week1-day2 3"),
         }))
     }
 
@@ -58,10 +60,13 @@ impl Words {
             Some(Selection::Task(day, id, task)) => Ok(Some((day, id, task))),
             Some(Selection::Day(day)) => {
                 let tasks = day.tasks.len();
-                bail!("which task of {0}? It has 1 to {tasks}, as in: {0} 1", day.feature)
+                bail!(
+                    "which task of {0}? It has tasks 1 to {tasks}; for example: {0} 1",
+                    day.feature
+                )
             }
             Some(Selection::Week(week)) => bail!(
-                "which task of week {}? Name it as in: week{}-day1 1",
+                "which task of week {}? Name it like this: week{}-day1 1",
                 week.number,
                 week.number
             ),
@@ -121,13 +126,13 @@ fn first<'a>(
         (Some(last), false) => {
             found.push(last);
             let places: Vec<String> = found.iter().map(Selection::typed).collect();
-            bail!("more than one task has a {word}: {}", places.join(", "))
+            bail!("more than one task has a function {word}: {}", places.join(", "))
         }
         (None, _) => {
             let days: Vec<&str> = curriculum.days().map(|day| day.feature.as_str()).collect();
             bail!(
-                "there is no day, task or function {word:?}; name a day ({}), a task of it \
-                 (week1-day2 3), or a function that you write",
+                "there is no day, task or function {word:?}; name a day ({}), a task (week1-day2 \
+                 3), or a function that you write",
                 days.join(", ")
             )
         }
@@ -202,7 +207,7 @@ mod tests {
             ("7", "week1-day2 has no task 7"),
             ("day7", "there is no day \"week1-day7\""),
             ("week1 2", "expected a day and a task"),
-            ("task", "`task` which?"),
+            ("task", "which task?"),
             ("a b c", "expected a day and a task"),
         ] {
             let error = asked(words).unwrap_err().to_string();
@@ -211,6 +216,9 @@ mod tests {
         let curriculum = curriculum();
         let words = Words(vec!["day1".to_owned()]);
         let error = words.task(&curriculum, curriculum.days().next()).unwrap_err().to_string();
-        assert_eq!(error, "which task of week1-day1? It has 1 to 2, as in: week1-day1 1");
+        assert_eq!(
+            error,
+            "which task of week1-day1? It has tasks 1 to 2; for example: week1-day1 1"
+        );
     }
 }

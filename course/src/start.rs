@@ -40,13 +40,13 @@ pub(crate) fn start(root: &Path, curriculum: &Curriculum) -> Result<()> {
     ensure!(status.success(), "the engine failed; try `cargo run {}`", STORY.join(" "));
 
     println!(
-        "\nBy the end of week 1 yours writes like this. Red tests are the beginning: every task \
-         fails by its own message.\n"
+        "\nBy the end of week 1, yours will write like this. Red tests are where you start: every \
+         task fails with its own message.\n"
     );
     status::print_next(root, curriculum, &Words(Vec::new()))?;
     println!(
-        "\nNew to ndarray? book/src/week1/arrays.md first, ten minutes. `cargo course` shows where \
-         you stand."
+        "\nNew to ndarray? Read book/src/week1/arrays.md first (ten minutes). `cargo course` shows \
+         where you stand."
     );
     Ok(())
 }

@@ -126,8 +126,8 @@ pub fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Generated>>
         Ok(Generated { path, template, stub, current, raw })
     };
     let templates = templates(reference, curriculum).context(
-        "reference/ does not fit course/curriculum.toml (if an update was interrupted, run `cargo \
-         course update` again)",
+        "reference/ does not match course/curriculum.toml (if an update was interrupted, run \
+         `cargo course update` again)",
     )?;
     templates.into_iter().map(file).collect()
 }
@@ -263,21 +263,18 @@ pub fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
             drift.push(format!("{path}: its list of tasks is out of date"));
         }
         if file.template.regions().next().is_none() && !file.path.ends_with("/mod.rs") {
-            drift.push(format!("{}: no task is in it; move it to provided/", file.path));
+            drift.push(format!("{}: it contains no task; move it to provided/", file.path));
         }
     }
     for path in files_of(root, "src")? {
         if !files.iter().any(|file| file.path == path) {
-            drift.push(format!("{path}: no such file in reference/src; it is built by nothing"));
+            drift.push(format!("{path}: no such file in reference/src, so nothing builds it"));
         }
     }
     if drift.is_empty() {
         return Ok(checked);
     }
-    bail!(
-        "src/ differs from reference/ (`cargo course stubs` writes it anew):\n{}",
-        drift.join("\n")
-    )
+    bail!("src/ differs from reference/ (`cargo course stubs` rewrites it):\n{}", drift.join("\n"))
 }
 
 fn first_difference(path: &str, found: &str, expected: &str) -> String {

@@ -89,11 +89,14 @@ impl Template {
                         bail!("{}: a helper region inside the function {function}", place())
                     }
                     None if !helper => {
-                        bail!("{}: this region is inside no function; is it a `(helper)`?", place())
+                        bail!(
+                            "{}: this region isn't inside a function; is it a `(helper)`?",
+                            place()
+                        )
                     }
                     None => ensure!(
                         indentation(line) == 0,
-                        "{}: a helper stands at item level, outside every impl",
+                        "{}: a helper must be at item level, outside any impl",
                         place()
                     ),
                     _ => {}
@@ -146,7 +149,7 @@ impl Template {
             if let Some(earlier) = twice {
                 let function = region.function.as_deref().unwrap_or_default();
                 bail!(
-                    "{path}:{}: {function} has a region already, at line {}",
+                    "{path}:{}: {function} already has a region, at line {}",
                     region.line,
                     earlier.line
                 );
@@ -418,11 +421,11 @@ impl Two {
                 "fn deux",
                 "a.rs:20: the curriculum does not list Two::deux for week1-day1 task 2",
             ),
-            (" (helper)", "", "a.rs:10: this region is inside no function"),
+            (" (helper)", "", "a.rs:10: this region isn't inside a function"),
             (
                 "// SOLUTION week1-day1 task 1 (h",
                 "    // SOLUTION week1-day1 task 1 (h",
-                "a.rs:10: a helper stands at item level",
+                "a.rs:10: a helper must be at item level",
             ),
             (
                 "day1 task 2",
@@ -433,7 +436,7 @@ impl Two {
                 "        // END SOLUTION",
                 "        // END SOLUTION\n        // SOLUTION week1-day1 task 2\n        // END \
                  SOLUTION",
-                "has a region already",
+                "already has a region",
             ),
         ] {
             let error = error(from, to);

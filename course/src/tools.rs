@@ -39,7 +39,7 @@ pub(crate) fn help() -> String {
 /// If there is no such command, or the tools do not build.
 pub(crate) fn run(root: &Path, name: &str, arguments: &[OsString]) -> Result<ExitCode> {
     if !TOOLS.iter().any(|(tool, _)| *tool == name) {
-        bail!("there is no command {name:?}; `cargo course --help` lists what there is");
+        bail!("there is no command {name:?}; `cargo course --help` lists the commands");
     }
     let words: Vec<OsString> = [name.into()].into_iter().chain(arguments.iter().cloned()).collect();
     become_program(root, progress::Build::of("the tools", &TOOLS_BUILD), &words)
@@ -61,7 +61,7 @@ pub(crate) fn book(root: &Path, arguments: &[OsString]) -> Result<ExitCode> {
     match web_engine(root) {
         Ok(folder) => arguments.extend(["--engine".into(), folder.into()]),
         Err(why) => {
-            eprintln!("The book's pages get pictures in place of a running engine: {why:#}");
+            eprintln!("The book's pages show pictures instead of a running engine: {why:#}");
         }
     }
     become_program(root, progress::Build::of("the book's builder", &BOOK_BUILD), &arguments)
@@ -77,7 +77,7 @@ const WEB_PACK: &str = "run --quiet --package tiny-llm-web --features pack --bin
 /// Makes what the book's pages fetch; returns its folder.
 fn web_engine(root: &Path) -> Result<PathBuf> {
     let compiler = Compiler::find(WEB).with_context(|| {
-        format!("there is no compiler for it; missing: {}", Compiler::missing(WEB))
+        format!("it cannot be compiled here; missing: {}", Compiler::missing(WEB))
     })?;
     let target = process::target(root);
     let (folder, module) =
@@ -108,7 +108,7 @@ pub(crate) fn engine(root: &Path, build: &[&str], arguments: &[OsString]) -> Res
     if let Some(time) = estimate {
         eprintln!(
             "The engine is built once: {} (estimated from a quick measurement of this machine). \
-             Later, only what you have changed.",
+             Later builds compile only what you have changed.",
             estimate::words(time)
         );
     }

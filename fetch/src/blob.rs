@@ -49,7 +49,7 @@ pub(crate) fn download(hub: &Hub, store: &Store, remote: &Remote, show: &Show) -
     let mut found = part.take_hash();
     if found != remote.hash && resumed {
         // Its beginning may be spoilt: a disk was full, or a machine went off.
-        progress.note("the hash is wrong: once more from the first byte");
+        progress.note("the hash is wrong: downloading again from the first byte");
         part.restart()?;
         part.complete(&mut progress)?;
         found = part.take_hash();
@@ -175,7 +175,7 @@ impl Part<'_> {
                     }
                     progress.at(*have);
                     if full.send((block, length)).is_err() {
-                        return Err(Failure::Final(anyhow!("the thread that hashes has ended")));
+                        return Err(Failure::Final(anyhow!("the hashing thread has ended")));
                     }
                 }
                 Ok(())

@@ -91,6 +91,6 @@ pub(crate) fn lost(error: ureq::Error, host: &str) -> Failure {
         ureq::Error::ConnectionFailed => {
             Failure::Offline(anyhow!("{host}: cannot be reached: {error}"))
         }
-        other => Failure::Final(anyhow!("{host}: not the answer of a hub: {other}")),
+        other => Failure::Final(anyhow!("{host}: unexpected answer: {other}")),
     }
 }

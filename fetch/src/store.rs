@@ -92,7 +92,10 @@ impl Store {
             match file.try_lock() {
                 Ok(()) => (),
                 Err(TryLockError::WouldBlock) => {
-                    show.note(&format!("{}: another process downloads it: waiting", remote.file));
+                    show.note(&format!(
+                        "{}: another process is downloading it: waiting",
+                        remote.file
+                    ));
                     file.lock().map_err(wrong)?;
                 }
                 Err(TryLockError::Error(e)) => return Err(wrong(e)),
@@ -201,7 +204,7 @@ fn is_named(file: &File) -> bool {
 }
 
 fn create_folder(path: &Path) -> Result<()> {
-    fs::create_dir_all(path).with_context(|| format!("{}: cannot be made", path.display()))
+    fs::create_dir_all(path).with_context(|| format!("{}: cannot be created", path.display()))
 }
 
 #[cfg(test)]

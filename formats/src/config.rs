@@ -158,7 +158,7 @@ impl ModelConfig {
         if head_dim % 2 != 0 {
             return f.wrong(
                 "head_dim",
-                &format!("an even number, because RoPE turns pairs; it is {head_dim}"),
+                &format!("an even number, because RoPE rotates pairs; it is {head_dim}"),
             );
         }
         if n_heads.saturating_mul(head_dim) > MAX_SIZE as usize {

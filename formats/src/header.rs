@@ -86,7 +86,8 @@ fn place(info: &Value, length: usize) -> Result<Place> {
     let dtype = field("dtype")?.as_str().context("dtype: expected a text")?.to_owned();
     let (shape, offsets) = (sizes("shape")?, sizes("data_offsets")?);
     let [start, end] = offsets[..] else { bail!("data_offsets: found {offsets:?}, expected two") };
-    let bits = bits(&dtype).with_context(|| format!("dtype: found {dtype:?}, which is no type"))?;
+    let bits = bits(&dtype)
+        .with_context(|| format!("dtype: found {dtype:?}, expected a safetensors type"))?;
     let bits = shape.iter().try_fold(bits, |bits: usize, &n| bits.checked_mul(n));
     let room = end.checked_sub(start);
     ensure!(
@@ -126,7 +127,8 @@ fn no_gaps(tensors: &BTreeMap<String, Place>, values: Range<usize>) -> Result<()
     for (bytes, name) in places {
         ensure!(
             bytes.start == end,
-            "tensor {name}: found its values at {}, expected them at {}, behind those before",
+            "tensor {name}: found its values at {}, expected them at {}, after the previous \
+             tensor's",
             bytes.start - values.start,
             end - values.start
         );
@@ -134,7 +136,7 @@ fn no_gaps(tensors: &BTreeMap<String, Place>, values: Range<usize>) -> Result<()
     }
     ensure!(
         end == values.end,
-        "found {} bytes of values, expected {} by the header",
+        "found {} bytes of values, expected {} as in the header",
         values.len(),
         end - values.start
     );

@@ -82,9 +82,8 @@ fn resolved(target: &Path) -> Result<PathBuf> {
     let Ok(found) = fs::symlink_metadata(target) else { return Ok(target.to_owned()) };
     let name = target.display();
     let path = if found.is_symlink() {
-        fs::canonicalize(target).map_err(|e| {
-            anyhow!("{name}: found a link that leads nowhere ({e}), expected a file")
-        })?
+        fs::canonicalize(target)
+            .map_err(|e| anyhow!("{name}: found a broken link ({e}), expected a file"))?
     } else {
         target.to_owned()
     };

@@ -328,8 +328,8 @@ pub fn resting_on<T>(parts: &[&Part], test: impl FnOnce() -> T) -> T {
     let Some(part) = parts.iter().find(is_red) else { panic.go_on() };
     let (day, number) = part.task.split_once(" task ").unwrap_or((part.task, ""));
     panic!(
-        "{} ({}) is red, and this rests on it: make its tests green first\n  cargo course test \
-         {day} {number}",
+        "{} ({}) is red, and this test depends on it: make its tests green first\n  cargo course \
+         test {day} {number}",
         part.task, part.what
     )
 }

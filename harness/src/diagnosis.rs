@@ -293,8 +293,8 @@ fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option
     if let Some((count, rows)) = places(&|x, y| x.is_nan() && !y.is_nan()) {
         let lead = match nan {
             Some(nan) if nan.is_it(found) => format!(": {}", nan.comes_of),
-            _ if count == n => ": one early on is enough for that, so follow the numbers from \
-                                   the input on, to the first that is none."
+            _ if count == n => ": one early NaN is enough. Follow the numbers from the input to \
+                                the first NaN."
                 .to_owned(),
             _ => format!("{rows}."),
         };
@@ -437,9 +437,9 @@ fn elsewhere(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<
     let width = *expected.shape().last()?;
     let by_row = width > 1 && x.chunks(width).zip(y.chunks(width)).all(|(x, y)| same_set(x, y));
     Some(if by_row {
-        "Each row holds the right numbers, in another order.".to_owned()
+        "Each row holds the right numbers in the wrong order.".to_owned()
     } else {
-        "These are the right numbers in other places: look at the reshapes and the order of axes."
+        "These are the right numbers in the wrong places: check the reshapes and the order of axes."
             .to_owned()
     })
 }

@@ -32,7 +32,7 @@ pub fn assert_refused<T: Debug, E: Display>(
             let text = format!("{error:#}");
             let missing = parts.iter().find(|part| !text.contains(*part));
             if let Some(part) = missing.copied().or(text.contains('\n').then_some("one line")) {
-                panic!("{what}: the message should have {part:?}, but it says\n  {text}");
+                panic!("{what}: the message should contain {part:?}, but it says\n  {text}");
             }
         }
     }
@@ -76,12 +76,11 @@ pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]
         (expected, of_expected, of_found, "was expected"),
     ] {
         for part in parts {
-            let place = if says(other, part) { ", but says it in the other half" } else { "" };
+            let place = if says(other, part) { ", but names it in the other half" } else { "" };
             assert!(
                 says(half, part),
-                "{what}: the message must say {part:?} of what {name}{place}\n  message  \
-                 {message:?}\n  first what was found, then what was expected: whoever reads it \
-                 looks for the one and changes the other"
+                "{what}: the message must name {part:?} as what {name}{place}\n  message  \
+                 {message:?}\n  name what was found first, then what was expected"
             );
         }
     }
@@ -115,8 +114,8 @@ pub fn assert_not_exchanged(what: &str, message: &str, [a, b]: [(&str, usize); 2
     };
     assert!(
         !(of(a.1) == Some(b.0) && of(b.1) == Some(a.0)),
-        "{what}: the message tells the two numbers the wrong way round: the {} is {}, the {} is \
-         {}\n  message  {message:?}",
+        "{what}: the message swaps the two numbers: the {} is {}, the {} is {}\n  message  \
+         {message:?}",
         a.0,
         a.1,
         b.0,

@@ -110,20 +110,21 @@ fn message(payload: &(dyn Any + Send)) -> &str {
 pub(crate) fn meaning(message: &str) -> Option<&'static str> {
     Some(match message {
         "attempt to add with overflow" | "attempt to multiply with overflow" => {
-            "A whole number grew too large for its type: take a wider one before the operation, as \
-             i32::from(x) or i64::from(x) does; where it may be as large as can be, compare without \
-             adding, or use `checked_add` and `checked_mul`."
+            "An integer overflowed its type. Convert to a wider type before the operation, with \
+             i32::from(x) or i64::from(x). If the value may be as large as its type allows, \
+             compare without adding, or use `checked_add` and `checked_mul`."
         }
         "attempt to subtract with overflow" => {
-            "A difference fell below the least number of its type, which in one without a sign is \
-             0: compare first, or subtract in a type with a sign that is wide enough."
+            "A difference fell below the smallest value of its type, which is 0 for an unsigned \
+             type. Compare first, or subtract in a signed type that is wide enough."
         }
         "attempt to shift left with overflow" | "attempt to shift right with overflow" => {
-            "A number was shifted by as many bits as its type has, or more: take a wider type \
-             first, as u32::from(x) does."
+            "A number was shifted by at least as many bits as its type has. Convert to a wider \
+             type first, with u32::from(x)."
         }
         "attempt to negate with overflow" => {
-            "The least number of a type has no counterpart above 0: take a wider type first."
+            "The smallest value of a signed type has no positive counterpart. Convert to a wider \
+             type first."
         }
         _ => return None,
     })

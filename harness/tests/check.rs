@@ -250,7 +250,8 @@ fn a_part_that_is_red_is_said_first() {
     };
     assert_eq!(said(&[&right]), "the whole is wrong");
     assert!(
-        said(&[&right, &wrong]).starts_with("week1-day1 task 1 (wrong) is red, and this rests")
+        said(&[&right, &wrong])
+            .starts_with("week1-day1 task 1 (wrong) is red, and this test depends")
     );
 }
 

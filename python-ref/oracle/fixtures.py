@@ -179,7 +179,7 @@ class Fixtures:
         text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
         text += b" " * (-len(text) % 8)
         file = struct.pack("<Q", len(text)) + text + data
-        assert len(file) <= MAX_BYTES, f"{self.name}: {len(file)} bytes of fixtures, more than {MAX_BYTES}"
+        assert len(file) <= MAX_BYTES, f"{self.name}: found {len(file)} bytes of fixtures, expected at most {MAX_BYTES}"
         return file
 
     def path(self):

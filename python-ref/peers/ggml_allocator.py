@@ -133,10 +133,10 @@ def ggml_bytes(dot, silu_alone=False):
             case "wanted":
                 made[number] = ggml.call("get_rows", x[0], ggml.there(I32, ne[1]))
             case _:
-                raise SystemExit(f"{op}: found no operation of ggml's for it")
+                raise SystemExit(f"{op}: ggml has no operation for it")
         if number in made:
             found = list(made[number].contents.ne)
-            assert found == ne, f"node {number} ({op}): ggml's has sizes {found}, ours {ne}"
+            assert found == ne, f"node {number} ({op}): ggml has sizes {found}, ours has {ne}"
     return ggml.needs(made[number])
 
 

@@ -62,10 +62,10 @@ REFUSED = [
     (lambda: streaming.attend_streaming(ones((17, 8)), RUNS, 1.0), "q", "17", "at most 16"),
     (lambda: streaming.attend_streaming(ones((2, 300)), [(ones((1, 300)),) * 2], 1.0), "q", "300", "at most 256"),
     (lambda: streaming.attend_streaming(ones((2, 4)), RUNS, 1.0), "keys of runs", "[3, 8]", "D = 4, as in q"),
-    (lambda: streaming.attend_streaming(ones((2, 8)), [], 1.0), "runs", "none", "one at least"),
+    (lambda: streaming.attend_streaming(ones((2, 8)), [], 1.0), "runs", "none", "at least one"),
     (lambda: kernels.matmul("naive", "Q8_0", [bytes(33)], ones((1, 32))), "bytes", "33 bytes in row 0", "34"),
     (lambda: kernels.matmul("naive", "Q8_0", [bytes(34)], ones((1, 33))), "x", "33", "multiple of 32"),
-    (lambda: kernels.matmul("naive", "Q8_0", [], ones((1, 32))), "bytes", "no row", "one at least"),
+    (lambda: kernels.matmul("naive", "Q8_0", [], ones((1, 32))), "bytes", "no row", "at least one"),
     (lambda: kernels.matmul("naive", "Q8_0", [bytes(34)], ones((1, 32)), 100_000), "threads", "100000", "less than 257"),
     (lambda: kernels.quantize("naive", np.full((1, 32), np.nan), 32), "x", "NaN at [0, 0]", "finite"),
     (lambda: W2.input.quantize_activations(ones(32), 16), "per_scale", "16", "32 or 256"),
@@ -157,7 +157,7 @@ def test_refusals_odd_calls(script, seed, calls):
     command = [sys.executable, Path(__file__).with_name(script), "--seed", str(seed), "--calls", str(calls)]
     finished = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     last = finished.stderr.rstrip().rpartition("\n")[2]
-    assert finished.stdout, f"the process ended with {finished.returncode} in {last}"
+    assert finished.stdout, f"the process exited with {finished.returncode} in {last}"
     *wrong, counts = finished.stdout.strip().split("\n")
     assert finished.returncode == 0 and not wrong, "\n".join(wrong)
     counts = json.loads(counts)

@@ -141,7 +141,7 @@ REFUSED = [
     (lambda gpu: gpu.mat_vec("Q8_0", BLOCKS, ones((1, 33))), "x", "33", "multiple of 32"),
     (lambda gpu: gpu.mat_vec("Q8_0", [bytes(33)], ones((1, 32))), "bytes", "33 bytes in row 0", "34"),
     (lambda gpu: gpu.mat_vec("Q4_0", BLOCKS, ones((1, 32))), "bytes", "34 bytes in row 0", "18"),
-    (lambda gpu: gpu.mat_vec("Q8_0", [], ones((1, 32))), "bytes", "no row", "one at least"),
+    (lambda gpu: gpu.mat_vec("Q8_0", [], ones((1, 32))), "bytes", "no row", "at least one"),
     (lambda gpu: gpu.mat_vec("Q6_K", BLOCKS, ones((1, 256))), "tensor_type", "Q6_K", "Q4_0"),
     (lambda gpu: gpu.mat_mat("Q8_0", BLOCKS, ones(32)), "x", "[32]", "[columns, k]"),
     (lambda gpu: gpu.mat_mat("Q8_0", BLOCKS, ones((2, 64))), "bytes", "34 bytes in row 0", "68"),

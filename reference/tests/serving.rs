@@ -222,7 +222,7 @@ fn drafts_give_way_to_requests() {
             let engine = engine(&model, InParts::new(cache), 1, Some(24)).with_drafts(ahead);
             let (found, engine) = answers(engine, &what);
             assert_eq!(found, expected, "{what}");
-            assert!(engine.counts().preempted > 0, "{what}: nobody had to wait again");
+            assert!(engine.counts().preempted > 0, "{what}: no request had to wait again");
         }
     }
 }

@@ -138,7 +138,7 @@ impl<'de> Visitor<'de> for Reader {
         let mut seen = std::collections::HashSet::new();
         while let Some((key, value)) = from.next_entry::<String, Json>()? {
             if !seen.insert(key.clone()) {
-                return Err(A::Error::custom(format!("the key {key:?} is there twice")));
+                return Err(A::Error::custom(format!("found the key {key:?} twice")));
             }
             fields.push((key, value));
         }

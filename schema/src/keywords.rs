@@ -84,7 +84,7 @@ impl Reader {
         }
         self.depth += 1;
         if self.depth > MOST_DEPTH {
-            return Err(refuse(format!("found more than {MOST_DEPTH} schemas in each other")));
+            return Err(refuse(format!("found more than {MOST_DEPTH} nested schemas")));
         }
         let node = match json {
             Json::Bool(true) => Node::Union(vec![self.any()]),
@@ -187,7 +187,7 @@ impl<'a> One<'_, 'a> {
                 }
                 Ok(Node::Union(nodes))
             }
-            (name, other) => self.wrong(name, other, "an array with something in it"),
+            (name, other) => self.wrong(name, other, "a non-empty array"),
         }
     }
 
@@ -196,7 +196,7 @@ impl<'a> One<'_, 'a> {
             return self.refuse("/$ref", format!("found {to:?}, expected one that begins with #"));
         };
         let Some(json) = self.document.root.at(place) else {
-            return self.refuse("/$ref", format!("found {to:?}, where there is nothing"));
+            return self.refuse("/$ref", format!("found {to:?}, which points to nothing"));
         };
         Ok(Node::Union(vec![self.reader.schema(self.document, json, place)?]))
     }

@@ -375,7 +375,7 @@ fn outermost(problem: String) -> Refused {
 fn named(schema: &Json, pointer: &str) -> Result<String, Refused> {
     let name = schema.to_string();
     if name.len() > MOST_BYTES {
-        let problem = format!("found {} bytes, expected {MOST_BYTES} at most", name.len());
+        let problem = format!("found {} bytes, expected at most {MOST_BYTES}", name.len());
         return Err(Refused { pointer: pointer.to_owned(), problem });
     }
     Ok(name)

@@ -170,7 +170,9 @@ impl Reader {
                 '[' => Pattern::Class(self.class()?),
                 '.' => Pattern::Class(not(vec![(0xa, 0xa), (0xd, 0xd), (0x2028, 0x2029)])),
                 '\\' => Pattern::Class(self.escape(false)?),
-                '*' | '+' | '?' => return Err(format!("found {next:?}, expected what it counts")),
+                '*' | '+' | '?' => {
+                    return Err(format!("found {next:?}, expected something to repeat before it"));
+                }
                 '{' | '}' | ']' => {
                     return Err(format!("found {next:?}, expected \"\\{next}\" for the character"));
                 }
@@ -194,7 +196,7 @@ impl Reader {
         }
         self.depth += 1;
         if self.depth > MOST_DEPTH {
-            return Err(format!("found more than {MOST_DEPTH} groups in each other"));
+            return Err(format!("found more than {MOST_DEPTH} nested groups"));
         }
         let inner = self.either()?;
         self.depth -= 1;
@@ -308,9 +310,9 @@ impl Reader {
             'b' if in_class => one('\x08'),
             'x' => self.hex(2),
             'u' => self.hex(4),
-            'b' | 'B' => Err(format!("\"\\{next}\", an end of a word, is not supported")),
-            'p' | 'P' => Err(format!("\"\\{next}\", a property of characters, is not supported")),
-            'k' | '1'..='9' => Err(format!("\"\\{next}\", a look back, is not supported")),
+            'b' | 'B' => Err(format!("\"\\{next}\", a word boundary, is not supported")),
+            'p' | 'P' => Err(format!("\"\\{next}\", a character property, is not supported")),
+            'k' | '1'..='9' => Err(format!("\"\\{next}\", a back-reference, is not supported")),
             '0' => one('\0'),
             other if other.is_ascii_alphanumeric() => {
                 Err(format!("\"\\{other}\" is not supported"))
@@ -327,7 +329,7 @@ impl Reader {
                 self.at += count;
                 Ok(vec![(point, point)])
             }
-            Some(_) => Err("half a character is not supported".to_owned()),
+            Some(_) => Err("half of a surrogate pair is not supported".to_owned()),
             None => Err(format!("expected {count} hexadecimal digits behind the backslash")),
         }
     }

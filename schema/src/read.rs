@@ -100,7 +100,7 @@ impl Reader {
         to: &mut Vec<NodeId>,
     ) -> Read<()> {
         if way.contains(&id) {
-            return Err(self.refused(id, "it refers to itself, and nothing stands between"));
+            return Err(self.refused(id, "it refers to itself directly"));
         }
         if !seen.insert(id) {
             return Ok(());

@@ -134,7 +134,7 @@ impl App {
     fn tokens(&self, prompt: &Prompt, tools: &[Json], field: &str) -> Result<Vec<u32>, ApiError> {
         let most = self.settings.max_prompt.unwrap_or(self.context).min(self.context);
         let too_long = |found: usize, what: &str, most: usize| {
-            let message = format!("{field:?}: found {found} {what}, expected {most} at most");
+            let message = format!("{field:?}: found {found} {what}, expected at most {most}");
             let error = ApiError::field(field, message);
             error.with(StatusCode::BAD_REQUEST, "context_length_exceeded")
         };

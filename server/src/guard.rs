@@ -26,7 +26,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
         && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     let cors = app.settings.cors.as_deref();
     let mut response = if head_len(&request) > MAX_HEADER {
-        ApiError::invalid(format!("the header is too long: expected {MAX_HEADER} bytes at most"))
+        ApiError::invalid(format!("the header is too long: expected at most {MAX_HEADER} bytes"))
             .with(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "header_too_large")
             .into_response()
     } else if !is_for_us(&app.settings, &request) {

@@ -83,7 +83,7 @@ impl Server {
     pub fn bind(opened: Opened, settings: &Settings) -> Result<Self> {
         let (host, port) = (settings.host.as_str(), settings.port);
         let listener = TcpListener::bind((host, port))
-            .with_context(|| format!("--host {host} --port {port}: cannot be listened at"))?;
+            .with_context(|| format!("--host {host} --port {port}: cannot listen there"))?;
         listener.set_nonblocking(true).context("the network cannot be used")?;
         let address = listener.local_addr().context("the network cannot be used")?;
         Ok(Self { opened, settings: settings.clone(), listener, address })
@@ -135,7 +135,7 @@ where
     let network = thread::Builder::new()
         .name("network".to_owned())
         .spawn(move || clients(&Arc::new(app), &stop, &fell));
-    let network = network.context("the system gives no thread")?;
+    let network = network.context("cannot start a thread")?;
     let mut engine_loop = EngineLoop::new(opened, metrics, live);
     let ran = catch_unwind(AssertUnwindSafe(|| engine_loop.run(&receiver)));
     let result = match ran {

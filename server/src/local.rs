@@ -111,13 +111,13 @@ impl Local {
             })
         };
         let engine = thread::Builder::new().name("engine".to_owned()).stack_size(8 << 20);
-        let engine = engine.spawn(work).context("the system gives no thread")?;
+        let engine = engine.spawn(work).context("cannot start a thread")?;
         match hear.recv() {
             Ok(Ok(())) => Ok(Self { requests: Some(requests), engine: Some(engine) }),
             Ok(Err(error)) => Err(error),
             Err(_) => Err(match engine.join() {
                 Err(panic) => anyhow!("{}", crate::said(&*panic)),
-                Ok(_) => anyhow!("the engine ended before it began"),
+                Ok(_) => anyhow!("the engine stopped before it started"),
             }),
         }
     }
@@ -134,9 +134,10 @@ impl Local {
         body: Vec<u8>,
     ) -> Result<LocalAnswer> {
         let method: Method =
-            method.parse().with_context(|| format!("method: {method:?} is none"))?;
-        let uri: Uri = path.parse().with_context(|| format!("path: {path:?} is none"))?;
-        ensure!(path.starts_with('/'), "path: expected one that begins with /, got {path:?}");
+            method.parse().with_context(|| format!("method: {method:?} is not an HTTP method"))?;
+        let uri: Uri =
+            path.parse().with_context(|| format!("path: {path:?} is not a valid path"))?;
+        ensure!(path.starts_with('/'), "path: found {path:?}, expected one that begins with /");
         let mut request = Request::new(Body::from(body));
         (*request.method_mut(), *request.uri_mut()) = (method, uri);
         for (name, value) in headers {

@@ -126,18 +126,11 @@ impl Metrics {
         let [running, waiting] = self.now.each_ref().map(|n| n.load(Relaxed));
         let connections = self.connections.load(Relaxed);
         gauge("connections", "Open connections.", connections, &mut out);
-        gauge("requests_running", "Answers that are computed now.", running, &mut out);
-        gauge("requests_waiting", "Answers that wait for a place.", waiting, &mut out);
+        gauge("requests_running", "Answers being computed.", running, &mut out);
+        gauge("requests_waiting", "Answers waiting for a slot.", waiting, &mut out);
         let ended = self.ended.each_ref().map(|n| n.load(Relaxed));
         let hows = ["done", "left", "slow", "cut", "not_finite"];
-        labelled(
-            "answers",
-            "Answers that are over, by how they ended.",
-            "how",
-            &hows,
-            &ended,
-            &mut out,
-        );
+        labelled("answers", "Finished answers, by finish reason.", "how", &hows, &ended, &mut out);
         let refused = self.refused.each_ref().map(|n| n.load(Relaxed));
         let whys = ["invalid", "full"];
         labelled(
@@ -149,30 +142,30 @@ impl Metrics {
             &mut out,
         );
         let [prompt, new] = self.tokens.each_ref().map(|n| n.load(Relaxed));
-        counter("prompt_tokens", "Tokens of prompts that were taken.", prompt, &mut out);
+        counter("prompt_tokens", "Prompt tokens of accepted requests.", prompt, &mut out);
         counter("new_tokens", "Tokens of answers.", new, &mut out);
         counter("steps", "Forward passes.", counts.steps, &mut out);
         counter("rows", "Rows in all forward passes.", counts.rows, &mut out);
         if let Some(PageCounts { pages, used, preempted, found, .. }) = counts.pages {
             gauge("pages", "Pages for keys and values.", pages as u64, &mut out);
             gauge("pages_used", "Pages in use.", used as u64, &mut out);
-            let help = "How often a request had to wait again for pages.";
+            let help = "Preemptions: how often a request had to wait again for pages.";
             counter("preemptions", help, preempted, &mut out);
             if let Some((found, asked)) = found {
-                let help = "Tokens of prompts that were looked for in pages that are there.";
+                let help = "Prompt tokens looked up in the prefix cache.";
                 counter("prefix_tokens_asked", help, asked, &mut out);
-                let help = "Tokens of prompts that were found there, and not computed again.";
+                let help = "Prompt tokens found in the prefix cache and not computed again.";
                 counter("prefix_tokens_found", help, found, &mut out);
             }
         }
         if let Some((accepted, drafted)) = counts.drafts {
-            counter("drafted", "Tokens that were proposed.", drafted, &mut out);
-            counter("drafts_accepted", "Proposed tokens that were right.", accepted, &mut out);
+            counter("drafted", "Draft tokens that were proposed.", drafted, &mut out);
+            counter("drafts_accepted", "Draft tokens that were accepted.", accepted, &mut out);
         }
         let name = "tiny_llm_time_to_first_token_seconds";
-        self.first_token.write(name, "From a request's coming to its first token.", &mut out);
+        self.first_token.write(name, "Time from a request's arrival to its first token.", &mut out);
         let name = "tiny_llm_time_between_tokens_seconds";
-        self.between.write(name, "From a token of an answer to the next.", &mut out);
+        self.between.write(name, "Time from a token of an answer to the next.", &mut out);
         self.rows.write("tiny_llm_step_rows", "Rows of a forward pass.", &mut out);
         out
     }

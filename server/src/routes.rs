@@ -133,7 +133,7 @@ async fn blocking<T: Send + 'static>(
 async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
     let most = app.settings.max_body;
     let too_long = || {
-        ApiError::invalid(format!("the body is too long: expected {most} bytes at most"))
+        ApiError::invalid(format!("the body is too long: expected at most {most} bytes"))
             .with(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large")
     };
     if !is_json(request.headers()) {
@@ -151,7 +151,7 @@ async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
     match time::timeout(app.settings.body_time, body).await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
-        Ok(Err(_)) => Err(ApiError::invalid("the body cannot be read to its end")),
+        Ok(Err(_)) => Err(ApiError::invalid("the body is incomplete")),
         Err(_) => {
             let seconds = app.settings.body_time.as_secs_f64();
             let message = format!("the body did not come within {seconds} seconds");

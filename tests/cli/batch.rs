@@ -143,7 +143,7 @@ fn a_bad_line_is_named_and_the_others_are_served() {
         (r#"{"prompt": 3}"#, &["\"prompt\"", "found 3", "a string"]),
         (r#"{"max_tokens": 3}"#, &["neither", "\"messages\""]),
         (r#"{"prompt": "a", "messages": []}"#, &["both"]),
-        (r#"{"messages": []}"#, &["\"messages\"", "one at least"]),
+        (r#"{"messages": []}"#, &["\"messages\"", "at least one"]),
         (r#"{"messages": [{"role": "user"}]}"#, &["\"messages\"[0]", "\"content\""]),
         (r#"{"messages": [{"role": "god", "content": "a"}]}"#, &["\"god\"", "assistant"]),
         (r#"{"messages": ["a"]}"#, &["\"messages\"[0]", "an object"]),
@@ -247,11 +247,11 @@ fn a_run_goes_on_where_it_was() {
         place.files.write("answers.jsonl", &whole.as_bytes()[..cut]);
         let said = place.batch(&["-n", "5", "--temperature", "1"]).succeeds("the rest");
         assert_eq!(place.text(), whole, "cut at {cut}");
-        let repaired = said.stderr.contains("was not written whole");
+        let repaired = said.stderr.contains("of an incomplete answer");
         assert_eq!(repaired, ![third, 0].contains(&cut), "cut at {cut}: {}", said.stderr);
     }
     let again = place.batch(&[]).succeeds("nothing left");
-    assert!(again.stderr.contains("all 6 requests have their answers"), "{}", again.stderr);
+    assert!(again.stderr.contains("all 6 requests already have answers"), "{}", again.stderr);
     assert_eq!(place.text(), whole);
 }
 

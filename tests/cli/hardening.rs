@@ -136,7 +136,7 @@ mod unix {
         assert_eq!(fs::read(&real).unwrap()[..4], *b"GGUF");
         fs::remove_file(&real).unwrap();
         let refused = quantize(&["--force"]);
-        refused.fails_in_one_line("to nothing", 1, &["link.gguf", "leads nowhere"]);
+        refused.fails_in_one_line("to nothing", 1, &["link.gguf", "broken link"]);
     }
 
     /// A signal that asks the program to end finds it in the middle of a file.

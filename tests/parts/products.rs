@@ -129,7 +129,9 @@ fn compare(what: &str, name: &str, found: f32, weights: &[f64], x: &[f32]) {
     let difference = (f64::from(found) - expected).abs();
     assert!(
         difference <= 1e-5 * size,
-        "{what} of {} weights with {name}: found {found:e}, expected {expected:e}, the sum of the products with one activation at a time\n  activations of 0 add nothing and take nothing away, so products with one activation at a time have to add up to the whole",
+        "{what} of {} weights with {name}: found {found:e}, expected {expected:e}, the sum of the \
+         products with one activation at a time\n  activations of 0 add nothing and take nothing \
+         away, so the products with one activation at a time must add up to the whole",
         weights.len()
     );
 }
@@ -255,7 +257,10 @@ pub(crate) fn check_parts(
         let size: f64 = expected.abs() + products.iter().map(|x| x.abs()).sum::<f64>();
         assert!(
             (found - expected).abs() <= 1e-4 * size,
-            "{what} of a row, and of rows that add up to it ({name}): their products {products:?} add up to {found:e}, expected {expected:e}, that of the whole row\n  a block or a scale of 0 adds nothing, and takes nothing away from what stands behind it or beside it: a minimum counts without its scale"
+            "{what} of a row, and of rows that add up to it ({name}): their products {products:?} \
+             add up to {found:e}, expected {expected:e}, that of the whole row\n  a block or a \
+             scale of 0 adds nothing and takes nothing away from its neighbours: a minimum counts \
+             without its scale"
         );
     }
 }

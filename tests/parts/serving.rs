@@ -107,7 +107,7 @@ impl Told {
             }
             Event::Finished { id, reason } => {
                 let before = self.ends.insert(id, reason);
-                assert_eq!(before, None, "request {id}: told twice that it is finished");
+                assert_eq!(before, None, "request {id}: reported as finished twice");
             }
         }
     }

@@ -26,11 +26,12 @@ fn check_one_row_is_lost(what: &str, row: usize, found: &Tensor, before: &Tensor
         if i == row {
             assert!(
                 found.iter().any(|x| x.is_nan()),
-                "{what}: row {i} is {found}, expected a NaN: where a number got lost, the result has to show it"
+                "{what}: row {i} is {found}, expected NaN: the result must show that a number was \
+                 lost"
             );
         } else {
             let (found, before) = (found.to_owned().into_dyn(), before.to_owned().into_dyn());
-            let why = "a NaN in one row is nothing to the others";
+            let why = "a NaN in one row must not change the other rows";
             check(&format!("{what}: row {i}"), &found, &before, 1e-6, why);
         }
     }
@@ -60,7 +61,7 @@ fn task_1_softmax_of_the_largest_and_the_least_numbers() {
             &tensor(&[1, 3], expected.to_vec()),
             // Out there numbers are 2⁻⁹ apart.
             3e-3,
-            "−inf alone is hidden: any finite number has its share, however far down or up it is",
+            "only −inf is hidden: every finite number has a share, however low or high it is",
         );
     }
 }
@@ -146,8 +147,8 @@ fn task_2_attention_with_a_finite_mask_adds_it() {
                 &expected,
                 // Quarters are exact as far out as this, and scores 2⁻⁷ apart.
                 1e-2,
-                "a mask is added to the scores: only −inf hides a key; any other number makes it \
-                 weigh more or less than the others of its row",
+                "a mask is added to the scores: only −inf hides a key; any other number raises or \
+                 lowers its weight in the row",
             );
         });
     }
@@ -192,7 +193,7 @@ fn task_2_attention_at_any_scale() {
         });
     }
     let turned = attend(&q, -1.0);
-    assert!(turned != attend(&q, 1.0), "a negative scale turns the order of the keys round");
+    assert!(turned != attend(&q, 1.0), "a negative scale reverses the order of the keys");
 }
 
 /// As many keys as queries, and they are not the queries.
@@ -217,7 +218,7 @@ fn task_2_attention_of_as_many_keys_that_are_others() {
             &scaled_dot_product_attention(&q, &k, &(&v * scale), Some(0.01), None),
             &(scaled_dot_product_attention(&q, &k, &v, Some(0.01), None) * scale),
             0.0,
-            "an answer is a sum of values, which have no bound",
+            "an answer is a weighted sum of values, and values have no bound",
         );
     }
 }
@@ -270,8 +271,8 @@ fn task_3_multi_head_attention_of_three_inputs_of_one_shape() {
                 &plain(n_heads).forward(&query, &key, &value, None),
                 &expected,
                 0.0,
-                "one shape does not make them one tensor: scores are of queries and keys, and the \
-                 answer is of values",
+                "query, key and value have one shape but are three tensors: scores come from \
+                 queries and keys, the answer from values",
             );
         });
     }
@@ -295,7 +296,7 @@ fn task_3_multi_head_attention_with_a_finite_mask() {
                 &attend(&mask),
                 // Scores up to 8 are rounded to multiples of 2⁻⁹ out there.
                 2e-2,
-                "the same added to all of a row cancels: −inf alone hides a key",
+                "a constant added to a whole row cancels: only −inf hides a key",
             );
         }
     });

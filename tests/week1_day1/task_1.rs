@@ -101,7 +101,7 @@ fn task_1_softmax_twice_gives_the_same() {
     let x = random(3, &[3, 5]);
     let first = softmax(&x);
     let _ = softmax(&random(4, &[3, 5]));
-    let property = "nothing of an earlier call may remain, so they must be the same to the bit";
+    let property = "nothing may remain from an earlier call, so they must be equal to the last bit";
     assert_agrees(
         "the second softmax of the same x, compared with the first",
         &softmax(&x),
@@ -136,7 +136,9 @@ fn task_1_softmax_whatever_the_size() {
             // Of each weight itself: an exponent of −80 is off by 2⁻¹⁸, and 300 terms are added up.
             assert!(
                 (found - expected).abs() <= 3e-5 * expected,
-                "softmax of x [{rows}, {columns}] at [{row}, {column}]: found {found:e}, expected {expected:e}\n  a weight may be small and still counts, and rows and columns have no limit"
+                "softmax of x [{rows}, {columns}] at [{row}, {column}]: found {found:e}, expected \
+                 {expected:e}\n  even a tiny weight counts, and there is no limit to rows and \
+                 columns"
             );
         }
     }
@@ -148,7 +150,7 @@ fn task_1_softmax_of_any_shape() {
     let expected = softmax(&x).index_axis_move(Axis(0), 0);
     let row = x.index_axis_move(Axis(0), 0);
     let found = assert_accepts("softmax of a single row [5]", || softmax(&row));
-    let property = "a row alone is what it is among others";
+    let property = "a row alone gives the same result as among other rows";
     assert_agrees("softmax of a single row [5]", &found, &expected, 1e-6, property);
     for shape in [&[0, 3][..], &[3, 0], &[2, 0, 4], &[0]] {
         let what = format!("softmax of x {shape:?}, in which there are no numbers");
@@ -162,7 +164,7 @@ fn task_1_softmax_passes_a_nan_on() {
     let y = softmax(&tensor(&[1, 3], vec![1.0, f32::NAN, 2.0]));
     assert!(
         y.iter().any(|y| y.is_nan()),
-        "softmax of 1, NaN, 2: found {y}, expected a NaN: whoever reads numbers never learns that one was lost"
+        "softmax of 1, NaN, 2: found {y}, expected NaN: with numbers, the lost value goes unnoticed"
     );
 }
 
@@ -210,7 +212,7 @@ fn task_1_linear_takes_any_number_of_leading_axes() {
         let what = format!("linear: x {:?}, weight [6, 5]", shape(5));
         let x = reshape(&random(17, &[24, 5]), &shape(5));
         let found = assert_accepts(&what, || linear(&x, &weight, Some(&bias)));
-        let property = "all axes but the last are rows, and each row is multiplied by itself";
+        let property = "all axes but the last count rows, and each row is multiplied on its own";
         // Five products, in any order.
         assert_agrees(
             &format!("{what}, compared with the same 24 rows in two axes"),
@@ -266,7 +268,10 @@ fn task_1_linear_whatever_the_size() {
             0.0,
         )
         .unwrap_or_else(|text| {
-            panic!("{text}\n  every row of x counts, one alone or many, and gets the bias")
+            panic!(
+                "{text}\n  every row of x is multiplied and gets the bias, whether there is one \
+                 row or many"
+            )
         });
     }
 }

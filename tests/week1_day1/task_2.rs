@@ -131,7 +131,7 @@ fn task_2_attention_over_one_key_that_some_do_not_see() {
     )
     .unwrap_or_else(|text| {
         panic!(
-            "{text}\n  a query that sees the one key gets its value, one that does not gets zeros"
+            "{text}\n  a query that sees the key gets its value; a query that doesn't gets zeros"
         )
     });
 }
@@ -178,7 +178,9 @@ fn task_2_attention_at_a_scale_of_zero() {
         1e-5,
     )
     .unwrap_or_else(|text| {
-        panic!("{text}\n  Some(0.0) is a scale: the mean of the values that each query sees")
+        panic!(
+            "{text}\n  Some(0.0) is a scale: each query gets the mean of the values that it sees"
+        )
     });
 }
 
@@ -226,7 +228,7 @@ fn task_2_attention_whatever_the_size() {
         let what = format!("attention of {queries} queries and {keys} keys, one visible to each");
         // Without diagnosis: here many mistakes return the wrong value.
         compare(&what, &found, &v.select(Axis(0), &seen), 0.0).unwrap_or_else(|text| {
-            panic!("{text}\n  the mask counts for one query as for many, and for every key")
+            panic!("{text}\n  the mask applies to one query as to many, and to every key")
         });
     }
 }
@@ -243,7 +245,7 @@ fn task_2_attention_without_a_mask_sees_every_key() {
         2e-6,
     )
     .unwrap_or_else(|text| {
-        panic!("{text}\n  equal keys get equal weights, and no mask hides none")
+        panic!("{text}\n  equal keys get equal weights, and without a mask no key is hidden")
     });
 }
 

@@ -143,8 +143,8 @@ fn task_3_multi_head_attention_with_a_mask_of_any_shape_that_broadcasts() {
             "multi-head attention of four heads with a mask {shape:?}, compared with the same mask \
              written out as [B, H, L, S] = [2, 4, 3, 5]"
         );
-        let property = "axes are counted from the right: the last are L and S, before them H, then \
-                        B, and one that is missing or 1 stands for all";
+        let property = "axes are counted from the right: L and S are last, before them H, then B; \
+                        an axis that is missing or 1 is broadcast";
         resting_on(&[parts::SOFTMAX, parts::ATTENTION, parts::HEADS], || {
             let attend = |mask| layer.forward(&query, &key, &value, Some(mask));
             let found = assert_accepts(&what, || attend(&mask));
@@ -182,7 +182,7 @@ fn task_3_multi_head_attention_whatever_the_size() {
                 0.0,
             )
             .unwrap_or_else(|text| {
-                panic!("{text}\n  the mask counts for one head, query or sequence as for many")
+                panic!("{text}\n  the mask applies to one head, query or sequence as to many")
             });
         });
     }
@@ -200,6 +200,6 @@ fn task_3_multi_head_attention_with_query_as_key_and_another_value() {
         &attend(&(&query * -2.0)),
         &(attend(&query) * -2.0),
         0.0,
-        "weights come of query and key alone, and the result is a sum of values",
+        "weights depend on query and key alone, and the result is a weighted sum of values",
     );
 }

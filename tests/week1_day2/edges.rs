@@ -76,7 +76,10 @@ fn check_the_end_of_the_tables(form: Form) {
         let found = assert_accepts(&what, || (form.rope)(&x, &tables, offset));
         let expected = (form.rope)(&x, &long, offset);
         compare(&what, &found, &expected, 0.0).unwrap_or_else(|text| {
-            panic!("{text}\n  the tables just reach; with longer ones your answer was the other")
+            panic!(
+                "{text}\n  the tables are just long enough; with longer tables your answer was \
+                 different"
+            )
         });
     }
     for (length, offset) in [(1, 5), (6, 0), (2, 4), (1, usize::MAX), (3, usize::MAX - 1)] {
@@ -103,8 +106,8 @@ fn check_pairs_are_alone(form: Form, pair: fn(usize) -> (usize, usize)) {
                 let of_pair = index[0] == 1 && index[1] == 2 && [first, second].contains(&index[2]);
                 assert!(
                     if of_pair { found.is_nan() } else { found == before },
-                    "{} of x with a NaN at [1, 2, {at}]: at {:?} found {found}, expected {}: it is \
-                     half of the pair {first}, {second}, and of no other",
+                    "{} of x with a NaN at [1, 2, {at}]: at {:?} found {found}, expected {}: the \
+                     NaN may only change the pair {first}, {second}",
                     form.name,
                     ndarray::Dimension::slice(&index),
                     if of_pair { "NaN".to_owned() } else { before.to_string() }
@@ -117,7 +120,7 @@ fn check_pairs_are_alone(form: Form, pair: fn(usize) -> (usize, usize)) {
             format!("{} of {factor:e} · x, compared with {factor:e} times that of x", form.name);
         let found = (form.rope)(&(&x * factor), &tables, 9);
         compare(&what, &found, &(&before * factor), 0.0)
-            .unwrap_or_else(|text| panic!("{text}\n  a turn keeps the size, whatever it is"));
+            .unwrap_or_else(|text| panic!("{text}\n  a rotation keeps the length, whatever it is"));
     }
 }
 

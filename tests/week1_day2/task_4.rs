@@ -54,7 +54,7 @@ fn task_4_positions_that_follow_each_other_are_an_offset() {
             &found,
             &rope(&x, &tables, 50),
             1e-6,
-            "positions in a row are what an offset gives",
+            "an offset stands for consecutive positions",
         );
     }
 }
@@ -94,7 +94,7 @@ fn task_4_positions_in_any_layout() {
             &found,
             &rope_at_positions(&x, &tables, &positions, form),
             0.0,
-            "row l of sequence b stands at positions[b, l], wherever that lies in memory",
+            "row l of sequence b has the position positions[b, l], wherever that is in memory",
         );
     }
 }
@@ -149,7 +149,7 @@ fn task_4_scores_survive_the_permutation() {
         &found,
         &expected,
         3e-3,
-        "the permutation carries one form into the other, and leaves the scores alone",
+        "the permutation turns one form into the other and does not change the scores",
     );
 }
 
@@ -180,7 +180,10 @@ fn task_4_positions_whatever_the_size() {
             // Without diagnosis: of so even a turn several mistakes make the same.
             compare(&what, &rope_at_positions(&x, &tables, &positions, form), &expected, 0.0)
                 .unwrap_or_else(|text| {
-                    panic!("{text}\n  at position 0 nothing turns, at position 1 each pair (a, b) becomes (−b, a)")
+                    panic!(
+                        "{text}\n  at position 0 nothing is rotated; at position 1 each pair (a, \
+                         b) becomes (−b, a)"
+                    )
                 });
         }
     }

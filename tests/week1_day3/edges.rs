@@ -66,7 +66,7 @@ fn task_1_grouped_with_a_finite_mask() {
                 1e-2,
             )
             .unwrap_or_else(|text| {
-                panic!("{text}\n  −inf alone hides: a finite number counts, however far down")
+                panic!("{text}\n  only −inf hides a key: a finite number counts, however low")
             });
         });
     }
@@ -241,7 +241,7 @@ fn task_3_layer_with_a_finite_mask() {
                 &layer.forward(&x, Some(&mask)),
                 // Scores are rounded to multiples of 2⁻⁹ out there.
                 2e-1,
-                "the same added to all of a row cancels: −inf alone hides a key",
+                "a constant added to a whole row cancels: only −inf hides a key",
             );
         }
         let zeros = Tensor::zeros(IxDyn(&[3, 3]));
@@ -250,7 +250,7 @@ fn task_3_layer_with_a_finite_mask() {
             &layer.forward(&x, Some(&zeros)),
             &layer.forward(&x, None),
             1e-6,
-            "a mask of zeros hides nothing, and no mask hides nothing",
+            "neither a mask of zeros nor a missing mask hides anything",
         );
     });
     let row = tensor(&[1, 1, 6], vec![0.5, -1.0, 2.0, 0.25, 1.0, 1.0]);
@@ -260,7 +260,7 @@ fn task_3_layer_with_a_finite_mask() {
             &layer.forward(&row, Some(&tensor(&[1, 1], vec![-30_000.0]))),
             &layer.forward(&row, None),
             1e-6,
-            "of one key the weight is 1, whatever finite number is added to its score",
+            "a single key has weight 1, whatever finite number is added to its score",
         );
     });
 }

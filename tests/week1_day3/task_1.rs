@@ -123,10 +123,7 @@ fn task_1_grouped_mask_for_all_heads_without_infinities() {
         case.tolerance("output"),
     )
     .unwrap_or_else(|text| {
-        panic!(
-            "{text}\n  this mask holds no −inf: it is added to the scores all the same, and its \
-             numbers count"
-        )
+        panic!("{text}\n  this mask contains no −inf, but it must still be added to the scores")
     });
 }
 
@@ -169,8 +166,8 @@ fn task_1_grouped_mask_of_any_shape_that_broadcasts() {
                 "grouped attention with a mask {shape:?}, compared with the same mask written out \
                  as [B, H_q, L, S] = [2, 6, 3, 5]"
             );
-            let property = "axes are counted from the right: the last are L and S, before them \
-                            H_q, then B, and one that is missing or 1 stands for all";
+            let property = "axes are counted from the right: L and S are last, before them H_q, \
+                            then B; an axis that is missing or 1 is broadcast";
             let found = grouped(&q, &k, &v, None, Some(&mask));
             let written_out = grouped(&q, &k, &v, None, Some(&full));
             assert_agrees(&what, &found, &written_out, 1e-5, property);
@@ -190,7 +187,7 @@ fn task_1_grouped_at_a_scale_of_zero() {
             &grouped(&q, &k, &v, Some(0.0), None),
             &expected,
             1e-5,
-            "Some(0.0) is a scale: all keys count alike",
+            "Some(0.0) is a scale: all keys get equal weights",
         );
     });
 }
@@ -243,7 +240,7 @@ fn task_1_grouped_whatever_the_size() {
             // Without diagnosis: here many mistakes return the wrong value.
             compare(&what, &grouped(&q, &k, &v, None, Some(&mask)), &expected, 0.0).unwrap_or_else(
                 |text| {
-                    panic!("{text}\n  the mask counts for one query, head or sequence as for many")
+                    panic!("{text}\n  the mask applies to one query, head or sequence as to many")
                 },
             );
             assert_agrees(

@@ -88,7 +88,9 @@ fn task_2_causal_mask_whatever_the_size() {
             let expected = if key <= position { 0.0 } else { OFF };
             assert!(
                 found == expected,
-                "causal_mask({length}, {keys}) at query {query}, key {key}: found {found:?}, expected {expected:?}: the query stands at position {position}, and sees all that is not behind it"
+                "causal_mask({length}, {keys}) at query {query}, key {key}: found {found:?}, \
+                 expected {expected:?}: the query is at position {position} and sees every key up \
+                 to it"
             );
         }
     }
@@ -148,6 +150,6 @@ fn task_2_causal_mask_seals_off_the_future() {
         &first_two(&after),
         &first_two(&before),
         0.0,
-        "key 4 is the future of both, so it has no influence",
+        "key 4 is in the future of both, so it has no influence",
     );
 }

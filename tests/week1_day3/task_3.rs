@@ -70,7 +70,7 @@ fn task_3_layer_prefix_is_the_prefix_of_the_layer() {
         &found,
         &of_five,
         case.tolerance("output"),
-        "behind a causal mask a row does not depend on those after it",
+        "with a causal mask a row does not depend on the rows after it",
     );
 }
 
@@ -112,7 +112,7 @@ fn task_3_layer_with_a_mask_of_any_shape_that_broadcasts() {
                 &found,
                 &layer.forward(&x, Some(&full)),
                 1e-5,
-                "a mask counts for all that it does not tell apart",
+                "a mask applies along every axis that it does not have",
             );
         });
     }
@@ -186,7 +186,10 @@ fn task_3_layer_with_one_norm_alone() {
                 2e-6,
             )
             .unwrap_or_else(|text| {
-                panic!("{text}\n  scores of zeros give the mean of all values; a layer may have one of the two norms")
+                panic!(
+                    "{text}\n  scores of zeros give the mean of all values; a layer may have only \
+                     one of the two norms"
+                )
             });
         });
     }

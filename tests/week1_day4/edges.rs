@@ -23,7 +23,9 @@ fn task_1_rms_norm_with_any_eps() {
         let found = norm.forward(&x).index_axis_move(ndarray::Axis(0), 0);
         let expected = tensor(&[4], [2.0, 4.0, 0.0, -16.0].map(|x| x / root).to_vec());
         compare(&what, &found, &expected, 1e-6).unwrap_or_else(|text| {
-            panic!("{text}\n  the mean square is 4, so the root of 4 + {eps} divides")
+            panic!(
+                "{text}\n  the mean square is 4, so each number is divided by the root of 4 + {eps}"
+            )
         });
         if eps > 0.0 {
             let zeros = norm.forward(&x).index_axis_move(ndarray::Axis(0), 1);
@@ -50,7 +52,7 @@ fn task_1_rms_norm_row_by_row() {
         "the root is the same",
     );
     let negative = RmsNorm { weight: -&norm.weight, eps: 1e-6 };
-    let property = "weights have any sign, and multiply";
+    let property = "a weight may be negative";
     let what = "RmsNorm with −weight, compared with −RmsNorm";
     assert_agrees(what, &negative.forward(&x), &-&before, 0.0, property);
     let mut lost = x.clone();
@@ -133,7 +135,8 @@ fn task_3_swiglu_of_two_weights_of_one_shape() {
                 )
                 .unwrap_or_else(|text| {
                     panic!(
-                        "{text}\n  down · (silu(gate · x) · (up · x)): silu is of the gate alone"
+                        "{text}\n  down · (silu(gate · x) · (up · x)): silu applies to the gate \
+                         alone"
                     )
                 });
             });

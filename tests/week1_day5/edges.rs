@@ -84,7 +84,7 @@ fn task_2_block_with_two_norms_of_their_own() {
                  compared with x + {half}({which}(x))"
             )
         };
-        let property = "each norm has a weight and an eps of its own: the first before attention, \
+        let property = "each norm has its own weight and eps: the first comes before attention, \
                         the second before the MLP";
         resting_on(&parts::OF_A_BLOCK, || {
             let block = changed(norms(), "down_proj");
@@ -142,7 +142,8 @@ fn task_3_model_runs_what_its_fields_hold() {
         model.forward(&tokens)
     };
     resting_on(&of_a_decoder(), || {
-        let property = "each norm has an eps of its own; the configuration's was for building them";
+        let property = "each norm has its own eps; the configuration's eps is only used to build \
+                        them";
         assert_agrees(
             "logits where model.norm.eps is 10 and config.rms_norm_eps 1e-6, compared with those \
              where both are 10",
@@ -178,7 +179,7 @@ fn task_3_model_runs_what_its_fields_hold() {
                 &model.forward(&tokens),
                 &other.forward(&tokens),
                 0.0,
-                "lm_head says which head there is; the configuration was for building it",
+                "lm_head decides which head is used; the configuration is only used to build it",
             );
         });
     }
@@ -214,7 +215,8 @@ fn task_3_model_is_its_blocks_in_their_order() {
                 &with.forward(&tokens),
                 &expected,
                 1e-3,
-                "embedding, the blocks as they stand in `blocks`, the last norm, the head",
+                "the order is: embedding, the blocks as listed in `blocks`, the last norm, the \
+                 head",
             );
         });
     }
@@ -232,7 +234,9 @@ fn task_4_to_f32_keeps_any_shape() {
             let bytes = one.repeat(n);
             let what = format!("to_f32 of {n} numbers of type {dtype}, shape {shape:?}");
             let found = assert_accepts(&what, || to_f32(&stored(dtype, shape, &bytes)));
-            let found = found.unwrap_or_else(|error| panic!("{what}: this is in order: {error}"));
+            let found = found.unwrap_or_else(|error| {
+                panic!("{what}: this is valid, but it was refused: {error}")
+            });
             compare(&what, &found, &Tensor::from_elem(shape, -1.5), 0.0)
                 .unwrap_or_else(|text| panic!("{text}"));
         }
@@ -251,7 +255,7 @@ fn task_4_what_is_supported_is_named() {
     {
         let what = format!("to_f32 of a tensor of type {dtype}, shape {shape:?}");
         let found = assert_refuses(&what, || to_f32(&stored(dtype, shape, &[0; 8][..n])));
-        let Err(error) = found else { panic!("{what}: it was converted") };
+        let Err(error) = found else { panic!("{what}: expected an error, but it was converted") };
         let message = error.to_string().to_uppercase();
         assert!(!message.contains('\n'), "{what}: the message has more than one line: {message}");
         let names = message.split(|c: char| !c.is_ascii_alphanumeric()).collect::<Vec<_>>();

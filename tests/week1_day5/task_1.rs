@@ -53,7 +53,7 @@ fn task_1_in_any_layout() {
         let what = format!("as_output of x {:?}", x.shape());
         let found = check::assert_accepts(&what, || embedding.as_output(&x));
         let expected = reshape(&rows, &[lead, &[5]].concat());
-        let property = "x [..., E] gives logits [..., V], each row by itself";
+        let property = "x [..., E] gives logits [..., V], each row on its own";
         check::assert_agrees(&what, &found, &expected, 1e-5, property);
     }
 }
@@ -91,7 +91,7 @@ fn task_1_a_vocabulary_of_any_size() {
         0.0,
     )
     .unwrap_or_else(|text| {
-        panic!("{text}\n  token t is row t, of a vocabulary of 70,000 as well: ids have 32 bits")
+        panic!("{text}\n  token t is row t, also in a vocabulary of 70,000: ids have 32 bits")
     });
     let logits = embedding.as_output(&tensor(&[1, 2, 1], vec![2.0, -3.0]));
     let expected =

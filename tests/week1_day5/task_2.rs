@@ -24,7 +24,7 @@ fn task_2_block_whatever_the_size() {
                 &whole.forward(&alone(&x), Some(&mask)),
                 &alone(&both),
                 1e-4,
-                "the mask counts for one sequence as for several",
+                "the mask applies to one sequence as to several",
             );
         }
         let off = |part: &'static str| {
@@ -39,7 +39,8 @@ fn task_2_block_whatever_the_size() {
             &whole.forward(&token, Some(&tensor(&[1, 1], vec![f32::NEG_INFINITY]))),
             &off("o_proj").forward(&token, None),
             1e-6,
-            "a query that sees nothing gets zeros from attention: the mask counts for one token too",
+            "a query that sees nothing gets zeros from attention: the mask applies to a single \
+             token too",
         );
         let large = &x * 1e5;
         let nothing = block(&case, |name, weight| {

@@ -32,7 +32,7 @@ fn task_3_a_later_token_changes_no_earlier_logit() {
     after.column_mut(last).mapv_inplace(|token| (token + 1) % model.config.vocab_size as u32);
     let (x, y) = (model.forward(&before), model.forward(&after));
     let (x, y) = (x.slice_axis(Axis(1), (..last).into()), y.slice_axis(Axis(1), (..last).into()));
-    let property = "only the last token was changed, so the logits before it stay as they are: no \
+    let property = "only the last token was changed, so the logits before it must not change: no \
                     token sees a later one";
     check::assert_agrees(
         "logits before the changed last token",

@@ -309,8 +309,8 @@ fn task_4_what_is_wrong_is_named() {
                 panic.go_on();
             }
             panic!(
-                "`load_model` panicked at {}: {}\n  a bad file is an error to be returned, and \
-                 here it says {what}",
+                "`load_model` panicked at {}: {}\n  a bad file must return an error; here it says \
+                 {what}",
                 panic.place,
                 panic.message()
             )
@@ -374,7 +374,7 @@ fn task_4_every_missing_weight_is_named() {
             let Err(error) = loaded else {
                 panic!(
                     "{what} was loaded: every weight that the configuration asks for must be \
-                     there, or the model is another"
+                     there, or it is a different model"
                 )
             };
             let message = format!("{error:#}");

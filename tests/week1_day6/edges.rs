@@ -55,7 +55,7 @@ fn task_2_limits_as_large_as_they_can_be() {
     let found = written(&[u32::MAX, 0], &[0, u32::MAX, 0, u32::MAX], &largest);
     assert!(
         found == (vec![0, u32::MAX, 0, u32::MAX], FinishReason::Length),
-        "the tokens 0 and 2³² − 1 are tokens as any others: on_token got {:?}, returned {:?}",
+        "the tokens 0 and 2³² − 1 are tokens like any others: on_token got {:?}, returned {:?}",
         found.0,
         found.1
     );
@@ -78,7 +78,7 @@ fn refused(prompt: usize, context: usize) -> String {
         )
     });
     match found {
-        Ok(reason) => panic!("{what}: returned {reason:?}, where an error is documented"),
+        Ok(reason) => panic!("{what}: returned {reason:?}, expected an error"),
         Err(error) => error.to_string(),
     }
 }

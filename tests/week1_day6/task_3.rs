@@ -77,8 +77,8 @@ fn pieces<'a>(pushes: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
         Ok(pieces) => pieces,
         Err(RecvTimeoutError::Timeout) => {
             panic!(
-                "push {input}, then finish: one of them does not return\n  each round of a loop \
-                 must take bytes out of `pending`, or leave it"
+                "push {input}, then finish: one of the calls does not return\n  each round of a \
+                 loop must take bytes out of `pending`, or leave it"
             )
         }
         // It panicked, and its message has been printed.
@@ -225,7 +225,9 @@ fn task_3_whatever_the_length() {
     let found = pieces([text.as_bytes()]);
     assert!(
         found == [text.as_str(), ""],
-        "push of {} bytes of whole characters, among them U+FFFF and U+0000, then finish: found {} and {} bytes, expected all and none\n  every character is text, and a push has no limit",
+        "push of {} bytes of whole characters, among them U+FFFF and U+0000, then finish: found {} \
+         and {} bytes, expected all and none\n  every character counts as text, and a push has no \
+         limit",
         text.len(),
         found[0].len(),
         found[1].len()

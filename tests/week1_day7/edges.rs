@@ -159,8 +159,8 @@ fn task_3_top_p_where_the_sum_is_just_short() {
     assert!(
         wrong * 20 < asked * 19 || asked == 0,
         "top_p where the sum in f64 is short of p by less than an f32 shows: wrong in {wrong} of \
-         {asked} cases\n  {first}\n  compare in f64 too: as an f32 the sum is p, and it has not \
-         reached it"
+         {asked} cases\n  {first}\n  compare in f64 too: rounded to f32 the sum equals p, but it \
+         has not reached p"
     );
 }
 

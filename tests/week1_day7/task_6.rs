@@ -136,7 +136,7 @@ fn task_6_draw_takes_the_token_whose_sum_exceeds_the_number() {
 #[test]
 fn task_6_draw_never_gives_a_token_that_is_ruled_out() {
     check_hand(
-        "draw at 0, with only token 2 not ruled out: a sum of 0 does not exceed 0",
+        "draw at 0, with only token 2 not ruled out: a sum of 0 is not above 0",
         draw(&[OFF, OFF, 1.0, OFF], 0.0),
         2,
     );
@@ -196,7 +196,9 @@ fn always_one(n: usize, one: u32, logits: &[f32], moved: bool) -> String {
              rules out all others although every other step is off: look at which option each step \
              gets"
         ),
-        (true, false) => format!("all {n} draws give token {one}, which is not the best one"),
+        (true, false) => {
+            format!("all {n} draws give token {one}, which is not the token with the largest logit")
+        }
     }
 }
 

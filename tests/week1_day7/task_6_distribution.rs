@@ -96,8 +96,8 @@ fn task_6_sampler_uses_the_whole_number() {
             drawn += 1;
             assert!(
                 drawn < 10_000,
-                "10,000 numbers of `uniform`, and each is at the same of 2^18 places if it is rounded \
-                 to f32: the upper 53 bits are more than an f32 holds"
+                "10,000 numbers of `uniform`, and each is at the same of 2^18 places if it is \
+                 rounded to f32: use the upper 53 bits, which an f32 cannot hold"
             );
             before = rng.clone();
             number = rng.uniform();

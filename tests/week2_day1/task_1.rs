@@ -42,7 +42,7 @@ fn check_f16(name: &str) {
     let mut cache = DenseCache::new(shape, CacheType::F16);
     cache.write(0, 0, 0, &row, &row);
     let run = cache.run(0, 0, 0, 0..1);
-    assert!(matches!(run.keys, Cells::F16(_)), "a cache of f16 hands out f16");
+    assert!(matches!(run.keys, Cells::F16(_)), "a cache of f16 must return f16");
     case.check("rounded", &tensor(x.shape(), numbers(run.keys)));
 }
 
@@ -226,7 +226,9 @@ fn task_1_two_caches_side_by_side() {
                 let negative: Vec<f32> = expected.iter().map(|x| -x).collect();
                 assert!(
                     found == (expected.clone(), negative),
-                    "three caches, written in turn: position {position}, head {head} of {shape:?} holds keys and values {found:?}, expected {expected:?} and those negative\n  each cache has its own sizes: nothing of one may serve another"
+                    "three caches, written in turn: position {position}, head {head} of {shape:?} \
+                     holds keys and values {found:?}, expected {expected:?} and those negative\n  \
+                     each cache has its own sizes; nothing may be shared between caches"
                 );
             }
         }
@@ -263,7 +265,8 @@ fn task_1_f32_is_kept_bit_by_bit() {
                     };
                     assert!(
                         right,
-                        "{x:e} in a cache of {cache_type} came back as {found:e}: f32 keeps every bit, and f16 the sign, infinity and NaN"
+                        "{x:e} in a cache of {cache_type} came back as {found:e}: f32 keeps every \
+                         bit; f16 keeps the sign, infinity and NaN"
                     );
                 }
             }

@@ -82,7 +82,9 @@ fn task_2_whatever_the_size() {
         for (head, &found) in out.iter().enumerate() {
             assert!(
                 (f64::from(found) - expected).abs() <= 1e-4 * expected,
-                "ten heads over 300 positions in {} runs, whose weights fall to e^−37 and whose values rise as much: head {head} found {found}, expected {expected:.5}\n  a weight may be small and still counts, and there is no limit to positions, runs or heads",
+                "ten heads over 300 positions in {} runs, whose weights fall to e^−37 and whose \
+                 values rise as much: head {head} found {found}, expected {expected:.5}\n  even a \
+                 tiny weight counts, and there is no limit to positions, runs or heads",
                 runs.len()
             );
         }
@@ -127,7 +129,11 @@ fn task_2_any_heads_positions_and_runs() {
             });
             assert!(
                 wrong.is_none(),
-                "{heads} heads of {d}, runs of {lengths:?} positions that begin at position {start}, scale {scale}: of head {head}, number {} is {}, expected {}\n  heads, positions and runs may be any, and what a row sees need not begin at 0; weights and values belong together by their order, and nothing is left from a call before",
+                "{heads} heads of {d}, runs of {lengths:?} positions that begin at position \
+                 {start}, scale {scale}: of head {head}, number {} is {}, expected {}\n  any \
+                 number of heads, positions and runs must work, and the positions that a row sees \
+                 need not begin at 0. Weights and values are matched by order, and nothing may \
+                 remain from an earlier call",
                 wrong.unwrap_or_default(),
                 found[wrong.unwrap_or_default()],
                 expected[wrong.unwrap_or_default()]
@@ -149,8 +155,8 @@ fn task_2_heads_far_apart() {
         assert!(
             near(0) && near(1),
             "two heads with the queries {q:?} over the keys {keys:?} and values {values:?}: found \
-             {out:?}, expected {expected:?}\n  each head has a softmax of its own, with the largest \
-             of its own scores, even where all are below 0, and its own total"
+             {out:?}, expected {expected:?}\n  each head has its own softmax, with its own largest \
+             score (even if all are below 0) and its own total"
         );
     }
 }
@@ -173,7 +179,7 @@ fn task_2_heads_far_from_each_other() {
             &tensor(&[3], found),
             &tensor(&[3], alone),
             1e-5,
-            "each head has a maximum, a total and a sum of its own",
+            "each head has its own maximum, total and sum",
         );
     }
 }
@@ -199,7 +205,7 @@ fn task_2_runs_that_begin_later() {
             &attend(start),
             &attend(0),
             1e-6,
-            "what runs hold counts, whatever the number of their first position",
+            "the contents of a run count, whatever its first position is",
         );
     }
 }

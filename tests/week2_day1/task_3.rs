@@ -101,7 +101,10 @@ fn task_3_f16_cache_is_close() {
     let largest = expected.iter().fold(0f32, |m, x| m.max(x.abs()));
     let what = "logits with a cache of f16";
     if let Err(difference) = check::compare(what, &found, &expected, 0.01 * largest) {
-        panic!("{difference}\n  the tolerance is 1 % of the largest logit: f16 costs far less");
+        panic!(
+            "{difference}\n  the tolerance is 1 % of the largest logit; the error of f16 is far \
+             smaller"
+        );
     }
 }
 
@@ -182,7 +185,7 @@ fn task_3_one_norm_alone() {
                 &forward_in(&normed, &tokens, &[8], CacheType::F32),
                 &forward_in(&zero, &tokens, &[8], CacheType::F32),
                 1e-5,
-                "both make zeros; a layer may have one of the two norms",
+                "both give zeros; a layer may have only one of the two norms",
             );
         });
     }
@@ -237,7 +240,7 @@ fn task_3_rows_however_many() {
             &forward_in(&model, &tokens, &[200], CacheType::F32),
             &forward_in(&model, &tokens, &[1; 200], CacheType::F32),
             1e-4,
-            "a row is given its token, its position and its sequence, whichever rows come with it",
+            "a row has its own token, position and sequence, whichever rows are in the same pass",
         );
     });
 }

@@ -39,7 +39,7 @@ impl KvCache for Strict {
         assert!(
             position >= self.len(sequence),
             "layer {layer} writes position {position} of sequence {sequence}, of which {} are \
-             counted already: `advance` is the last act on a row, behind all layers",
+             counted already: call `advance` on a row last, after all layers",
             self.len(sequence)
         );
         self.written[layer].push((sequence, position));
@@ -63,7 +63,7 @@ impl KvCache for Strict {
         assert!(
             found.iter().all(|n| *n == 1),
             "position {position} of sequence {sequence} is counted, and layer by layer it was \
-             written {found:?} times: `advance` says that every layer has written it, once"
+             written {found:?} times: `advance` means that every layer has written it exactly once"
         );
         self.cache.advance(sequence, position);
     }

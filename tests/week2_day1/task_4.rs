@@ -59,7 +59,7 @@ pub(super) fn feed(
 ) {
     let found = session
         .feed(tokens, chunk)
-        .unwrap_or_else(|error| panic!("{how}: feed must accept this, but says: {error}"))
+        .unwrap_or_else(|error| panic!("{how}: feed must accept this, but it returned: {error}"))
         .to_vec();
     assert_eq!(
         found.len(),

@@ -35,7 +35,9 @@ fn task_4_a_refused_token_ends_the_sequence_before_its_chunk() {
         assert_eq!(
             found,
             (a[..kept].to_vec(), kept),
-            "{call}: the session's tokens and how many positions its cache has\n  a chunk of 0 counts as 1; the sequence ends before the chunk that is refused, and what is in the cache is in `tokens()`"
+            "{call}: the session's tokens and how many positions its cache has\n  a chunk of 0 \
+             counts as 1. The sequence ends before the refused chunk, and `tokens()` lists what \
+             the cache holds"
         );
         let how = format!("{call}; then the rest of the good ones");
         feed(&mut session, &a[kept..], chunk, &case, "logits_a", 7, &how);
@@ -80,7 +82,7 @@ fn task_4_generate_refuses_a_prompt_that_cannot_be_fed() {
             let go_on = |_| ControlFlow::Continue(());
             session.generate(prompt, 2, &limits(4, 64), |_, _| 0, go_on).is_err()
         });
-        assert!(refused, "{call}: it was accepted, where an error is documented");
+        assert!(refused, "{call}: it was accepted, expected an error");
         assert_eq!(
             session.tokens().len(),
             session.cache().len(0),

@@ -44,7 +44,7 @@ fn generate(
     };
     let reason = session.generate(prompt, chunk, limits, choose, on_token);
     let reason = reason.unwrap_or_else(|error| {
-        panic!("generate must accept a prompt of {} tokens, but says: {error}", prompt.len())
+        panic!("generate must accept a prompt of {} tokens, but it returned: {error}", prompt.len())
     });
     let expected = case.tensor("logits_new");
     for (i, found) in logits.borrow().iter().enumerate() {
@@ -353,7 +353,6 @@ fn task_4_the_embedded_model_says_what_week_1_says() {
     let found = session.feed(&tokens[1..], 64).expect("three more").to_vec();
     let expected = next_token_logits(&load_model(&folder).expect("the embedded model"), &tokens);
     let tensors = [found, expected].map(|logits| tensor(&[logits.len()], logits));
-    let property =
-        "week 1's model and yours have the same weights and were given the same four tokens";
+    let property = "week 1's model and yours have the same weights and get the same four tokens";
     check::assert_agrees("logits of the embedded model", &tensors[0], &tensors[1], 1e-3, property);
 }

@@ -29,7 +29,7 @@ fn check<'a, T: Debug>(
     read: impl FnOnce(&mut Reader<'a>) -> Result<T>,
 ) {
     match calmly(what, || read(&mut Reader::new(bytes, FILE))) {
-        Ok(value) => panic!("{what}: {value:?} was read, where an error is documented"),
+        Ok(value) => panic!("{what}: {value:?} was read, expected an error"),
         Err(error) => {
             assert_says(what, &error, &[field]);
             // The place in the message is no part of what was found there.
@@ -82,8 +82,8 @@ fn task_1_count_says_for_how_many_there_is_room() {
             numbers.any(|number| number == room)
                 || expected.contains(&bytes)
                 || expected.contains(&of_bytes),
-            "{what}: there is room for {room} of them, in {follow} bytes; the message says neither \
-             of what was expected\n  message  {message:?}"
+            "{what}: there is room for {room} of them, in {follow} bytes; expected a message that \
+             names one of them as what was expected\n  message  {message:?}"
         );
     }
     // A part of a thing is no thing.
@@ -97,7 +97,10 @@ fn task_1_count_says_for_how_many_there_is_room() {
         let what = format!("{count} things of at least {each} bytes, {follow} bytes follow");
         let bytes = [&u64::to_le_bytes(count)[..], &vec![7; follow]].concat();
         let found = calmly(&what, || Reader::new(&bytes, FILE).count(each, "things").is_ok());
-        assert!(found == fits, "{what}: accepted is {found}, expected {fits}: a part is no thing");
+        assert!(
+            found == fits,
+            "{what}: found accepted = {found}, expected {fits}: a partial item does not count"
+        );
     }
 }
 
@@ -127,8 +130,8 @@ fn task_1_headers_say_what_they_are() {
                 if found < expected { (first, second) } else { (second, first) };
             assert!(
                 of_found.contains(&letters) && of_expected.contains("GGUF"),
-                "{what}: the message must say {letters:?} of what was found and \"GGUF\" of what was \
-                 expected, each in its half\n  message  {message:?}"
+                "{what}: the message must name {letters:?} as what was found and \"GGUF\" as what \
+                 was expected\n  message  {message:?}"
             );
         }
     }
@@ -206,7 +209,7 @@ fn task_2_values_say_their_type() {
     let expected = expected.split("found ").next().unwrap_or_default();
     assert!(
         !expected.contains("array of arrays") && !expected.contains("arrays of arrays"),
-        "{what}: the message says that it was expected\n  message  {message:?}"
+        "{what}: the message must not name it as what was expected\n  message  {message:?}"
     );
 }
 
@@ -225,7 +228,7 @@ fn task_2_metadata_says_which_key() {
     let what =
         "metadata with a key of 300 letters and one with a line feed, a quote and a backslash";
     let found = calmly(what, || read_metadata(&mut Reader::new(&bytes, FILE), 2, FILE))
-        .unwrap_or_else(|error| panic!("{what}: these are legal: {error}"));
+        .unwrap_or_else(|error| panic!("{what}: these are valid, but they were refused: {error}"));
     for key in [long.as_str(), strange] {
         assert!(
             found.get(key).is_some(),
@@ -243,10 +246,10 @@ fn task_3_names_are_kept_as_they_are() {
         let what = format!("a tensor called {:?}", shown(name));
         let bytes = table_entry(name, &[32], 0, 64);
         let found = calmly(&what, || read_tensor(&mut Reader::new(&bytes, FILE), 0))
-            .unwrap_or_else(|error| panic!("{what}: this is legal: {error}"));
+            .unwrap_or_else(|error| panic!("{what}: this is valid, but it was refused: {error}"));
         assert!(
             found.name == name,
-            "{what}: found the name {:?}, expected it as the file has it: `shown` is for messages",
+            "{what}: found the name {:?}, expected it as in the file: `shown` is for messages only",
             found.name
         );
     }

@@ -23,7 +23,7 @@ fn parts_are_sound() {
     let counted = counted && reader.count(1, "a count").is_ok() && reader.position() == 8;
     assert!(
         taken && number && counted,
-        "this rests on take, number and count, whose own tests fail: see task_1_take, \
+        "this test depends on take, number and count, whose tests fail: see task_1_take, \
          task_1_numbers_are_little_endian and task_1_counts_are_justified_by_the_file"
     );
 }
@@ -162,7 +162,8 @@ fn task_1_strings_of_any_length() {
     let found = calmly("string", || Reader::new(&bytes, FILE).string("text").map(str::to_owned));
     assert!(
         found.is_ok_and(|found| found == long),
-        "a string of 100,000 bytes, as a chat template may be: it was refused, or came back as another"
+        "a string of 100,000 bytes, as a chat template may be: it was refused, or a different \
+         value came back"
     );
 }
 

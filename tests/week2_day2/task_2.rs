@@ -68,8 +68,8 @@ fn task_2_metadata_entries() {
     let mut reader = Reader::new(&file[24..], FILE);
     let metadata =
         calmly("read_metadata", || read_metadata(&mut reader, case.count("count"), FILE));
-    let metadata = metadata
-        .unwrap_or_else(|e| panic!("these entries are in order, but they were refused: {e}"));
+    let metadata =
+        metadata.unwrap_or_else(|e| panic!("these entries are valid, but they were refused: {e}"));
     let mut found: Vec<_> =
         metadata.iter().map(|(key, value)| format!("{key} = {value:?}")).collect();
     found.push(format!("then {} bytes are left", reader.remaining()));
@@ -126,7 +126,8 @@ fn task_2_whatever_a_file_may_hold() {
     let found = calmly("read_array", || read_array(&mut Reader::new(&bytes, FILE), "tokens"));
     assert!(
         matches!(found, Ok(Array::String(found)) if found == texts),
-        "an array of 600 strings, of which a hundred stand twice: it was refused, or came back as another"
+        "an array of 600 strings, of which a hundred stand twice: it was refused, or a different \
+         value came back"
     );
 }
 

@@ -276,7 +276,7 @@ fn check_file(name: &str) {
     let case = fixtures.case(&format!("task_3_file/{name}"));
     let bytes = hex(case.value("file"));
     let gguf = parse(&bytes)
-        .unwrap_or_else(|e| panic!("{name}: the file is in order, but it was refused: {e}"));
+        .unwrap_or_else(|e| panic!("{name}: the file is valid, but it was refused: {e}"));
     assert_eq!(gguf.data_start, case.count("data_start"), "{name}: where the data begins");
     let found: Vec<_> =
         gguf.metadata.iter().map(|(key, value)| format!("{key} = {value:?}")).collect();
@@ -341,7 +341,7 @@ fn small_file() -> Vec<u8> {
 fn task_3_malformed_files_are_refused_in_words() {
     let good = small_file();
     let gguf =
-        parse(&good).unwrap_or_else(|e| panic!("the file is in order, but it was refused: {e}"));
+        parse(&good).unwrap_or_else(|e| panic!("the file is valid, but it was refused: {e}"));
     assert_eq!(
         gguf.tensors.iter().map(|t| gguf.bytes_of(t).to_vec()).collect::<Vec<_>>(),
         [[9; 32], [9; 32]]

@@ -37,7 +37,7 @@ fn task_3_entries_that_were_drawn() {
         let cols = axes[0] as usize;
         if !cols.is_multiple_of(tensor_type.block_len()) {
             let error = found.err().unwrap_or_else(|| {
-                panic!("{what}: a row is no whole number of blocks, but it was accepted")
+                panic!("{what}: expected an error, because a row is not a whole number of blocks")
             });
             assert_says(&what, &error, &["a.weight"]);
             continue;
@@ -50,7 +50,8 @@ fn task_3_entries_that_were_drawn() {
             offset,
             size: rows * (cols / tensor_type.block_len()) * tensor_type.block_bytes(),
         };
-        let found = found.unwrap_or_else(|e| panic!("{what}: this is in order: {e}"));
+        let found =
+            found.unwrap_or_else(|e| panic!("{what}: this is valid, but it was refused: {e}"));
         assert_eq!(
             (&found, reader.position()),
             (&expected, bytes.len()),

@@ -96,7 +96,8 @@ fn task_4_however_large_the_tensors() {
     let found = machine.seconds(Work { bytes: 123_456_789_123, multiply_adds: 1 }, 1);
     assert!(
         found == 123_456_789_123.0,
-        "123,456,789,123 bytes at one byte a second take as many seconds, found {found}: counts have more digits than f32"
+        "123,456,789,123 bytes at one byte a second take as many seconds, found {found}: counts \
+         have more digits than an f32 holds"
     );
 }
 

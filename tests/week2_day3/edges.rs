@@ -124,7 +124,9 @@ fn check_scales<const BYTES: usize>(
             let expected = d * whole;
             assert!(
                 found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan(),
-                "weight {i} of a block with the scale {d:?}: found {found:?}, expected {d:?} times {whole} = {expected:?}\n  any scale is one, and zeros have a sign, ∞ times 0 is NaN: as f32 arithmetic has it"
+                "weight {i} of a block with the scale {d:?}: found {found:?}, expected {d:?} times \
+                 {whole} = {expected:?}\n  any scale is valid, zeros have a sign, and ∞ times 0 is \
+                 NaN, as in f32 arithmetic"
             );
         }
     }
@@ -194,7 +196,9 @@ fn task_4_errors_are_shares_whatever_the_unit() {
         let (rms, relative) = (rms_error(&x, &y), relative_error(&x, &y));
         assert!(
             rms == 6.5 * f64::from(unit) && relative == 1.0,
-            "{x:?} that come back as {y:?}: found rms_error {rms:e} and relative_error {relative:e}, expected 6.5 · 2^{power} and 1: one in four is wrong, by as much as they are long together"
+            "{x:?} that come back as {y:?}: found rms_error {rms:e} and relative_error \
+             {relative:e}, expected 6.5 · 2^{power} and 1: one of the four is wrong, by as much as \
+             the length of the whole vector"
         );
     }
 }
@@ -216,7 +220,7 @@ fn task_4_errors_of_weights_far_apart() {
             assert!(
                 (found - expected).abs() <= 1e-12 * expected,
                 "rms_error of {n} times {x:e} and {y:e}: found {found:e}, expected {expected:e}: \
-                 the differences are taken in f64 too"
+                 take the differences in f64 too"
             );
             let found = relative_error(&vec![x; n], &vec![y; n]);
             let expected = expected / f64::from(x).abs();

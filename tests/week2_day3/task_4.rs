@@ -62,7 +62,7 @@ fn task_4_rms_error_of_many_weights() {
     assert!(
         (found - expected).abs() <= 1e-9,
         "rms_error of {n} pairs that all differ by {expected}: found {found}; a sum in f32 loses \
-         what is small beside it, so sum in f64"
+         small terms, so sum in f64"
     );
 }
 
@@ -78,7 +78,8 @@ fn task_4_rms_error_of_any_size() {
         let found = rms_error(&x, &zeros);
         assert!(
             found == expected || !found.is_finite() && !expected.is_finite(),
-            "rms_error({x:?}, {zeros:?}): found {found:?}, expected {expected:?}: an error that is infinite, or none at all, is told and not hidden"
+            "rms_error({x:?}, {zeros:?}): found {found:?}, expected {expected:?}: report an error \
+             that is infinite or zero as it is"
         );
     }
     let found = relative_error(&[1.0; 4], &[-3.0; 4]);
@@ -106,14 +107,14 @@ fn task_4_relative_error_of_zeros_that_came_back_is_zero() {
     let found = relative_error(&[0.0; 32], &[0.0; 32]);
     assert!(
         found == 0.0,
-        "relative_error of zeros that came back as zeros: found {found}, expected 0, for nothing \
-         differs"
+        "relative_error of zeros that came back as zeros: found {found}, expected 0, because \
+         nothing differs"
     );
     let found = relative_error(&[0.0; 32], &[1.0; 32]);
     assert!(
         found == f64::INFINITY,
-        "relative_error of zeros that came back as ones: found {found}, expected infinity: ones \
-         are no share of zeros"
+        "relative_error of zeros that came back as ones: found {found}, expected infinity: no \
+         ratio to zeros is finite"
     );
 }
 
@@ -184,7 +185,7 @@ fn task_4_more_bits_come_closer() {
             &tensor(&[2], vec![8.0, 2.0]),
             0.5,
         ) {
-            panic!("{difference}\n  with one bit fewer the integers lie twice as far apart");
+            panic!("{difference}\n  with one bit fewer the integers are twice as far apart");
         }
     });
 }

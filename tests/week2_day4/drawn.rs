@@ -97,7 +97,8 @@ fn check_fit_of<const N: usize>(seed: u64, top: f32) {
         let other = error(&x, &importance, &codes, scale + ds, min + dm);
         assert!(
             own <= other * (1.0 + 1e-4) + 1e-6,
-            "{what}: {fit:?} leaves an error of {own}, and scale {} with minimum {} one of {other}: the best was asked for",
+            "{what}: {fit:?} leaves an error of {own}; scale {} with minimum {} leaves {other}: \
+             return the best pair",
             scale + ds,
             min + dm
         );
@@ -245,7 +246,9 @@ fn check_weights(what: &str, found: &[f32; 256], expected: impl Fn(usize) -> f32
         let expected = expected(i);
         assert!(
             found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan(),
-            "weight {i} of a block with {what}: found {found:?}, expected {expected:?}\n  any scale is one, and zeros have a sign, ∞ times 0 is NaN: as f32 arithmetic has it, in the order that is documented"
+            "weight {i} of a block with {what}: found {found:?}, expected {expected:?}\n  any \
+             scale is valid, zeros have a sign, and ∞ times 0 is NaN, as in f32 arithmetic in the \
+             documented order"
         );
     }
 }

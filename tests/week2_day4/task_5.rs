@@ -234,7 +234,9 @@ fn task_5_row_order_with_as_many_key_heads() {
         let found = row_order(&config, name);
         assert!(
             found.as_ref() == Some(&expected),
-            "the order of rows of {name}, with 6 query and 6 key heads of 8: found {found:?}, expected {expected:?}: queries and keys turn in every layer, with groups and without"
+            "the order of rows of {name}, with 6 query and 6 key heads of 8: found {found:?}, \
+             expected {expected:?}: queries and keys are rotated in every layer, with groups and \
+             without"
         );
     }
 }
@@ -324,7 +326,8 @@ fn task_5_permutations_of_any_heads() {
         for (row, &source) in there.iter().enumerate() {
             assert!(
                 back.get(source) == Some(&row) && source / head_dim == row / head_dim,
-                "{what}: row {row} is row {source} of the checkpoint, which the way back takes from {:?}; expected {row}, and the same head",
+                "{what}: row {row} is row {source} of the checkpoint, but the inverse takes it \
+                 from {:?}; expected {row}, in the same head",
                 back.get(source)
             );
         }

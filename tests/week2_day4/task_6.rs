@@ -169,7 +169,7 @@ fn task_6_lay_out_names_what_it_refuses() {
     ] {
         let call = format!("lay_out of a table with {why}, in tensor {name}");
         match assert_refuses(&call, || lay_out(&tensors, 32)) {
-            Ok(table) => panic!("{call}: expected an error, found {table:?}"),
+            Ok(table) => panic!("{call}: found {table:?}, expected an error"),
             Err(error) => {
                 let text = error.to_string();
                 assert!(text.contains(name), "{call}: the message must name the tensor: {text}");
@@ -297,7 +297,8 @@ fn task_6_lay_out_refuses_rows_that_are_no_whole_blocks() {
         let what = format!("lay_out of [2, 256] and {shape:?} in {tensor_type}");
         let Err(error) = lay_out(&tensors, 32) else {
             panic!(
-                "{what}: accepted; expected an error, as a tensor has axes, and each row of it is a whole number of blocks of {}",
+                "{what}: accepted, expected an error: a tensor has at least one axis, and each row \
+                 is a whole number of blocks of {}",
                 tensor_type.block_len()
             )
         };
@@ -325,7 +326,9 @@ fn task_6_lay_out_counts_as_far_as_numbers_go() {
         let what =
             format!("lay_out of tensors of {sizes:?} weights in F16, aligned to {alignment}");
         let found = assert_refuses(&what, || lay_out(&tensors, alignment));
-        let Err(error) = found else { panic!("{what}: accepted; no number counts as far") };
+        let Err(error) = found else {
+            panic!("{what}: accepted, expected an error: no integer type can hold the end")
+        };
         let error = error.to_string();
         assert!(
             error.contains(last),
@@ -373,7 +376,8 @@ fn task_6_lay_out_of_tensors_of_any_size() {
         }
         assert_eq!(table.len(), tensors.len(), "entries of a table of 20 tensors");
     }
-    let nothing = lay_out(&[], 32).unwrap_or_else(|e| panic!("no tensors are a table too: {e}"));
+    let nothing = lay_out(&[], 32)
+        .unwrap_or_else(|e| panic!("a table without tensors is valid, but it was refused: {e}"));
     assert!(nothing.is_empty(), "lay_out of no tensors: found {nothing:?}");
 }
 

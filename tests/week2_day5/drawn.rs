@@ -103,7 +103,8 @@ fn check_super_blocks(what: &str, x: &[f32], per_scale: usize, super_blocks: &[I
             let expected: i16 = values.iter().map(|&q| i16::from(q)).sum();
             assert!(
                 sum == expected,
-                "{what}: sum {s} of super-block {g} is {sum}, expected {expected}: all sums are written, whatever the super-blocks held"
+                "{what}: sum {s} of super-block {g} is {sum}, expected {expected}: write all sums, \
+                 whatever the super-blocks held before"
             );
         }
     }

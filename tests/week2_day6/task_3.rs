@@ -260,7 +260,7 @@ fn task_3_a_thread_may_be_interrupted_anywhere() {
     let grid = grid((1, 2, (1, 1)));
     assert!(
         grid.count() == 2 && (0..2).all(|i| grid.tile(i) == (0..1, i..i + 1)),
-        "this rests on `count` and `tile`, whose own tests fail"
+        "this test depends on `count` and `tile`, whose tests fail"
     );
     let wrong: Vec<String> = (1..).map_while(|at| interrupted(&grid, at)).flatten().collect();
     let right = "each was taken once, wherever the thread was interrupted";

@@ -21,7 +21,7 @@ fn task_3_every_cell_of_every_grid_is_in_one_tile() {
         let Grid { rows, width, tile: (down, across) } = grid;
         let count = assert_accepts(&format!("count of {grid:?}"), || grid.count());
         if rows * width == 0 {
-            assert!(count == 0, "{grid:?} has no cells, and {count} tiles; expected none");
+            assert!(count == 0, "{grid:?} has no cells: found {count} tiles, expected none");
             continue;
         }
         assert!(count <= rows * width, "{grid:?}: {count} tiles for {} cells", rows * width);

@@ -60,7 +60,10 @@ fn task_1_absorb_any_pieces() {
                     && near(softmax.total, total)
                     && near(found, factor)
                     && wrong.is_none(),
-                "absorb of {n} scores ({scores:?}), with the largest before {before} (seed {seed}, piece {}): found maximum {}, total {}, factor {found}, expected {max}, {total}, {factor}; weights {weights:?}, expected {expected:?}\n  a piece may be empty or hidden, first, last or between; each softmax has its own past",
+                "absorb of {n} scores ({scores:?}), with the largest before {before} (seed {seed}, \
+                 piece {}): found maximum {}, total {}, factor {found}, expected {max}, {total}, \
+                 {factor}; weights {weights:?}, expected {expected:?}\n  any piece may be empty or \
+                 hidden; each softmax has its own history",
                 i / 2,
                 softmax.max,
                 softmax.total
@@ -174,7 +177,8 @@ fn task_2_attend_streaming_any_heads_and_runs() {
             let end = start + lengths.iter().sum::<usize>();
             for (head, (q, out)) in q.chunks_exact(dim).zip(out.chunks_exact(dim)).enumerate() {
                 let what = format!("attend_streaming, head {head} of {heads}");
-                let why = "any size of head, any runs, wherever they begin, and nothing left from a call before";
+                let why = "any head size and any runs must work, and nothing may remain from an \
+                           earlier call";
                 stored.check(&what, q, start..end, scale, out, why);
             }
         }
@@ -223,7 +227,9 @@ fn task_3_attend_block_queries_in_any_order() {
                         "attend_block of queries that see {all:?}: query {i}, which sees {:?}",
                         query.visible
                     );
-                    let why = "queries come in any order: the first may begin late and the last end early; any size of head, any runs, and nothing left from a call before";
+                    let why = "queries come in any order: the first may begin late and the last \
+                               end early. Any head size and any runs must work, and nothing may \
+                               remain from an earlier call";
                     stored.check(&what, query.q, query.visible.clone(), scale, out, why);
                 }
             }

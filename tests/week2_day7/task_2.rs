@@ -160,7 +160,7 @@ fn task_2_attend_streaming_with_heads_of_any_size() {
                 &tensor(&[2, dim], found),
                 &tensor(&[2, dim], expected),
                 1e-5,
-                "zeros behind the numbers of a head change nothing",
+                "zeros after the numbers of a head change nothing",
             );
         });
     }

@@ -159,7 +159,7 @@ fn task_3_attend_block_in_any_order_and_with_heads_of_any_size() {
                     &tensor(&[8, dim], found),
                     &tensor(&[8, dim], expected),
                     1e-4,
-                    "each query sees its own positions, and each head has all its numbers",
+                    "each query sees its own positions, and each head uses all its numbers",
                 );
             });
         }
@@ -250,7 +250,7 @@ fn task_3_an_f16_cache_changes_little() {
         &half,
         &full,
         0.05,
-        "rounding keys and values to f16 moves logits by hundredths",
+        "rounding keys and values to f16 changes logits by hundredths",
     );
     assert!(values(&half) != values(&full), "the cache did not round at all");
 }
@@ -270,8 +270,8 @@ fn task_3_integers_change_little() {
     };
     // Activations are rounded to a part in 254 of the largest of 32, in each of eight products one
     // after the other.
-    let property = "activations as int8 move logits by hundredths: each input is made into \
-                    integers after it was written, also the output projection's (`Plan::matmul`)";
+    let property = "int8 activations change logits by hundredths: quantize each input after it was \
+                    written, also that of the output projection (`Plan::matmul`)";
     assert_agrees(
         "logits, integer against naive",
         &logits(Rung::Integer),

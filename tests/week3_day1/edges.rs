@@ -21,7 +21,7 @@ fn write(sequence: &mut Sequence, most: usize, token: impl Fn(usize) -> u32) -> 
             return written;
         }
         let left = sequence.num_left();
-        assert!(sequence.computed(left), "all {left} tokens that were left have been computed");
+        assert!(sequence.computed(left), "all {left} remaining tokens have been computed");
         sequence.accept(token(written), false);
     }
     most

@@ -89,7 +89,7 @@ fn task_2_what_lies_behind_is_forgotten() {
     assert!(
         long == short,
         "33 kB of text and 31 more bytes, or those 31 bytes alone, where the longest text has 11: \
-         what is kept must be the same, since only the last bytes can still become a part of a text"
+         what is kept must be the same, because only the last bytes can still become part of a text"
     );
     for (piece, expected) in [("a long", false), (" text", true)] {
         check::assert_answer(

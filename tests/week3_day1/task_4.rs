@@ -330,7 +330,7 @@ fn task_4_bad_requests_are_refused_alone() {
         ("a min_p of 2", sampling(|s| s.min_p = 2.0), vec!["min_p", "2"]),
     ] {
         let error = match engine.submit(bad) {
-            Ok(id) => panic!("{why}: it was taken as request {id}"),
+            Ok(id) => panic!("{why}: it was accepted as request {id}, expected an error"),
             Err(error) => error.to_string(),
         };
         for word in words {

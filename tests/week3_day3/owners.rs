@@ -36,8 +36,8 @@ fn task_2_the_first_page_goes_back_first() {
             let expected: Vec<usize> = (stay..5).collect();
             assert!(
                 found == expected,
-                "{what}: they are lent in the order {found:?}, expected {expected:?}: the first \
-                 page goes back first, so that whoever takes them next has them in a row"
+                "{what}: they are lent in the order {found:?}, expected {expected:?}: release the \
+                 first page first, so that the next owner gets them in order"
             );
         }
     });
@@ -84,15 +84,19 @@ fn task_2_room_beside_pages_of_other_owners() {
             let copies = |panic: &Panic| !room && panic.message().contains("copy");
             assert!(
                 !found.as_ref().is_err_and(copies),
-                "{what}: it begins to copy although there isn't room for everything it needs: count \
-                 new pages and copies first, and return false"
+                "{what}: it starts copying although there isn't room for everything: count new \
+                 pages and copies first, and return false"
             );
             let found = assert_accepts(&what, || found.unwrap_or_else(|panic| panic.go_on()));
             assert!(found == room, "{what}: found {found}, expected {room}");
-            assert_eq!(cache.copied(), 0, "{what}: pages copied; none of these is to be written");
+            assert_eq!(
+                cache.copied(),
+                0,
+                "{what}: pages copied, although none of them will be written"
+            );
             assert!(
                 room || pages(&cache) == before,
-                "{what}: there is no room, and yet it changed"
+                "{what}: it changed although there is no room"
             );
         }
         // Whose own pages are shared further in front, and not where it goes on.
@@ -123,7 +127,7 @@ fn task_2_nothing_is_written_into_a_page_of_others() {
                 .flat_map(|p| (0..SHAPE.head_dim).map(move |d| number(0, 0, 1, p, d)))
                 .collect();
             let copied = if cache.copied() > 0 {
-                ". `copy_page` ran before that: does it write to the new page alone? A page is one \
+                ". `copy_page` ran before that: does it write only to the new page? A page is one \
                  piece of memory for each layer and head"
             } else {
                 ""

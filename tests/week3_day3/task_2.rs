@@ -63,7 +63,7 @@ fn task_2_a_heads_pages_lie_in_a_row() {
                     apart == [row.cast_signed(); 2],
                     "a text in pages 0, 1 and 2, layer {layer}, head {head}: each page's {what} \
                      begin {apart:?} bytes after those of the page before, expected {row} each \
-                     time: a head's pages lie side by side, since attention reads one head at a time"
+                     time: a head's pages are adjacent, because attention reads one head at a time"
                 );
             }
         }

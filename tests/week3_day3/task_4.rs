@@ -65,7 +65,7 @@ fn over_few_pages() {
             let found = (came.preempted, came.rows);
             assert_eq!(found, (0, rows), "{what}: there is room for all; preempted, rows");
         } else {
-            assert!(came.preempted > 0, "{what}: nobody was preempted");
+            assert!(came.preempted > 0, "{what}: no request was preempted");
             assert!(came.rows > rows, "{what}: {} rows, and {rows} where there is room", came.rows);
         }
     }
@@ -96,7 +96,7 @@ fn under_a_budget() {
                 &expected.answers.get(&id),
             );
         }
-        assert!(came.preempted > 0, "{what}: nobody was preempted");
+        assert!(came.preempted > 0, "{what}: no request was preempted");
         assert!(came.rows > expected.rows, "{what}: {} rows, nothing computed again", came.rows);
         let most = engine.counts().most_rows;
         assert!(most <= budget, "{what}: a step of {most} rows");

@@ -71,7 +71,8 @@ fn task_2_company_changes_nothing() {
                 assert!(
                     found[i * 10..][..10] == alone,
                     "{what}: reader {i} has seen\n  together {:?}\n  alone    {alone:?}\n  \
-                     (maximum, total, sums): whoever reads a page with it changes nothing for it",
+                     (maximum, total, sums): other readers of the same page must not change its \
+                     result",
                     &found[i * 10..][..10]
                 );
             }

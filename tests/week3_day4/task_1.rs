@@ -71,7 +71,8 @@ fn task_1_company_changes_nothing() {
             found.softmax[..2] == alone.softmax[..] && found.sums[..2 * dim] == alone.sums[..];
         assert!(
             same,
-            "a row that sees 40 of 96 positions, alone or with {others} others: not the same"
+            "a row that sees 40 of 96 positions, the result alone differs from the result with \
+             {others} others"
         );
     }
 }
@@ -93,7 +94,7 @@ fn task_1_nothing_is_gathered() {
     let fewest = (0..50).map(|_| count(&mut run).0).min().expect("fifty counts");
     assert!(
         fewest == 0,
-        "heap allocations of read_run over {len} positions: found {fewest}, expected none: \
-         keys and values are read where they lie"
+        "heap allocations of read_run over {len} positions: found {fewest}, expected none: read \
+         keys and values in place"
     );
 }

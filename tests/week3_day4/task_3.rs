@@ -54,7 +54,7 @@ fn task_3_positions_of_a_part() {
     for (visible, i) in [(0..64, 1), (0..20, 3), (70..90, 0), (70..90, 2), (0..0, 0)] {
         let call = format!("part {i}, of 64 positions, of {visible:?}");
         let found = assert_accepts(&call, || in_part(&visible, i, 64));
-        assert!(found.is_empty(), "{call}: nothing of it is visible, but {found:?} was returned");
+        assert!(found.is_empty(), "{call}: found {found:?}, but nothing of it is visible");
     }
 }
 

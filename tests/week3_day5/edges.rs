@@ -134,7 +134,7 @@ fn task_4_messages_say_what_was_found_and_what_was_expected() {
     ];
     for (what, file, key, found, expected) in cases {
         let Err(error) = assert_refuses(what, || decode(&file, key).map(drop)) else {
-            panic!("{what}: the file was read, where an error is documented")
+            panic!("{what}: the file was read, expected an error")
         };
         assert_tells(what, &error.to_string(), &found, &expected);
     }
@@ -142,7 +142,9 @@ fn task_4_messages_say_what_was_found_and_what_was_expected() {
     let mut damaged = whole.clone();
     damaged[HEADER] ^= 1;
     let body = damaged.len() - 8;
-    let Err(error) = decode(&damaged, key).map(drop) else { panic!("a damaged file was read") };
+    let Err(error) = decode(&damaged, key).map(drop) else {
+        panic!("a damaged file was read, expected an error")
+    };
     let message = error.to_string();
     let stored = u64::from_le_bytes(whole[body..].try_into().expect("eight bytes"));
     let computed = checksum(&damaged[..body]);

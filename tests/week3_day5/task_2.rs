@@ -77,9 +77,8 @@ fn task_2_a_collision_is_no_hit() {
                 (1..=found.len()).map(|n| text[..n * PAGE].to_vec()).collect();
             assert!(
                 found == expected,
-                "{why}: find({text:?}) returns pages in which other texts end: a collision is \
-                 taken for a hit\n  found    {found:?}\n  expected {expected:?}, or the first of \
-                 them"
+                "{why}: find({text:?}) returns pages in which other texts end: a collision counts \
+                 as a hit\n  found    {found:?}\n  expected {expected:?}, or the first of them"
             );
             match below(4) {
                 0 => {

@@ -219,7 +219,9 @@ fn task_4_as_much_as_is_in_common() {
 fn refused(bytes: &[u8], key: PromptKey, what: &str) -> String {
     let decoded = check::assert_refuses(what, || decode(bytes, key).map(|prompt| prompt.tokens));
     match decoded {
-        Ok(tokens) => panic!("{what}: it was taken, with the tokens {tokens:?}"),
+        Ok(tokens) => {
+            panic!("{what}: it was accepted with the tokens {tokens:?}, expected an error")
+        }
         Err(error) => format!("{error:#}"),
     }
 }

@@ -67,8 +67,8 @@ fn task_5_logits_behind_a_draft_may_be_no_numbers() {
                 });
                 assert!(
                     found.is_err() == (drafted > at),
-                    "{what}: found {found:?}; an error is documented where a logit is no number, \
-                     in the row of a draft as well"
+                    "{what}: found {found:?}; expected an error if a logit is not a number, also \
+                     in the row of a draft"
                 );
                 asked += 1;
             }

@@ -154,7 +154,7 @@ fn task_4_another_vocabulary_is_refused() {
     let drafts = draft_tokens(&mut draft_model(model("llama"), 40), &[1, 2], 1, &greedy(), 1);
     assert_eq!(drafts.len(), 1, "drafts of a model with the target's vocabulary");
     let Err(error) = DraftModel::new(session(model("llama"), 8), 1536) else {
-        panic!("a draft model with 37 tokens for a target with 1,536 was taken");
+        panic!("a draft model with 37 tokens was accepted for a target with 1,536 tokens");
     };
     let error = error.to_string();
     assert!(error.contains("37") && error.contains("1536"), "{error}");

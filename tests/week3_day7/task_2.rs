@@ -86,7 +86,7 @@ pub(super) fn task_2_equal_states() {
                 found.push(format!("{why}: the states behind {one} and {other} differ"));
             }
         }
-        let what = "these states must be equal, because the same bytes may follow for ever";
+        let what = "these states must be equal, because the same bytes may follow from here on";
         assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
         for (one, other) in [("[", "{"), ("[1", "1"), ("[[1]", "[1]"), ("{\"a\":[1", "[[1")] {
             assert!(after(one) != after(other), "the states behind {one} and {other} are equal");

@@ -64,7 +64,7 @@ fn task_4_batches_of_json() {
             let value = std::str::from_utf8(&text).ok().and_then(|text| text.parse::<Value>().ok());
             assert!(
                 value.is_some_and(|value| value.is_object()),
-                "{} tokens at most: found {shown}, expected an object",
+                "at most {} tokens: found {shown}, expected an object",
                 request.max_new_tokens
             );
             let most = request.max_new_tokens;
@@ -72,8 +72,8 @@ fn task_4_batches_of_json() {
             // `Length` where the budget kept the model from a longer one.
             assert!(
                 matches!(end, FinishReason::Stop | FinishReason::Length),
-                "{shown}: an object that is whole ends the answer, also with the last token: found \
-                 {end:?}"
+                "{shown}: found {end:?}: a complete object ends the answer, even with the last \
+                 token"
             );
         }
         assert!(alone != free, "free answers are objects by themselves: {free:?}");
@@ -156,7 +156,7 @@ fn task_4_over_pages_that_run_out() {
         }
         let mut told = Told::default();
         run(&mut engine, &mut told, "four requests over four pages");
-        assert!(engine.counts().preempted > 0, "nobody had to wait again");
+        assert!(engine.counts().preempted > 0, "no request had to wait again");
         for (id, expected) in (0..).zip(&alone) {
             let found = (told.answers.get(&id).cloned().unwrap_or_default(), told.ends[&id]);
             assert_eq!(&found, expected, "request {id}, over pages that run out and alone");
@@ -181,7 +181,7 @@ fn task_4_what_cannot_be_is_refused() {
             let refused = engine.submit_constrained(request, Some(constraint));
             assert!(
                 engine.is_idle() == refused.is_err(),
-                "a refused request leaves nothing behind"
+                "a refused request must leave nothing behind"
             );
             refused.err().map(|error| error.to_string()).unwrap_or_default()
         };

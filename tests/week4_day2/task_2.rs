@@ -111,8 +111,8 @@ fn task_2_every_node_once() {
         }
         Ok(Err(panic)) => std::panic::resume_unwind(panic),
         Err(_) => panic!(
-            "sixty sums of a node and itself: no order after 20 seconds; a node that has been \
-             looked at need not be looked at again"
+            "sixty sums of a node and itself: found no order after 20 seconds; visit each node \
+             only once"
         ),
     }
 }

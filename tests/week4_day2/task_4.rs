@@ -173,7 +173,7 @@ fn task_4_nodes_are_named_by_their_layer() {
         let name = &g.node(id).name;
         assert!(
             !name.starts_with("layer "),
-            "{what}: found the name {name:?}, but this node belongs to no layer: set the prefix back"
+            "{what}: found the name {name:?}, but this node belongs to no layer: reset the prefix"
         );
     }
 }
@@ -204,7 +204,7 @@ fn task_4_passes_of_one_size_share_a_graph() {
             assert!(
                 i < 3 || allocations == 0,
                 "a second pass of one row: found {allocations} heap allocations, expected none: \
-                 buffers are kept from pass to pass"
+                 keep buffers from pass to pass"
             );
         }
     });

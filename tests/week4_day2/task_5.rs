@@ -64,7 +64,7 @@ fn task_5_nodes_and_arrows() {
             }
             assert!(
                 parts.contains(&"red") == node.contains("red"),
-                "leaves are red, and only they:\n  {node}"
+                "only leaves are red:\n  {node}"
             );
         }
         assert!(

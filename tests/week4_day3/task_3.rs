@@ -62,7 +62,7 @@ fn gives_back_twice() -> bool {
 #[track_caller]
 fn make(what: &str, g: &Graph, order: &[NodeId], results: &[NodeId], over: bool) -> MemoryPlan {
     let made = assert_returns(what, || MemoryPlan::new(g, order, results, over), of_a_plan);
-    made.unwrap_or_else(|e| panic!("{what}: this plan is refused: {e:#}"))
+    made.unwrap_or_else(|e| panic!("{what}: expected a valid plan, but it was refused: {e:#}"))
 }
 
 /// Node, where its part begins and how long it is; then the peak.
@@ -199,7 +199,10 @@ fn task_3_random_graphs_come_to_the_same() {
                 let run = || planned(&g, &order, &results, &memory);
                 let found = assert_returns(&what, run, of_a_plan);
                 let found: Vec<u32> = found.iter().map(|x| x.to_bits()).collect();
-                assert!(found == expected, "{what}: other numbers than with a buffer for each");
+                assert!(
+                    found == expected,
+                    "{what}: the numbers differ from those with a buffer for each node"
+                );
             }
         }
     });

@@ -84,6 +84,9 @@ fn task_3_nobody_does_with_fewer() {
         );
         let others = g.ids().filter(|id| !order.contains(id) || !is_computed(&g, *id));
         let nowhere = others.into_iter().all(|id| found[id.index()].is_none());
-        assert!(nowhere, "{what}: a leaf, a view or a node outside of the order has been placed");
+        assert!(
+            nowhere,
+            "{what}: found a placement for a leaf, a view or a node outside the order"
+        );
     }
 }

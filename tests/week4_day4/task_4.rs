@@ -52,11 +52,11 @@ pub(super) fn check_owners(what: &str, schedule: &Schedule) {
         let told = graph.told_with_sources(id);
         match (owners[id.index()], node.op.is_leaf()) {
             (None, false) => {
-                panic!("{what}: {told}: found no owner, expected one: only leaves have none")
+                panic!("{what}: {told}: found no owner, expected one: only leaves have no owner")
             }
             (Some(owner), true) => panic!(
-                "{what}: {told}: found the owner {owner}, expected none: leaves are wherever they \
-                 are read"
+                "{what}: {told}: found the owner {owner}, expected none: leaves are available on \
+                 every backend that reads them"
             ),
             _ => {}
         }

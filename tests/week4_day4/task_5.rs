@@ -50,7 +50,7 @@ fn place(what: &str, weights: &mut Weights, twin: &mut Twin, bytes: &Bytes) -> P
     let place = found.unwrap_or_else(|e| panic!("{what}: refused: {e}"));
     let mut there = vec![0; place.bytes];
     twin.download(place, &mut there).unwrap_or_else(|e| panic!("{what}: {e}"));
-    assert!(there == **bytes, "{what}: at {place:?} are other bytes than the weight's");
+    assert!(there == **bytes, "{what}: the bytes at {place:?} are not the weight's");
     place
 }
 
@@ -283,7 +283,10 @@ fn task_5_random_placements_come_to_the_same() {
                 check_owners(&what, &schedule);
                 assert_eq!(schedule.copies(), copies(&g, &order, &placed), "{what}: copies");
                 let (found, ..) = on_twins(schedule);
-                assert!(bits(&found) == bits(&expected), "{what}: other numbers than with one");
+                assert!(
+                    bits(&found) == bits(&expected),
+                    "{what}: the numbers differ from those with one backend"
+                );
             }
         }
     });

@@ -168,14 +168,14 @@ fn task_6_a_model_on_the_device() {
             }];
             assert!(
                 far <= 1e-3 * size,
-                "{what}: logits are {far} from week 2's, which are up to {size}; expected the same \
-                 but for rounding"
+                "{what}: logits differ by {far} from week 2's, which are up to {size}; expected a \
+                 difference of rounding only"
             );
             let best = |logits: &[f32]| {
                 let best = (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
                 best.unwrap_or_default() as u32
             };
-            assert!(best(&found) == best(expected), "{what}: another token than week 2's");
+            assert!(best(&found) == best(expected), "{what}: the token is not week 2's");
             position += n;
             next = vec![best(expected)];
         }

@@ -74,7 +74,7 @@ fn task_1_logits_far_from_zero() {
                 &weights(near.map(|logit| logit + far)),
                 &weights(near),
                 1e-6,
-                "they must be those of the logits without it",
+                "they must equal those of the logits without it",
             );
         }
     }

@@ -121,8 +121,8 @@ fn task_2_room_is_kept() {
         let [first, second] = [room(), room()];
         assert!(
             first == second,
-            "a second product of the same size: `work.output` is new memory, though what the first \
-             left is large enough"
+            "a second product of the same size: `work.output` is new memory, although the buffer \
+             of the first call is large enough"
         );
     });
 }

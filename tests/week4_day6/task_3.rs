@@ -30,7 +30,7 @@ fn task_3_nothing_visible_leaves_all_to_the_sink() {
     let mut one = [0.0];
     softmax_with_sink(&mut one, 0.0);
     let diagnosis = if scores.iter().all(|x| x.is_nan()) && one == [0.5] {
-        "\n  diagnosis The sink belongs to the maximum, too."
+        "\n  diagnosis The maximum must include the sink."
     } else {
         ""
     };
@@ -61,7 +61,7 @@ fn task_3_an_online_softmax_begins_with_the_sink() {
             found.iter_mut().for_each(|weight| *weight /= softmax.total);
             // A rounding for each factor and each sum.
             let what = format!("weights of scores that come one by one, with the sink {sink}");
-            let property = "they must be those of the softmax over all of them at once";
+            let property = "they must equal the softmax over all of them at once";
             let is_one = |weights: &[f32]| (weights.iter().sum::<f32>() - 1.0).abs() < 1e-5;
             assert!(
                 !is_one(&found) || is_one(&expected),

@@ -47,7 +47,7 @@ pub(super) fn task_2_parts_of_the_budget() {
         && floats.iter().all(|x| *x == 0.0)
         && longs.iter().all(|x| *x == 0)
         && last.iter().all(|x| *x == 0);
-    assert!(zero, "what `take` hands out must be zero, whatever was there before");
+    assert!(zero, "`take` must return zeros, whatever was there before");
     // They are different memory.
     bytes.fill(1);
     floats.fill(2.0);
@@ -160,11 +160,11 @@ pub(super) fn task_2_a_scope_gives_back() {
             y.iter().all(|y| *y == 0),
             "round {round}: not zero: it still holds what the inner scope left"
         );
-        assert!(x.iter().all(|x| *x == 7), "the inner scope has written over the outer one");
+        assert!(x.iter().all(|x| *x == 7), "the inner scope has overwritten the outer one");
     }
     check::assert_answer("bytes left when the scopes are gone", &arena.free(), &150);
     check::assert_answer("the peak: kept, outer, and the largest inner one", &ledger.peak(), &182);
-    assert!(kept.iter().all(|x| *x == 9), "a scope has written over what was kept");
+    assert!(kept.iter().all(|x| *x == 9), "a scope has overwritten what was kept");
     arena.take::<u8>("all the rest", 150).expect("150 of 150 bytes");
     assert!(arena.scope().take::<u8>("one more", 1).is_err(), "1 byte of 0");
 }

@@ -132,7 +132,7 @@ fn task_3_files_that_are_none() {
         ("another epsilon", with(44, 1), "checksum of the header"),
     ] {
         match Store::open(&file[..]) {
-            Ok(_) => panic!("{what}: this file must be refused"),
+            Ok(_) => panic!("{what}: this file was accepted, expected an error"),
             Err(error) => {
                 assert!(
                     error.to_string().contains(words),
@@ -154,7 +154,7 @@ fn task_3_files_that_are_none() {
         let mut file = good.clone();
         file[..HEADER].copy_from_slice(&shape.header());
         match Store::open(&file[..]) {
-            Ok(_) => panic!("{what}: this file must be refused"),
+            Ok(_) => panic!("{what}: this file was accepted, expected an error"),
             Err(error) => {
                 assert!(
                     error.to_string().contains(words),
@@ -189,7 +189,11 @@ pub(super) fn task_3_the_products_of_a_matrix() {
             assert_done(&call, done);
             case.check("output", &tensor(&[rows], out.clone()));
             let first = first.get_or_insert_with(|| out.clone());
-            assert_eq!(bits(&out), bits(first), "{call}: other bits than 7 at a time");
+            assert_eq!(
+                bits(&out),
+                bits(first),
+                "{call}: the bits differ from those with 7 rows at a time"
+            );
             let expected = Counts {
                 reads: rows.div_ceil(at_once) as u64,
                 seeks: 1,

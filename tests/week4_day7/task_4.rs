@@ -43,7 +43,7 @@ fn attention(case: &Case, positions: usize) -> Tensor {
     // A second time it is the same: the cache is only looked at.
     let mut again = vec![f32::NAN; q.len()];
     cache.attend(&q, scratch.scope(), &mut again).expect("as before");
-    assert_eq!(bits(&out), bits(&again), "{call}: another answer the second time");
+    assert_eq!(bits(&out), bits(&again), "{call}: the second answer differs from the first");
     tensor(case.tensor("q").shape(), out)
 }
 
@@ -129,7 +129,7 @@ fn task_4_a_full_cache() {
         let found = check::assert_refuses(call, || cache.push(&row(3)[..12], &row(3)[12..]));
         check::assert_answer(call, &found, &Err(Error::Context { positions: 3 }));
         check::assert_answer("positions after that", &cache.len(), &3);
-        assert_eq!(attend(&cache, arena.scope()), before, "{call} has changed the others");
+        assert_eq!(attend(&cache, arena.scope()), before, "{call} has changed the other positions");
         // What does not fit is an error and no panic.
         let mut scratch = Memory::<16>::new();
         let mine = Ledger::default();
@@ -199,7 +199,7 @@ pub(super) fn task_4_the_mlp() {
             assert_done(&call, done);
             case.check("output", &tensor(&[shape.hidden], out.clone()));
             let first = first.get_or_insert_with(|| bits(&out));
-            assert_eq!(&bits(&out), first, "{call}: other bits than with another chunk");
+            assert_eq!(&bits(&out), first, "{call}: the bits differ from those with another chunk");
             let counts = store.counts();
             check::assert_answer(
                 &format!("{call}: bytes read, and seeks: each weight once, from front to back"),

@@ -347,7 +347,10 @@ fn task_5_a_read_that_fails() {
         for fail_at in 0..18 {
             let (errors, found) = run(fail_at);
             assert_eq!(errors, 3, "each token's read number {fail_at} fails once");
-            assert!(found == expected, "read number {fail_at} failed once, and the answers differ");
+            assert!(
+                found == expected,
+                "read number {fail_at} failed once, and then the answers differ"
+            );
         }
     });
 }
@@ -407,7 +410,10 @@ fn task_5_the_budget_of_tiny_llm() {
         assert!(peak <= 256 * 1024, "the peak is {peak} bytes, more than 256 KB");
         let parts: Vec<_> =
             ledger.parts().into_iter().filter(|part| !part.what.is_empty()).collect();
-        assert!(peak >= 236_000, "the peak is {peak} bytes, fewer than the parts have: {parts:?}");
+        assert!(
+            peak >= 236_000,
+            "the peak is {peak} bytes, which is less than the sum of the parts: {parts:?}"
+        );
         // With one byte less it fails. With exactly the peak it doesn't.
         let run = |bytes: usize| {
             let mut memory = Memory::<{ 520 * 1024 }>::new();

@@ -80,7 +80,7 @@ impl Answers {
                 written + 1
             );
             let n = half.len();
-            note(&format!("{name}: removed {n} bytes of an answer that was not written whole"));
+            note(&format!("{name}: removed {n} bytes of an incomplete answer"));
             file.set_len(whole as u64).map_err(|e| wrong(&e))?;
         }
         file.seek(SeekFrom::End(0)).map_err(|e| wrong(&e))?;

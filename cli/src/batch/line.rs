@@ -50,7 +50,7 @@ impl Line {
             bail!("found {}, expected a JSON object", kind(&value));
         };
         if let Some(name) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
-            bail!("found the field {name:?}, expected no others than {}", FIELDS.join(", "));
+            bail!("found the field {name:?}, expected only {}", FIELDS.join(", "));
         }
         let SamplerOptions { temperature, top_p, .. } = defaults.sampling;
         let sampling = SamplerOptions {
@@ -109,7 +109,7 @@ fn prompt(fields: &Map<String, Value>) -> Result<Prompt> {
         }
         (Some(other), None) => bail!("\"prompt\": found {}, expected a string", kind(other)),
         (None, Some(Value::Array(messages))) => {
-            ensure!(!messages.is_empty(), "\"messages\": found none, expected one at least");
+            ensure!(!messages.is_empty(), "\"messages\": found none, expected at least one");
             let messages = messages.iter().zip(0..).map(|(value, i)| message(value, i));
             Ok(Prompt::Messages(messages.collect::<Result<_>>()?))
         }

@@ -126,7 +126,7 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     );
     let (from, total) = (answers.written(), lines.len());
     if from == total {
-        note(&format!("all {total} requests have their answers already"));
+        note(&format!("all {total} requests already have answers"));
         return Ok(ExitCode::SUCCESS);
     }
     let model = args.model.for_batch()?;

@@ -41,7 +41,7 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let what = if args.r#type.is_some() { "file" } else { "folder" };
     ensure!(
         !out.exists(),
-        "{}: found something there, expected a {what} that does not exist yet",
+        "{}: already exists, expected a {what} that does not exist yet",
         out.display()
     );
     let json = serde_json::to_string_pretty(&args.like.config())? + "\n";

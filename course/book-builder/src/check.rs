@@ -113,7 +113,7 @@ fn follow(
         return Err(format!("there is no {file}"));
     }
     if path.ends_with(".md") && !headings.contains_key(&file) {
-        return Err(format!("{file} is no chapter"));
+        return Err(format!("{file} is not a chapter"));
     }
     match (fragment, headings.get(&file)) {
         (Some(fragment), Some(headings)) if !headings.contains(fragment) => {

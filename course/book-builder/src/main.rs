@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<()> {
     let repository = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .canonicalize()
-        .context("the repository that this program was built from is gone")?;
+        .context("the repository from which this program was built is gone")?;
     if options.list_commands {
         for command in console::commands(&repository)? {
             println!("{command}");
@@ -77,9 +77,7 @@ fn run(options: &Options) -> Result<()> {
         return Ok(());
     }
     if let Err(error) = built {
-        eprintln!(
-            "{error:#}\n\nServing what there is; the book is built again when a file changes."
-        );
+        eprintln!("{error:#}\n\nServing the last build; the book is rebuilt when a file changes.");
     }
     serve::serve(&repository.join("book/book"), options.port, || {
         serve::watch(
@@ -92,7 +90,7 @@ fn run(options: &Options) -> Result<()> {
             ],
             &repository.join("book/book"),
             || match build(&repository, extra) {
-                Ok(()) => println!("built again: reload the page"),
+                Ok(()) => println!("rebuilt: reload the page"),
                 Err(error) => eprintln!("{error:#}"),
             },
         );

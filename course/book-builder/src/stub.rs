@@ -63,7 +63,7 @@ fn render(
     repository: &Path,
 ) -> Result<String, String> {
     let [file, name] = directive.split_whitespace().collect::<Vec<_>>()[..] else {
-        return Err(format!("a stub needs a file and an item, {directive:?} has another form"));
+        return Err(format!("a stub needs a file and an item; found {directive:?}"));
     };
     let (path, shown) = (Path::new(folder).join(file), Path::new(label).join(file));
     let source = std::fs::read_to_string(repository.join(&path))

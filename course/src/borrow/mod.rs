@@ -69,11 +69,11 @@ fn fill_in(
                     before += 1;
                     continue;
                 }
-                State::Begun => "is begun, and so yours",
+                State::Begun => "has been started, so it is yours",
                 State::Written => "is yours",
-                State::Missing => "is not there, or not laid out as rustfmt has it",
+                State::Missing => "is missing, or isn't formatted as rustfmt formats it",
             };
-            left.push(format!("{id}: {function} {why}; it stays as it is ({})", task.file));
+            left.push(format!("{id}: {function} {why}; it was left unchanged ({})", task.file));
         }
     }
     for file in &files {
@@ -93,9 +93,9 @@ fn fill_in(
         println!("{line}");
     }
     if before > 0 {
-        println!("borrowed before: {before} functions of {name}; they stay as they are");
+        println!("{name}: {before} functions are already borrowed; they were left unchanged");
     }
-    ensure!(!borrowed.is_empty(), "nothing is open in {name}; nothing was borrowed");
+    ensure!(!borrowed.is_empty(), "no task is open in {name}; nothing was borrowed");
     replace(root, &mut Recovery::new(root), &changes)?;
     for line in &borrowed {
         println!("{line}");
@@ -149,10 +149,10 @@ pub(crate) fn give_back(
     ensure!(!returned.is_empty(), "nothing is borrowed in {typed}");
     ensure!(
         edited.is_empty() || force,
-        "you have changed what was borrowed, so it is yours now, and nothing was returned:\n\
+        "nothing was returned, because you have changed borrowed code, and it is yours now:\n\
          {}\n\
-         Take the two marks out to keep it, or `cargo course return {} --force`, which keeps the \
-         old file in .course/recovery",
+         To keep it, remove the two marks. To discard it, run `cargo course return {} --force`, \
+         which keeps the old file in .course/recovery",
         edited.join("\n"),
         typed
     );

@@ -162,14 +162,14 @@ fn what_the_learner_has_begun_is_left() {
     );
     let before = text(root.path());
     let error = lend(root.path(), Some(1)).unwrap_err().to_string();
-    assert_eq!(error, "nothing is open in week1-day1 1; nothing was borrowed");
+    assert_eq!(error, "no task is open in week1-day1 1; nothing was borrowed");
     assert_eq!(text(root.path()), before);
     lend(root.path(), None).unwrap();
     assert!(
         text(root.path()).contains("// an idea\n    todo!")
             && text(root.path()).contains("base() + base()")
     );
-    assert!(lend(root.path(), None).unwrap_err().to_string().contains("nothing is open"), "twice");
+    assert!(lend(root.path(), None).unwrap_err().to_string().contains("no task is open"), "twice");
     take(root.path(), None, false).unwrap();
     assert_eq!(text(root.path()), before);
     assert_eq!(
@@ -191,7 +191,7 @@ fn a_changed_body_is_returned_by_force_only() {
         let edited = text(root.path());
         let error = take(root.path(), None, false).unwrap_err().to_string();
         assert!(
-            error.contains("you have changed what was borrowed") && error.contains(name),
+            error.contains("you have changed borrowed code") && error.contains(name),
             "{error}"
         );
         assert_eq!(text(root.path()), edited);

@@ -18,7 +18,7 @@ pub(super) fn disk(root: &Path) -> Part {
 fn room(root: &Path) -> Result<String, String> {
     let needed = 2 << 20; // KiB
     if cfg!(windows) {
-        return Ok("not looked at on this system; keep 2 GiB free".to_owned());
+        return Ok("not checked on this system; keep 2 GiB free".to_owned());
     }
     match free_kib(root) {
         Some(free) if free >= needed => {
@@ -44,9 +44,9 @@ pub(super) fn memory() -> Part {
     // The compiler, two at a time, and the 360 M model of the benchmark in f32: 1.5 GB.
     let needed = 2 << 30;
     let found = match total_memory() {
-        Some(bytes) if bytes >= needed => Ok(format!("{} (2 GiB are enough)", size(bytes))),
-        Some(bytes) => Err(format!("{} is little: build with CARGO_BUILD_JOBS=1", size(bytes))),
-        None => Ok("unknown on this system; 2 GiB are enough".to_owned()),
+        Some(bytes) if bytes >= needed => Ok(format!("{} (2 GiB is enough)", size(bytes))),
+        Some(bytes) => Err(format!("only {}: build with CARGO_BUILD_JOBS=1", size(bytes))),
+        None => Ok("unknown on this system; 2 GiB is enough".to_owned()),
     };
     Part::optional("memory", found, "`cargo course bench` needs 2 GiB")
 }
@@ -73,16 +73,13 @@ pub(super) fn processor() -> Part {
     });
     let features = vector_features();
     let features = if features.is_empty() {
-        "no vector instructions that the course knows".to_owned()
+        "no vector instructions that the course uses".to_owned()
     } else {
         features.join(", ")
     };
     Part::optional(
         "processor",
-        Ok(format!(
-            "{}, {cores}; {features} (week 1 uses none of it by name, week 2 does)",
-            std::env::consts::ARCH
-        )),
+        Ok(format!("{}, {cores}; {features} (used from week 2 on)", std::env::consts::ARCH)),
         "",
     )
 }
@@ -127,13 +124,13 @@ fn vector_features() -> Vec<&'static str> {
 /// Describes the format of this program's output.
 pub(super) fn terminal() -> Part {
     let found = if !stdout().is_terminal() {
-        "output is no terminal: plain text"
+        "plain text: the output is not a terminal"
     } else if ink::plain_wanted() {
-        "plain text, as NO_COLOR, CI or TERM=dumb asks"
+        "plain text: NO_COLOR, CI or TERM=dumb is set"
     } else if ink::Ink::of_stdout().has_colour() {
         "colour (NO_COLOR=1 turns it off)"
     } else {
-        "plain text: this terminal shows no colour"
+        "plain text: this terminal has no colour"
     };
     Part::optional("terminal", Ok(found.to_owned()), "")
 }

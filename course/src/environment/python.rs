@@ -28,12 +28,13 @@ pub(super) fn interpreter() -> Part {
 pub(super) fn environment(root: &Path) -> Part {
     let found = Venv::of(root).map_err(|error| format!("{error:#}")).and_then(|venv| {
         if !venv.python.is_file() {
-            Err("not made yet (`cargo course verify` makes it; PyTorch is downloaded)".to_owned())
+            Err("not created yet (`cargo course verify` creates it and downloads PyTorch)"
+                .to_owned())
         } else if venv.is_current() {
-            Ok(format!("made, with the {} packages that pyproject.toml pins", venv.packages.len()))
+            Ok(format!("has the {} packages that pyproject.toml pins", venv.packages.len()))
         } else {
-            Err("made for other packages than pyproject.toml pins (`cargo course verify` makes it \
-                 anew)"
+            Err("its packages are not those that pyproject.toml pins (`cargo course verify` \
+                 rebuilds it)"
                 .to_owned())
         }
     });

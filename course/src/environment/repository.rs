@@ -39,7 +39,7 @@ pub(super) fn models(root: &Path) -> Part {
     let found = check().map(|total| format!("whole, {}", size(total)));
     Part::required(
         "models",
-        found.map_err(|error| format!("{error:#}: `git checkout -- models` brings it back")),
+        found.map_err(|error| format!("{error:#}: `git checkout -- models` restores it")),
     )
 }
 
@@ -102,7 +102,7 @@ pub(super) fn stubs(root: &Path, curriculum: &Curriculum) -> Part {
         return Part::required(
             "src/",
             Err(format!(
-                "{} missing: `cargo course stubs` writes what is missing",
+                "{} missing: `cargo course stubs` restores what is missing",
                 missing.join(", ")
             )),
         );
@@ -113,7 +113,7 @@ pub(super) fn stubs(root: &Path, curriculum: &Curriculum) -> Part {
         others.into_iter().partition(|file| !file.work().is_empty());
     let found = if drifted.is_empty() {
         Ok(format!(
-            "fits reference/: {} files as generated, {} with your work",
+            "matches reference/: {} files as generated, {} with your work",
             equal.len(),
             yours.len()
         ))
@@ -124,8 +124,8 @@ pub(super) fn stubs(root: &Path, curriculum: &Curriculum) -> Part {
     Part::optional(
         "src/",
         found,
-        "`cargo course stubs --check` shows where, `cargo course stubs` writes these files anew \
-         and keeps the old ones",
+        "`cargo course stubs --check` shows where; `cargo course stubs` rewrites these files and \
+         keeps the old ones",
     )
 }
 
@@ -139,8 +139,8 @@ pub(super) fn state(root: &Path) -> Part {
     };
     let found = record::inspect(root)
         .map(|tasks| format!("results of {tasks} tasks recorded; {kept}"))
-        .map_err(|error| format!("{error:#}: the next run begins it anew"));
-    Part::optional(".course/", found, "your code is not in there")
+        .map_err(|error| format!("{error:#}: the next run starts a new one"));
+    Part::optional(".course/", found, "your code isn't stored in it")
 }
 
 fn folder_size(folder: &Path) -> u64 {
@@ -161,7 +161,7 @@ pub(super) fn other_cargo(root: &Path) -> Part {
             "{holder} is building here; other builds wait for it (if it hangs, end that process)"
         )),
         None if cfg!(target_os = "linux") => Ok("free: no other cargo is building here".to_owned()),
-        None => Ok("not looked at on this system".to_owned()),
+        None => Ok("not checked on this system".to_owned()),
     };
     Part::optional("build folder", found, "editors that check in the background do this too")
 }
@@ -229,7 +229,7 @@ mod tests {
         crate::stubs::write(root, &curriculum(), false).unwrap();
         assert_eq!(
             part().found.unwrap(),
-            "fits reference/: 3 files as generated, 0 with your work"
+            "matches reference/: 3 files as generated, 0 with your work"
         );
         write(root, "src/week1/mod.rs", "pub mod a;\n");
         assert!(!part().is_missing() && part().found.unwrap_err().contains("src/week1/mod.rs"));

@@ -112,8 +112,7 @@ pub(super) fn libraries(root: &Path) -> Part {
     ]);
     let here = run_quietly(&mut tree).is_ok_and(|finished| finished.status.success());
     let found = if here {
-        Ok("downloaded; the course needs the network no more, except for the book's builder and \
-            PyTorch the first time"
+        Ok("downloaded; from now on only the first build of the book and PyTorch need the network"
             .to_owned())
     } else {
         Err("not all downloaded: the first build needs the network (crates.io)".to_owned())

@@ -146,7 +146,7 @@ failed: week1-day1 task 1, One (the test program stopped, 0.8 s)
 
 zeta
 the stack overflowed
-  diagnosis A function calls itself without end, or too often.
+  diagnosis A function calls itself endlessly or too deeply.
 
 read  book/src/week1/day1.md
 ";

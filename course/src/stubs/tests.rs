@@ -149,7 +149,9 @@ fn drift_is_named_with_its_first_line() {
     );
     put(root, "reference/src/week1/a.rs", A);
     put(root, "reference/src/week1/c.rs", "//! Given.\n");
-    assert!(check_error(root).contains("src/week1/c.rs: no task is in it; move it to provided/"));
+    assert!(
+        check_error(root).contains("src/week1/c.rs: it contains no task; move it to provided/")
+    );
     fs::remove_file(root.join("reference/src/week1/c.rs")).unwrap();
     put(root, "src/week1/c.rs", "fn four() {\n    todo!(\"week1-day1 task 1: four\")\n}\n");
     assert!(check_error(root).contains("src/week1/c.rs: no such file in reference/src"));
@@ -191,9 +193,9 @@ fn a_listed_function_needs_a_region() {
     let error = format!("{:#}", write(root, &curriculum(), false).unwrap_err());
     assert_eq!(
         error,
-        "reference/ does not fit course/curriculum.toml (if an update was interrupted, run `cargo \
-         course update` again): reference/src/week1/b.rs: no region `// SOLUTION week1-day2 task 1` in three, which the \
-         curriculum lists"
+        "reference/ does not match course/curriculum.toml (if an update was interrupted, run \
+         `cargo course update` again): reference/src/week1/b.rs: no region `// SOLUTION week1-day2 \
+         task 1` in three, which the curriculum lists"
     );
     assert!(!root.join("src").exists(), "nothing is written");
 }

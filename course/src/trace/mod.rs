@@ -39,13 +39,13 @@ pub(crate) fn trace(root: &Path, curriculum: &Curriculum, options: &Options) -> 
     let model = match &options.model {
         // A name, which the engine looks up.
         Some(name) if !name.exists() => name.clone(),
-        Some(folder) => {
-            absolute(folder).with_context(|| format!("{} is no folder's name", folder.display()))?
-        }
+        Some(folder) => absolute(folder)
+            .with_context(|| format!("{} is not the name of a folder", folder.display()))?,
         None => root.join(MODEL),
     };
     let folder = root.join("target/trace");
-    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("{} cannot be created", folder.display()))?;
     let key = cache::key(root, &model, options)?;
     let expected = folder.join(format!("reference-{key:016x}.safetensors"));
     if !expected.is_file() {
@@ -58,7 +58,7 @@ pub(crate) fn trace(root: &Path, curriculum: &Curriculum, options: &Options) -> 
             .context("the reference cannot be started")?;
         ensure!(
             status.success(),
-            "the reference cannot run on this, so there is nothing to compare with"
+            "the reference cannot run on this input, so there is nothing to compare with"
         );
     }
 

@@ -45,7 +45,7 @@ impl Report {
     fn read(&mut self, line: &str) -> Result<()> {
         let line: Value = serde_json::from_str(line)?;
         let kind = json::fields(&line)?.keys().find(|name| KINDS.contains(&name.as_str()));
-        match kind.context("it is of no known kind")?.as_str() {
+        match kind.context("the kind is unknown")?.as_str() {
             "agrees" => {
                 let name = json::text(&line, "agrees")?.to_owned();
                 let deviation = line["deviation"].as_f64().context("field deviation")?;
@@ -133,8 +133,7 @@ impl Report {
                 if self.loaded { before } else { "It had not loaded the model.".to_owned() };
             let _ = write!(
                 text,
-                "Your engine ended before it was through, and by no panic; what it printed stands \
-                 above. {place}"
+                "Your engine exited early, without a panic; its output is above. {place}"
             );
         }
         text
@@ -146,7 +145,7 @@ const KINDS: [&str; 6] = ["agrees", "differs", "panic", "error", "loaded", "end"
 
 /// Returns the functions that a line names, most likely culprit first.
 fn tasks(line: &Value) -> Result<Vec<String>> {
-    let text = |task: &Value| task.as_str().map(str::to_owned).context("a task is no text");
+    let text = |task: &Value| task.as_str().map(str::to_owned).context("a task is not a string");
     json::list(line, "tasks")?.iter().map(text).collect()
 }
 
@@ -164,8 +163,8 @@ fn responsible(curriculum: &Curriculum, functions: &[String]) -> String {
     let several = functions.len() > 1;
     text += match functions {
         [] => {
-            return "No task computes this: `src/` may be older than `reference/`; `cargo course \
-                    stubs --check` says."
+            return "No task computes this. `src/` may be older than `reference/`; `cargo course \
+                    stubs --check` tells you."
                 .to_owned();
         }
         [_] => "Look at",
@@ -269,7 +268,7 @@ mod tests {
     #[test]
     fn other_ends_are_told_apart() {
         let (text, agrees) = told(AGREES);
-        assert!(!agrees && text.contains("by no panic") && text.contains("up to b"), "{text}");
+        assert!(!agrees && text.contains("without a panic") && text.contains("up to b"), "{text}");
         let (text, agrees) = told("{\"error\":\"model.norm.weight: not found\"}\n");
         assert!(!agrees && text.contains("refuses to run: model.norm.weight: not found"), "{text}");
         assert!(Report::parse("{\"agrees\":1}").unwrap_err().to_string().contains("line 1"));

@@ -26,7 +26,7 @@ impl Record {
     pub(super) fn read(root: &Path) -> Result<Self> {
         match fs::read(root.join(RECORD)) {
             Ok(text) => Self::parse(&text).with_context(|| {
-                format!("{RECORD} is malformed; remove it if it cannot be mended")
+                format!("{RECORD} is malformed; if you cannot repair it, remove it")
             }),
             Err(_) => Ok(Self::default()),
         }

@@ -102,7 +102,7 @@ impl Texts {
     fn changed_under(&self, path: &str, function: &str) -> Option<Conflict> {
         let conflict = |why: &str, yours: String, newer: String| {
             Some(Conflict {
-                what: format!("{path}: {function} is begun or written by you, and {why}"),
+                what: format!("{path}: you have started or written {function}, and {why}"),
                 yours,
                 newer,
             })
@@ -243,7 +243,7 @@ fn conflicts(path: &str, marked: &str) -> Vec<Conflict> {
             sides[side].push_str(line);
         }
     }
-    let what = format!("{path}: you and the newer course have both changed this place");
+    let what = format!("{path}: you and the newer course have both changed these lines");
     let conflict = |[yours, newer]: [String; 2]| Conflict {
         what: what.clone(),
         yours: visible(&yours),

@@ -60,16 +60,16 @@ pub(crate) fn update(root: &Path, from: Option<&str>, dry_run: bool) -> Result<(
     }
     // Without a list of tasks, because after an interrupted update it may be a newer one.
     let present = generated(root, &Curriculum::default())
-        .context("the present course cannot be read, so nothing was changed")?;
+        .context("the current course cannot be read, so nothing was changed")?;
     let plan = Plan::new(root, &newer, &present, &known)?;
     if !plan.conflicts.is_empty() {
         for conflict in &plan.conflicts {
             println!("{}\n", conflict.shown());
         }
         bail!(
-            "nothing was changed. Your work and the newer course meet in the places above. Give \
-             your function the newer signature (its body stays), or make your lines there equal to \
-             the newer ones, or move them elsewhere; then run the update again"
+            "nothing was changed. Your work and the newer course conflict in the places above. \
+             Give your function the newer signature (its body stays), or make your lines there \
+             equal to the newer ones, or move them elsewhere; then run the update again"
         );
     }
     plan.carry_out(root, &newer, dry_run)

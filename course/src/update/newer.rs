@@ -88,7 +88,7 @@ pub(super) fn read(root: &Path, from: Option<&str>) -> Result<Newer> {
         }
     };
     let (files, templates) = sound(files)
-        .with_context(|| format!("the course in {name} is not sound; nothing was changed"))?;
+        .with_context(|| format!("the course in {name} is broken; nothing was changed"))?;
     Ok(Newer { name, commit, files, templates, history: history.into_iter().collect() })
 }
 
@@ -100,10 +100,7 @@ fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
         );
         let made =
             files::MADE.iter().any(|made| path == made || path.starts_with(&format!("{made}/")));
-        ensure!(
-            plain && !made && !path.contains('\\'),
-            "{path} is not a place where a course has a file"
-        );
+        ensure!(plain && !made && !path.contains('\\'), "{path} is not a path that a course uses");
     }
     let text = |path: &str, content: &[u8]| {
         String::from_utf8(content.to_owned()).ok().with_context(|| format!("{path} is not UTF-8"))
@@ -157,7 +154,7 @@ fn in_folder(folder: &Path) -> Result<Files> {
     for path in paths {
         let place = folder.join(&path);
         let plain = fs::symlink_metadata(&place).is_ok_and(|about| about.is_file());
-        ensure!(plain, "{} is no plain file", place.display());
+        ensure!(plain, "{} is not a regular file", place.display());
         files.insert(
             path,
             fs::read(&place).with_context(|| format!("{} cannot be read", place.display()))?,

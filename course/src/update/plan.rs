@@ -87,7 +87,7 @@ impl Plan {
         // Equal if an interrupted update has written it.
         if let Some(old) = old.as_ref().filter(|old| same.is_none() && **old != new) {
             return self.conflicts.push(Conflict {
-                what: format!("{path} is yours, and the newer course has a file of that name"),
+                what: format!("{path} is yours, and the newer course has a file with that name"),
                 yours: String::from_utf8_lossy(old).into_owned(),
                 newer: template.stub(),
             });
@@ -131,7 +131,7 @@ impl Plan {
             println!("{:<9}{}", verb(change), change.path);
         }
         let title = |text: &str| {
-            println!("\n{text}{}:", if dry_run { ", if this were no dry run" } else { "" });
+            println!("\n{text}{}:", if dry_run { ", without --dry-run" } else { "" });
         };
         let is_yours = |change: &&Replacement| {
             let merged = is_generated(&change.path) && change.new.is_some();

@@ -38,14 +38,14 @@ pub(crate) fn watch(root: &Path, curriculum: &Curriculum, words: &Words) -> Resu
         None => None,
         Some(Selection::Day(day)) => Some(day),
         Some(Selection::Task(day, id, _)) => bail!(
-            "a day is watched, and within it the task that is open: cargo course watch {}; the \
-             tests of {id} alone: cargo course test {} {}",
+            "`watch` takes a day and follows its open task: cargo course watch {}; to test {id} \
+             alone: cargo course test {} {}",
             day.feature,
             day.feature,
             id.task
         ),
         Some(Selection::Week(_)) => {
-            bail!("name a day, as week1-day3, or none for the whole course")
+            bail!("name a day, for example week1-day3, or none for the whole course")
         }
     };
     let of_range =

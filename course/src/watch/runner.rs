@@ -63,7 +63,7 @@ impl Runner {
                 Some(Ok(status)) => {
                     Ok(Finished { status, text, output, duration: start.elapsed() })
                 }
-                Some(Err(error)) => Err(error).context("the end of the tests was lost"),
+                Some(Err(error)) => Err(error).context("cannot wait for the tests to end"),
                 None => return,
             };
             let _ = inputs.send(Input::Finished { run, finished });

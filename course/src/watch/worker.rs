@@ -191,7 +191,7 @@ impl Stage for Worker<'_> {
             Action::GoTo(id) => self.go_to(&id),
             Action::DayDone(day) => self.day_done(&day),
             Action::AllDone => {
-                self.show("\nNothing is open here. `a` checks the whole day again.\n")
+                self.show("\nNo task is open here. Press `a` to check the whole day again.\n")
             }
             Action::NoFurther => self.show("There is no task in that direction.\n"),
             Action::Hint(id) => self.hint(&id),

@@ -53,7 +53,7 @@ const CASES: [Case; 64] = [
     (Listing, "", ALWAYS, Redirect("http://no host/"), &["found a redirect to \"http://no host/\""]),
     (Listing, "", 1, Redirect("/api/models/owner/name"), &[]),
     (Listing, "", ALWAYS, Raw(""), &["127.0.0.1"]),
-    (Listing, "", ALWAYS, Raw("SSH-2.0-OpenSSH_9.6\r\n\r\n"), &["not the answer of a hub"]),
+    (Listing, "", ALWAYS, Raw("SSH-2.0-OpenSSH_9.6\r\n\r\n"), &["unexpected answer"]),
     (Listing, "", ALWAYS, Silence, &["found no answer in time"]),
     (Listing, "", ALWAYS, Stall(10), &["found no answer in time"]),
     (Listing, "", ALWAYS, Cut(10), &["127.0.0.1", "cut"]),
@@ -89,7 +89,7 @@ const CASES: [Case; 64] = [
     (Content, WEIGHTS, ALWAYS, Refuse(403, ""), &["forbids access to model.safetensors"]),
     (Content, WEIGHTS, ALWAYS, Redirect("http://@content/x"), &["found no file model.safetensors at 127.0.0.1"]),
     (Content, WEIGHTS, 3, Refuse(500, ""), &[]),
-    (Content, WEIGHTS, ALWAYS, Raw("HTTP/1.1 two hundred\r\n\r\n"), &["not the answer of a hub"]),
+    (Content, WEIGHTS, ALWAYS, Raw("HTTP/1.1 two hundred\r\n\r\n"), &["unexpected answer"]),
 ];
 
 #[test]

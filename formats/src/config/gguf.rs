@@ -62,7 +62,7 @@ impl ModelConfig {
         if head_dim % 2 != 0 {
             return keys.wrong(
                 "attention.key_length",
-                &format!("an even number, because RoPE turns pairs; it is {head_dim}"),
+                &format!("an even number, because RoPE rotates pairs; it is {head_dim}"),
             );
         }
         if n_heads.saturating_mul(head_dim) > MAX_SIZE as usize {
@@ -195,12 +195,12 @@ impl Keys<'_> {
             "{file}: tensor token_embd.weight: found {vocab_size} rows, expected at most {MAX_SIZE}"
         );
         if let Some(tokens) = self.metadata.array(TOKENS)? {
-            let expected = format!("{vocab_size}, as many as token_embd.weight has rows");
+            let expected = format!("{vocab_size}, the number of rows of token_embd.weight");
             ensure!(tokens.len() == vocab_size, self.metadata.wrong(TOKENS, &expected));
         } else if self.size_or("vocab_size", MAX_SIZE, vocab_size)? != vocab_size {
             return self.wrong(
                 "vocab_size",
-                &format!("{vocab_size}, as many as token_embd.weight has rows"),
+                &format!("{vocab_size}, the number of rows of token_embd.weight"),
             );
         }
         Ok(vocab_size)

@@ -122,8 +122,10 @@ impl MixtureConfig {
         let experts = f.one_of(&["num_experts", "num_local_experts"])?;
         let per_token = f.one_of(&["num_experts_per_tok", "experts_per_token"])?;
         if per_token > experts {
-            return f
-                .wrong("num_experts_per_tok", &format!("at most {experts}, as many as there are"));
+            return f.wrong(
+                "num_experts_per_tok",
+                &format!("at most {experts}, the number of experts"),
+            );
         }
         let layers = f.size("num_hidden_layers", super::MAX_LAYERS)?;
         let (mut windows, mut yarn) = (vec![None; layers], None);

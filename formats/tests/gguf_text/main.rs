@@ -289,7 +289,7 @@ fn what_does_not_fit_together_is_refused() {
         ("llama2", "unknown_token_id: found token 99999, expected one below", |m| {
             m["tokenizer.ggml.unknown_token_id"] = json!(99_999);
         }),
-        ("llama2", "token 300: found a byte of another form, expected one like <0x0A>", |m| {
+        ("llama2", "token 300: found a malformed byte token, expected one like <0x0A>", |m| {
             m["tokenizer.ggml.token_type"][300] = json!(6);
         }),
         ("llama2", "space_prefix: found String(\"x\"), expected metaspace-first", |m| {

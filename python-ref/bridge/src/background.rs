@@ -72,7 +72,7 @@ pub(crate) fn converse<Q: Send + 'static, A: Send + 'static, T: Send + 'static>(
     let thread = thread::Builder::new().name("tiny_llm".to_owned()).stack_size(STACK);
     thread
         .spawn(worker)
-        .map_err(|error| PyRuntimeError::new_err(format!("no thread could be started: {error}")))?;
+        .map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
     // Python called, so this thread is attached already: attaching again costs a counter.
     Python::attach(|py| {
         loop {

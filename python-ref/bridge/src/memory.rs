@@ -38,8 +38,8 @@ pub(crate) fn room_for(what: &str, shape: &[usize], element: usize) -> PyResult<
         return Ok(());
     }
     Err(PyMemoryError::new_err(format!(
-        "{what}: found shape {shape:?}, which takes {} and as much again on the way, \
-         expected less than the {} that are free",
+        "{what}: found shape {shape:?}, which takes {} and the same again temporarily, expected \
+         less than the {} that are free",
         shown(bytes),
         shown(free().unwrap_or(UNKNOWN)),
     )))

@@ -15,7 +15,7 @@ pub(super) fn messages(fields: &mut Fields, style: Style) -> Result<Vec<Message>
     let all = match fields.take("messages") {
         Some(Value::Array(all)) if !all.is_empty() => all,
         Some(Value::Array(_)) => {
-            let message = "\"messages\": found none, expected one at least";
+            let message = "\"messages\": found none, expected at least one";
             return Err(ApiError::field("messages", message));
         }
         Some(other) => return Err(fields.wrong("messages", &other, "an array")),
@@ -140,7 +140,7 @@ fn text(value: Value, i: usize, part: usize) -> Result<String, ApiError> {
     let mut fields = Fields::of(value, &format!("messages[{i}].content[{part}]."))?;
     let kind = fields.text("type")?;
     if kind.as_deref() != Some("text") {
-        let why = "models here read text alone: expected \"text\"";
+        let why = "models here read only text: expected \"text\"";
         return Err(ApiError::unsupported(&fields.name("type"), why));
     }
     let Some(text) = fields.text("text")? else {

@@ -58,7 +58,7 @@ pub(super) fn read(
         return Err(ApiError::unsupported("response_format", why));
     }
     if form.is_some() && wanted.form.is_some() {
-        let why = "an answer calls a tool or has a form; leave it out beside \"tools\"";
+        let why = "an answer either calls a tool or has a form; omit it if there are \"tools\"";
         return Err(ApiError::unsupported("response_format", why));
     }
     Ok(Wanted { form: form.or(wanted.form), ..wanted })
@@ -126,7 +126,7 @@ pub(super) fn tools(
 ) -> Result<Wanted, ApiError> {
     let listed = fields.take("tools");
     if kind == Kind::Completion && listed.is_some() {
-        return Err(ApiError::unsupported("tools", "a text that is continued calls none"));
+        return Err(ApiError::unsupported("tools", "a completion cannot call tools"));
     }
     let listed = match listed {
         None => Vec::new(),

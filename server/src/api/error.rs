@@ -45,7 +45,7 @@ impl ApiError {
 
     /// Returns an error for an unknown field.
     pub(crate) fn unknown(name: &str) -> Self {
-        let error = Self::field(name, format!("{name:?} is no parameter that this server knows"));
+        let error = Self::field(name, format!("{name:?} is not a parameter of this server"));
         Self { code: Some("unknown_parameter"), ..error }
     }
 
@@ -77,18 +77,18 @@ impl ApiError {
     pub(crate) fn of_cut(cut: Option<&Cut>) -> Self {
         match cut {
             Some(Cut::Refused(message)) => Self::invalid(message.clone()),
-            Some(Cut::Slow) => Self::invalid(
-                "the answer was read too slowly, and ended: more of it waited than is kept",
-            )
-            .with(StatusCode::REQUEST_TIMEOUT, "too_slow"),
+            Some(Cut::Slow) => {
+                Self::invalid("the answer was ended, because the client read it too slowly")
+                    .with(StatusCode::REQUEST_TIMEOUT, "too_slow")
+            }
             Some(Cut::Ending) => Self::ending(),
             Some(Cut::NotFinite) => {
-                let message = "the model's numbers for this text are NaN or infinite, so it has no \
-                               next token; other requests are not affected";
+                let message = "the model's logits for this text are NaN or infinite, so there is \
+                               no next token; other requests are not affected";
                 Self::failed(message).with(StatusCode::INTERNAL_SERVER_ERROR, "not_finite")
             }
             Some(Cut::Failed(message)) => Self::failed(message.clone()),
-            None => Self::failed("the engine ended before the answer did"),
+            None => Self::failed("the engine stopped before the answer was complete"),
         }
     }
 

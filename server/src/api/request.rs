@@ -97,8 +97,8 @@ impl ApiRequest {
         let n = fields.whole("n", 1..=choices)?.unwrap_or(1) as usize;
         if prompts.len() * n > bounds.choices {
             let message = format!(
-                "\"prompt\": found {} prompts with {n} answers each, expected {choices} answers at \
-                 most",
+                "\"prompt\": found {} prompts with {n} answers each, expected at most {choices} \
+                 answers",
                 prompts.len()
             );
             return Err(ApiError::field("prompt", message));
@@ -134,7 +134,7 @@ impl ApiRequest {
             return Err(ApiError::field("stop", message));
         }
         if request.calls.is_some() && request.extras.logprobs.is_some() {
-            let why = "the tokens of a call are not shown; leave it out beside \"tools\"";
+            let why = "the tokens of a call are not shown; omit it if there are \"tools\"";
             return Err(ApiError::unsupported("logprobs", why));
         }
         refuse(&mut fields)?;
@@ -258,7 +258,7 @@ fn user(fields: &mut Fields) -> Result<Option<String>, ApiError> {
     let user = fields.text("user")?;
     match user {
         Some(user) if user.chars().count() > MAX_USER => {
-            let message = format!("\"user\": expected {MAX_USER} letters at most");
+            let message = format!("\"user\": expected at most {MAX_USER} letters");
             Err(ApiError::field("user", message))
         }
         user => Ok(user),
@@ -282,7 +282,7 @@ pub(super) fn prompts(fields: &mut Fields) -> Result<Vec<Prompt>, ApiError> {
     match value {
         Value::String(text) => Ok(vec![Prompt::Text(text)]),
         Value::Array(all) => match all.first() {
-            None => Err(ApiError::field("prompt", "\"prompt\": found none, expected one at least")),
+            None => Err(ApiError::field("prompt", "\"prompt\": found none, expected at least one")),
             Some(Value::Number(_)) => Ok(vec![tokens(&all)?]),
             Some(_) => all
                 .into_iter()
@@ -309,22 +309,22 @@ fn refuse(fields: &mut Fields) -> Result<(), ApiError> {
         _ => false,
     };
     for (name, why) in [
-        ("logit_bias", "tokens cannot be made likelier by hand"),
+        ("logit_bias", "the logits of tokens cannot be changed"),
         ("best_of", "every answer is returned; ask for several with \"n\""),
         ("echo", "an answer does not repeat its prompt"),
-        ("suffix", "models here continue a text, they do not fill gaps"),
+        ("suffix", "models here continue a text; they do not fill gaps"),
         ("modalities", "answers are text"),
         ("audio", "answers are text"),
         ("prediction", "answers are not predicted"),
-        ("reasoning_effort", "models here do not reason apart from their answer"),
-        ("verbosity", "models here are not told how long to be; \"max_tokens\" ends an answer"),
+        ("reasoning_effort", "models here do not reason separately from the answer"),
+        ("verbosity", "models here do not control their length; \"max_tokens\" limits it"),
         ("service_tier", "there is one tier, \"default\""),
         ("store", "nothing is stored"),
         ("metadata", "nothing is stored"),
         ("web_search_options", "there is no search"),
-        ("prompt_cache_key", "prompts are found by their tokens"),
-        ("prompt_cache_retention", "prompts are found by their tokens"),
-        ("safety_identifier", "give \"user\", which the view of the batch shows"),
+        ("prompt_cache_key", "prompts are matched by their tokens"),
+        ("prompt_cache_retention", "prompts are matched by their tokens"),
+        ("safety_identifier", "use \"user\", which the batch view shows"),
     ] {
         if let Some(value) = fields.take(name)
             && !nothing(name, &value)

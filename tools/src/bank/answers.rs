@@ -30,7 +30,8 @@ const APART: f32 = 4.0;
 impl Answer {
     /// Reads one line of the record.
     pub(super) fn parse(line: &str) -> Result<Self> {
-        let value: Value = serde_json::from_str(line).context("a line of the record is no JSON")?;
+        let value: Value =
+            serde_json::from_str(line).context("a line of the record is not JSON")?;
         let what = value["what"].as_str().context("a record without `what`")?.to_owned();
         if let Some(text) = value["text"].as_str() {
             return Ok(Self {

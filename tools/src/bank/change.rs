@@ -90,8 +90,8 @@ impl Change {
         for piece in pieces {
             let place = only_place(region, &piece.replace).with_context(|| {
                 format!(
-                    "the reference has changed here: say it anew in terms of the region, which now \
-                     is\n\
+                    "the reference has changed here: rewrite the change for the region, which is \
+                     now\n\
                      {region}\n"
                 )
             })?;
@@ -139,7 +139,7 @@ fn only_place(region: &str, code: &str) -> Result<Range<usize>> {
         comma = 1;
     }
     let [at] = found[..] else {
-        bail!("`{code}` stands {} times in it, expected once", found.len());
+        bail!("found `{code}` {} times in it, expected once", found.len());
     };
     let end = all[at + wanted.len() - 1].end;
     let behind = region[end..].trim_start();
@@ -190,12 +190,12 @@ mod tests {
         let error = |lines: &[&str]| format!("{:#}", applied(lines).unwrap_err());
         let text = error(&["    three(x) → x"]);
         assert!(
-            text.contains("`three(x)` stands 0 times")
+            text.contains("found `three(x)` 0 times")
                 && text.contains(REGION)
                 && text.contains("changed"),
             "{text}"
         );
-        assert!(error(&["    let → const"]).contains("`let` stands 2 times in it, expected once"));
+        assert!(error(&["    let → const"]).contains("found `let` 2 times in it, expected once"));
         assert!(
             error(&["    let b = two(x); → x", "    two(x) → x"]).contains("overlap at `two(x)`")
         );

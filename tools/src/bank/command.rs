@@ -113,7 +113,7 @@ fn tried<'a>(
 
 fn finish(matrix: &mut Matrix, entries: &[Entry], check: bool) -> Result<()> {
     report(matrix, entries);
-    let advice = if check { "; `cargo course matrix` writes the answers anew" } else { "" };
+    let advice = if check { "; `cargo course matrix` rewrites the answers" } else { "" };
     ensure!(matrix.problems.is_empty(), "{} problems{advice}", matrix.problems.len());
     Ok(())
 }

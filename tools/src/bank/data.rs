@@ -86,21 +86,21 @@ impl Answers {
             };
             if answers.len() != before.len() {
                 return Ok(Some(format!(
-                    "{what} has {} answers, and {} today",
+                    "{what} has {} recorded answers, but {} today",
                     before.len(),
                     answers.len()
                 )));
             }
             for (n, ((says, a), (said, b))) in answers.iter().zip(before).enumerate() {
                 if says != said || !same(a, b) {
-                    return Ok(Some(format!("answer {n} of {what} is another today: {says}")));
+                    return Ok(Some(format!("answer {n} of {what} is different today: {says}")));
                 }
             }
         }
         Ok(old
             .keys()
             .find(|what| !new.contains_key(*what))
-            .map(|what| format!("{what} has no wrong answer any more")))
+            .map(|what| format!("{what} no longer has a wrong answer")))
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn entries(
                 let place = format!("{path}:{}: {}", one.line, one.name);
                 match entry(&place, &one, day, chapter, regions) {
                     Ok(_) if !names.insert((one.task, one.name)) => {
-                        problems.push(format!("{place}: the name stands twice"));
+                        problems.push(format!("{place}: the name appears twice"));
                     }
                     Ok(entry) => entries.push(entry),
                     Err(error) => problems.push(format!("{place}: {error:#}")),
@@ -64,7 +64,7 @@ fn listed(text: &str) -> Result<Vec<Listed<'_>>> {
                 Some(found) => group = Some(found),
                 None => {
                     let (task, function) = group.with_context(|| {
-                        format!("{}: no `task K, fn NAME` stands above", place())
+                        format!("{}: no `task K, fn NAME` is above it", place())
                     })?;
                     let one = opened(line, &all).with_context(place)?;
                     all.push(Listed { line: i + 1, task, function, ..one });
@@ -222,7 +222,7 @@ never: You do not count.
             let problem = problem(from, to);
             assert!(problem.starts_with(start), "{problem}");
         };
-        starts("task 1, fn one\n", "\n", ":2: no `task K, fn NAME` stands above");
+        starts("task 1, fn one\n", "\n", ":2: no `task K, fn NAME` is above it");
         starts("fn one", "fn two", ":2: twice: week1-day1 task 1 has no function two; it has one");
         starts("task 1", "task 7", ":2: twice: week1-day1 has no task 7");
         starts("You count\n  twice.", "TODO", ":2: twice: the sentence is not written");
@@ -233,7 +233,7 @@ never: You do not count.
             ":5: twice_more: no entry above has the name thrice",
         );
         starts("  twice.", " twice.", ":3: expected an entry at the margin");
-        starts("never: ", "twice: ", ":7: twice: the name stands twice");
+        starts("never: ", "twice: ", ":7: twice: the name appears twice");
         starts("x + 1", "x + 3", ":2: twice: the reference has changed here");
         starts("   +0\n", "", ":7: never: no line says what is wrong");
         starts("You count", &"x".repeat(100), ":2: the line has more than 100 characters");

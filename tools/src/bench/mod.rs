@@ -97,7 +97,7 @@ fn folders(root: &Path, out: Option<&Path>) -> Result<[PathBuf; 2]> {
     let both = [folder.clone(), out.map_or(folder, Path::to_owned)];
     for folder in &both {
         fs::create_dir_all(folder)
-            .with_context(|| format!("{} cannot be made", folder.display()))?;
+            .with_context(|| format!("{} cannot be created", folder.display()))?;
     }
     Ok(both)
 }

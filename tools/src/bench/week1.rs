@@ -29,7 +29,8 @@ pub(super) fn bench(root: &Path) -> Result<()> {
     let folder = root.join("target/course-bench");
     let large = folder.join("smollm2-360m");
     let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("{} cannot be created", folder.display()))?;
     let result = measure_both(root, &large.to_string_lossy());
     let _ = fs::remove_dir_all(&folder);
     result

@@ -73,7 +73,7 @@ impl Workshop<'_> {
     ) -> Result<()> {
         self.clear();
         fs::create_dir_all(self.scratch.join("out"))
-            .with_context(|| format!("{} cannot be made", self.scratch.display()))?;
+            .with_context(|| format!("{} cannot be created", self.scratch.display()))?;
         if self.kept.is_dir() {
             copy_all(&self.kept, &self.incremental())
                 .with_context(|| format!("{} cannot be copied", self.kept.display()))?;
@@ -103,7 +103,7 @@ impl Workshop<'_> {
     /// If it cannot be moved.
     pub(super) fn keep(&self) -> Result<()> {
         fs::rename(self.incremental(), &self.kept)
-            .with_context(|| format!("{} cannot be made", self.kept.display()))
+            .with_context(|| format!("{} cannot be created", self.kept.display()))
     }
 
     /// Takes away what a submission left.

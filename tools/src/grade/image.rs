@@ -166,7 +166,7 @@ fn metadata(root: &Path, features: &str) -> Result<Metadata> {
     command.args(["metadata", "--locked", "--quiet", "--format-version=1", "--features", features]);
     let listed = run_quietly(&mut command)?;
     ensure!(listed.status.success(), "`cargo metadata` failed:\n{}", listed.tail(20));
-    serde_json::from_str(&listed.output).context("`cargo metadata` said something else than JSON")
+    serde_json::from_str(&listed.output).context("`cargo metadata` did not print JSON")
 }
 
 /// Crates, each with its file.
@@ -181,7 +181,8 @@ fn gather(
 ) -> Result<(Imports, Imports)> {
     let package = |id: &str| metadata.packages.iter().find(|package| package.id == id);
     let _ = fs::remove_dir_all(folder);
-    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir_all(folder)
+        .with_context(|| format!("{} cannot be created", folder.display()))?;
     let mut copies: BTreeMap<&str, PathBuf> = BTreeMap::new();
     for artifact in artifacts {
         let name = package(&artifact.package_id).map(|package| package.name.as_str());

@@ -165,7 +165,7 @@ fn wait(child: &mut Child, start: Instant, limits: &Limits, stdout: &Reader) -> 
     let mut pause = Duration::from_millis(1);
     let (mut bytes, mut heard) = (0, start);
     loop {
-        if let Some(status) = child.try_wait().context("the end of a program was lost")? {
+        if let Some(status) = child.try_wait().context("cannot wait for a program to end")? {
             return Ok(Waited::Ended(status));
         }
         if start.elapsed() >= limits.time {

@@ -170,7 +170,7 @@ fn plan<'a>(root: &Path, curriculum: &'a Curriculum, options: &Options) -> Resul
         let lines =
             text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         folders.extend(lines.map(|line| list.parent().unwrap_or(Path::new("")).join(line)));
-        ensure!(!folders.is_empty(), "{} names no folder", list.display());
+        ensure!(!folders.is_empty(), "{} is not the name of a folder", list.display());
     }
     let missing: Vec<String> = folders
         .iter()
@@ -361,7 +361,8 @@ fn lock(folder: &Path) -> Result<File> {
     options.create(true).truncate(false).write(true);
     #[cfg(windows)]
     std::os::windows::fs::OpenOptionsExt::share_mode(&mut options, 0);
-    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir_all(folder)
+        .with_context(|| format!("{} cannot be created", folder.display()))?;
     let taken =
         || format!("{}: another `cargo course grade` runs in this repository", path.display());
     let file = options.open(&path).with_context(taken)?;

@@ -147,7 +147,7 @@ impl Reader {
     /// The files below the folder `inside` of the submission.
     fn week(&mut self, folder: &Path, inside: &str, depth: usize) -> Result<(), String> {
         if depth > DEPTH {
-            self.not_used(inside, &format!("it lies deeper than {DEPTH} folders"));
+            self.not_used(inside, &format!("it is nested deeper than {DEPTH} folders"));
             return Ok(());
         }
         for name in self.list(folder, inside)? {
@@ -190,7 +190,7 @@ impl Reader {
         } else if !inside.ends_with(".rs") || meta.is_dir() {
             // Nothing that is graded.
         } else if !meta.is_file() {
-            self.not_used(inside, "it is no regular file");
+            self.not_used(inside, "it is not a regular file");
         } else if meta.len() > FILE_LIMIT {
             let why = format!("it has {} bytes; at most {FILE_LIMIT} are read", meta.len());
             self.not_used(inside, &why);
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(
             found.findings,
             [
-                "week1/1/2/3/4/5: not used, because it lies deeper than 4 folders",
+                "week1/1/2/3/4/5: not used, because it is nested deeper than 4 folders",
                 "week1/a.rs: not used, because byte 1 is not UTF-8",
                 "week1/c.rs: not used, because it has 1048577 bytes; at most 1048576 are read",
             ]

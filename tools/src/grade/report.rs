@@ -106,7 +106,7 @@ impl Graded {
             extra_data: self.row(),
             tests: tests.collect(),
         };
-        Ok(serde_json::to_string_pretty(&results).context("results.json cannot be made")? + "\n")
+        Ok(serde_json::to_string_pretty(&results).context("results.json cannot be created")? + "\n")
     }
 
     fn suites(&self) -> impl Iterator<Item = TestSuite> {
@@ -173,7 +173,7 @@ fn for_xml(text: &str) -> String {
 pub(super) fn junit(graded: &Graded) -> Result<String> {
     let mut report = Report::new("cargo course grade");
     report.add_test_suites(graded.suites());
-    report.to_string().context("junit.xml cannot be made")
+    report.to_string().context("junit.xml cannot be created")
 }
 
 /// The suites of all submissions' files in one.
@@ -187,7 +187,7 @@ pub(super) fn all_junit(texts: &[String], total: Duration) -> Result<String> {
         let one = Report::deserialize_from_str(text).context("a junit.xml cannot be read")?;
         report.add_test_suites(one.test_suites);
     }
-    report.to_string().context("junit.xml cannot be made")
+    report.to_string().context("junit.xml cannot be created")
 }
 
 impl Row {

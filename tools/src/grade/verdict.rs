@@ -62,7 +62,7 @@ fn is_whole(report: &Report, ended: &Ended, names: &[&str]) -> bool {
 
 fn reason(ended: &Ended, limits: &Limits) -> String {
     match ended.status.and_then(|status| status.code()) {
-        Some(0 | 101) => "the test program's output is not whole".to_owned(),
+        Some(0 | 101) => "the test program's output is incomplete".to_owned(),
         _ => ended.reason(limits),
     }
 }
@@ -216,7 +216,7 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
         let good = format!("test a ... ok\ntest b ... ok\n{}", closing(2, 0));
         for (code, expected) in [
             (7, "ended with exit code 7 without a verdict"),
-            (101, "the test program's output is not whole"),
+            (101, "the test program's output is incomplete"),
             (134, "ended by signal 6"),
         ] {
             let (tests, reason) = verdicts(&ended(&good, code), &names(), &LIMITS);

@@ -68,7 +68,7 @@ impl Wall {
     /// Bubblewrap, if it works here; or why it does not. `folder` takes the filter's file.
     pub(super) fn find(folder: &Path) -> Result<Self, String> {
         if !cfg!(target_os = "linux") {
-            return Err("bubblewrap is for Linux alone".to_owned());
+            return Err("bubblewrap runs only on Linux".to_owned());
         }
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program = std::env::split_paths(&path)
@@ -99,7 +99,7 @@ impl Wall {
     fn write_filter(folder: &Path) -> Result<Option<PathBuf>> {
         let Some(bytes) = filter() else { return Ok(None) };
         fs::create_dir_all(folder)
-            .with_context(|| format!("{} cannot be made", folder.display()))?;
+            .with_context(|| format!("{} cannot be created", folder.display()))?;
         let path = folder.join("filter.bpf");
         fs::write(&path, bytes).with_context(|| format!("{} cannot be written", path.display()))?;
         Ok(Some(path))

@@ -111,7 +111,7 @@ fn python(folder: &Path) -> Result<()> {
 fn link(program: &Path, link: &Path) -> Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::symlink(program, link)
-        .with_context(|| format!("{} cannot be made", link.display()))?;
+        .with_context(|| format!("{} cannot be created", link.display()))?;
     #[cfg(not(unix))]
     let _ = (program, link);
     Ok(())

@@ -83,7 +83,7 @@ pub(super) fn commands(v: &Verification) -> Result<Outcome> {
     ensure!(ran > 0, "the book has no command");
     ensure!(
         problems.is_empty(),
-        "{} commands do otherwise than the book says\n{}",
+        "{} commands do not do what the book says\n{}",
         problems.len(),
         problems.join("\n")
     );

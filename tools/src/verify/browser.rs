@@ -67,7 +67,7 @@ pub(super) fn browser(v: &Verification) -> Result<Outcome> {
 /// The number that a test told before these words.
 fn told(text: &str, words: &str) -> Result<f64> {
     let line = text.lines().find_map(|line| line.trim().strip_suffix(words));
-    line.and_then(|number| number.parse().ok()).with_context(|| format!("no test told{words}"))
+    line.and_then(|number| number.parse().ok()).with_context(|| format!("no test reported{words}"))
 }
 
 /// Where the browser is, if anywhere: CHROMIUM says so, or the path.

@@ -37,7 +37,8 @@ pub(super) fn chip(v: &Verification) -> Result<Outcome> {
         )));
     };
     let folder = v.root.join("target/verify/bare");
-    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("{} cannot be created", folder.display()))?;
     let mut build = Command::new(compiler.rustc.with_file_name("cargo"));
     forget_cargo(&mut build);
     build.current_dir(v.tree.join("reference/bare")).env("RUSTC", &compiler.rustc);

@@ -76,7 +76,7 @@ fn judge(id: &TaskId, task: &Task, solved: bool, report: &Report) -> Vec<String>
         } else if !solved && passed {
             problems.push(format!("{name} passes although its task is open"));
         } else if !solved && !task.functions.iter().any(is_own) {
-            problems.push(format!("{name} fails by another message than its task's: {panic}"));
+            problems.push(format!("{name} fails, but not with its task's message: {panic}"));
         }
     }
     problems

@@ -20,7 +20,7 @@ const SAFE: [&str; 2] = ["request", "schema"];
 /// Installs cargo-fuzz below `target/`, runs every target, and counts.
 pub(super) fn fuzz(v: &Verification) -> Result<Outcome> {
     if cfg!(not(unix)) {
-        return Ok(Outcome::NotVerified("cargo-fuzz runs on Linux and macOS alone".to_owned()));
+        return Ok(Outcome::NotVerified("cargo-fuzz runs only on Linux and macOS".to_owned()));
     }
     let tools = v.root.join("target/verify/tools");
     // It starts Cargo and the target, no more: nothing that would pay for optimizing it.
@@ -38,7 +38,7 @@ pub(super) fn fuzz(v: &Verification) -> Result<Outcome> {
         );
         for folder in [&grown, &found] {
             fs::create_dir_all(folder)
-                .with_context(|| format!("{} cannot be made", folder.display()))?;
+                .with_context(|| format!("{} cannot be created", folder.display()))?;
         }
         let mut run = Command::new(tools.join("bin/cargo-fuzz"));
         forget_cargo(&mut run);
@@ -67,8 +67,8 @@ pub(super) fn fuzz(v: &Verification) -> Result<Outcome> {
         let finished = run_aloud(&mut run)?;
         if !finished.status.success() {
             bail!(
-                "{name}: failed; if it wrote an input into {}, mend the reader and add the input \
-                 to fuzz/corpus/{name}",
+                "{name}: failed; if it wrote an input into {}, fix the reader and add the input to \
+                 fuzz/corpus/{name}",
                 found.display()
             );
         }

@@ -116,7 +116,7 @@ fn judge(day: &Day, n: usize, report: &Report) -> Vec<String> {
                     panic == format!("not yet implemented: {}", id.message(function))
                 })
             {
-                problems.push(format!("{name} fails by another message than its task's: {panic}"));
+                problems.push(format!("{name} fails, but not with its task's message: {panic}"));
             }
         }
     }
@@ -169,15 +169,15 @@ mod tests {
                 1,
                 TWO,
                 TWO,
-                "task_1_a fails by another message than its task's: not yet implemented: \
-                 week1-day1 task 2: Two::two",
+                "task_1_a fails, but not with its task's message: not yet implemented: week1-day1 \
+                 task 2: Two::two",
             ),
             (
                 1,
                 "not yet implemented: week1-day1 task 1: ones",
                 TWO,
-                "task_1_a fails by another message than its task's: not yet implemented: \
-                 week1-day1 task 1: ones",
+                "task_1_a fails, but not with its task's message: not yet implemented: week1-day1 \
+                 task 1: ones",
             ),
             (1, ONE, "", "task_2_a passes although its task is open"),
             (2, "left != right", TWO, "task_1_a fails although its task is solved: left != right"),

@@ -53,13 +53,13 @@ pub(super) fn remember(root: &Path) -> Result<()> {
 pub(super) fn unmodified(v: &Verification) -> Result<Outcome> {
     let (Ok(before), Some(after)) = (fs::read_to_string(remembered(&v.root)), git_status(&v.root))
     else {
-        let reason = "this folder is no git repository, or git is missing";
+        let reason = "this folder is not a git repository, or git is missing";
         return Ok(Outcome::NotVerified(reason.to_owned()));
     };
     let is_in = |text: &str, line: &str| text.lines().any(|other| other == line);
     let appeared = after.lines().filter(|line| !is_in(&before, line));
     let vanished = before.lines().filter(|line| !is_in(&after, line));
     let changed: Vec<&str> = appeared.chain(vanished).collect();
-    ensure!(changed.is_empty(), "`git status` is not what it was: {}", changed.join(", "));
+    ensure!(changed.is_empty(), "`git status` has changed: {}", changed.join(", "));
     Ok(Outcome::Passed(String::new()))
 }

@@ -54,7 +54,8 @@ pub(super) fn locks(v: &Verification) -> Result<Outcome> {
 fn held(folder: &Path) -> Result<File> {
     fs::create_dir_all(folder)?;
     let path = folder.join(".cargo-lock");
-    let file = File::create(&path).with_context(|| format!("{} cannot be made", path.display()))?;
+    let file =
+        File::create(&path).with_context(|| format!("{} cannot be created", path.display()))?;
     file.try_lock().with_context(|| format!("{} is held by another build", path.display()))?;
     Ok(file)
 }

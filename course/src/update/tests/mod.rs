@@ -267,7 +267,7 @@ fn both_versions_are_shown() {
     let conflicts =
         merge(&present(), &template(&A.replace("one() -> u32", "one() -> u8"))).unwrap_err();
     let expected = Conflict {
-        what: "src/week1/a.rs: one is begun or written by you, and the newer course changes its \
+        what: "src/week1/a.rs: you have started or written one, and the newer course changes its \
                signature"
             .to_owned(),
         yours: "pub fn one() -> u32 {\n    // idea\n    todo!()\n}".to_owned(),
@@ -339,7 +339,7 @@ fn an_unsound_course_is_refused() {
         write(newer.path(), path, content);
         let error = refused(&learner, &newer);
         assert!(
-            error.contains("is not sound; nothing was changed") && error.contains(message),
+            error.contains("is broken; nothing was changed") && error.contains(message),
             "{error}"
         );
     }

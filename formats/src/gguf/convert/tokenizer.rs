@@ -202,7 +202,7 @@ impl TokenizerFile {
             if ["lstrip", "rstrip", "single_word"].iter().any(|flag| token[flag] == true) {
                 return self.wrong(
                     &format!("added_tokens.{i}"),
-                    "no token that takes in the space around it: GGUF cannot say it",
+                    "no token that includes the space around it: GGUF cannot express it",
                 );
             }
             // It would be found in the text after the normalizer, and spelled by it.

@@ -52,7 +52,7 @@ impl SentencePiece {
         let mut bytes = vec![NONE; 256];
         for id in (0..count as u32).rev().filter(|id| vocabulary.kind(*id) == Kind::Byte) {
             let [byte] = vocabulary.bytes_of(id) else {
-                bail!("{file}: token {id}: found a byte of another form, expected one like <0x0A>")
+                bail!("{file}: token {id}: found a malformed byte token, expected one like <0x0A>")
             };
             bytes[*byte as usize] = id;
         }

@@ -245,7 +245,7 @@ impl Measuring {
         arguments.extend(limit.as_deref());
         let text = self.engine.run(&arguments)?;
         serde_json::from_str(&text)
-            .with_context(|| format!("`score` printed something else: {text}"))
+            .with_context(|| format!("`score` printed unexpected output: {text}"))
     }
 }
 

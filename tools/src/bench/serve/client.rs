@@ -27,7 +27,7 @@ pub(super) struct Answered {
 /// If the server refuses, or its answer is not whole.
 pub(super) fn ask(address: SocketAddr, body: &str) -> Result<Answered> {
     let start = Instant::now();
-    let mut stream = TcpStream::connect(address).context("the server takes no connection")?;
+    let mut stream = TcpStream::connect(address).context("cannot connect to the server")?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let length = body.len();
@@ -47,14 +47,14 @@ pub(super) fn ask(address: SocketAddr, body: &str) -> Result<Answered> {
     let (mut first, mut last, mut gaps, mut tokens) = (None, start, Vec::new(), None);
     loop {
         line.clear();
-        ensure!(lines.read_line(&mut line)? > 0, "the answer is not whole");
+        ensure!(lines.read_line(&mut line)? > 0, "the answer is incomplete");
         // Lines between are headers, lengths of chunks, and nothing.
         let Some(event) = line.strip_prefix("data: ").map(str::trim) else { continue };
         if event == "[DONE]" {
             break;
         }
         let now = Instant::now();
-        let event: Value = serde_json::from_str(event).context("the answer is no JSON")?;
+        let event: Value = serde_json::from_str(event).context("the answer is not JSON")?;
         if let Some(error) = event.get("error") {
             bail!("the server says {error}");
         }

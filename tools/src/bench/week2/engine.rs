@@ -173,7 +173,7 @@ fn measured(command: &mut Command) -> Result<Measured> {
     let line = finished.output.lines().find(|line| line.starts_with('{'));
     let line = line.with_context(|| format!("`{}` printed no measurement", shown(command)))?;
     serde_json::from_str(line)
-        .with_context(|| format!("`{}` printed another measurement", shown(command)))
+        .with_context(|| format!("`{}` printed an unexpected measurement", shown(command)))
 }
 
 /// Of at least one value; the mean of the two in the middle if their number is even.

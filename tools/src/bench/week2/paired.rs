@@ -170,7 +170,7 @@ fn models(folder: &Path) -> Result<Vec<PathBuf>> {
     }
     ensure!(
         !models.is_empty(),
-        "{}: found no GGUF file, expected one at least; `synth` writes some",
+        "{}: found no GGUF file, expected at least one; `synth` writes some",
         folder.display()
     );
     models.sort();

@@ -61,7 +61,7 @@ pub(super) fn serve(engine: &Engine, model: &Path, arguments: &[String]) -> Resu
     let printed = engine.run(&words.collect::<Vec<_>>())?;
     let line = printed.lines().find(|line| line.starts_with('{'));
     let line = line.context("the engine printed no measurement")?;
-    serde_json::from_str(line).context("the engine printed another measurement")
+    serde_json::from_str(line).context("the engine printed an unexpected measurement")
 }
 
 /// Serves it several times on each engine, in turns, and keeps of each engine the run with the median

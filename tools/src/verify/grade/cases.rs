@@ -181,7 +181,7 @@ impl Maker<'_> {
             case("overflows", "split_heads", deep, 2, "stack overflow"),
             case("aborts", "split_heads", "std::process::abort()", 2, "ended by signal"),
             case("floods", "split_heads", floods, 2, "ended after"),
-            case("leaves", "split_heads", "std::process::exit(0)", 2, "not whole"),
+            case("leaves", "split_heads", "std::process::exit(0)", 2, "incomplete"),
         ];
         // Where memory is not limited, a program without end would take all of this machine's.
         if cfg!(target_os = "linux") {

@@ -109,7 +109,7 @@ fn listed(tool: &Path, root: &Path) -> Result<Vec<Value>> {
     command.args(["mutants", "--list", "--json", "--package", "tiny-llm-reference"]);
     let finished = run_quietly(command.current_dir(root))?;
     ensure!(finished.status.success(), "cargo-mutants lists nothing:\n{}", finished.tail(20));
-    serde_json::from_str(&finished.output).context("cargo-mutants' list is no JSON")
+    serde_json::from_str(&finished.output).context("cargo-mutants' list is not JSON")
 }
 
 fn numbered(mutants: &[Mutant]) -> impl Iterator<Item = (usize, &Mutant)> {
@@ -160,7 +160,7 @@ impl Copy<'_> {
             }
             unviable.extend(refused);
         }
-        bail!("what is left after twelve rounds does not compile either");
+        bail!("the mutants left after twelve rounds do not compile either");
     }
 
     /// The mutants that the compiler refuses, of those in the copy.
@@ -220,7 +220,7 @@ fn command(number: usize, day: &Day, task: Option<usize>, program: &Program) -> 
 /// Tries one: its task's tests first, then the rest of its day's and of the days behind it.
 fn fate(number: usize, mutant: &Mutant, days: &[&Day], program: &Program) -> Result<Fate> {
     let own = days.iter().position(|day| day.feature == mutant.task.feature);
-    let own = own.with_context(|| format!("{} is no day", mutant.task.feature))?;
+    let own = own.with_context(|| format!("{} is not a day", mutant.task.feature))?;
     let first = [(days[own], Some(mutant.task.task))];
     for (day, task) in first.into_iter().chain(days[own..].iter().map(|day| (*day, None))) {
         // A program that died noticed it too.

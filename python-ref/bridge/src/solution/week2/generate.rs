@@ -50,7 +50,7 @@ impl Session {
             let before = session.cache().len(0);
             refuse_if!(tokens.is_empty() || before + tokens.len() > context;
                 "tokens", format_args!("{} tokens after {before}", tokens.len());
-                "one at least, and no more than {context} together");
+                "at least one, and no more than {context} together");
             session.feed(&tokens, chunk.0).map(<[f32]>::to_vec).map_err(value_error)
         })?;
         Ok(vector(&logits?))

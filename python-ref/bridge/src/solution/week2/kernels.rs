@@ -68,7 +68,7 @@ fn matmul(
     let mut input = input(&x)?;
     whole_blocks("x", input.cols, tensor_type)?;
     let row_bytes = input.cols / tensor_type.block_len() * tensor_type.block_bytes();
-    refuse_if!(bytes.is_empty(); "bytes", "no row"; "one at least");
+    refuse_if!(bytes.is_empty(); "bytes", "no row"; "at least one");
     let of_another_length =
         |(_, row): &(usize, &Bound<'_, PyBytes>)| row.as_bytes().len() != row_bytes;
     if let Some((r, row)) = bytes.iter().enumerate().find(of_another_length) {

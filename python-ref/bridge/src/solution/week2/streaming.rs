@@ -118,7 +118,7 @@ fn held(
     let head_dim = q.0.shape()[1];
     refuse_if!(head_dim > MAX_HEAD_DIM; "q", format_args!("heads of {head_dim} values");
         "at most {MAX_HEAD_DIM}");
-    refuse_if!(runs.is_empty(); "runs", "none"; "one at least: there is nothing to see");
+    refuse_if!(runs.is_empty(); "runs", "none"; "at least one: there is nothing to see");
     let mut next = start;
     let run = |(keys, values): &Pair| {
         let mut shapes = Shapes::default();

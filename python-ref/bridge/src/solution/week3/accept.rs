@@ -14,7 +14,7 @@ fn distribution(options: SamplerOptions, logits: Floats, seen: Ids<1>) -> PyResu
     fit!(logits = "V");
     at_most("logits", &logits, 1e30)?;
     let (logits, seen) = (logits.to_vec(), seen.to_vec());
-    refuse_if!(logits.is_empty(); "logits", "none"; "one at least: there is nothing to draw");
+    refuse_if!(logits.is_empty(); "logits", "none"; "at least one: there is nothing to draw");
     vocabulary("seen", &seen, logits.len())?;
     options.stay_finite(&logits)?;
     let options = options.to_rust();

@@ -244,7 +244,7 @@ impl Weight {
         refuse_if!(!is_known(tensor_type); "tensor_type", name; "Q8_0, Q4_0, F32, F16 or BF16");
         refuse_if!(!k.is_multiple_of(BLOCK); argument, format_args!("rows of {k} elements");
             "a multiple of {BLOCK}");
-        refuse_if!(rows.is_empty(); argument, "no row"; "one at least");
+        refuse_if!(rows.is_empty(); argument, "no row"; "at least one");
         let length = k / tensor_type.block_len() * tensor_type.block_bytes();
         let lengths = || rows.iter().map(|row| row.as_bytes().len());
         if let Some((r, n)) = lengths().enumerate().find(|&(_, n)| n != length) {
