@@ -1,9 +1,9 @@
 //! Products of formats whose blocks have 256 weights and integer scales, for few rows of
 //! activations.
 //!
-//! Scales are applied to integers. Sums of four products are packed to 16 bits; `vpdpwssd`
+//! Scales are multiplied as integers. Sums of four products are packed to 16 bits, and `vpdpwssd`
 //! multiplies them by their scales and adds them. The sums of four rows of weights are then put
-//! side by side ([`fours`](super::fours)). So four blocks need one conversion to floats.
+//! side by side ([`fours`](super::fours)), so that four blocks need only one conversion to floats.
 
 use std::arch::x86_64::*;
 
