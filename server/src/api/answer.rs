@@ -18,7 +18,7 @@ use super::{
 };
 use crate::engine::Reply;
 
-/// What all parts of an answer have in common.
+/// The common data of all parts of an answer.
 pub(crate) struct Head {
     kind: Kind,
     id: String,

@@ -34,7 +34,7 @@ pub(crate) struct Bounds {
     pub(crate) style: Style,
 }
 
-/// What to continue or answer.
+/// A text to continue, or a conversation to answer in.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Prompt {
     /// A text to continue.

@@ -207,7 +207,7 @@ struct Reader {
 #[derive(Default)]
 struct Kept {
     head: Vec<u8>,
-    /// At most twice half the limit; it is truncated from time to time.
+    /// The end of the data. Truncated to `half` bytes whenever it exceeds twice as many.
     tail: Vec<u8>,
     cut: u64,
     /// Number of bytes received.

@@ -27,7 +27,8 @@ struct Mistake {
     file: String,
     function: String,
     body: String,
-    /// What the trace must print, in this order: where the activations differ, and the function.
+    /// The expected output of the trace, in this order: where the activations differ, and the
+    /// function.
     told: Vec<String>,
 }
 

@@ -22,7 +22,7 @@ use super::{
 
 /// Next request number. No number is used twice, so that no cache contains a prompt from before.
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
-/// Pause before each run, so that a short disturbance by other programs affects fewer runs.
+/// Pause before each run, to let other activity on the machine settle.
 const PAUSE: Duration = Duration::from_millis(400);
 /// Minimum number of requests in a run.
 const REQUESTS: u16 = 8;

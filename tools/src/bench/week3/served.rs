@@ -49,7 +49,7 @@ impl Served {
     }
 }
 
-/// Pause before each run, so that a short disturbance by other programs affects fewer runs.
+/// Pause before each run, to let other activity on the machine settle.
 const PAUSE: Duration = Duration::from_millis(400);
 
 /// Serves a load once.
