@@ -86,8 +86,7 @@ fn write(file: &Path, lines: &str) -> Result<()> {
     fs::write(file, lines).with_context(|| format!("{} cannot be written", file.display()))
 }
 
-/// A way to serve: its name, its options in addition to the load's, and the parts of the week that
-/// it needs.
+/// A way to serve: its name, and its options in addition to the load's.
 pub(super) struct Way {
     pub(super) name: &'static str,
     pub(super) arguments: Vec<String>,
