@@ -19,7 +19,7 @@ pub fn main() -> ExitCode {
     ended(run(&command().get_matches()))
 }
 
-/// A program's exit code, after its error has been printed.
+/// Returns a program's exit code. Prints its error, if there is one.
 pub fn ended(result: Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

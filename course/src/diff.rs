@@ -17,7 +17,7 @@ use crate::{
     test_run::{self, Verdict},
 };
 
-/// `cargo course diff TASK [--spoil]`.
+/// `cargo course diff TASK [--spoil]`: shows the differences from the reference's solution.
 ///
 /// # Errors
 /// If the task's tests do not pass now and `spoil` is not given.

@@ -25,27 +25,27 @@ impl Ink {
         self.colour
     }
 
-    /// Style of success.
+    /// Formats a success.
     pub(crate) fn green(self, text: &str) -> String {
         self.paint("32", text)
     }
 
-    /// Style of failure.
+    /// Formats a failure.
     pub(crate) fn red(self, text: &str) -> String {
         self.paint("31", text)
     }
 
-    /// Style of an open task.
+    /// Formats an open task.
     pub(crate) fn yellow(self, text: &str) -> String {
         self.paint("33", text)
     }
 
-    /// Style of a heading.
+    /// Formats a heading.
     pub(crate) fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    /// Style of remarks.
+    /// Formats a remark.
     pub(crate) fn dim(self, text: &str) -> String {
         self.paint("2", text)
     }

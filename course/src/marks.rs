@@ -135,7 +135,8 @@ pub fn take_out_intact(template: &Template, text: &str) -> (String, Vec<Mark>) {
     take(template, text, |mark| mark.intact, |mark| mark.intact)
 }
 
-/// `helpers_too` selects the helpers that may be removed if they are not needed.
+/// Removes borrowed code; see [`take_out`]. Removes helpers that are no longer needed only if they
+/// satisfy `helpers_too`.
 fn take(
     template: &Template,
     text: &str,
@@ -253,7 +254,7 @@ fn replaced(raw: &[&str], lines: Range<usize>, by: &str) -> String {
     raw[..lines.start].concat() + by + &raw[lines.end..].concat()
 }
 
-/// The task and whether it is a helper, if the line opens a borrowed part.
+/// Parses a line that begins a borrowed part. Returns its task, and whether it is a helper.
 fn opening(line: &str) -> Option<(TaskId, bool)> {
     parse_task(line.trim().strip_prefix(OPEN)?)
 }

@@ -90,7 +90,7 @@ impl TaskStatus<'_> {
         matches!(self.mark, Mark::Passed | Mark::Borrowed) || !self.task.is_for_here()
     }
 
-    /// Passed when it last ran, but not verified since.
+    /// Returns whether the last run passed, but files have changed since.
     fn has_passed(&self) -> bool {
         self.mark == Mark::NotVerified(Reason::Changed)
             && self.run.as_ref().is_some_and(|run| run.verdict == Verdict::Passed)

@@ -271,6 +271,8 @@ impl Gpu {
 }
 
 impl About {
+    /// Checks the adapter's limits.
+    ///
     /// # Errors
     /// If one of its limits is too low.
     fn check(&self, needs: &Needs, buffers: u32) -> Result<()> {

@@ -52,7 +52,6 @@
 //!
 //! The plans of the rung `amx` are generic over the matrix unit. Tests run them with a model of the
 //! unit in plain Rust, and with the processor's own unit if it has one.
-//! unit in plain Rust, and with the processor's own unit where there is one.
 
 #[cfg(any(target_arch = "x86_64", test))]
 pub mod amx;

@@ -40,7 +40,7 @@ fn counted<S: Schedule>() -> (Vec<usize>, Result<(), String>) {
 
 type Area = (Range<usize>, Range<usize>);
 
-/// The course's schedule, with changed tile numbers or tiles.
+/// Hands out tiles like the course's schedule, but lets `change` replace each tile.
 fn tiles(next: &impl Counter, cut: Cut, work: impl Fn(Area), change: impl Fn(usize, Area) -> Area) {
     let (down, across) = cut.tile;
     let in_a_row = cut.width.div_ceil(across);

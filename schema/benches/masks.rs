@@ -4,7 +4,6 @@
 //! also writes the answers, so that `python-ref/peers/llguidance_masks.py FILE` can time the same
 //! steps of the same answers. `ONLY=tree` restricts it to schemas whose names contain `tree`.
 //! `PLAIN=1` computes prices by the walk that week 3's day 7 teaches, as a learner's engine does.
-//! walk that week 3's day 7 teaches, as a learner's engine does.
 
 use std::{sync::Arc, time::Instant};
 

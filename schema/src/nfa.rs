@@ -46,6 +46,8 @@ impl Nfa {
         (self.spots.len() - 1) as u32
     }
 
+    /// Checks the number of states.
+    ///
     /// # Errors
     /// If there are too many states.
     pub(crate) fn check(&self) -> Result<(), TooLarge> {

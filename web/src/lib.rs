@@ -1,5 +1,6 @@
 //! The reference engine in a page of the book. A browser runs it as WebAssembly. The native build
 //! runs the same functions to compute the expected results (`src/bin/pack.rs`).
+//!
 //! In reading order: `watched` (a cache that records attention weights), `writer` (the embedded
 //! model, one token at a time), `crowd` (week 3's engine without a model), `exports` (the functions
 //! that a page calls).

@@ -54,7 +54,7 @@ use crate::{
     task_states::{Status, TaskStatus},
 };
 
-/// The status as pretty-printed JSON.
+/// Formats the status as pretty-printed JSON.
 pub(super) fn text(curriculum: &Curriculum, status: &Status) -> String {
     let next = status.current().map_or(Json::Null, |task| {
         Json::object([("day", Json::text(&task.day.feature)), ("task", number(task.id.task))])

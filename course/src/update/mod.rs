@@ -30,7 +30,7 @@ use known::{Known, Record};
 use merge::Conflict;
 use plan::Plan;
 
-/// `cargo course update [FROM] [--dry-run]`.
+/// `cargo course update [FROM] [--dry-run]`: updates the course, or only shows the changes.
 ///
 /// # Errors
 /// If the newer course cannot be read or is invalid, or conflicts with the learner's work. Nothing

@@ -3,7 +3,6 @@
 //!
 //! A save runs the current task. If that passes, the whole day runs. If the day passes, the next
 //! day's first open task becomes current. A save during a run cancels it and starts a new one.
-//! next one's first open task is current. A save during a run starts anew.
 
 use crate::curriculum::TaskId;
 

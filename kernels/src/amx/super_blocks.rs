@@ -6,11 +6,10 @@
 //! columns and stores two tiles of sums. Without this, the sums of its sub-blocks would be eight or
 //! sixteen tiles, each scaled separately: the matrix unit would take a third longer, and the vector
 //! unit four times as long.
-//! as long.
+//!
 //! The number of stored sums also depends on the order of additions, which must be the same as in
 //! the kernels for few rows. If a float can hold the sum of a block exactly, the whole sum is
 //! stored. Otherwise its parts are stored and rounded one by one.
-//! rounded one by one.
 
 use std::marker::PhantomData;
 

@@ -58,7 +58,7 @@ fn bytes(block: &[u8; BYTES], half: usize) -> [__m256i; 3] {
     [load(&bytes[2 * half]), load(&bytes[2 * half + 1]), load(&bytes[4 + half])]
 }
 
-/// Returns the codes in bytes from [`bytes`].
+/// Returns the codes in bytes from [`bytes()`].
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes([first, second, upper]: [__m256i; 3]) -> [__m256i; 4] {

@@ -102,6 +102,8 @@ unsafe fn each<M: Multiply, F: Blocks, const N: usize>(
     }
 }
 
+/// Returns the dot products of `N` rows of weights and one row of activations.
+///
 /// # Safety
 /// The machine has the instructions of `M`.
 #[inline(always)]

@@ -22,7 +22,6 @@ impl Blocks for Q5_0 {
 ///
 /// # Safety
 /// There must be four blocks at `four`.
-/// Four blocks lie there.
 #[inline(always)]
 pub(super) unsafe fn five_bits<const BYTES: usize, const FIRST: usize>(
     four: *const u8,
