@@ -16,9 +16,9 @@
 //! **Supported keywords.** `type`, also several; `properties`, `required`, `additionalProperties`;
 //! `items`, `minItems`, `maxItems`; `minLength` and `maxLength`, in characters; `pattern`; `format`
 //! (`date`, `time`, `date-time`, `uuid`, `email`, `ipv4`); `minimum`, `maximum`,
-//! `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf` of whole numbers; `enum`, `const`; `anyOf`; `oneOf` if no value can match two branches; `allOf`
-//! with one entry; `$ref` within the document, `$defs`. Annotations (`title`, `default` and so on)
-//! are ignored. Everything else is refused.
+//! `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf` of whole numbers; `enum`, `const`; `anyOf`;
+//! `oneOf` if no value can match two branches; `allOf` with one entry; `$ref` within the document,
+//! `$defs`. Annotations (`title`, `default` and so on) are ignored. Everything else is refused.
 //!
 //! [`prices`] computes the price of each token of a vocabulary after a state.
 

@@ -9,14 +9,14 @@
 //! == body softmax                      the code that replaces this function's `todo!`
 //! == items src/week1/attention/attention.rs      text that is appended to this file
 //! == whole src/week1/attention/attention.rs      text that replaces this file
-//! == file Cargo.toml                   another file, also in a folder named like a file of the course
+//! == file Cargo.toml                   another file, whose folder may have the name of a file
 //! == link src/week1/attention/attention.rs       a link to the path that follows
 //! == repeat src/week1/attention/attention.rs     brackets to append, and how many: `100000 ( )`
 //! ```
 //! ```
 //!
-//! `{ROOT}` is the course's folder, `{NEIGHBOUR}` is an honest submission's folder, and `{REPORT}` is
-//! a string with the test runner's output if all of day 1's tests pass.
+//! `{ROOT}` is the course's folder, `{NEIGHBOUR}` is an honest submission's folder, and `{REPORT}`
+//! is a string with the test runner's output if all of day 1's tests pass.
 
 use std::{
     collections::BTreeMap,
