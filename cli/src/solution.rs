@@ -121,8 +121,8 @@ pub struct Solution {
         ready: &mut dyn FnMut() -> Result<()>,
         &mut OnActivation<'_>,
     ) -> Result<()>,
-    /// Returns the tasks that compute an activation, the most likely culprit first, as `week1-day1
-    /// task 1: linear`.
+    /// Returns the tasks that compute an activation, the most likely culprit first, as
+    /// `week1-day1 task 1: linear`.
     pub tasks_of: fn(&str) -> &'static [&'static str],
     /// Creates a decoder from bytes to text.
     pub text: fn() -> Box<dyn Text>,

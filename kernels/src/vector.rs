@@ -182,8 +182,8 @@ pub fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f
     tile_scores_of_any(q, k, dim, scale, scores);
 }
 
-/// Computes [`tile_scores`] for many queries and a full tile of transposed keys: `q [G, D]`, `k [D,
-/// TILE]` → `scores [G, TILE]`.
+/// Computes [`tile_scores`] for many queries and a full tile of transposed keys: `q [G, D]`,
+/// `k [D, TILE]` → `scores [G, TILE]`.
 pub fn tile_scores_transposed(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 && (k.len() / TILE).is_multiple_of(tiles::LANES) {
@@ -193,8 +193,8 @@ pub fn tile_scores_transposed(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut 
     tile_scores_transposed_of_any(q, k, scale, scores);
 }
 
-/// Computes the same as [`tile_scores`] of widened keys, to the last bit: `q [G][D]`, `keys [n,
-/// D]`.
+/// Computes the same as [`tile_scores`] of widened keys, to the last bit: `q [G][D]`,
+/// `keys [n, D]`.
 pub fn tile_scores_q8(q: &[&[f32]], keys: Q8Rows<'_>, scale: f32, scores: &mut [f32]) {
     let done = 0;
     #[cfg(target_arch = "x86_64")]
@@ -211,8 +211,8 @@ pub fn tile_scores_q8(q: &[&[f32]], keys: Q8Rows<'_>, scale: f32, scores: &mut [
     }
 }
 
-/// Computes `out[g] = factor[g] · out[g] + Σⱼ weights[g, j] · v[j]`: `weights [G, TILE]`, `v [n,
-/// D]`, `out [G, D]`.
+/// Computes `out[g] = factor[g] · out[g] + Σⱼ weights[g, j] · v[j]`: `weights [G, TILE]`,
+/// `v [n, D]`, `out [G, D]`.
 pub fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 && dim.is_multiple_of(tiles::LANES) {

@@ -130,8 +130,8 @@ impl Writer {
         self.stream.push(&self.tokenizer.token_bytes(token))
     }
 
-    /// Returns the attention weights with which the last token was chosen: `[layers, H_q,
-    /// positions]`.
+    /// Returns the attention weights with which the last token was chosen:
+    /// `[layers, H_q, positions]`.
     #[must_use]
     pub fn attention(&self) -> Vec<f32> {
         self.session.cache().weights()

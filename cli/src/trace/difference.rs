@@ -11,8 +11,8 @@ use super::list::Recorded;
 /// Errors accumulate over the layers, and a norm of nearly cancelling numbers enlarges them.
 /// Measured on the embedded model, all correct alternative bodies (`tests/alternate`) together
 /// deviate by 1.5e-6 on 10 tokens. On 400 tokens they deviate by 1.8e-5 (in `rope.sin`, where the
-/// rounding error of an angle grows with the position). The mildest mistake that `cargo course
-/// verify` plants, bf16 without its last bit, deviates by 5e-3.
+/// rounding error of an angle grows with the position). The mildest mistake that
+/// `cargo course verify` plants, bf16 without its last bit, deviates by 5e-3.
 const TOLERANCE: f32 = 1e-4;
 use tiny_llm_formats::Tensor;
 

@@ -1,5 +1,5 @@
-//! Builds the engine in the background at the lowest priority, so that a learner's first `cargo
-//! llm` need not wait. It builds into `target/release`, so that no test waits for it.
+//! Builds the engine in the background at the lowest priority, so that a learner's first
+//! `cargo llm` need not wait. It builds into `target/release`, so that no test waits for it.
 
 use std::{
     path::Path,

@@ -3,8 +3,9 @@
 //! **One order of additions.** An output must not depend, bit for bit, on the number of rows of
 //! activations, so the kernels for few and for many rows ([`product`](super::product)) add in the
 //! same order. Integer sums are exact in any order: all products of a block are added as integers,
-//! also across lanes. Blocks are then added in pairs: `p = (scale · sum) of the even block + (scale
-//! · sum) of the odd block`. The output is `((p0 + p1) + p2) + …`.
+//! also across lanes. Blocks are then added in pairs:
+//! `p = (scale · sum) of the even block + (scale · sum) of the odd block`.
+//! The output is `((p0 + p1) + p2) + …`.
 
 use std::arch::x86_64::*;
 

@@ -23,9 +23,9 @@ pub(crate) struct Order {
     pub(crate) words: [[i16; 32]; 4],
 }
 
-/// The order of groups of four neighbouring columns in the four unpacked vectors: 32-bit number `i
-/// % 16` of vector `i / 16` holds group `columns[i]`. The groups of a super-block are numbered from
-/// 0 to 63.
+/// The order of groups of four neighbouring columns in the four unpacked vectors: 32-bit number
+/// `i % 16` of vector `i / 16` holds group `columns[i]`. The groups of a super-block are numbered
+/// from 0 to 63.
 pub(super) type Columns = [usize; 64];
 
 impl Order {

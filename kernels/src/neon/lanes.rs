@@ -15,8 +15,8 @@ pub trait Multiply {
     /// The machine has the instruction.
     unsafe fn add(sums: int32x4_t, codes: int8x16_t, values: int8x16_t) -> int32x4_t;
 
-    /// Adds 16 products to `sums`. Lane `i` gets the products of codes `4i … 4i + 3` and values `4
-    /// LANE … 4 LANE + 3`, which are the same for all lanes.
+    /// Adds 16 products to `sums`. Lane `i` gets the products of codes `4i … 4i + 3` and values
+    /// `4 LANE … 4 LANE + 3`, which are the same for all lanes.
     ///
     /// # Safety
     /// The machine has the instruction.

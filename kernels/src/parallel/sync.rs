@@ -1,6 +1,6 @@
 //! The shared types of threads: those of the standard library, or those of `loom`, which runs a
-//! test once for every order in which threads can take their steps (`RUSTFLAGS="--cfg loom" cargo
-//! test --test loom`).
+//! test once for every order in which threads can take their steps
+//! (`RUSTFLAGS="--cfg loom" cargo test --test loom`).
 
 #[cfg(loom)]
 pub(super) use loom::{

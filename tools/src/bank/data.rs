@@ -1,8 +1,9 @@
 //! The files of known wrong answers that the tests read: one safetensors file per day, like the
 //! fixtures.
 //!
-//! Tensors are named `0`, `1`, and so on. For each check, the metadata has `{"answers": [{"tensor":
-//! "0", "says": …, "read": …}]}`. If an answer is a text, it has `"text"` instead of `"tensor"`.
+//! Tensors are named `0`, `1`, and so on. For each check, the metadata has
+//! `{"answers": [{"tensor": "0", "says": …, "read": …}]}`. If an answer is a text, it has `"text"`
+//! instead of `"tensor"`.
 
 use std::{
     collections::BTreeMap,

@@ -1,6 +1,6 @@
 //! Writes the files that the page's engine needs: the embedded model in one file, and the native
-//! results, with which a browser's results are compared. Run it with `cargo run --release -p
-//! tiny-llm-web --features pack --bin pack -- FOLDER`.
+//! results, with which a browser's results are compared. Run it with
+//! `cargo run --release -p tiny-llm-web --features pack --bin pack -- FOLDER`.
 
 use std::{fs, ops::ControlFlow, path::PathBuf};
 

@@ -10,8 +10,8 @@ use crate::{curriculum::TaskId, source::place, stubs::Generated};
 /// A changed body.
 #[derive(Debug)]
 pub(super) struct Mutant {
-    /// Name in the output of cargo-mutants: `reference/src/week1/gqa/gqa.rs:30:12: replace < with
-    /// <= in …`.
+    /// Name in the output of cargo-mutants:
+    /// `reference/src/week1/gqa/gqa.rs:30:12: replace < with <= in …`.
     pub(super) name: String,
     /// The task whose region contains it.
     pub(super) task: TaskId,
