@@ -84,8 +84,8 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a line for each rung as soon as it is measured. A rung that needs an unwritten task says
-/// which.
+/// Prints a line for each rung as soon as it is measured. If a rung needs an unwritten task, its
+/// line names the task.
 fn ladder(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let print = |line: &str| Output::new().print(line);
     print(&format!("{:12} {:>18} {:>18}  engine", "rung", "prefill", "decode"))?;
@@ -111,11 +111,12 @@ fn ladder(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Generates as often as the options ask, and returns the fastest; `None` if Ctrl-C ended it.
+/// Generates as many times as the options ask, and returns the fastest speed, or `None` if Ctrl-C
+/// ended it.
 fn fastest(model: &mut dyn Model, args: &Args) -> Result<Option<Speed>> {
     let config = model.config();
     let vocab_size = config.vocab_size;
-    // Any ids will do, since every token costs the same. The stride spreads them over the
+    // The ids are arbitrary, because every token costs the same. The stride spreads them over the
     // vocabulary.
     let prompt: Vec<u32> =
         (0..args.prompt_tokens).map(|i| (i * 7919 % vocab_size) as u32).collect();
@@ -138,7 +139,7 @@ fn fastest(model: &mut dyn Model, args: &Args) -> Result<Option<Speed>> {
     fastest.context("nothing was measured").map(Some)
 }
 
-/// Measures one generation; `None` if Ctrl-C ended it.
+/// Measures one generation. Returns `None` if Ctrl-C ended it.
 fn measure(model: &mut dyn Model, request: &Request) -> Result<Option<Speed>> {
     let caught = interrupt::Caught::new();
     let mut stopwatch = Stopwatch::start(request.prompt.len());

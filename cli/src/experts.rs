@@ -28,7 +28,7 @@ pub(super) struct Args {
     tokens: bool,
 }
 
-/// How the tokens of a text were routed.
+/// The experts to which the tokens of a text were routed.
 #[derive(Debug, Clone, Default)]
 pub struct ExpertsSeen {
     /// Experts per layer.
@@ -37,9 +37,9 @@ pub struct ExpertsSeen {
     pub per_token: usize,
     /// `[tokens][layers][per_token]`: expert and weight, largest weight first.
     pub tokens: Vec<Vec<Vec<(usize, f32)>>>,
-    /// Bytes of expert weights that all tokens read, one token at a time.
+    /// Bytes of expert weights that all tokens read in total.
     pub expert_bytes: u64,
-    /// Bytes that all tokens read of the other matrices.
+    /// Bytes of the other matrices that all tokens read in total.
     pub shared_bytes: u64,
     /// Bytes of all matrices of the model.
     pub all_bytes: u64,
@@ -87,8 +87,8 @@ fn list(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     }
 }
 
-/// Appends, for each expert of each layer, how many tokens it got and which token ranked it first
-/// most often.
+/// Appends, for each expert of each layer, how many tokens it got, and which token had it as its
+/// first choice most often.
 fn loads(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     const BAR: usize = 24;
     const SHOWN: usize = 6;

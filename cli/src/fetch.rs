@@ -1,5 +1,5 @@
-//! `fetch`: a separate program, the crate `tiny-llm-fetch`, which is built only when it is used. It
-//! reads the options.
+//! `fetch`: runs a separate program, the crate `tiny-llm-fetch`, which is built only when it is
+//! used. That program parses the options.
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::program::become_program;
 
-/// All words after `fetch`.
+/// All arguments after `fetch`.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub(super) struct Args {

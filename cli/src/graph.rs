@@ -36,9 +36,9 @@ pub(super) struct Args {
 /// A drawn graph, and its operations.
 #[derive(Debug, Clone)]
 pub struct Drawn {
-    /// For Graphviz.
+    /// The graph as Graphviz source.
     pub dot: String,
-    /// For a browser.
+    /// The graph as an SVG image.
     pub svg: String,
     /// The number of nodes per operation, most frequent first.
     pub operations: Vec<(&'static str, usize)>,

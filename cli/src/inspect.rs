@@ -34,14 +34,14 @@ pub(super) struct Args {
     threads: Option<usize>,
 }
 
-/// The limit that memory bandwidth sets to decoding.
+/// The limit that memory bandwidth sets to decode speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Roofline {
     /// Bytes of weights that each token reads.
     pub bytes: u64,
     /// Number of threads measured.
     pub threads: usize,
-    /// Bytes per second that they read from memory.
+    /// Bytes per second that these threads read from memory.
     pub bandwidth: f64,
     /// Maximum tokens per second.
     pub tokens_per_second: f64,

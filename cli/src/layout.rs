@@ -48,7 +48,7 @@ fn numbers(text: &str) -> Result<Vec<usize>, String> {
 /// A tensor, and the views to apply to it.
 #[derive(Debug, Clone)]
 pub struct LayoutRequest {
-    /// How its elements are stored.
+    /// Element type.
     pub tensor_type: TensorType,
     /// Shape as in PyTorch.
     pub shape: Vec<usize>,
@@ -61,13 +61,13 @@ pub struct LayoutRequest {
 pub enum Step {
     /// Swaps axes 0 and 1.
     Transpose,
-    /// Axis `i` becomes axis `axes[i]`.
+    /// Makes axis `i` axis `axes[i]`.
     Permute([usize; 4]),
     /// Repeats axes of size 1 to these sizes.
     Broadcast([usize; 4]),
-    /// Takes these sizes, starting at this byte.
+    /// Takes elements with these sizes, starting at this byte.
     View([usize; 4], usize),
-    /// Gives the same elements other sizes.
+    /// Gives the same elements new sizes.
     Reshape(Vec<usize>),
     /// Copies the elements into consecutive order.
     Contiguous,
@@ -82,7 +82,8 @@ pub struct LayoutSeen {
     pub nb: [usize; 4],
     /// Whether the elements are consecutive.
     pub contiguous: bool,
-    /// The byte offset of each block of the first plane: one list per row, at most [`WIDTH`] long.
+    /// The byte offset of each block of the first plane: at most [`WIDTH`] rows of at most
+    /// [`WIDTH`] blocks.
     pub bytes: Vec<Vec<usize>>,
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::Value;
 
-/// A parsed line, and its position for messages.
+/// A parsed line, and its position for error messages.
 pub(super) struct Line {
     place: String,
     value: Value,

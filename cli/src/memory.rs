@@ -1,4 +1,4 @@
-//! How much memory this process occupies, according to the system.
+//! Measures how much memory this process uses, according to the system.
 
 /// Resident memory in bytes.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +13,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Returns the current values; `None` where the system does not report them (Linux: `/proc`).
+    /// Returns the current values, or `None` if the system does not report them (Linux: `/proc`).
     pub(super) fn now() -> Option<Self> {
         Self::parse(&std::fs::read_to_string("/proc/self/status").ok()?)
     }

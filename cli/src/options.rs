@@ -88,12 +88,12 @@ impl FromStr for Draft {
     }
 }
 
-/// A model on the command line: a path, or a name in the cache of Hugging Face's tools. Every
-/// option and argument that takes a model is read by [`located`].
+/// A model on the command line: a path, or a name in the cache of Hugging Face's tools. [`located`]
+/// parses it for every option and argument that takes a model.
 #[derive(Debug, Clone)]
 pub(super) struct Located {
     given: PathBuf,
-    /// Where its folder or file is.
+    /// Path of its folder or file.
     pub(super) path: PathBuf,
 }
 
@@ -118,12 +118,13 @@ impl Located {
     }
 }
 
-/// Reads a [`Located`].
+/// Returns the parser of a [`Located`].
 pub(super) fn located() -> impl TypedValueParser<Value = Located> {
     OsStringValueParser::new().try_map(|text| Located::of(text.into()))
 }
 
-/// The line about a model that is not there. The option is right, so its exit code is 1.
+/// An error message for a model that doesn't exist. The option itself is valid, so the exit code is
+/// 1.
 #[derive(Debug)]
 pub struct Absent(String);
 
@@ -135,7 +136,7 @@ impl fmt::Display for Absent {
 
 impl Error for Absent {}
 
-/// Returns the model that made the reading of the options fail, if one did.
+/// Returns the missing model that made the parsing of the options fail, if one did.
 pub(super) fn absent(error: &clap::Error) -> Option<&Absent> {
     error.source()?.downcast_ref()
 }
@@ -154,7 +155,7 @@ impl ModelOption {
         }
     }
 
-    /// Uses this embedded model if the command line names none.
+    /// Sets the model to this path if the command line has none.
     pub(super) fn or(mut self, path: PathBuf) -> Self {
         self.model.get_or_insert_with(|| Located::at(path));
         self
@@ -335,7 +336,8 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "expected a whole number of at least 1".to_owned())
 }
 
-/// More threads than any supported machine has cores. A system may refuse to start more.
+/// Maximum number of threads: more than any supported machine has cores. The system may refuse to
+/// start even fewer.
 const MAX_THREADS: usize = 1024;
 
 /// Parses a number of threads.
@@ -372,11 +374,12 @@ fn within(limit: Limit, text: &str) -> Result<f32, String> {
     number.ok_or_else(|| format!("expected {}", limit.expected))
 }
 
-/// Prints help to standard output. A wrong option gets one line, where clap would print several.
+/// Prints help to standard output. For a wrong option, prints one line, where clap would print
+/// several.
 pub(super) fn explain(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // A closed standard output is no error here.
+        // A closed standard output is not an error here.
         let _ = output::Output::new().print(text.trim_end());
         return ExitCode::SUCCESS;
     }
@@ -385,9 +388,9 @@ pub(super) fn explain(error: &clap::Error) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let problem = match error.kind() {
-        // Without arguments, clap returns the whole help.
+        // If arguments are missing, clap returns the whole help.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "error: a command is missing",
-        // The usage follows the first empty line.
+        // The usage comes after the first empty line.
         _ => text.split("\n\n").next().unwrap_or(&text),
     };
     output::note(&format!("{}; see --help", output::one_line(problem)));

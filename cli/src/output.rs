@@ -75,7 +75,7 @@ pub(super) fn prompt(text: &str) {
     let _ = write!(io::stderr(), "{text}").and_then(|()| io::stderr().flush());
 }
 
-/// Replaces each run of white space that contains a line break with one space.
+/// Replaces each line break, with the white space around it, with one space.
 pub(super) fn one_line(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join(" ")
@@ -86,8 +86,8 @@ pub(super) fn failure(error: &str) -> String {
     format!("error: {}", bounded(&one_line(error)))
 }
 
-/// Shortens a message to fit a screen, since an error may quote a very long name from a file. Keeps
-/// the beginning (which file) and the end (what was expected).
+/// Shortens a message to fit a screen, because an error may quote a very long name from a file.
+/// Keeps the beginning (which file) and the end (what was expected).
 pub(super) fn bounded(text: &str) -> String {
     const HEAD: usize = 600;
     const TAIL: usize = 300;

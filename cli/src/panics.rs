@@ -8,8 +8,8 @@ use std::{
 
 use super::output;
 
-/// Replaces the standard panic message and the backtrace. Threads that panic at the same location
-/// print one message.
+/// Replaces the standard panic message and the backtrace. If consecutive panics have the same
+/// message, prints it once.
 pub(super) fn install() {
     let last = Mutex::new(String::new());
     std::panic::set_hook(Box::new(move |panic| {
@@ -55,8 +55,8 @@ fn one_line(panic: &PanicHookInfo<'_>) -> String {
     })
 }
 
-/// Parses the message of a stub's `todo!`, which names feature, task and function: `week1-day5 task
-/// 3: Model::forward`.
+/// Parses the message of a stub's `todo!`, which names the feature, the task and the function:
+/// `week1-day5 task 3: Model::forward`.
 fn missing_task(message: &str, file: &str) -> Option<String> {
     let task = message.strip_prefix("not yet implemented: ")?;
     let (feature, rest) = task.split_once(' ')?;
@@ -72,7 +72,7 @@ fn missing_task(message: &str, file: &str) -> Option<String> {
 }
 
 /// Returns the line of the solution that led to a panic in a library: the innermost frame in a
-/// week's module. (Shapes that don't match and bad indices panic in the library.)
+/// week's module. (Mismatched shapes and invalid indices cause panics in the library.)
 fn place_in_solution(file: &str, line: u32) -> Option<String> {
     if slashes(file).contains("src/week") {
         return None;

@@ -105,8 +105,7 @@ impl Likelihood {
         all.checked("stories")
     }
 
-    /// Scores a long text in pieces of `stretch` tokens, each beginning with the first token of a
-    /// text.
+    /// Scores a long text in pieces of `stretch` tokens. Each piece begins with a start token.
     fn of_text(session: &mut Session, text: &str, stretch: usize, limit: usize) -> Result<Self> {
         let mut all = Self::default();
         let beginning = session.tokenizer.encode_prompt("")?;
@@ -121,7 +120,7 @@ impl Likelihood {
         all.checked("text")
     }
 
-    /// Scores every token except the first, given those before it.
+    /// Scores every token except the first, given the previous ones.
     fn add(&mut self, model: &mut dyn Model, tokens: &[u32]) -> Result<()> {
         check(model, tokens)?;
         let logits = model.logits(tokens)?;
@@ -141,7 +140,7 @@ impl Likelihood {
         Ok(self)
     }
 
-    /// Returns the perplexity. 1 is the best value.
+    /// Returns the perplexity. The best possible value is 1.
     pub(super) fn perplexity(&self) -> f64 {
         (self.of_texts.iter().sum::<f64>() / self.tokens as f64).exp()
     }

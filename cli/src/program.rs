@@ -1,4 +1,4 @@
-//! Programs that are built only when they are used: those with the network.
+//! Programs that are built only when they are used: those that use the network.
 
 use std::{
     ffi::OsString,

@@ -24,7 +24,7 @@ use super::{
     session::Session,
 };
 
-/// Longer than every correct answer.
+/// Maximum number of tokens in an answer, longer than every correct answer.
 const MAX_ANSWER: usize = 48;
 
 #[derive(clap::Args)]
@@ -136,7 +136,7 @@ fn answer(
 /// Answers the questions that list tools, first freely and then constrained to a tool call.
 fn tool_calls(solution: &Solution, args: &Args, questions: &[Question]) -> Result<ExitCode> {
     let mut session = Session::open(solution, &args.model.clone().formed(Some("--tools"))?)?;
-    // For each row of the table, the number of exact and of valid answers.
+    // Number of exact answers and of valid answers, for each row of the table.
     let (mut asked, mut marks) = (0, [[0; 2]; 4]);
     for question in questions.iter().filter(|question| question.kind == "tool_call") {
         let tools = listed(&question.prompt);
@@ -171,7 +171,7 @@ fn tool_calls(solution: &Solution, args: &Args, questions: &[Question]) -> Resul
 }
 
 /// Parses the tools that a prompt lists, one per line: `{"name": …, "parameters": ["city"]}`. The
-/// list has no types, so parameters may be strings or whole numbers.
+/// list has no types, so a parameter may be a string or a whole number.
 fn listed(prompt: &str) -> Vec<Tool> {
     let lines = prompt.lines().map(|line| line.trim_end_matches("<|im_end|>"));
     let tools = lines.filter(|line| line.starts_with("{\"name\""));
@@ -209,11 +209,11 @@ fn read_questions(path: &Path, limit: usize) -> Result<Vec<Question>> {
     Ok(all.into_iter().filter(within).collect())
 }
 
-/// What guessing would score, by kind of question. Empty if there is no such file.
+/// Scores of guessing, by kind of question. Empty if there is no such file.
 struct Levels {
-    /// Picking at random among the matching words of the story.
+    /// Score of picking at random among the matching words of the story.
     guess: Value,
-    /// Picking at random from the word lists, without the story.
+    /// Score of picking at random from the word lists, without the story.
     chance: Value,
 }
 
@@ -253,7 +253,8 @@ fn as_table(kinds: &[(&str, Marks)], levels: &Levels, likelihood: &Likelihood) -
 fn as_json(kinds: &[(&str, Marks)], likelihood: &Likelihood) -> String {
     let exact: BTreeMap<_, _> = kinds.iter().map(|(kind, marks)| (kind, marks.share())).collect();
     let asked: BTreeMap<_, _> = kinds.iter().map(|(kind, marks)| (kind, marks.asked)).collect();
-    // Models are compared story by story, since stories differ more from each other than models do.
+    // Models are compared story by story, because stories differ more from each other than models
+    // do.
     json!({
         "exact": exact,
         "asked": asked,

@@ -19,10 +19,10 @@ use super::{
     template::Template,
 };
 
-/// Which program serves.
+/// The program that runs the server.
 #[derive(Clone, Copy)]
 pub enum Server {
-    /// This program, by calling this function.
+    /// This program, through a function.
     Here(fn(Opened, &Settings) -> Result<ExitCode>),
     /// A separate program, `tiny-llm-serve`, which cargo builds with these features.
     Built(&'static str),
@@ -76,23 +76,23 @@ pub trait Text {
     fn finish(&mut self) -> String;
 }
 
-/// Returns the tokens of a conversation, ending where the answer begins, with the available tools
-/// as the request has them.
+/// Returns the tokens of a conversation, ending where the answer begins. The tools are those of the
+/// request.
 pub type Render = Box<dyn Fn(&[Message], &[Json]) -> Result<Vec<u32>> + Send + Sync>;
 
 /// An engine, with the functions that convert text to tokens and back.
 pub struct Opened {
-    /// The engine. It never leaves its thread.
+    /// The engine. It stays on its thread.
     pub batch: Box<dyn Batch>,
-    /// Text to tokens.
+    /// Converts text to tokens.
     pub tokenizer: Arc<Tokenizer>,
-    /// Conversations to tokens.
+    /// Converts conversations to tokens.
     pub render: Render,
     /// The model's syntax of a tool call.
     pub style: Style,
-    /// Tokens to text, for one answer.
+    /// Creates a converter from tokens to text, for one answer.
     pub text: fn() -> Box<dyn Text>,
-    /// Each of these ends an answer.
+    /// Tokens that end an answer.
     pub stop_tokens: Vec<u32>,
     /// Maximum tokens of prompt and answer together.
     pub context: usize,
@@ -100,7 +100,7 @@ pub struct Opened {
     pub vocabulary: usize,
     /// Returns the bytes of each token, for constrained answers.
     pub texts: Box<dyn Fn() -> Vec<Vec<u8>> + Send>,
-    /// How the model is run, in a few words.
+    /// Short description of how the model is run.
     pub described: String,
     /// Returns whether to shut down.
     pub stop: Box<dyn Fn() -> bool + Send>,
@@ -234,7 +234,7 @@ pub(super) fn run(solution: &Solution, args: Args, server: Server) -> Result<Exi
     serve(opened, &settings)
 }
 
-/// Opens an engine and reads the settings of its server from the arguments of `serve`, for programs
+/// Opens an engine and reads its server's settings from the arguments of `serve`, for programs
 /// without a command line.
 ///
 /// # Errors
@@ -245,7 +245,7 @@ pub fn open_for_server(solution: &Solution, arguments: &[String]) -> Result<(Ope
         if let Some(absent) = absent(&error) {
             return anyhow!("{absent}");
         }
-        // The usage that follows is that of the command.
+        // The error ends with the usage of the command `serve`, which is dropped.
         let text = error.to_string();
         let problem: Vec<&str> =
             text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();

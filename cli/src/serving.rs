@@ -13,13 +13,14 @@ pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 pub struct BatchOptions {
     /// Number of batch slots.
     pub max_batch: usize,
-    /// Maximum rows per step; 0 is no limit, `None` the engine's default.
+    /// Maximum rows per step. 0 means no limit, `None` the engine's default.
     pub budget: Option<usize>,
-    /// Limits a step with prompts to this multiple of a decode-only step; 0 is no limit.
+    /// Limit for the time of a step with prompts, as a multiple of a decode-only step. 0 means no
+    /// limit.
     pub gap: usize,
     /// Number of pages for keys and values; `None` gives each slot a whole context instead.
     pub pages: Option<usize>,
-    /// Whether pages are remembered, so that a request reuses those that hold its prefix.
+    /// Whether unused pages are kept, so that a request can reuse those that hold its prefix.
     pub share_prefixes: bool,
     /// Source of proposed tokens, if any.
     pub draft: Option<Draft>,
@@ -44,11 +45,11 @@ pub enum PageUse {
 /// A request that is being computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchRow {
-    /// Batch slot.
+    /// Batch slot of the request.
     pub slot: usize,
-    /// Request number.
+    /// The request's number.
     pub id: u64,
-    /// Tokens in the prompt.
+    /// Number of tokens in the prompt.
     pub prompt: usize,
     /// Number of prompt tokens computed.
     pub computed: usize,
@@ -67,18 +68,18 @@ pub struct BatchCounts {
     pub pages: Option<PageCounts>,
     /// Memory used by keys and values.
     pub cache: CacheBytes,
-    /// With drafts: accepted tokens and proposed tokens.
+    /// If there are drafts: accepted tokens and proposed tokens.
     pub drafts: Option<(u64, u64)>,
 }
 
 /// Bytes of keys and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheBytes {
-    /// For all current positions. Shared positions count once per request.
+    /// Bytes for all current positions. Shared positions count once per request.
     pub used: u64,
-    /// Reserved for requests: pages, or a whole context per slot.
+    /// Bytes reserved for requests: pages, or a whole context per slot.
     pub held: u64,
-    /// Of the whole cache.
+    /// Bytes of the whole cache.
     pub all: u64,
 }
 
@@ -93,9 +94,9 @@ pub struct PageCounts {
     pub used: usize,
     /// The most pages in use after any step.
     pub most_used: usize,
-    /// Number of preemptions for lack of pages.
+    /// Number of preemptions because no page was free.
     pub preempted: u64,
-    /// With remembered pages: prompt tokens found in them, and prompt tokens looked up.
+    /// If unused pages are kept: prompt tokens found in them, and prompt tokens looked up.
     pub found: Option<(u64, u64)>,
 }
 
@@ -126,7 +127,7 @@ pub trait Batch {
     /// Runs one forward pass for all requests with a batch slot.
     ///
     /// # Errors
-    /// If a logit is not a number. The message names the weight responsible.
+    /// If a logit is NaN or infinite. The message names the weight responsible.
     fn step(&mut self, on_event: &mut dyn FnMut(Event)) -> Result<()>;
 
     /// Cancels a request. The next step reports it and frees its batch slot. Returns whether the
@@ -140,11 +141,11 @@ pub trait Batch {
     /// order of their [`Event::Token`]s.
     fn take_chosen(&mut self) -> Vec<(u64, Chosen)>;
 
-    /// Returns the prompt tokens that were found in the cache, for each request that the last step
-    /// gave a batch slot.
+    /// Returns the number of prompt tokens that were found in the cache, for each request that got
+    /// a batch slot in the last step.
     fn take_found(&mut self) -> Vec<(u64, usize)>;
 
-    /// Returns the use of each page, by page number; empty without pages.
+    /// Returns the use of each page, by page number. Empty if the cache has no pages.
     fn page_map(&self) -> Vec<PageUse>;
 
     /// Returns the requests that have a batch slot.
@@ -153,7 +154,8 @@ pub trait Batch {
     /// Returns the totals since the start.
     fn counts(&self) -> BatchCounts;
 
-    /// Returns the waits of finished requests; `None` without records or finished requests.
+    /// Returns the waits of finished requests, or `None` if there are no records or no finished
+    /// requests.
     fn waits(&mut self) -> Option<BatchWaits>;
 }
 
@@ -162,17 +164,18 @@ pub trait Batch {
 pub struct SimulatedOptions {
     /// Number of batch slots.
     pub max_batch: usize,
-    /// Maximum rows per step; 0 is no limit.
+    /// Maximum rows per step. 0 means no limit.
     pub budget: usize,
-    /// Limits a step with prompts to this multiple of a decode-only step; 0 is no limit.
+    /// Limit for the time of a step with prompts, as a multiple of a decode-only step. 0 means no
+    /// limit.
     pub gap: usize,
     /// Number of pages for keys and values.
     pub pages: usize,
-    /// Whether pages are remembered, so that a request reuses those that hold its prefix.
+    /// Whether unused pages are kept, so that a request can reuse those that hold its prefix.
     pub share_prefixes: bool,
     /// Maximum tokens of prompt and answer together.
     pub context: usize,
-    /// What a step costs.
+    /// Cost of a step.
     pub cost: StepCost,
 }
 
@@ -193,10 +196,10 @@ pub trait Simulated {
     /// As [`Batch::submit`].
     fn submit(&mut self, prompt: Vec<u32>, max_new_tokens: usize) -> Result<u64>;
 
-    /// Runs one step and returns its work.
+    /// Runs one step. Returns its work.
     fn step(&mut self, on_event: &mut dyn FnMut(Event)) -> StepWork;
 
-    /// Returns whether no requests are left.
+    /// Returns whether all requests have finished.
     fn is_idle(&self) -> bool;
 
     /// Returns the totals of the pages.

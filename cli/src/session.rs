@@ -1,4 +1,4 @@
-//! A loaded model with its tokenizer; prints text as it is generated.
+//! A loaded model with its tokenizer. Prints text as it is generated.
 
 use std::{
     ops::ControlFlow,
@@ -21,16 +21,16 @@ use tiny_llm_formats::{
     text::{ChatTemplate, Tokenizer},
 };
 
-/// Tokens that end a text or a turn in the model families this engine supports. A GGUF file can
-/// name three of them, but most name one.
+/// Tokens that end a text or a turn in the supported model families. A GGUF file can name three of
+/// them, but most name only one.
 const ENDS: [&str; 5] =
     ["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|endoftext|>"];
 
-/// A model with its tokenizer, as `generate`, `chat` and `score` use it.
+/// A model with its tokenizer, for `generate`, `chat` and `score`.
 pub(super) struct Session {
     pub(super) model: Box<dyn Model>,
     pub(super) tokenizer: Tokenizer,
-    /// Each of these ends a text.
+    /// Tokens that end a text.
     stop_tokens: Vec<u32>,
     /// Load time of the model.
     pub(super) load: Duration,
@@ -56,8 +56,8 @@ pub(super) struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Takes the next token. `on_text` receives its text, which may be empty. `on_text` or Ctrl-C
-    /// may end the answer.
+    /// Handles the next token. Calls `on_text` with its text, which may be empty. `on_text` or
+    /// Ctrl-C may end the answer.
     pub(super) fn token(
         &mut self,
         token: u32,
@@ -69,7 +69,7 @@ impl Answer<'_> {
         if self.caught.requested() { ControlFlow::Break(()) } else { on_text(&piece) }
     }
 
-    /// Ends the answer. `on_text` receives the text that was held back.
+    /// Ends the answer. Calls `on_text` with the text that was held back.
     pub(super) fn end(
         mut self,
         finish: FinishReason,
@@ -78,7 +78,7 @@ impl Answer<'_> {
         let speed = self.stopwatch.stop();
         let rest = self.stream.finish();
         self.text += &rest;
-        // The answer is already over.
+        // The result no longer matters, because the answer is over.
         let _ = on_text(&rest);
         let Self { text, caught, .. } = self;
         Generated { text, finish, speed, interrupted: caught.requested() }
@@ -133,7 +133,7 @@ impl Session {
             let session = Self { model: loaded, tokenizer, stop_tokens, load, text };
             return Ok((session, Some(metadata)));
         }
-        // The tokenizer first, since a missing one is found quickly.
+        // Opens the tokenizer first, because a missing one is found quickly.
         let tokenizer = Tokenizer::from_folder(&path)?;
         let (loaded, load) = timed(solution, model)?;
         if let Some(draft) = model.draft_model() {

@@ -23,7 +23,7 @@ use super::{
     Simulated, SimulatedOptions, Text, TokenBytes,
 };
 
-/// Receives each new token as soon as it is generated, but no stop token.
+/// Receives each new token as soon as it is generated, except stop tokens.
 pub type OnToken<'a> = dyn FnMut(u32) -> ControlFlow<()> + 'a;
 /// Receives the name and value of each intermediate result as soon as it is computed.
 pub type OnActivation<'a> = dyn FnMut(&str, &Tensor) + 'a;
@@ -36,7 +36,8 @@ pub trait Model {
     /// Describes how the model is run.
     fn about(&self) -> About;
 
-    /// Takes the metadata of a GGUF file out of the model, since it is large; `None` for a folder.
+    /// Moves the metadata of a GGUF file out of the model, because it is large. Returns `None` for
+    /// a folder.
     fn take_metadata(&mut self) -> Option<Metadata> {
         None
     }
@@ -44,10 +45,10 @@ pub trait Model {
     /// Computes the logits of every position: `tokens [L]` → `[L, V]`.
     ///
     /// # Errors
-    /// If a logit is not a number. The message names the weight responsible.
+    /// If a logit is NaN or infinite. The message names the weight responsible.
     fn logits(&mut self, tokens: &[u32]) -> Result<Tensor>;
 
-    /// Continues the prompt. Ignores stop texts: the caller of `on_token` ends the text.
+    /// Continues the prompt. Ignores stop texts: `on_token` ends the text.
     ///
     /// # Errors
     /// If the prompt is empty or longer than the context, or no text of the form fits within the
@@ -62,7 +63,7 @@ pub trait Model {
     /// Drops the cache, so that the next request is computed from the start.
     fn clear_cache(&mut self) {}
 
-    /// Returns what the last request saved with a cache file or drafts, as pairs of label and text.
+    /// Returns what a cache file or drafts saved in the last request, as pairs of label and text.
     fn savings(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
@@ -86,7 +87,7 @@ pub trait Model {
 /// How a model is run.
 #[derive(Debug, Clone)]
 pub struct About {
-    /// Kernels, threads, attention and cache, in a few words.
+    /// Short description of kernels, threads, attention and cache.
     pub described: String,
     /// Bytes of weights that a one-row forward pass reads.
     pub weight_bytes: u64,
@@ -103,34 +104,34 @@ pub struct Solution {
     pub load: fn(&Path, &LoadOptions) -> Result<Box<dyn Model>>,
     /// Reads metadata and tensor table of a GGUF file.
     pub inspect: fn(&Path) -> Result<(Metadata, Vec<TensorInfo>)>,
-    /// Returns the decoding limit of such a model here, with this many threads or one per physical
-    /// core.
+    /// Returns the decode speed limit of such a model on this machine, with this many threads or
+    /// one per physical core.
     pub roofline: fn(&[TensorInfo], Option<usize>) -> Roofline,
     /// Returns the rungs of the kernel ladder that this machine supports, slowest first.
     pub rungs: fn() -> Vec<&'static str>,
     /// Measures the bytes per second that this many threads read from memory.
     pub bandwidth: fn(usize) -> f64,
-    /// Measures the operations per second of the matrix units with this many threads; `None`
-    /// without matrix units.
+    /// Measures the operations per second of the matrix units with this many threads. Returns
+    /// `None` if there are no matrix units.
     pub matrix_units: fn(usize) -> Option<f64>,
-    /// Checks the tokens, calls `ready`, and runs the model on them. Fails for a model without
+    /// Checks the tokens, calls `ready`, and runs the model on them. Fails if the model has no
     /// named activations.
     pub activations: fn(
         &ActivationsRequest<'_>,
         ready: &mut dyn FnMut() -> Result<()>,
         &mut OnActivation<'_>,
     ) -> Result<()>,
-    /// Returns the tasks that compute an activation, most likely culprit first, as `week1-day1 task
-    /// 1: linear`.
+    /// Returns the tasks that compute an activation, the most likely culprit first, as
+    /// `week1-day1 task 1: linear`.
     pub tasks_of: fn(&str) -> &'static [&'static str],
     /// Creates a decoder from bytes to text.
     pub text: fn() -> Box<dyn Text>,
     /// Formats the messages in ChatML, ending where the assistant's answer begins.
     pub chatml: fn(&[Message]) -> String,
-    /// Creates week 3's scheduler and pages without a model.
+    /// Creates week 3's scheduler and pages, without a model.
     pub simulated: fn(SimulatedOptions) -> Box<dyn Simulated>,
-    /// Writes a model as a GGUF file with other types, and returns its tensor table. The callback
-    /// receives the progress and may cancel. No file is written then.
+    /// Writes a model as a GGUF file with its weights in other types, and returns its tensor table.
+    /// The callback receives the progress and may cancel; then no file is written.
     pub quantize: fn(
         &QuantizeRequest<'_>,
         &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
@@ -160,7 +161,7 @@ pub struct Solution {
 pub struct ActivationsRequest<'a> {
     /// Model folder.
     pub model: &'a Path,
-    /// How it is run.
+    /// How to run it.
     pub options: &'a LoadOptions,
     /// Token ids of the input.
     pub tokens: &'a [u32],
@@ -170,7 +171,7 @@ pub struct ActivationsRequest<'a> {
 pub struct GraphRequest<'a> {
     /// Model folder or GGUF file.
     pub model: &'a Path,
-    /// How it is run.
+    /// How to run it.
     pub options: &'a LoadOptions,
     /// Rows of the pass.
     pub rows: usize,
@@ -216,7 +217,7 @@ impl fmt::Display for WrongOption {
 
 impl std::error::Error for WrongOption {}
 
-/// A request to write a model with other types.
+/// A request to write a model with its weights in other types.
 pub struct QuantizeRequest<'a> {
     /// Model folder or GGUF file.
     pub input: &'a Path,
@@ -236,7 +237,7 @@ pub struct QuantizeRequest<'a> {
 pub struct WriteRequest<'a> {
     /// Output file. An existing file is replaced.
     pub output: &'a Path,
-    /// Metadata, except what follows from the tensor types.
+    /// Metadata, except entries that follow from the tensor types.
     pub metadata: Metadata,
     /// Sizes and constants.
     pub config: &'a ModelConfig,

@@ -34,7 +34,7 @@ impl Stopwatch {
     }
 }
 
-/// Prefill lasts until the first new token. Decode is the rest and generates all other new tokens.
+/// Prefill lasts until the first new token. Decode generates all other new tokens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speed {
     pub(super) prompt_tokens: usize,
@@ -59,7 +59,7 @@ impl Speed {
         (self.decoded() > 0).then(|| rate(self.decoded(), self.decode))
     }
 
-    /// Formats prefill as `4 tokens, 512.0 tokens/s`. Without a new token the prompt was not
+    /// Formats prefill as `4 tokens, 512.0 tokens/s`. If there is no new token, the prompt was not
     /// computed.
     pub(super) fn prefill_text(&self) -> String {
         if self.new_tokens == 0 {

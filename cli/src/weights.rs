@@ -7,8 +7,8 @@ pub(super) fn parameters(c: &ModelConfig) -> usize {
     c.tensors().iter().map(|(_, shape)| shape.iter().product::<usize>()).sum()
 }
 
-/// Returns the multiplications and additions with weights per token: two for each matrix element,
-/// except in an embedding used only for lookup.
+/// Returns the number of multiplications and additions with weights per token: two for each matrix
+/// element, except in an embedding that is used only for lookup.
 pub(super) fn operations(c: &ModelConfig) -> u64 {
     let multiplies = |(name, shape): &&(String, Vec<usize>)| {
         shape.len() == 2 && (c.tie_word_embeddings || !name.contains("embed_tokens"))

@@ -1,7 +1,7 @@
 //! The command line: the learner's commands, and access to the tools.
 //!
-//! Written without derive macros, and so is all of this crate: the compiler's parts for them would
-//! be half of its build, which a learner waits for first.
+//! This crate uses no derive macros, because their compiler plug-ins would be half of its build,
+//! and a learner waits for that build first.
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -13,13 +13,13 @@ use crate::{
     selection::Words, start, status, test, tools, trace, update, watch,
 };
 
-/// Reads the command line and does what it asks.
+/// Parses the command line and runs the command.
 pub fn main() -> ExitCode {
     end_with_the_reader();
     ended(run(&command().get_matches()))
 }
 
-/// A program's exit code, after its error has been printed.
+/// Returns a program's exit code. Prints its error, if there is one.
 pub fn ended(result: Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
@@ -27,8 +27,7 @@ pub fn ended(result: Result<ExitCode>) -> ExitCode {
     })
 }
 
-/// Lets `cargo course | head` end without a word: a reader that closes the pipe early has seen
-/// enough.
+/// Lets `cargo course | head` end without a message if the reader closes the pipe early.
 pub fn end_with_the_reader() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -47,7 +46,7 @@ fn run(arguments: &ArgMatches) -> Result<ExitCode> {
     if let Some(build) = engine::named(name) {
         return tools::engine(&root, build, &rest(options, ""));
     }
-    // An interrupted update may have left a list of tasks that does not fit the rest.
+    // After an interrupted update, the list of tasks may not fit the rest.
     if name == "update" {
         let from = options.get_one::<String>("from").map(String::as_str);
         update::update(&root, from, has(options, "dry-run"))?;
@@ -118,7 +117,7 @@ fn every_day() -> [Command; 8] {
         Command::new("watch")
             .about("Rerun your task's tests whenever you save (keys: hints, list, chapter)")
             .arg(place("week1-day3 [default: the whole course]"))
-            // Files are always asked: the option of earlier versions changes nothing any more.
+            // Files are always polled, so this option of earlier versions has no effect.
             .arg(flag("poll", "").hide(true)),
         Command::new("hint")
             .about("Show the next of a task's three hints")
@@ -157,7 +156,7 @@ fn every_day() -> [Command; 8] {
     ]
 }
 
-/// Commands for once a day, or for when something is in the way.
+/// Commands for occasional use.
 fn now_and_then() -> [Command; 5] {
     [
         Command::new("borrow")
@@ -193,7 +192,7 @@ fn now_and_then() -> [Command; 5] {
     ]
 }
 
-/// The words that name a week, a day or a task.
+/// Returns the argument that names a week, a day or a task.
 fn place(help: &'static str) -> Arg {
     Arg::new("place").value_name("PLACE").num_args(1..=3).help(help)
 }
@@ -203,7 +202,7 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
 }
 
 fn has(options: &ArgMatches, name: &str) -> bool {
-    // `cargo course` alone has no options.
+    // `cargo course` without a command has no options.
     options.try_get_one::<bool>(name).is_ok_and(|flag| flag.copied().unwrap_or(false))
 }
 

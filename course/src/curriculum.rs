@@ -12,25 +12,25 @@ pub const PATH: &str = "course/curriculum.toml";
 /// The whole course.
 #[derive(Debug, Default)]
 pub struct Curriculum {
-    /// In order, numbered from 1.
+    /// Weeks in order, numbered from 1.
     pub weeks: Vec<Week>,
 }
 
-/// One week, one floor of the house: `src/weekN`.
+/// One week of the course, in `src/weekN`.
 #[derive(Debug)]
 pub struct Week {
-    /// From 1.
+    /// Number, counted from 1.
     pub number: usize,
     /// Title, as in the book.
     pub title: String,
-    /// In order.
+    /// Days in order.
     pub days: Vec<Day>,
 }
 
 /// One day: one Cargo feature, one chapter, one test file, one oracle file.
 #[derive(Debug)]
 pub struct Day {
-    /// `week1-day3`.
+    /// Name of the feature, such as `week1-day3`.
     pub feature: String,
     /// Title, as in the book.
     pub title: String,
@@ -38,27 +38,28 @@ pub struct Day {
     pub chapter: String,
     /// What the learner's model can do once the day is green, in one sentence.
     pub shows: Option<String>,
-    /// Why its week's feature leaves it out, if it does: what its libraries take to build.
+    /// Why the week's feature does not include it, if so: how long its libraries take to build.
     pub apart: Option<String>,
-    /// In order, numbered from 1.
+    /// Tasks in order, numbered from 1.
     pub tasks: Vec<Task>,
 }
 
 /// One task: some functions in one file.
 #[derive(Debug)]
 pub struct Task {
-    /// From 1 within the day.
+    /// Number within the day, counted from 1.
     pub number: usize,
     /// Title, a few words.
     pub title: String,
-    /// The learner's file, relative to the repository; the reference's is the same under
+    /// The learner's file, relative to the repository. The reference's file has the same path under
     /// `reference/`.
     pub file: String,
-    /// `softmax`, `Embedding::forward`: as the stub's message names them.
+    /// The functions, such as `softmax` and `Embedding::forward`, as in the stub's message.
     pub functions: Vec<String>,
-    /// One sentence.
+    /// Goal, in one sentence.
     pub goal: String,
-    /// The processor architecture it is for, under Rust's name. Most tasks are for all.
+    /// Rust's name of the processor architecture that it is for. `None` for most tasks, which are
+    /// for all.
     pub architecture: Option<String>,
     /// The task of the same day that replaces it on another processor architecture.
     pub twin: Option<usize>,
@@ -76,12 +77,12 @@ impl Task {
     }
 }
 
-/// `week1-day3 task 2`.
+/// Identifies a task: `week1-day3 task 2`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId {
-    /// `week1-day3`.
+    /// The day's feature, such as `week1-day3`.
     pub feature: String,
-    /// From 1.
+    /// Number within the day, counted from 1.
     pub task: usize,
 }
 
@@ -104,13 +105,13 @@ impl TaskId {
 }
 
 impl Day {
-    /// `week1_day3`: the name of the test target, of its file, and of the oracle's module.
+    /// Returns the name of the test target, of its file, and of the oracle's module: `week1_day3`.
     pub fn module(&self) -> String {
         self.feature.replace('-', "_")
     }
 
-    /// The files of the day's tests: `tests/week2_day1.rs` and, where one file would be too long,
-    /// those of `tests/week2_day1/`, one for each task.
+    /// Returns the files of the day's tests: `tests/week2_day1.rs` and, if one file would be too
+    /// long, those in `tests/week2_day1/`, one for each task.
     pub fn test_files(&self, root: &Path) -> Vec<String> {
         let folder = format!("tests/{}", self.module());
         let entries = fs::read_dir(root.join(&folder)).into_iter().flatten().flatten();
@@ -119,13 +120,15 @@ impl Day {
             .filter(|name| name.ends_with(".rs"))
             .map(|name| format!("{folder}/{name}"))
             .collect();
-        // Fixed cases before edges and what is drawn: they say the most.
+        // Fixed cases come before edge cases and random ones, because they are the most
+        // informative.
         of_tasks.sort_by_key(|path| (!path.contains("/task_"), path.clone()));
         [vec![format!("{folder}.rs")], of_tasks].concat()
     }
 
-    /// The day's tasks in the order in which they are offered: a twin for this machine's processor
-    /// stands in the place of the one for another, which comes last.
+    /// Returns the day's tasks in the order in which they are offered. If a task for another
+    /// processor has a twin for this one, the twin takes its position, and the other task comes
+    /// last.
     pub fn offered(&self) -> impl Iterator<Item = (TaskId, &Task)> {
         let here = self.tasks().filter(|(_, task)| task.is_for_here());
         let mut here: Vec<_> = here.collect();
@@ -133,7 +136,7 @@ impl Day {
         here.into_iter().chain(self.tasks().filter(|(_, task)| !task.is_for_here()))
     }
 
-    /// Twins are for different processors, and each names the other.
+    /// Checks that twins are for different processors and name each other.
     fn check_twin(&self, task: &Task) -> Result<()> {
         let Some(architecture) = &task.architecture else {
             ensure!(task.twin.is_none(), "found a twin but no architecture");
@@ -212,22 +215,22 @@ impl Curriculum {
     /// Reads and checks the list.
     ///
     /// # Errors
-    /// If the file is missing or malformed, or numbers and names do not follow one another.
+    /// If the file is missing or malformed, or numbers or names are not consecutive.
     pub fn load(root: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(root.join(PATH))
             .with_context(|| format!("{PATH} cannot be read"))?;
         Self::parse(&text)
     }
 
-    /// [`Curriculum::load`] from text.
+    /// Like [`Curriculum::load`], for a text.
     pub fn parse(text: &str) -> Result<Self> {
         let (curriculum, unknown) = Self::parse_newer(text)?;
         ensure!(unknown.is_empty(), "{PATH} is malformed: unknown field {}", unknown.join(", "));
         Ok(curriculum)
     }
 
-    /// [`Curriculum::parse`] for a list that may be newer than this runner: returns the fields that
-    /// it does not know.
+    /// Like [`Curriculum::parse`], for a list that may be newer than this runner. Also returns the
+    /// unknown fields.
     pub fn parse_newer(text: &str) -> Result<(Self, Vec<String>)> {
         let mut unknown = Vec::new();
         let read = |unknown: &mut Vec<String>| -> Result<Self> {
@@ -268,7 +271,8 @@ impl Curriculum {
         Ok((curriculum, unknown))
     }
 
-    /// The features that bring all days: the weeks', and those of days that are apart.
+    /// Returns the features that include all days: those of the weeks, and those of days that no
+    /// week includes.
     pub fn features(&self) -> Vec<String> {
         let weeks = self.weeks.iter().map(|week| format!("week{}", week.number));
         let apart = self.days().filter(|day| day.apart.is_some()).map(|day| day.feature.clone());

@@ -1,4 +1,5 @@
-//! `cargo course diff`: the reference beside the learner's solution of a task, once its tests pass.
+//! `cargo course diff`: compares the learner's solution of a task with the reference, if its tests
+//! pass.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -16,10 +17,10 @@ use crate::{
     test_run::{self, Verdict},
 };
 
-/// `cargo course diff TASK [--spoil]`.
+/// `cargo course diff TASK [--spoil]`: shows the differences from the reference's solution.
 ///
 /// # Errors
-/// If the task's tests do not pass now, unless `spoil` is given.
+/// If the task's tests do not pass now and `spoil` is not given.
 pub(crate) fn diff(root: &Path, curriculum: &Curriculum, words: &Words, spoil: bool) -> Result<()> {
     let here = Status::read(root, curriculum)?.day();
     let asked = words.task(curriculum, here)?;

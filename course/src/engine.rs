@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The part of the finished engine that builds fastest, for the story of `cargo course start`.
+/// The part of the reference engine that builds fastest, for the story of `cargo course start`.
 pub const STORY: [&str; 7] =
     ["--release", "--package", "tiny-llm-reference", "--features", "story", "--bin", "story"];
 
@@ -28,7 +28,7 @@ pub(crate) fn named(alias: &str) -> Option<&'static [&'static str]> {
     }
 }
 
-/// Returns the program that each of them runs.
+/// Returns the path of the program that all of them build.
 pub(crate) fn program(root: &Path) -> PathBuf {
     let name = format!("tiny-llm{}", std::env::consts::EXE_SUFFIX);
     crate::process::target(root).join("release").join(name)

@@ -11,29 +11,29 @@ use std::{
 
 use crate::process::forget_cargo;
 
-/// Functions of the measured program: enough for half a second of the compiler's work.
+/// Number of functions in the measured program, enough for half a second of compilation.
 const FUNCTIONS: usize = 40;
 
-/// A build in units of the measured program: what it takes on a machine of countless cores, as one
-/// library waits for another, and what the cores share.
+/// The cost of a build, as a multiple of the measured program's: the time on infinitely many cores,
+/// because some libraries wait for others, and the work that is divided among the cores.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Work {
     waiting: f64,
     shared: f64,
 }
 
-/// Measured on two cores and on four.
+/// The build of the story, measured on two and on four cores.
 pub(crate) const STORY: Work = Work { waiting: 12.0, shared: 46.0 };
-/// The command line with the engine.
+/// The build of the command line with the engine.
 pub(crate) const ENGINE: Work = Work { waiting: 18.0, shared: 70.0 };
 
-/// Returns the time of a first build; `None` if the compiler cannot be run.
+/// Returns the estimated time of a first build, or `None` if the compiler cannot be run.
 pub(crate) fn of(root: &Path, work: Work) -> Option<Duration> {
     let cores = available_parallelism().map_or(1.0, |n| n.get() as f64);
     Some(measured(root)?.mul_f64(work.waiting + work.shared / cores))
 }
 
-/// `about 40 s`
+/// Formats a time: `about 40 s`.
 pub fn words(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..95 => format!("about {} s", (seconds + 5) / 10 * 10),
@@ -41,7 +41,7 @@ pub fn words(time: Duration) -> String {
     }
 }
 
-/// Returns the compiler's time for a small program like those it will build.
+/// Returns the compiler's time for a small program that resembles the course's code.
 pub fn measured(root: &Path) -> Option<Duration> {
     let mut program = String::new();
     for n in 0..FUNCTIONS {

@@ -1,4 +1,4 @@
-//! Reduces the output of cargo and the test program to what a learner needs.
+//! Reduces the output of cargo and the test program to the parts that a learner needs.
 
 use crate::{ink::bleached, libtest::Report};
 
@@ -6,7 +6,7 @@ use crate::{ink::bleached, libtest::Report};
 pub struct Failure {
     /// The test's output and the panic's message, verbatim.
     pub message: String,
-    /// `src/week1/attention/attention.rs:39`: where it panicked.
+    /// Where it panicked: `src/week1/attention/attention.rs:39`.
     pub place: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl Failure {
     }
 }
 
-/// An `assert_eq!` of the course's tests says *left* and *right*; left is what was found.
+/// Replaces the words of an `assert_eq!`, `left` and `right`, by `found` and `expected`.
 fn in_words(message: &[&str]) -> String {
     let mut lines = Vec::new();
     for line in message {
@@ -51,7 +51,8 @@ fn in_words(message: &[&str]) -> String {
     lines.join("\n")
 }
 
-/// `src/week1/a.rs:5:9:` → `src/week1/a.rs:5`; `src/../provided/` → `provided/`.
+/// Removes the column and shortens the path: `src/week1/a.rs:5:9:` → `src/week1/a.rs:5`;
+/// `src/../provided/` → `provided/`.
 fn without_column(place: &str) -> String {
     let place = place.trim_end_matches(':').replace('\\', "/");
     let place = place.replace("reference/src/../../", "").replace("src/../", "");
@@ -69,7 +70,7 @@ pub fn open_stub<'a>(report: &'a Report, test: &str) -> Option<&'a str> {
     (stub.starts_with("week") && stub.contains(" task ")).then_some(stub)
 }
 
-/// `task_1_softmax_rows_sum_to_one` → `softmax rows sum to one`.
+/// Formats the name of a test: `task_1_softmax_rows_sum_to_one` → `softmax rows sum to one`.
 pub fn words(test: &str) -> String {
     let name = test
         .strip_prefix("task_")
@@ -92,8 +93,8 @@ pub fn build_step(line: &str) -> Option<String> {
     }
 }
 
-/// The compiler's errors without its warnings and without cargo's own lines; everything, if there
-/// are none.
+/// Returns the compiler's errors, without its warnings and cargo's own lines. If there are no
+/// errors, returns everything.
 pub fn compile_errors(text: &str) -> String {
     const CARGO: [&str; 8] = [
         "   Compiling ",

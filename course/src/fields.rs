@@ -1,5 +1,5 @@
-//! Tables of a TOML file whose fields are taken one by one: an error names the field, and what
-//! nobody took is known.
+//! Tables of a TOML file whose fields are taken one by one. An error names the field, and fields
+//! that were not taken can be listed.
 
 use anyhow::{Context, Result, bail};
 use toml::{Table, Value};
@@ -7,16 +7,16 @@ use toml::{Table, Value};
 /// A table, and its path in the file.
 #[derive(Debug)]
 pub(crate) struct Fields {
-    /// `week.0.day.2.`, before a field's name.
+    /// Prefix of field names in messages: `week.0.day.2.`.
     place: String,
     table: Table,
 }
 
 impl Fields {
-    /// Reads a whole file.
+    /// Parses a whole file.
     ///
     /// # Errors
-    /// If it is no TOML.
+    /// If it is not TOML.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         Ok(Self { place: String::new(), table: text.parse()? })
     }
@@ -35,7 +35,7 @@ impl Fields {
         }
     }
 
-    /// Returns a required number, not negative.
+    /// Returns a required number, which must not be negative.
     pub(crate) fn number(&mut self, name: &str) -> Result<usize> {
         let found = self.table.remove(name);
         let found = found.with_context(|| format!("missing field {}{name}", self.place))?;
@@ -43,7 +43,7 @@ impl Fields {
         number.with_context(|| self.kind(name, &found, "a number"))
     }
 
-    /// Returns an optional number, not negative.
+    /// Returns an optional number, which must not be negative.
     pub(crate) fn optional_number(&mut self, name: &str) -> Result<Option<usize>> {
         if self.table.contains_key(name) { self.number(name).map(Some) } else { Ok(None) }
     }

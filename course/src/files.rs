@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::curriculum;
 
-/// Folders of the repository that are made, not written; as in .gitignore.
+/// Folders of the repository whose contents are generated, as in .gitignore.
 pub const MADE: [&str; 6] = [".git", "target", ".venv", ".course", "book/book", "models/hub"];
 
 /// Returns the repository that contains the current folder.
@@ -31,8 +31,8 @@ pub fn repository_root() -> Result<PathBuf> {
     }
 }
 
-/// Replaces a file in one step: at every moment it is either the old one or the new one. A link
-/// stays a link, and a program stays executable.
+/// Replaces a file in one step: at every moment it is either the old or the new file. A link
+/// remains a link, and a program remains executable.
 pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = target.parent().context("a file lies in a folder")?;
@@ -47,7 +47,7 @@ pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
         }
         file.sync_all()?;
         fs::rename(&temporary, &target)?;
-        // Makes the name last through a power cut, where the platform can.
+        // Makes the new name survive a power failure, if the platform supports that.
         if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     };
     write().with_context(|| format!("{} cannot be written", path.display())).inspect_err(|_| {
@@ -55,7 +55,7 @@ pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     })
 }
 
-/// Writes a file only if its content changes, so that cargo sees nothing new where nothing is.
+/// Writes a file only if its content changes, so that cargo doesn't rebuild anything unnecessarily.
 pub fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|old| old == content) {
         return Ok(());
@@ -67,8 +67,8 @@ pub fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
     write().with_context(|| format!("{} cannot be written", path.display()))
 }
 
-/// Adds the written files of the repository `root` below `folder`, as paths from `root`; links are
-/// followed, so that a model folder that is linked to counts as one.
+/// Adds the files in `folder` of the repository `root`, except generated ones, as paths relative to
+/// `root`. Follows links, so that a linked model folder counts as a folder.
 ///
 /// # Errors
 /// If a folder cannot be listed.
@@ -92,12 +92,13 @@ pub fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result
     Ok(())
 }
 
-/// Whether [`write_atomically`] made a file of this name, which remains where a command was killed.
+/// Returns whether [`write_atomically`] may have created a file with this name. Such a file remains
+/// if a command is killed.
 pub fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(".tmp")
 }
 
-/// A path as git and the curriculum write it: `src/week1/mod.rs`.
+/// Formats a path like git and the curriculum: `src/week1/mod.rs`.
 ///
 /// # Errors
 /// If a name is not UTF-8.
@@ -106,7 +107,7 @@ pub fn slashed(path: &Path) -> Result<String> {
     Ok(parts.with_context(|| format!("{} is not UTF-8", path.display()))?.join("/"))
 }
 
-/// `.course/recovery/<time>/`: where the files that one command replaces are kept.
+/// The folder `.course/recovery/<time>/`, where the files that a command replaces are kept.
 #[derive(Debug)]
 pub struct Recovery {
     root: PathBuf,
@@ -114,12 +115,12 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// The folder appears with the first file.
+    /// Creates the value. The folder itself is created with the first file.
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), folder: None }
     }
 
-    /// The folder, relative to the repository, if it has appeared.
+    /// Returns the folder, relative to the repository, if it has been created.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
@@ -131,11 +132,11 @@ impl Recovery {
         }
     }
 
-    /// Makes the folder, named after the present time in UTC; another command that begins in the
-    /// same second gets another name.
+    /// Creates the folder, named after the present time in UTC. If another command begins in the
+    /// same second, it gets a different name.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn make(&mut self) -> Result<PathBuf> {
         if let Some(folder) = &self.folder {
             return Ok(folder.clone());
@@ -159,8 +160,8 @@ impl Recovery {
         Ok(folder)
     }
 
-    /// Moves the file at `path` here, byte for byte, and returns the folder; `path` is relative to
-    /// the repository.
+    /// Moves the file at `path`, relative to the repository, into the folder, unchanged. Returns
+    /// the folder.
     ///
     /// # Errors
     /// If it cannot be moved.
@@ -176,12 +177,13 @@ impl Recovery {
     }
 }
 
-/// The present time, which sorts by time and is a file name.
+/// Returns the present time, in a format that sorts by time and is a valid file name.
 pub fn utc_now() -> String {
     timestamp(SystemTime::now())
 }
 
-/// `2025-03-09T07-05-00Z`: sorts by time and is a file name on every platform.
+/// Formats a time as `2025-03-09T07-05-00Z`, which sorts by time and is a valid file name on every
+/// platform.
 fn timestamp(time: SystemTime) -> String {
     humantime::format_rfc3339_seconds(time).to_string().replace(':', "-")
 }

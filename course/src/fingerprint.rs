@@ -1,14 +1,14 @@
-//! The fingerprint of the code that a task's tests judge: does a verdict of before still speak of
-//! the present files?
+//! The fingerprint of the code that a task's tests check. It shows whether an earlier verdict
+//! applies to the present files.
 //!
-//! It is the FNV-1a hash, 64 bits, of
-//! - the learner's files that the curriculum lists for the tasks up to and including this one, with
-//!   the bodies of functions of *later* tasks left out: work on task 3 does not touch the verdict
-//!   on task 1 in the same file;
+//! It is the 64-bit FNV-1a hash of:
+//! - the learner's files that the curriculum lists for the tasks up to and including this one,
+//!   without the bodies of functions of *later* tasks, so that work on task 3 does not affect the
+//!   verdict on task 1 in the same file;
 //! - the day's test files.
 //!
-//! Line ends are `\n`. The hash is spelt out here because a standard library's may change from one
-//! version to the next.
+//! Line ends are `\n`. The hash is implemented here, because the standard library's may change from
+//! one version to the next.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -58,7 +58,7 @@ pub(crate) fn all(root: &Path, curriculum: &Curriculum) -> HashMap<TaskId, Strin
     all
 }
 
-/// A run of lines: the body of a task's function, or the lines between bodies.
+/// Consecutive lines: the body of a task's function, or the lines between bodies.
 struct Piece {
     /// Index of the body's task in the course.
     order: Option<usize>,
@@ -91,7 +91,7 @@ fn pieces<'a>(text: &str, functions: impl Iterator<Item = (&'a str, usize)>) -> 
     pieces
 }
 
-/// FNV-1a, 64 bits.
+/// The 64-bit FNV-1a hash.
 struct Fnv(u64);
 
 impl Fnv {
@@ -105,7 +105,7 @@ impl Fnv {
         }
     }
 
-    /// A line end closes the text, so that two texts are not the one that they make together.
+    /// Adds a text and an end marker, so that two texts have another hash than their concatenation.
     fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
         self.bytes(b"\n");
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_fnv_1a() {
-        // From the test vectors of the hash's authors.
+        // Test vectors of the hash's authors.
         for (text, expected) in [
             ("", 0xcbf2_9ce4_8422_2325),
             ("a", 0xaf63_dc4c_8601_ec8c),
@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    /// Which of the three tasks' fingerprints change with an edit.
+    /// Returns which of the three tasks' fingerprints change with an edit.
     fn changed(path: &str, from: &str, to: &str) -> Vec<usize> {
         let root = repository();
         let files = [

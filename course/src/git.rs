@@ -1,5 +1,5 @@
-//! What `cargo course update` and `diff` have git do. Nothing here changes a branch, the index or a
-//! file of the working tree.
+//! The git commands of `cargo course update` and `diff`. None of them changes a branch, the index
+//! or a file of the working tree.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,11 +13,11 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// Runs git in `root` without anything that a repository's configuration could have it run, and
+/// Runs git in `root`, without any program that the repository's configuration could name, and
 /// returns its output.
 ///
 /// # Errors
-/// If git is missing or fails; with what it said.
+/// If git is missing or fails: git's message.
 pub(crate) fn git(root: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     let output = command(root, arguments).output().context("git cannot be started")?;
     if !output.status.success() {
@@ -30,28 +30,28 @@ pub(crate) fn git(root: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// [`git`], as one line of text.
+/// Like [`git`], but returns one line of text.
 pub(crate) fn line(root: &Path, arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&git(root, arguments)?).trim().to_owned())
 }
 
-/// The three-way merge of `yours` and `newer`, which both come from `base`, and whether it is clean.
-/// Where it is not, lines of `mark` times `<`, `=` and `>` enclose both versions.
+/// Merges `yours` and `newer`, which both come from `base`. Returns whether the merge is clean, and
+/// the text. Conflicts are enclosed in lines of `mark` times `<`, `=` and `>`.
 pub(crate) fn merge(base: &str, yours: &str, newer: &str, mark: usize) -> Result<(bool, String)> {
     let size = format!("--marker-size={mark}");
     let merge = ["-c", "merge.conflictStyle=merge", "merge-file", "-p", "-q", &size];
     on_texts(&merge, &[("yours", yours), ("base", base), ("newer", newer)])
 }
 
-/// The hunks of a unified diff; empty if the texts are equal.
+/// Returns the hunks of a unified diff. Empty if the texts are equal.
 pub(crate) fn diff(old: &str, new: &str) -> Result<String> {
     let diff = ["diff", "--no-index", "--no-color", "--no-ext-diff", "--unified=3", "--"];
     let (_, shown) = on_texts(&diff, &[("old", old), ("new", new)])?;
     Ok(shown.find("@@").map_or_else(String::new, |hunks| shown[hunks..].to_owned()))
 }
 
-/// Runs git on files that hold the texts, in a folder that is removed afterwards. Returns whether
-/// git found no difference or conflict, and its output.
+/// Runs git on files with these texts, in a temporary folder. Returns whether git found no
+/// difference or conflict, and its output.
 fn on_texts(arguments: &[&str], texts: &[(&str, &str)]) -> Result<(bool, String)> {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let call = CALLS.fetch_add(1, Ordering::Relaxed);
@@ -74,7 +74,7 @@ fn on_texts(arguments: &[&str], texts: &[(&str, &str)]) -> Result<(bool, String)
 
 fn command(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
-    // A hook or a file watcher would be a program of the other repository's choice.
+    // A hook or a file watcher would be a program that the other repository has chosen.
     command.args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]).args(arguments);
     command.current_dir(root).env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
@@ -83,7 +83,7 @@ fn command(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Fetches the default branch of `upstream`, else of `origin`, and returns its name and commit.
+/// Fetches the default branch of `upstream`, or else of `origin`. Returns its name and commit.
 pub(crate) fn fetch(root: &Path) -> Result<(String, String)> {
     let remotes = line(root, &["remote"])?;
     let remote = ["upstream", "origin"]
@@ -100,15 +100,15 @@ pub(crate) fn fetch(root: &Path) -> Result<(String, String)> {
     ))
 }
 
-/// The commits that lead to `commit`, itself included, newest first.
+/// Returns the ancestors of `commit` and `commit` itself, newest first.
 pub(crate) fn history(root: &Path, commit: &str) -> Result<Vec<String>> {
     Ok(line(root, &["rev-list", "--end-of-options", commit])?.lines().map(str::to_owned).collect())
 }
 
-/// The files of a commit and their hashes.
+/// Returns the paths of a commit's files and their hashes.
 ///
 /// # Errors
-/// If it holds anything but plain files.
+/// If the commit contains anything but plain files.
 pub(crate) fn hashes(root: &Path, commit: &str) -> Result<BTreeMap<String, String>> {
     let listed = git(root, &["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit])?;
     let mut files = BTreeMap::new();
@@ -126,7 +126,7 @@ pub(crate) fn hashes(root: &Path, commit: &str) -> Result<BTreeMap<String, Strin
     Ok(files)
 }
 
-/// The files of a commit, as it holds them.
+/// Returns the paths and contents of a commit's files.
 pub(crate) fn files(root: &Path, commit: &str) -> Result<BTreeMap<String, Vec<u8>>> {
     let hashes = hashes(root, commit)?;
     let mut child = command(root, &["cat-file", "--batch"])
@@ -137,7 +137,7 @@ pub(crate) fn files(root: &Path, commit: &str) -> Result<BTreeMap<String, Vec<u8
         hashes.values().cloned().collect::<BTreeSet<_>>().into_iter().collect();
     let mut input = child.stdin.take().context("git has no standard input")?;
     let lines = asked.iter().map(|hash| format!("{hash}\n")).collect::<String>();
-    // Both pipes are finite: what is asked must not wait for what is answered.
+    // Both pipes have limited buffers, so writing the requests must not wait for the responses.
     let asking = thread::spawn(move || input.write_all(lines.as_bytes()));
     let output = child.wait_with_output().context("cannot wait for git to end")?;
     ensure!(

@@ -1,6 +1,6 @@
-//! `cargo course hint`: a task's hints, one with each call.
+//! `cargo course hint`: shows a task's hints, one per call.
 //!
-//! They stand in `course/hints/week1-dayN.toml`, three for each task, from a nudge to nearly the
+//! Hints are in `course/hints/week1-dayN.toml`. Each task has three, from a nudge to nearly the
 //! solution:
 //!
 //! ```toml
@@ -31,7 +31,7 @@ struct OfTask {
     hints: Vec<String>,
 }
 
-/// Prints the task's next hint and notes that it was seen.
+/// Prints the task's next hint and records that it was seen.
 ///
 /// # Errors
 /// If there is no such task, or its hints cannot be read.
@@ -56,12 +56,11 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// Returns the hint of that level, or else the first unseen one, or the last; and whether there are
-/// more.
-/// Notes it in the record.
+/// Returns the hint of this level, or else the first unseen one, or the last. Also returns whether
+/// there are more. Records that it was seen.
 ///
 /// # Errors
-/// If they cannot be read.
+/// If the hints cannot be read.
 pub(crate) fn next(
     root: &Path,
     day: &Day,
@@ -94,8 +93,8 @@ fn load(root: &Path, day: &Day, id: &TaskId) -> Result<Vec<String>> {
     Ok(of_task.with_context(|| format!("{path}: no task {}", id.task))?.hints)
 }
 
-/// What is wrong with the hints, one line each: every task of the course has three hints, and
-/// there are no others.
+/// Returns the problems with the hints, one line each. Every task of the course must have three
+/// hints, and there must be no others.
 pub fn problems(root: &Path, curriculum: &Curriculum) -> Vec<String> {
     let mut problems: Vec<String> =
         curriculum.days().flat_map(|day| problems_of(root, day, None)).collect();
@@ -115,7 +114,7 @@ pub fn problems(root: &Path, curriculum: &Curriculum) -> Vec<String> {
     problems
 }
 
-/// What is wrong with a day's file, or with what it has on one task.
+/// Returns the problems with a day's file, or with its hints for one task.
 fn problems_of(root: &Path, day: &Day, only: Option<usize>) -> Vec<String> {
     let path = path_of(day);
     let file = match read(root, &path) {

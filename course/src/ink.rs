@@ -1,4 +1,4 @@
-//! Colour, sparingly: on a terminal only, and neither in CI nor where `NO_COLOR` is set.
+//! Colours, used sparingly: only on a terminal, and neither in CI nor if `NO_COLOR` is set.
 
 use std::io::{IsTerminal, stdout};
 
@@ -14,38 +14,38 @@ impl Ink {
         Self { colour: stdout().is_terminal() && !plain_wanted() && ansi() }
     }
 
-    /// No colour.
+    /// Creates an ink without colour.
     #[cfg(test)]
     pub(crate) fn plain() -> Self {
         Self { colour: false }
     }
 
-    /// Whether there is colour, for the programs that run below this one.
+    /// Returns whether there is colour, for the programs that this one starts.
     pub(crate) fn has_colour(self) -> bool {
         self.colour
     }
 
-    /// Style of success.
+    /// Formats a success.
     pub(crate) fn green(self, text: &str) -> String {
         self.paint("32", text)
     }
 
-    /// Style of failure.
+    /// Formats a failure.
     pub(crate) fn red(self, text: &str) -> String {
         self.paint("31", text)
     }
 
-    /// Style of an open task.
+    /// Formats an open task.
     pub(crate) fn yellow(self, text: &str) -> String {
         self.paint("33", text)
     }
 
-    /// Style of a heading.
+    /// Formats a heading.
     pub(crate) fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    /// An aside.
+    /// Formats a remark.
     pub(crate) fn dim(self, text: &str) -> String {
         self.paint("2", text)
     }
@@ -55,8 +55,8 @@ impl Ink {
     }
 }
 
-/// Whether the environment asks for plain text: `NO_COLOR`, `CI`, or a terminal that can do nothing
-/// else.
+/// Returns whether the environment asks for plain text: `NO_COLOR`, `CI`, or a terminal that
+/// supports nothing else.
 pub(crate) fn plain_wanted() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     set("NO_COLOR") || set("CI") || std::env::var_os("TERM").is_some_and(|term| term == "dumb")

@@ -1,12 +1,12 @@
-//! JSON: written with its fields in the order in which they are given; read field by field, so that
-//! an error names the field.
+//! Writes JSON with its fields in the given order, and reads it field by field, so that an error
+//! names the field.
 
 use std::fmt;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// A value to be written. It is shown with one field a line.
+/// A value to write. It is formatted with one field per line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Json {
     Null,
@@ -17,17 +17,17 @@ pub(crate) enum Json {
 }
 
 impl Json {
-    /// An object of these fields.
+    /// Creates an object with these fields.
     pub(crate) fn object<const N: usize>(fields: [(&str, Json); N]) -> Self {
         Self::Object(fields.map(|(name, value)| (name.to_owned(), value)).into())
     }
 
-    /// Text.
+    /// Creates a text.
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// The text, or `null`.
+    /// Creates a text, or `null` for `None`.
     pub(crate) fn optional(text: Option<&str>) -> Self {
         text.map_or(Self::Null, Self::text)
     }
@@ -76,14 +76,14 @@ fn quoted(text: &str) -> String {
 /// Returns a field's text.
 ///
 /// # Errors
-/// If it is missing or no text.
+/// If it is missing or not a text.
 pub(crate) fn text<'a>(object: &'a Value, name: &str) -> Result<&'a str> {
     object[name]
         .as_str()
         .with_context(|| format!("field {name}: found {}, expected text", object[name]))
 }
 
-/// The text of a field that may be missing or null.
+/// Returns the text of a field that may be missing or null.
 ///
 /// # Errors
 /// If it is something else.
@@ -91,10 +91,10 @@ pub(crate) fn optional_text<'a>(object: &'a Value, name: &str) -> Result<Option<
     if object[name].is_null() { Ok(None) } else { text(object, name).map(Some) }
 }
 
-/// Returns a field's number, not negative.
+/// Returns a field's number, which must not be negative.
 ///
 /// # Errors
-/// If it is missing or no such number.
+/// If it is missing or not such a number.
 pub(crate) fn number(object: &Value, name: &str) -> Result<u64> {
     let number = object[name].as_u64();
     number.with_context(|| format!("field {name}: found {}, expected a number", object[name]))
@@ -103,7 +103,7 @@ pub(crate) fn number(object: &Value, name: &str) -> Result<u64> {
 /// Returns the fields of an object, by name.
 ///
 /// # Errors
-/// If it is none.
+/// If the value is not an object.
 pub(crate) fn fields(value: &Value) -> Result<&serde_json::Map<String, Value>> {
     value.as_object().with_context(|| format!("found {value}, expected an object"))
 }
@@ -111,7 +111,7 @@ pub(crate) fn fields(value: &Value) -> Result<&serde_json::Map<String, Value>> {
 /// Returns the values of a list.
 ///
 /// # Errors
-/// If the field is missing or no list.
+/// If the field is missing or not a list.
 pub(crate) fn list<'a>(object: &'a Value, name: &str) -> Result<&'a [Value]> {
     let values = object[name].as_array().map(Vec::as_slice);
     values.with_context(|| format!("field {name}: found {}, expected a list", object[name]))

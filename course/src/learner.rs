@@ -5,15 +5,14 @@ use crate::source::function_body;
 /// The state of one function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// The stub, as generated: nothing would be lost by writing it again.
+    /// The stub, as generated. Writing it again would lose nothing.
     Untouched,
-    /// A stub of an older generation, whose message has changed since: nothing would be lost
-    /// either.
+    /// A stub of an older version, whose message has changed since. Writing it again would lose
+    /// nothing.
     Stale,
-    /// The reference's body, put there by `cargo course borrow` and not changed since: nothing of
-    /// the learner's.
+    /// The reference's body, borrowed and not changed since. It contains no work of the learner's.
     Borrowed,
-    /// Something of the learner's beside the `todo!`.
+    /// The `todo!` is still there, together with work of the learner's.
     Begun,
     /// The `todo!` is gone.
     Written,
@@ -28,8 +27,8 @@ impl State {
     }
 }
 
-/// The state of `function` in the text `yours`, whose stub would be `stub`. What is borrowed counts
-/// as written here; `Generated::state` knows the reference and tells it apart.
+/// Returns the state of `function` in the text `yours`, whose stub would be `stub`. A borrowed
+/// function counts as written here; `Generated::state` compares it with the reference.
 pub fn function_state(stub: &str, yours: &str, function: &str) -> State {
     let (stub, yours): (Vec<&str>, Vec<&str>) = (stub.lines().collect(), yours.lines().collect());
     let Some(body) = function_body(&yours, function) else { return State::Missing };
@@ -48,7 +47,7 @@ pub fn function_state(stub: &str, yours: &str, function: &str) -> State {
     }
 }
 
-/// Returns whether a line is a stub's: `todo!("week1-day1 task 1: softmax")`.
+/// Returns whether a line is the `todo!` of a stub: `todo!("week1-day1 task 1: softmax")`.
 pub fn is_course_todo(line: &str) -> bool {
     line.trim()
         .strip_prefix("todo!(\"week")

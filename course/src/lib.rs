@@ -1,11 +1,11 @@
-//! The runner behind `cargo course`: the learner's commands, and the parts of it that the tools
-//! for maintainers and instructors (`tools/`) share.
+//! The runner behind `cargo course`: the learner's commands, and functions that it shares with the
+//! tools for maintainers and instructors (`tools/`).
 //!
-//! It does not link the learner's crate, so it runs while that crate does not compile.
+//! It does not link the learner's crate, so it runs even if that crate does not compile.
 //!
-//! It has no derive macros and few libraries, because every learner waits for its build. Its state,
-//! `.course/progress.json`, is derived from test results. Borrowed tasks are known by their marks in
-//! `src/`, not by the state.
+//! It uses no derive macros and few libraries, because every learner waits for its build. Its
+//! state, `.course/progress.json`, is derived from test results. Borrowed tasks are recognised by
+//! their marks in `src/`, not by the state.
 
 pub mod cli;
 pub mod curriculum;

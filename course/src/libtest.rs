@@ -5,21 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The tests of one run.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Name, without its modules → whether it passed. Tests that are ignored, as on another kind of
-    /// processor, are not among them.
+    /// Whether each test passed, by name without modules. Ignored tests, for example those for
+    /// another kind of processor, are not included.
     pub passed: BTreeMap<String, bool>,
-    /// Names with more than one verdict: something other than the test runner wrote such a line.
+    /// Names with more than one verdict. Something other than the test runner wrote such a line.
     pub repeated: BTreeSet<String>,
-    /// Name → what it printed, for those that failed.
+    /// The output of each failed test, by name.
     output: BTreeMap<String, String>,
-    /// The task whose test stopped the test program, if that is known.
+    /// The task whose test stopped the test program, if known.
     pub stopped_by: Option<usize>,
-    /// `test result: …`, one for each test program.
+    /// The line `test result: …` of each test program.
     pub closing: Vec<String>,
 }
 
 impl Report {
-    /// Reads the output of `cargo test`.
+    /// Parses the output of `cargo test`.
     pub fn parse(text: &str) -> Self {
         let mut report = Self::default();
         let mut section: Option<&str> = None;
@@ -41,7 +41,7 @@ impl Report {
                 line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... "))
             {
                 let name = own_name(name.trim_end_matches(" - should panic")).to_owned();
-                // Without a verdict it had begun when the program stopped.
+                // A test without a verdict was running when the program stopped.
                 if verdict.starts_with("ignored") || verdict.is_empty() {
                     continue;
                 }
@@ -53,9 +53,9 @@ impl Report {
         report
     }
 
-    /// Adds the test that stopped the whole test program: the one that the system names on standard
-    /// error when a stack overflows, or the one that had begun in a run with one thread. `text` is
-    /// standard output and error.
+    /// Records the test that stopped the whole test program. That is the test that the system names
+    /// on standard error after a stack overflow, or the running test if there was only one thread.
+    /// `text` is standard output and error.
     pub fn add_stopped(&mut self, text: &str) {
         let overflowed = |line: &str| {
             let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
@@ -89,18 +89,18 @@ impl Report {
         self.passed.insert(name, false);
     }
 
-    /// Why tests could not check what they are for, if they say so: this machine lacks something.
+    /// Returns why tests could not check anything, if they say that this machine lacks something.
     pub fn not_verified(&self) -> Option<&str> {
         let mut panics = self.output.keys().filter_map(|name| self.first_panic(name));
         panics.find_map(|panic| panic.strip_prefix("not verified: "))
     }
 
-    /// The output of a failed test: its panic's message, location and notes.
+    /// Returns the output of a failed test: its panic's message, location and notes.
     pub fn output(&self, name: &str) -> Option<&str> {
         self.output.get(name).map(String::as_str)
     }
 
-    /// The first panic's message of a failed test: the line below `panicked at`.
+    /// Returns the message of a failed test's first panic: the line after `panicked at`.
     pub fn first_panic(&self, name: &str) -> Option<&str> {
         let mut lines =
             self.output.get(name)?.lines().skip_while(|line| !line.contains("panicked at "));
@@ -109,13 +109,13 @@ impl Report {
     }
 }
 
-/// A test's name without the modules that it stands in, which say only in which file it is:
+/// Removes the modules from a test's name, because they only show in which file it is:
 /// `task_2::task_2_rejects_an_odd_head` → `task_2_rejects_an_odd_head`.
 pub fn own_name(name: &str) -> &str {
     name.rsplit_once("::").map_or(name, |(_, own)| own)
 }
 
-/// The names of the tests of tasks in a file's text, from top to bottom.
+/// Returns the names of the tests of tasks in a file's text, from top to bottom.
 pub fn tests_of_tasks(text: &str) -> impl Iterator<Item = &str> {
     let names = text.lines().filter_map(|line| {
         let line = line.trim();
@@ -126,7 +126,7 @@ pub fn tests_of_tasks(text: &str) -> impl Iterator<Item = &str> {
     names.filter(|name| task_of_test(name).is_some())
 }
 
-/// `task_2_rejects_an_odd_head` → 2.
+/// Returns the number of a test's task: `task_2_rejects_an_odd_head` → 2.
 pub fn task_of_test(name: &str) -> Option<usize> {
     name.strip_prefix("task_")?.split_once('_')?.0.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Borrowed code in the text of a learner's file.
+//! Marks of borrowed code in a learner's file.
 //!
 //! ```text
 //!     // BORROWED week1-day2 task 3
@@ -6,9 +6,9 @@
 //!     // END BORROWED
 //! ```
 //!
-//! The lines between are the reference's body and stand where the `todo!` stood. What that body
-//! calls and only the reference has stands at the end of the file, between marks with ` (helper)`
-//! after the task, for as long as a borrowed body needs it. All line ends stay as they are.
+//! The lines between the marks are the reference's body, in place of the `todo!`. Helpers that only
+//! the reference has are at the end of the file for as long as a borrowed body needs them; their
+//! marks have ` (helper)` after the task. Line ends are unchanged.
 
 use std::ops::Range;
 
@@ -31,25 +31,25 @@ pub struct Mark {
     pub task: TaskId,
     /// The function around it; `None` for a helper.
     pub function: Option<String>,
-    /// From 0, with the lines of the marks.
+    /// The lines, counted from 0, including the marks.
     pub lines: Range<usize>,
-    /// Whether the reference has the same between the marks; false too if the closing one is
+    /// Whether the lines between the marks equal the reference's. Also false if the closing mark is
     /// missing.
     pub intact: bool,
 }
 
 impl Mark {
-    /// `rope_half_split`, or `a helper of week1-day7 task 2`.
+    /// Returns the name in messages: `rope_half_split`, or `a helper of week1-day7 task 2`.
     pub fn name(&self) -> String {
         self.function.clone().unwrap_or_else(|| format!("a helper of {}", self.task))
     }
 
-    /// The lines between the marks.
+    /// Returns the lines between the marks.
     fn inside(&self) -> Range<usize> {
         self.lines.start + 1..self.lines.end.max(self.lines.start + 2) - 1
     }
 
-    /// Returns the number, counted from 1, of the line of a mark without a closing one.
+    /// Returns the line number of the mark, counted from 1, if its closing mark is missing.
     pub fn unclosed(&self) -> Option<usize> {
         (self.lines.len() == 1).then_some(self.lines.start + 1)
     }
@@ -84,11 +84,11 @@ pub fn marks(template: &Template, text: &str) -> Vec<Mark> {
     found
 }
 
-/// `text` with the reference's body in place of the `todo!` of each function that is `wanted`, and
-/// the names of those functions.
+/// Replaces the `todo!` of each `wanted` function by the reference's body. Returns the text and the
+/// names of these functions.
 ///
 /// # Errors
-/// If a helper that comes along has the name of something of the learner's.
+/// If a required helper has the same name as one of the learner's items.
 pub fn put_in(
     template: &Template,
     text: &str,
@@ -107,7 +107,7 @@ pub fn put_in(
         let Some(at) = todo else { continue };
         let raw: Vec<&str> = text.split_inclusive('\n').collect();
         let (indent, end) = (leading(lines[at]), ending(raw[at]));
-        // What trails the `todo!` is kept behind the mark, so that it comes back.
+        // Spaces after the `todo!` are kept after the mark, so that returning restores them.
         let trailing = &lines[at][lines[at].trim_end().len()..];
         let mut block = format!("{indent}{OPEN}{}{trailing}{end}", region.task);
         for line in region.body(indent) {
@@ -120,8 +120,8 @@ pub fn put_in(
     Ok((with_helpers(template, text)?, put))
 }
 
-/// `text` with the `todo!` back in each function that is `chosen`, without the helpers that nothing
-/// borrowed needs any more; and all parts that were taken out.
+/// Restores the `todo!` of each `chosen` function, and removes the helpers that no borrowed body
+/// needs any more. Returns the text and all parts that were removed.
 pub fn take_out(
     template: &Template,
     text: &str,
@@ -130,12 +130,13 @@ pub fn take_out(
     take(template, text, chosen, |_| true)
 }
 
-/// [`take_out`] for everything that the learner has not changed.
+/// Like [`take_out`], for everything that the learner has not changed.
 pub fn take_out_intact(template: &Template, text: &str) -> (String, Vec<Mark>) {
     take(template, text, |mark| mark.intact, |mark| mark.intact)
 }
 
-/// `helpers_too` says which helpers of those that are not needed may go.
+/// Removes borrowed code; see [`take_out`]. Removes helpers that are no longer needed only if they
+/// satisfy `helpers_too`.
 fn take(
     template: &Template,
     text: &str,
@@ -204,8 +205,8 @@ fn with_helpers(template: &Template, mut text: String) -> Result<String> {
     }
     let end = text.split_inclusive('\n').next().map_or("\n", ending).to_owned();
     for (open, body) in blocks {
-        // A file without a last line end keeps it so: its last line end then stands before the
-        // block.
+        // If the file does not end with a line feed, neither does the new one. Its line feed goes
+        // before the block.
         let ends = text.ends_with('\n');
         let block =
             [open].into_iter().chain(body).chain([CLOSE.to_owned()]).collect::<Vec<_>>().join(&end);
@@ -214,7 +215,7 @@ fn with_helpers(template: &Template, mut text: String) -> Result<String> {
     Ok(text)
 }
 
-/// The helpers that the bodies name, and those that these name, and so on.
+/// Returns the helpers that the bodies use, directly or through other helpers.
 fn closure<T: PartialEq>(
     mut bodies: Vec<String>,
     helpers: &[T],
@@ -234,7 +235,7 @@ fn closure<T: PartialEq>(
     }
 }
 
-/// Takes a helper out together with the blank line, or the line end, that came with it.
+/// Removes a helper together with the blank line, or the line end, that was added with it.
 fn without_helper(raw: &[&str], lines: Range<usize>) -> String {
     let at_end = lines.end == raw.len() && !raw[lines.end - 1].ends_with('\n');
     let blank = lines.start > 0 && matches!(raw[lines.start - 1], "\n" | "\r\n");
@@ -253,7 +254,7 @@ fn replaced(raw: &[&str], lines: Range<usize>, by: &str) -> String {
     raw[..lines.start].concat() + by + &raw[lines.end..].concat()
 }
 
-/// The task and whether it is a helper, if the line opens a borrowed part.
+/// Parses a line that begins a borrowed part. Returns its task, and whether it is a helper.
 fn opening(line: &str) -> Option<(TaskId, bool)> {
     parse_task(line.trim().strip_prefix(OPEN)?)
 }

@@ -1,4 +1,4 @@
-//! Running other programs, cargo above all.
+//! Runs other programs, mostly cargo.
 
 use std::{
     ffi::OsStr,
@@ -17,12 +17,12 @@ use anyhow::{Context, Result};
 pub struct Finished {
     /// Whether it succeeded.
     pub status: ExitStatus,
-    /// Standard output and error, line by line as they came.
+    /// Standard output and error, line by line in order of arrival.
     pub text: String,
-    /// Standard output alone. What is read back comes from here: a line of cargo's errors may fall
-    /// anywhere among the tests' lines.
+    /// Only standard output. Results are parsed from it, because a line of cargo's standard error
+    /// may come anywhere among the tests' lines.
     pub output: String,
-    /// From start to end.
+    /// Time from start to end.
     pub duration: Duration,
 }
 
@@ -34,7 +34,8 @@ impl Finished {
     }
 }
 
-/// `cargo`, in the folder `root`; the one that runs this program if cargo does.
+/// Returns a command for `cargo` in the folder `root`. If cargo runs this program, it is the same
+/// cargo.
 pub fn cargo(root: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root).env("CARGO_TERM_COLOR", "never");
@@ -48,7 +49,7 @@ pub fn target(root: &Path) -> PathBuf {
         .map_or_else(|| root.join("target"), |named| root.join(named))
 }
 
-/// Takes out of a command's environment what `cargo run` put there about *this* package.
+/// Removes the variables that `cargo run` set for *this* package from a command's environment.
 pub fn forget_cargo(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| {
@@ -66,8 +67,8 @@ pub fn shown(command: &Command) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a command to its end; `each` sees every line of its output and errors as it comes. Standard
-/// input is empty.
+/// Runs a command to its end. Calls `each` with every line of its output and errors as it arrives.
+/// Standard input is empty.
 ///
 /// # Errors
 /// If it cannot be started.
@@ -87,12 +88,12 @@ pub fn run(command: &mut Command, mut each: impl FnMut(&str)) -> Result<Finished
     Ok(Finished { status, text, output, duration: start.elapsed() })
 }
 
-/// [`run`], silently.
+/// Like [`run`], without showing anything.
 pub fn run_quietly(command: &mut Command) -> Result<Finished> {
     run(command, |_| {})
 }
 
-/// [`run`], with every line printed.
+/// Like [`run`], and prints every line.
 pub fn run_aloud(command: &mut Command) -> Result<Finished> {
     println!("$ {}", shown(command));
     run(command, |line| println!("{line}"))
@@ -101,19 +102,18 @@ pub fn run_aloud(command: &mut Command) -> Result<Finished> {
 /// A line that a program printed.
 #[derive(Debug)]
 pub struct Line {
-    /// Without its end.
+    /// The text without its line end.
     pub text: String,
-    /// On standard output, not on standard error.
+    /// Whether it was printed on standard output instead of standard error.
     pub is_output: bool,
 }
 
-/// Starts a command whose lines, of output and errors together, arrive on the channel until it
-/// ends.
+/// Starts a command. Its lines, of output and errors together, arrive on the channel until it ends.
 pub fn start_piped(command: &mut Command) -> Result<(Child, Receiver<String>)> {
     start(command, |line| line.text)
 }
 
-/// [`start_piped`], with output and errors told apart.
+/// Like [`start_piped`], but distinguishes output and errors.
 pub fn start_tagged(command: &mut Command) -> Result<(Child, Receiver<Line>)> {
     start(command, |line| line)
 }

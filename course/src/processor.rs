@@ -1,4 +1,5 @@
-//! Tasks for one kind of processor: which this machine runs, and how it runs the others under QEMU.
+//! Tasks for one kind of processor: which of them this machine runs directly, and how it runs the
+//! others under QEMU.
 
 use std::{
     env,
@@ -20,13 +21,13 @@ pub struct Processor {
     pub name: &'static str,
     /// Rust's target triple.
     target: &'static str,
-    /// Before the names of its linker and of its C library's folder.
+    /// Prefix of the names of its linker and of its C library's folder.
     prefix: &'static str,
-    /// Debian's packages of linker, C library and emulator.
+    /// Debian packages of the linker, the C library and the emulator.
     packages: &'static str,
 }
 
-/// All of them.
+/// All processor architectures that tasks are for.
 pub const PROCESSORS: [Processor; 2] = [
     Processor {
         architecture: "x86_64",
@@ -45,34 +46,36 @@ pub const PROCESSORS: [Processor; 2] = [
 ];
 
 impl Processor {
-    /// The one that the curriculum calls so.
+    /// Returns the processor with this name in the curriculum.
     #[must_use]
     pub fn named(architecture: &str) -> Option<Self> {
         PROCESSORS.into_iter().find(|processor| processor.architecture == architecture)
     }
 
-    /// Returns whether it is this machine's.
+    /// Returns whether this machine has this processor architecture.
     #[must_use]
     pub fn is_here(self) -> bool {
         self.architecture == env::consts::ARCH
     }
 
-    /// `CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER`
+    /// Returns the name of a variable such as `CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER`.
     fn variable(self, what: &str) -> String {
         variable(self.target, what)
     }
 }
 
-/// What cargo reads `what` of `target` from: `CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER`.
+/// Returns the name of the variable from which cargo reads `what` of `target`, such as
+/// `CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER`.
 #[must_use]
 pub fn variable(target: &str, what: &str) -> String {
     format!("CARGO_TARGET_{}_{what}", target.to_uppercase().replace('-', "_"))
 }
 
-/// What to do if `program` does not run: how to get its packages, or which variable names another.
+/// If `program` does not run, returns what to do: install its packages, or set the variable to
+/// another program.
 #[must_use]
 pub fn missing_program(program: &OsStr, packages: &str, variable: &str) -> Option<String> {
-    // It may come with arguments.
+    // The command may include arguments.
     let name = program.to_string_lossy();
     let name = name.split_whitespace().next().unwrap_or_default();
     let runs = run_quietly(Command::new(name).arg("--version"));
@@ -89,8 +92,8 @@ pub struct Emulation {
     runner: OsString,
 }
 
-/// The linker that comes with the default compiler. A system's own compiler may lack it, and targets
-/// without an operating system need it.
+/// Returns the linker that comes with the default compiler. A system's own compiler may lack it,
+/// and targets without an operating system need it.
 #[must_use]
 pub fn rust_lld() -> Option<PathBuf> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
@@ -99,7 +102,7 @@ pub fn rust_lld() -> Option<PathBuf> {
     program.is_file().then_some(program)
 }
 
-/// A compiler with another target's library, or with the library's source.
+/// A compiler that has another target's library, or the library's source.
 #[derive(Debug, Clone)]
 pub struct Compiler {
     target: &'static str,
@@ -110,8 +113,8 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// Of the default one, one that is named in `AARCH64_RUSTC`, and the system's own, the first
-    /// that serves.
+    /// Returns the first suitable compiler: the one in `AARCH64_RUSTC` (or the like), the default
+    /// one, or the system's own.
     #[must_use]
     pub fn find(target: &'static str) -> Option<Self> {
         let architecture = target.split('-').next().unwrap_or_default();
@@ -133,7 +136,7 @@ impl Compiler {
         })
     }
 
-    /// Says what to do without one.
+    /// Returns a message about what to do without such a compiler.
     #[must_use]
     pub fn missing(target: &str) -> String {
         format!(
@@ -142,7 +145,7 @@ impl Compiler {
         )
     }
 
-    /// `cargo COMMAND --target …` in `root`.
+    /// Returns the command `cargo COMMAND --target …` in `root`.
     #[must_use]
     pub fn cargo(&self, root: &Path, command: &str) -> Command {
         let mut cargo = cargo(root);
@@ -168,7 +171,7 @@ fn default_cargo() -> OsString {
 }
 
 impl Emulation {
-    /// Returns the tools on this machine.
+    /// Finds the tools on this machine.
     #[must_use]
     pub fn of(processor: Processor) -> Self {
         let named = |what, default: String| {
@@ -196,12 +199,12 @@ impl Emulation {
         missing
     }
 
-    /// `cargo COMMAND --target …` in `root`, which builds for the processor into a folder of its
-    /// own below `target` and runs tests under QEMU. `model` is the processor that QEMU plays:
-    /// `max`, `cortex-a53`.
+    /// Returns the command `cargo COMMAND --target …` in `root`. It builds for the processor into a
+    /// separate folder in `target` and runs tests under QEMU. `model` is the processor that QEMU
+    /// emulates, such as `max` or `cortex-a53`.
     ///
     /// # Errors
-    /// If something is missing; the message lists it.
+    /// If a tool is missing; the message lists all missing tools.
     pub fn cargo(&self, root: &Path, command: &str, model: &str) -> Result<Command> {
         let (missing, compiler) = (self.missing(), self.compiler.as_ref());
         ensure!(
@@ -219,7 +222,7 @@ impl Emulation {
         Ok(cargo)
     }
 
-    /// `PROGRAM` under QEMU.
+    /// Returns the command that runs `PROGRAM` under QEMU.
     #[must_use]
     pub fn run(&self, program: &Path, model: &str) -> Command {
         let runner = self.runner.to_string_lossy();
@@ -230,7 +233,7 @@ impl Emulation {
         command
     }
 
-    /// Read by QEMU: the processor, and where the target's C library lies.
+    /// Sets variables that QEMU reads: the processor, and the folder of the target's C library.
     fn emulate(&self, command: &mut Command, model: &str) {
         command.env("QEMU_CPU", model);
         if env::var_os("QEMU_LD_PREFIX").is_none() {

@@ -1,4 +1,4 @@
-//! A build that shows how far it has come: one line that is rewritten on a terminal, plain lines
+//! A build that shows its progress: one line that is rewritten on a terminal, plain lines
 //! elsewhere.
 
 use std::{
@@ -20,9 +20,9 @@ use crate::{
 /// A build of one of the repository's programs.
 #[derive(Debug, Clone, Copy)]
 pub struct Build<'a> {
-    /// Its name for a learner.
+    /// Its name in messages.
     pub what: &'a str,
-    /// After `cargo build`.
+    /// The arguments of `cargo build`.
     pub arguments: &'a [&'a str],
     /// Expected duration, if known.
     pub estimate: Option<Duration>,
@@ -32,7 +32,7 @@ pub struct Build<'a> {
 /// long it took.
 ///
 /// # Errors
-/// If the build fails; cargo's own output is printed first.
+/// If the build fails. Cargo's own output is printed first.
 pub fn build(root: &Path, what: &str, arguments: &[&str]) -> Result<Duration> {
     Build::of(what, arguments).run(root)
 }
@@ -43,10 +43,10 @@ impl<'a> Build<'a> {
         Self { what, arguments, estimate: None }
     }
 
-    /// See [`build`].
+    /// Runs the build; see [`build`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`build`].
     pub fn run(self, root: &Path) -> Result<Duration> {
         let start = Instant::now();
         let mut command: Command = cargo(root);
@@ -71,8 +71,8 @@ impl<'a> Build<'a> {
                             };
                             now = format!("package {packages}{of} ({name})");
                         }
-                        // Before the first package: the index, the libraries' sources, another
-                        // cargo that holds the folder.
+                        // Before the first package, cargo updates the index, downloads sources, or
+                        // waits for another cargo.
                         ("Updating" | "Downloading" | "Downloaded" | "Blocking", _) => {
                             output.trim().clone_into(&mut now);
                         }
@@ -83,7 +83,7 @@ impl<'a> Build<'a> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            // A build with nothing to do is over before there is anything to say.
+            // A build with nothing to do ends before any progress is shown.
             if start.elapsed() > Duration::from_millis(500) {
                 let elapsed = start.elapsed();
                 let of_about = match self.estimate {
@@ -104,7 +104,7 @@ impl<'a> Build<'a> {
     }
 }
 
-/// How many packages a cold build compiles; 0 if unknown. Some may be built already.
+/// Returns how many packages a cold build compiles, or 0 if unknown. Some may already be built.
 fn count_packages(root: &Path, arguments: &[&str]) -> usize {
     let chosen = |pair: &&[&str]| ["--features", "--package"].contains(&pair[0]);
     let features: Vec<&str> = arguments.windows(2).filter(chosen).flatten().copied().collect();
@@ -133,7 +133,7 @@ fn count_packages(root: &Path, arguments: &[&str]) -> usize {
     }
 }
 
-/// Prints one line to standard error.
+/// A status line on standard error.
 pub struct Line {
     on_terminal: bool,
     shown: bool,
@@ -141,14 +141,15 @@ pub struct Line {
 }
 
 impl Default for Line {
-    /// Nothing shown yet.
+    /// Creates a line that shows nothing yet.
     fn default() -> Self {
         Self { on_terminal: stderr().is_terminal(), shown: false, last: None }
     }
 }
 
 impl Line {
-    /// On a terminal the line is rewritten; elsewhere a new one is printed every ten seconds.
+    /// Shows a text. On a terminal it replaces the line; elsewhere a new line is printed at most
+    /// every ten seconds.
     pub fn show(&mut self, text: &str) {
         if self.on_terminal {
             eprint!("\r{:<78}", text.chars().take(78).collect::<String>());
@@ -160,7 +161,7 @@ impl Line {
         }
     }
 
-    /// Takes the line off the terminal again.
+    /// Removes the line from the terminal.
     pub fn clear(&mut self) {
         if self.shown {
             eprint!("\r{:<78}\r", "");

@@ -1,4 +1,4 @@
-//! `.course/progress.json`: what the last runs found, and how many hints were seen.
+//! `.course/progress.json`: the results of the last runs, and how many hints were seen.
 //!
 //! ```json
 //! {
@@ -18,8 +18,8 @@
 //! }
 //! ```
 //!
-//! It is a memory, never evidence: a run whose fingerprint is not that of the present files counts
-//! as not verified, and a file that cannot be read counts as empty.
+//! The record is a memory, not evidence: a run whose fingerprint differs from the present files
+//! counts as not verified, and an unreadable file counts as empty.
 
 use std::{
     collections::BTreeMap,
@@ -46,14 +46,14 @@ pub(crate) const HINTS: u8 = 3;
 
 const FORMAT: u64 = 1;
 
-/// The whole file.
+/// The contents of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// By `week1-day1 task 1`.
+    /// Entries by task, such as `week1-day1 task 1`.
     tasks: BTreeMap<String, Entry>,
 }
 
-/// One task.
+/// The entry of one task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// The last run of its tests.
@@ -66,13 +66,13 @@ pub(crate) struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) verdict: Verdict,
-    /// When it ended, in UTC, as RFC 3339 has it.
+    /// When it ended: UTC, in the format of RFC 3339.
     pub(crate) at: String,
-    /// Build and tests together.
+    /// Time of build and tests together.
     pub(crate) milliseconds: u64,
-    /// In the order of the test file.
+    /// The first failing test, in the order of the test file.
     pub(crate) first_failing: Option<String>,
-    /// Of the code that ran, as [`crate::fingerprint`] makes it.
+    /// Fingerprint of the code that ran, see [`crate::fingerprint`].
     pub(crate) fingerprint: String,
 }
 
@@ -152,11 +152,11 @@ impl Entry {
     }
 }
 
-/// How many tasks the record knows. Unlike [`Record::load`] it leaves a file that cannot be read
-/// where it is.
+/// Returns how many tasks the record contains. Unlike [`Record::load`], it doesn't move an
+/// unreadable file.
 ///
 /// # Errors
-/// If the file is there and cannot be read.
+/// If the file exists and cannot be read.
 pub(crate) fn inspect(root: &Path) -> Result<usize> {
     let read = match fs::read_to_string(root.join(PATH)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
@@ -169,8 +169,8 @@ pub(crate) fn inspect(root: &Path) -> Result<usize> {
 }
 
 impl Record {
-    /// The record of this repository. One that cannot be read is moved into `.course/recovery` with
-    /// a note on standard error, and counts as empty.
+    /// Reads the record of this repository. Moves an unreadable record to `.course/recovery`,
+    /// prints a note to standard error, and returns an empty one.
     pub(crate) fn load(root: &Path) -> Self {
         let read = match fs::read_to_string(root.join(PATH)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::default(),
@@ -203,8 +203,9 @@ impl Record {
         self.tasks.get(&id.to_string()).cloned().unwrap_or_default()
     }
 
-    /// Changes what stands in the file now, which another command may have written meanwhile. That
-    /// it cannot be written is a note on standard error: a verdict counts without being remembered.
+    /// Changes the present contents of the file, which another command may have written in the
+    /// meantime. If it cannot be written, prints a note to standard error: a verdict counts even if
+    /// it isn't recorded.
     pub(crate) fn update(root: &Path, change: impl FnOnce(&mut Self)) {
         let mut record = Self::load(root);
         let before = record.clone();
@@ -221,7 +222,7 @@ impl Record {
         self.tasks.entry(id.to_string()).or_default().run = Some(run);
     }
 
-    /// Notes that hints up to `level` were seen.
+    /// Records that hints up to `level` were seen.
     pub(crate) fn saw_hint(&mut self, id: &TaskId, level: u8) {
         let entry = self.tasks.entry(id.to_string()).or_default();
         entry.hints = entry.hints.max(level.min(HINTS));

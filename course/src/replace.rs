@@ -1,9 +1,10 @@
 //! Replaces files that may hold a learner's work.
 //!
-//! Each file is replaced by a rename, after what it held has a copy in `.course/recovery/<time>/`.
-//! So a program that is killed leaves every file as it was or as it will be, and loses nothing. It
-//! may have replaced some files and not others: the same command, run again, replaces the rest.
-//! At worst a temporary file `.NAME.PROCESS.tmp` remains beside one of them, to be deleted.
+//! Each file is replaced by a rename, after its old contents have been copied to
+//! `.course/recovery/<time>/`. So if the program is killed, every file is either the old one or the
+//! new one, and nothing is lost. If it has replaced only some files, running the same command again
+//! replaces the rest. At worst, a temporary file `.NAME.PROCESS.tmp` remains next to one of them
+//! and can be deleted.
 
 use std::{fs, io::ErrorKind, path::Path, thread};
 
@@ -11,25 +12,25 @@ use anyhow::{Context, Result, ensure};
 
 use crate::files::{Recovery, write_atomically};
 
-/// A file, relative to the repository, and what it held when the command read it.
+/// A file, relative to the repository, and its contents when the command read it.
 #[derive(Debug, Clone)]
 pub struct Replacement {
-    /// `src/week1/attention/attention.rs`
+    /// Path, such as `src/week1/attention/attention.rs`.
     pub path: String,
-    /// `None` if there was no file.
+    /// Old contents, or `None` if there was no file.
     pub old: Option<Vec<u8>>,
-    /// `None` if the file is to be removed.
+    /// New contents, or `None` to remove the file.
     pub new: Option<Vec<u8>>,
     /// Whether `old` may contain the learner's work.
     pub keep: bool,
 }
 
-/// Replaces the files, in no particular order. A file that is as it will be already is skipped, so
-/// two commands may do the same at once.
+/// Replaces the files, in no particular order. Skips a file that already has its new contents, so
+/// two commands may do the same concurrently.
 ///
 /// # Errors
-/// If a file was changed since it was read, or cannot be replaced: that file stays as it is, and
-/// some of the others may be replaced.
+/// If a file was changed since it was read, or cannot be replaced. That file is unchanged, and some
+/// of the others may have been replaced.
 pub fn replace(root: &Path, recovery: &mut Recovery, files: &[Replacement]) -> Result<()> {
     let kept: Vec<(String, &[u8])> = files
         .iter()
@@ -55,7 +56,7 @@ fn replace_one(root: &Path, Replacement { path, old, new, .. }: &Replacement) ->
     );
     let Some(new) = new else {
         fs::remove_file(&place).with_context(|| format!("{path} cannot be removed"))?;
-        // Fails at the first folder that holds something else.
+        // Stops at the first folder that contains something else.
         for folder in place.ancestors().skip(1).take_while(|folder| *folder != root) {
             if fs::remove_dir(folder).is_err() {
                 break;
@@ -66,7 +67,7 @@ fn replace_one(root: &Path, Replacement { path, old, new, .. }: &Replacement) ->
     write_atomically(&place, new)
 }
 
-/// Does the same for each of many files. Each write waits for the disk, so 16 of them wait together.
+/// Calls `write` for each of many files. Each write waits for the disk, so 16 run at the same time.
 fn each<T: Sync>(files: &[T], write: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
     let write = &write;
     thread::scope(|scope| {
@@ -79,7 +80,7 @@ fn each<T: Sync>(files: &[T], write: impl Fn(&T) -> Result<()> + Sync) -> Result
     })
 }
 
-/// Returns the contents of the file at `path`; `None` if it does not exist.
+/// Returns the contents of the file at `path`, or `None` if it does not exist.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -102,7 +103,7 @@ mod tests {
         fs::read_to_string(root.join(path)).ok()
     }
 
-    /// `a` is replaced, `b/b` is new, `c/c` is removed.
+    /// Plans to replace `a`, create `b/b` and remove `c/c`.
     fn planned() -> (tempfile::TempDir, Vec<Replacement>) {
         let root = tempfile::tempdir().unwrap();
         write(root.path(), "a", "old a");
@@ -134,7 +135,7 @@ mod tests {
             (text(&kept, "a"), text(&kept, "c/c")),
             (Some("old a".into()), Some("old c".into()))
         );
-        // Another command had planned the same.
+        // Another command had the same plan.
         replace(root.path(), &mut Recovery::new(root.path()), &files).unwrap();
         assert_eq!(all(), [Some("new a".into()), Some("new b".into()), None]);
     }

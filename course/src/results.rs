@@ -14,33 +14,33 @@ use crate::{
 /// A finished run.
 pub(crate) struct Results<'a> {
     day: &'a Day,
-    /// One for each task that ran, in order.
+    /// Results of the tasks that ran, in order.
     pub(crate) tasks: Vec<TaskResult<'a>>,
     test_run: TestRun,
 }
 
-/// Returns the verdict on one task.
+/// The verdict on one task.
 pub(crate) struct TaskResult<'a> {
     pub(crate) id: TaskId,
     task: &'a Task,
     pub(crate) verdict: Verdict,
-    /// Tests that ran.
+    /// Number of tests that ran.
     ran: usize,
-    /// Those of them that failed: those with a diagnosis before all others, and each in the order
+    /// Names of the failed tests: first those with a diagnosis, then all others, each in the order
     /// of the test files.
     failing: Vec<String>,
 }
 
 impl<'a> Results<'a> {
-    /// Sorts a run's tests by task. `only` is the task that was asked for; without it the day was.
+    /// Sorts a run's tests by task. `only` is the requested task, or `None` for the whole day.
     pub(crate) fn new(root: &Path, day: &'a Day, only: Option<usize>, test_run: TestRun) -> Self {
         let files = day.test_files(root);
         let texts: String =
             files.iter().filter_map(|file| fs::read_to_string(root.join(file)).ok()).collect();
         let order: Vec<&str> = tests_of_tasks(&texts).collect();
         let place = |name: &str| order.iter().position(|test| *test == name).unwrap_or(usize::MAX);
-        // Of a test program that was stopped, only the task that stopped it has a verdict; of a whole
-        // day, those that this machine's processor runs.
+        // If a test program was stopped, only the task that stopped it has a verdict. For a whole
+        // day, only the tasks that this machine's processor runs have one.
         let only = test_run.report.stopped_by.or(only);
         let chosen = day
             .tasks()
@@ -69,8 +69,8 @@ impl<'a> Results<'a> {
         self.tasks.iter().all(|task| task.verdict == Verdict::Passed)
     }
 
-    /// Writes the verdicts into the record. The fingerprints are those of before the run: what was
-    /// saved meanwhile was not tested.
+    /// Writes the verdicts to the record, with the fingerprints from before the run, because
+    /// changes that were saved during the run were not tested.
     pub(crate) fn remember(&self, root: &Path, fingerprints: &HashMap<TaskId, String>) {
         Record::update(root, |record| {
             for task in &self.tasks {
@@ -88,8 +88,8 @@ impl<'a> Results<'a> {
         });
     }
 
-    /// The verdicts, one line each, and the first failure in full; several paragraphs, with a line
-    /// end.
+    /// Formats the verdicts, one line each, and the complete first failure. The text has several
+    /// paragraphs and ends with a line feed.
     pub(crate) fn tell(&self, ink: Ink) -> String {
         if self.test_run.verdict == Verdict::DoesNotCompile {
             return self.tell_compile_errors(ink);
@@ -111,7 +111,7 @@ impl<'a> Results<'a> {
         text
     }
 
-    /// Only the first failure of one task, as [`Results::tell`] has it.
+    /// Formats only the first failure of one task, like [`Results::tell`].
     pub(crate) fn tell_task(&self, id: &TaskId, ink: Ink) -> String {
         if self.test_run.verdict == Verdict::DoesNotCompile {
             return self.tell_compile_errors(ink);
@@ -122,14 +122,14 @@ impl<'a> Results<'a> {
             .map_or(String::new(), |task| self.line(task, ink) + &self.detail(task, ink))
     }
 
-    /// Whether a task's first failure is more than a stub's `todo!`.
+    /// Returns whether a task's first failure is something other than a stub's `todo!`.
     pub(crate) fn has_failed_since_begun(&self, id: &TaskId) -> bool {
         self.tasks.iter().any(|task| {
             task.id == *id && task.verdict != Verdict::Passed && !self.is_not_started(task)
         })
     }
 
-    /// Whether a task's first failure is a stub's `todo!`.
+    /// Returns whether a task's first failure is a stub's `todo!`.
     fn is_not_started(&self, task: &TaskResult) -> bool {
         task.failing
             .first()
@@ -137,7 +137,7 @@ impl<'a> Results<'a> {
             .is_some()
     }
 
-    /// Day and task of a stub that belongs to another day than this one.
+    /// Returns the day and the task of a stub that belongs to another day than this one.
     fn of_another_day<'b>(&self, stub: &'b str) -> Option<(&'b str, &'b str)> {
         let (day, rest) = stub.split_once(" task ")?;
         (day != self.day.feature).then_some((day, rest.split_once(':')?.0))
@@ -159,7 +159,7 @@ impl<'a> Results<'a> {
 
     fn line(&self, task: &TaskResult, ink: Ink) -> String {
         let name = format!("{}, {}", task.id, task.task.title);
-        // Of a day only the whole has a time.
+        // There is only one time for a whole day.
         let seconds =
             if self.tasks.len() == 1 { format!(", {}", self.seconds()) } else { String::new() };
         match task.failing.first().and_then(|test| explain::open_stub(&self.test_run.report, test))
@@ -224,8 +224,8 @@ impl<'a> Results<'a> {
         text + &self.also_red(others, explain::diagnosis(&failure.message), ink)
     }
 
-    /// The other failing tests, one line each, and what they make of it if that was not `said`
-    /// before; those that stop at a stub in one line together.
+    /// Formats the other failing tests, one line each, with their diagnoses, except those that were
+    /// already `said`. Tests that stop at a stub are combined into one line.
     fn also_red(&self, others: &[String], said: Option<&str>, ink: Ink) -> String {
         let (stubs, wrong): (Vec<&String>, Vec<&String>) = others
             .iter()

@@ -5,11 +5,11 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::curriculum::{Curriculum, Day, Task, TaskId, Week};
 
-/// As they were typed; none means the task that the learner is at.
+/// The words as typed. None means the current task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Words(pub(crate) Vec<String>);
 
-/// The week, day or task that was named.
+/// The selected week, day or task.
 #[derive(Debug, Clone)]
 pub(crate) enum Selection<'a> {
     Week(&'a Week),
@@ -18,17 +18,17 @@ pub(crate) enum Selection<'a> {
 }
 
 impl Words {
-    /// What the words name; `None` if there are none. `here` is the day that the learner is at:
-    /// `day2` is one of its week, `3` one of its tasks.
+    /// Returns the selection, or `None` if there are no words. `here` is the learner's current day:
+    /// `day2` is a day of its week, and `3` is one of its tasks.
     ///
     /// # Errors
-    /// If nothing, or more than one thing, has that name.
+    /// If the words select nothing, or more than one thing.
     pub(crate) fn asked<'a>(
         &self,
         curriculum: &'a Curriculum,
         here: Option<&'a Day>,
     ) -> Result<Option<Selection<'a>>> {
-        // As messages have it: `week1-day2 task 3`.
+        // As in messages: `week1-day2 task 3`.
         let words: Vec<&str> = self.0.iter().map(String::as_str).filter(|w| *w != "task").collect();
         Ok(Some(match words[..] {
             [] => {
@@ -46,10 +46,10 @@ impl Words {
         }))
     }
 
-    /// [`Words::asked`] where one task is needed.
+    /// Like [`Words::asked`], if a single task is needed.
     ///
     /// # Errors
-    /// As there; and if a week or a day is named instead.
+    /// As [`Words::asked`], and if the words select a week or a day.
     pub(crate) fn task<'a>(
         &self,
         curriculum: &'a Curriculum,
@@ -84,7 +84,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// `week1-day2 3`, as it is typed.
+    /// Formats the selection as it would be typed: `week1-day2 3`.
     pub(crate) fn typed(&self) -> String {
         match self {
             Self::Week(week) => format!("week{}", week.number),
@@ -100,7 +100,7 @@ fn first<'a>(
     here: Option<&'a Day>,
     word: &str,
 ) -> Result<Selection<'a>> {
-    // The names of test targets and files are the days' too.
+    // The names of test targets and files also select days.
     let name = word.to_lowercase().replace('_', "-");
     if let Ok(day) = curriculum.day(&name) {
         return Ok(Selection::Day(day));

@@ -1,13 +1,12 @@
-//! As much of Rust's grammar as the runner needs: which function a line stands in, and a function's
-//! body.
+//! Parses the parts of Rust's grammar that the runner needs: which function contains a line, and
+//! the body of a function.
 //!
-//! It relies on the indentation that rustfmt gives. Where a learner's file is laid out otherwise, a
-//! function is not recognised as an untouched stub, and so it counts as the learner's work: that is
-//! the safe side.
+//! It relies on rustfmt's indentation. In a learner's file with another layout, an untouched stub
+//! is not recognised, so it counts as the learner's work, which is safe.
 
 use std::{collections::BTreeSet, ops::Range};
 
-/// The text of a file with `\n` line ends, as git may have checked it out with others.
+/// Replaces CRLF, which git may have written, by `\n`.
 pub fn normalise(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
@@ -17,39 +16,41 @@ pub fn has_windows_ends(text: &str) -> bool {
     text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count()
 }
 
-/// Leading spaces.
+/// Returns the number of leading spaces.
 pub fn indentation(line: &str) -> usize {
     line.bytes().take_while(|&byte| byte == b' ').count()
 }
 
-/// The function around line `at`, with its type if it is a method: `softmax`, `Embedding::forward`.
+/// Returns the function that contains line `at`, with its type if it is a method: `softmax`,
+/// `Embedding::forward`.
 pub fn enclosing_function(lines: &[&str], at: usize) -> Option<String> {
     let function_line = enclosing_function_line(lines, at)?;
     qualified_name(lines, function_line)
 }
 
-/// The lines of a function in a file, counted from 0.
+/// The line ranges of a function in a file, counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// From `fn` to the line that ends in `{`.
+    /// The lines from `fn` to the line that ends in `{`.
     pub signature: Range<usize>,
     /// The lines between the signature and the closing brace.
     pub body: Range<usize>,
 }
 
 impl Place {
-    /// Signature, body and closing brace.
+    /// Returns all lines: signature, body and closing brace.
     pub fn whole(&self) -> Range<usize> {
         self.signature.start..self.body.end + 1
     }
 }
 
-/// The body of the function of that name: the lines between its signature and its closing brace.
+/// Returns the body of the function with this name: the lines between its signature and its closing
+/// brace.
 pub fn function_body<'a>(lines: &'a [&'a str], function: &str) -> Option<&'a [&'a str]> {
     place(lines, function).map(|place| &lines[place.body])
 }
 
-/// Finds the function of that name.
+/// Finds the function with this name.
 pub fn place(lines: &[&str], function: &str) -> Option<Place> {
     let name = function.rsplit("::").next();
     let start = (0..lines.len()).find(|&i| {
@@ -66,7 +67,8 @@ pub fn place(lines: &[&str], function: &str) -> Option<Place> {
     Some(Place { signature: start..open + 1, body: open + 1..open + 1 + length })
 }
 
-/// The name of the item that a line at item level opens: a function, type, trait or constant.
+/// Returns the name of the item that an unindented line begins: a function, type, trait or
+/// constant.
 pub fn item_name(line: &str) -> Option<&str> {
     if line.starts_with(' ') {
         return None;
@@ -82,7 +84,7 @@ pub fn item_name(line: &str) -> Option<&str> {
     identifier(kinds.iter().find_map(|kind| code.strip_prefix(kind))?)
 }
 
-/// The names of all functions, methods with their type, and of all other items of a file.
+/// Returns the names of all functions, methods (with their types) and other items of a file.
 pub fn names(text: &str) -> BTreeSet<String> {
     let lines: Vec<&str> = text.lines().collect();
     let functions = (0..lines.len()).filter_map(|i| qualified_name(&lines, i));
@@ -110,10 +112,11 @@ fn enclosing_function_line(lines: &[&str], at: usize) -> Option<usize> {
             || code.starts_with("where")
             || (code.starts_with('}') && code.ends_with('{'))
         {
-            // The end of a signature, or `} else {`: what it continues has the same indentation.
+            // The end of a signature, or `} else {`: the line that it continues has the same
+            // indentation.
             indent += 1;
         } else if code.starts_with('}') {
-            // A sibling ends here, so nothing at this depth encloses the line.
+            // A sibling ends here, so no line at this depth encloses the line.
             return None;
         }
     }
@@ -154,7 +157,7 @@ fn function_name(line: &str) -> Option<&str> {
     identifier(code.strip_prefix("fn ")?)
 }
 
-/// The type of `impl … Type<…> {` or `impl Trait for Type {`.
+/// Returns the type of `impl … Type<…> {` or `impl Trait for Type {`.
 fn type_name(code: &str) -> Option<&str> {
     let mut rest = code.strip_prefix("unsafe ").unwrap_or(code).strip_prefix("impl")?;
     if rest.starts_with('<') {

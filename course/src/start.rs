@@ -1,5 +1,5 @@
-//! `cargo course start`: looks at the machine, builds the engine, lets it tell a story, names the
-//! first open task.
+//! `cargo course start`: checks the machine, builds the engine, lets it write a story, and names
+//! the first open task.
 
 use std::path::Path;
 
@@ -10,7 +10,8 @@ use crate::{
     selection::Words, status,
 };
 
-/// All of it. The first time most of it is the build; later the story begins at once.
+/// Runs `cargo course start`. The first time, most of it is the build. Later, the story begins
+/// immediately.
 pub(crate) fn start(root: &Path, curriculum: &Curriculum) -> Result<()> {
     println!("This machine:");
     environment::report(root)?;

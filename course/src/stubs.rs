@@ -1,17 +1,17 @@
-//! `cargo course stubs`: makes the learner's `src/weekN` from `reference/src/weekN`.
+//! `cargo course stubs`: generates the learner's `src/weekN` from `reference/src/weekN`.
 //!
-//! - What has no task is in `provided/`, once for both crates; in these trees only a folder's `mod.rs`
-//!   has none.
-//! - A file's first comment lists its tasks; the list is written into the reference, too.
-//! - Every task's body becomes `todo!("week1-day1 task 2: …")`, helpers vanish, all else is the
-//!   same.
-//! - A file that holds a learner's work is refused whole, with the names of the functions.
+//! - Code without tasks is in `provided/`, which both crates share. In these trees, only a folder's
+//!   `mod.rs` has no task.
+//! - A file's first comment lists its tasks. The list is also written to the reference.
+//! - Every task's body becomes `todo!("week1-day1 task 2: …")`, and helpers are removed. Everything
+//!   else is unchanged.
+//! - A file that contains a learner's work is refused, and the message names the functions.
 //!   `--force` keeps the old file under `.course/recovery/<time>/` and then writes the stubs.
-//! - Whatever is replaced for another reason is kept there too.
-//! - A body that `cargo course borrow` put there stays borrowed; `--force` takes it out. One that
-//!   was edited since is work.
-//! - `--check` writes nothing and fails if a file differs from what would be written. A learner's
-//!   files are named, not compared.
+//! - A file that is replaced for another reason is also kept there.
+//! - A body that `cargo course borrow` has inserted stays borrowed; `--force` removes it. If it was
+//!   edited, it counts as work.
+//! - `--check` writes nothing, and fails if a file differs from the generated one. A learner's
+//!   files are listed, not compared.
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
@@ -37,20 +37,19 @@ mod tests;
 pub struct Generated {
     /// `src/week1/attention/attention.rs`.
     pub path: String,
-    /// Reference and markers.
+    /// The reference's file with its markers.
     pub template: Template,
     /// The expected contents of `src/`.
     pub stub: String,
-    /// The file's contents with `
-    /// ` line ends.
+    /// The file's contents with `\n` line ends.
     pub current: Option<String>,
     /// The file's contents as on disk.
     pub raw: Option<String>,
 }
 
 impl Generated {
-    /// The functions of tasks, and the borrowed helpers, that hold a learner's work, in the order
-    /// of the file.
+    /// Returns the names of the functions of tasks, and of the borrowed helpers, that contain a
+    /// learner's work, in the order of the file.
     pub fn work(&self) -> Vec<String> {
         if self.current.is_none() {
             return Vec::new();
@@ -78,10 +77,10 @@ impl Generated {
         state
     }
 
-    /// The functions and other items outside the tasks that only the learner's file has.
+    /// Returns the functions and other items outside the tasks that only the learner's file has.
     ///
-    /// An item of an older reference looks the same; so a file that is, to the letter, the stub of
-    /// the last commit's reference has none.
+    /// An item of an older reference looks the same. So a file that exactly equals the stub of the
+    /// last commit's reference has none.
     fn own_items(&self, root: &Path, curriculum: &Curriculum) -> Vec<String> {
         let Some(current) = &self.current else { return Vec::new() };
         let (returned, _) = marks::take_out_intact(&self.template, current);
@@ -101,7 +100,7 @@ impl Generated {
         self.current.as_ref().map_or_else(Vec::new, |current| marks::marks(&self.template, current))
     }
 
-    /// Whether the file is the stub, apart from what is borrowed.
+    /// Returns whether the file equals the stub, apart from borrowed code.
     pub fn is_stub(&self) -> bool {
         self.current
             .as_ref()
@@ -132,7 +131,7 @@ pub fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Generated>>
     templates.into_iter().map(file).collect()
 }
 
-/// The stub of a file as the reference of the last commit has it; `None` outside git.
+/// Returns the stub of a file according to the last commit's reference, or `None` outside git.
 fn committed_stub(root: &Path, path: &str, curriculum: &Curriculum) -> Option<String> {
     let file = format!("reference/{path}");
     let mut git = Command::new("git");
@@ -141,7 +140,7 @@ fn committed_stub(root: &Path, path: &str, curriculum: &Curriculum) -> Option<St
     Template::parse(&file, &text, curriculum).ok().map(|template| template.stub())
 }
 
-/// The reference's files, given as `(src/week1/attention/attention.rs, text)`.
+/// Parses the reference's files, given as `(src/week1/attention/attention.rs, text)`.
 ///
 /// # Errors
 /// As [`generated`].
@@ -173,10 +172,11 @@ pub fn templates(
     Ok(files)
 }
 
-/// Writes the stubs and says what was written.
+/// Writes the stubs and prints what was written.
 ///
 /// # Errors
-/// As [`generated`]; if a file holds a learner's work and `force` is not given; if a write fails.
+/// As [`generated`]. Also if a file contains a learner's work and `force` is not given, or a write
+/// fails.
 pub fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
     let (mut files, mut refused) = (Vec::new(), Vec::new());
     for file in generated(root, curriculum)? {
@@ -224,7 +224,7 @@ pub fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
     Ok(())
 }
 
-/// The reference's file and its new text, if its list of tasks is out of date.
+/// Returns the path of the reference's file and its new text, if its list of tasks is out of date.
 fn outdated_list(root: &Path, file: &Generated) -> Result<Option<(String, String)>> {
     let path = format!("reference/{}", file.path);
     let text = normalise(&read(&root.join(&path))?);
@@ -232,19 +232,19 @@ fn outdated_list(root: &Path, file: &Generated) -> Result<Option<(String, String
     Ok((listed != text).then_some((path, listed)))
 }
 
-/// What [`check`] found, for a closing line.
+/// The result of [`check`], for a closing line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// Files that equal what would be generated.
+    /// Number of files that equal the generated ones.
     pub equal: usize,
-    /// Files with a learner's work, not compared.
+    /// Number of files with a learner's work, which were not compared.
     pub yours: usize,
 }
 
-/// Compares `src/` with what would be generated.
+/// Compares `src/` with the generated files.
 ///
 /// # Errors
-/// As [`generated`]; and if a file differs, with its first differing line.
+/// As [`generated`], and if a file differs: its first differing line.
 pub fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
     let (mut checked, mut drift) = (Checked { equal: 0, yours: 0 }, Vec::new());
     let files = generated(root, curriculum)?;
@@ -291,7 +291,8 @@ fn first_difference(path: &str, found: &str, expected: &str) -> String {
     unreachable!("every file ends")
 }
 
-/// The files of all weeks below `tree`, as paths from the learner's crate: `src/week1/attention/attention.rs`.
+/// Returns the files of all weeks in `tree`, as paths in the learner's crate:
+/// `src/week1/attention/attention.rs`.
 fn files_of(root: &Path, tree: &str) -> Result<Vec<String>> {
     let mut found = BTreeSet::new();
     if root.join(tree).is_dir() {
@@ -305,7 +306,8 @@ fn files_of(root: &Path, tree: &str) -> Result<Vec<String>> {
     Ok(names.into_iter().map(from_crate).filter(|path| is_a_weeks(path)).collect())
 }
 
-/// Whether a path is one of `cargo course stubs`: `src/week1/attention/attention.rs`.
+/// Returns whether `cargo course stubs` generates this path, such as
+/// `src/week1/attention/attention.rs`.
 pub(crate) fn is_generated(path: &str) -> bool {
     is_a_weeks(path) && path.ends_with(".rs")
 }

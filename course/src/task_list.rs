@@ -1,10 +1,11 @@
-//! The list of tasks at the head of a file: a reader sees what is a task, and what is provided.
+//! The list of tasks at the beginning of a file, which tells a reader which functions are tasks and
+//! which are provided.
 
 use std::collections::BTreeMap;
 
 use crate::{curriculum::TaskId, template::Template};
 
-/// How the list begins, and how it ends.
+/// The beginning and the end of the list.
 const TASKS: &str = "//! Tasks here: ";
 const END: &str = "provided.";
 
@@ -25,7 +26,7 @@ pub(crate) fn with_list(template: &Template, text: &str) -> String {
     let mut new = comment.to_vec();
     if let Some(start) = comment.iter().position(|line| line.starts_with(TASKS)) {
         let more = comment[start..].iter().position(|line| line.ends_with(END)).unwrap_or(0);
-        // And the empty line before it.
+        // Also removes the empty line before the list.
         new.drain(start.saturating_sub(1)..=start + more);
     }
     let tasks: Vec<String> = tasks

@@ -1,7 +1,7 @@
 //! The learner's progress: the state of each task, and the next one.
 //!
-//! How far a task is written is read off the learner's files; whether it is right is what the last
-//! run said, and only while those files are what they were.
+//! The learner's files show how much of a task is written. The last run shows whether it is right,
+//! as long as the files are unchanged.
 
 use std::path::Path;
 
@@ -23,17 +23,17 @@ pub(crate) enum Mark {
     Passed,
     /// The last run failed, and nothing has changed since.
     Failed,
-    /// There was nothing to run, and nothing has changed since.
+    /// The last run did not compile, and nothing has changed since.
     DoesNotCompile,
     /// Every function is still its `todo!`.
     NotStarted,
-    /// Some of it is written.
+    /// The task is partly written.
     Begun,
     /// The reference's solution is borrowed.
     Borrowed,
-    /// Written, but not run since.
+    /// All of it is written, but not run since.
     NotVerified(Reason),
-    /// For another processor architecture, so it need not be done.
+    /// For another processor architecture, so it is optional.
     Elsewhere,
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum Reason {
 }
 
 impl Mark {
-    /// As it is shown and as the JSON has it, with spaces there replaced by hyphens.
+    /// Returns the text that is shown. In JSON, its spaces are replaced by hyphens.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -61,7 +61,7 @@ impl Mark {
         }
     }
 
-    /// Why a task is not verified, in words.
+    /// Returns why a task is not verified, in words.
     pub(crate) fn reason(self) -> Option<&'static str> {
         match self {
             Self::NotVerified(Reason::NeverRun) => Some("never run"),
@@ -90,7 +90,7 @@ impl TaskStatus<'_> {
         matches!(self.mark, Mark::Passed | Mark::Borrowed) || !self.task.is_for_here()
     }
 
-    /// Passed when it last ran, but not verified since.
+    /// Returns whether the last run passed, but files have changed since.
     fn has_passed(&self) -> bool {
         self.mark == Mark::NotVerified(Reason::Changed)
             && self.run.as_ref().is_some_and(|run| run.verdict == Verdict::Passed)
@@ -131,27 +131,28 @@ impl<'a> Status<'a> {
         Ok(Self { tasks })
     }
 
-    /// The task to work on: the first that is not done of the day that the learner is at, or behind
-    /// it, as a course may be begun in its middle; if there is none, the first of all.
+    /// Returns the task to work on: the first task that is not done, from the learner's current day
+    /// on, because a learner may begin in the middle of the course. If there is none, returns the
+    /// first one of the whole course.
     ///
-    /// One that passed, and whose files have changed since, is chosen only if no other is left:
-    /// otherwise work on task 3 would lead back to task 1.
+    /// A task that passed and whose files have changed since is chosen only if no other is left.
+    /// Otherwise work on task 3 would lead back to task 1.
     pub(crate) fn current(&self) -> Option<&TaskStatus<'a>> {
         self.worked_on().map_or_else(|| first_open(self.tasks.iter()), |task| self.after(task.day))
     }
 
-    /// [`Status::current`] among the tasks of one day.
+    /// Like [`Status::current`], among the tasks of one day.
     pub(crate) fn current_of(&self, day: &Day) -> Option<&TaskStatus<'a>> {
         first_open(self.tasks.iter().filter(|task| day.feature == task.day.feature))
     }
 
-    /// [`Status::current`] among these tasks; of one alone it is that, open or not.
+    /// Like [`Status::current`], among these tasks. A single task is returned even if it is done.
     pub(crate) fn current_among(&self, tasks: &[(TaskId, &Task)]) -> Option<&TaskStatus<'a>> {
         let mut those = self.tasks.iter().filter(|own| tasks.iter().any(|(id, _)| *id == own.id));
         if tasks.len() == 1 { those.next() } else { first_open(those) }
     }
 
-    /// Returns the task to work on after one of that day.
+    /// Returns the task to work on from this day on.
     pub(crate) fn after(&self, day: &Day) -> Option<&TaskStatus<'a>> {
         first_open(self.tasks.iter().skip_while(|task| task.day.feature != day.feature))
             .or_else(|| first_open(self.tasks.iter()))
@@ -162,9 +163,9 @@ impl<'a> Status<'a> {
         self.current().or_else(|| self.worked_on()).or(self.tasks.last()).map(|task| task.day)
     }
 
-    /// The task that the learner has worked on last: of those that hold their work, the one that
-    /// ran last, or else the last of the course. Who has written nothing yet is where they ran
-    /// something.
+    /// Returns the task that the learner has worked on last: of the tasks that contain their work,
+    /// the one that ran last, or else the last of the course. If the learner has written nothing
+    /// yet, returns the task that ran last.
     fn worked_on(&self) -> Option<&TaskStatus<'a>> {
         let theirs = |task: &&TaskStatus| {
             !matches!(task.mark, Mark::NotStarted | Mark::Borrowed | Mark::Elsewhere)
@@ -185,7 +186,7 @@ fn first_open<'s, 'a>(
     open.clone().find(|task| !task.has_passed()).or_else(|| open.next())
 }
 
-/// Returns the contents of the learner's file.
+/// How much of a task the learner has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Written {
     Nothing,
@@ -238,8 +239,8 @@ mod tests {
             .stub()
     }
 
-    /// A repository whose `a.rs` is that text, and its marks and current task after the runs:
-    /// (task, verdict, whether before the last edit).
+    /// Creates a repository with this `a.rs` and these runs (task, verdict, whether before the last
+    /// edit). Returns the tasks' marks and the current task.
     fn of(a: &str, runs: &[(usize, Verdict, bool)]) -> (Vec<Mark>, Option<String>) {
         let (root, curriculum) = (repository(), curriculum());
         crate::stubs::write(root.path(), &curriculum, false).unwrap();

@@ -1,4 +1,4 @@
-//! A file of the reference, read as a template: plain text and marked regions.
+//! A file of the reference, parsed as a template: plain text and marked regions.
 //!
 //! ```text
 //!     // SOLUTION week1-day4 task 2
@@ -6,8 +6,8 @@
 //!     // END SOLUTION
 //! ```
 //!
-//! A region inside a function is that function's body (or its end) and becomes a `todo!`. A region
-//! marked `(helper)` stands outside functions and vanishes.
+//! A region inside a function is the function's body (or the end of it) and becomes a `todo!`. A
+//! region marked `(helper)` is outside of functions and is removed.
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -42,7 +42,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// The reference's lines, indented by `indentation` instead of the region's own.
+    /// Returns the reference's lines, with their own indentation replaced by `indentation`.
     pub fn body(&self, indentation: &str) -> Vec<String> {
         let own = " ".repeat(self.indentation);
         let moved = |line: &String| {
@@ -54,10 +54,10 @@ impl Region {
 }
 
 impl Template {
-    /// `path` is for messages.
+    /// Parses a file. `path` is for messages.
     ///
     /// # Errors
-    /// If markers are malformed or unbalanced, or disagree with the curriculum; the message has
+    /// If markers are malformed or unbalanced, or disagree with the curriculum. The message has
     /// file and line.
     pub fn parse(path: &str, text: &str, curriculum: &Curriculum) -> Result<Self> {
         let text = normalise(text);
@@ -101,8 +101,8 @@ impl Template {
                     ),
                     _ => {}
                 }
-                // A day that is not listed yet has the same stub; `unlisted` tells the consistency
-                // check.
+                // Tasks of days that are not listed yet also become stubs. `unlisted` reports them
+                // to the consistency check.
                 if curriculum.days().any(|day| day.feature == task.feature) {
                     let known = curriculum.task(&task).with_context(place)?;
                     ensure!(
@@ -166,7 +166,8 @@ impl Template {
         })
     }
 
-    /// Tasks of days that the curriculum does not list, with the line of their first marker.
+    /// Returns the tasks of days that the curriculum does not list, with the line of their first
+    /// marker.
     pub fn unlisted(&self, curriculum: &Curriculum) -> Vec<(&TaskId, usize)> {
         let mut found: Vec<(&TaskId, usize)> = Vec::new();
         for region in self.regions() {
@@ -179,14 +180,14 @@ impl Template {
         found
     }
 
-    /// Returns the stub file, with every task still to do.
+    /// Returns the stub file, in which no task is done.
     pub fn stub(&self) -> String {
         self.render(|_| false)
     }
 
-    /// The whole reference, in which each function of a task asks `crate::proof::body(order)` which
-    /// body to run: its stub, one of the arms that `arms` gives for it (each `17 => { … }`), or the
-    /// reference's own.
+    /// Returns the whole reference, with a choice of body for each function of a task. At run time,
+    /// the function asks `crate::proof::body(order)` whether to run its stub, one of the arms from
+    /// `arms` (each `17 => { … }`), or the reference's body.
     pub fn render_proof(
         &self,
         order: impl Fn(&TaskId) -> usize,
@@ -215,8 +216,9 @@ impl Template {
         text
     }
 
-    /// The whole reference, in which each function's body chooses among its own and the arms that
-    /// `arms` gives for it (each `17 => { … }`) by the number that the expression `chosen` gives.
+    /// Returns the whole reference, with a choice of body for each function. The number that the
+    /// expression `chosen` gives selects one of the arms from `arms` (each `17 => { … }`), or else
+    /// the reference's body.
     pub fn render_arms(&self, chosen: &str, arms: impl Fn(&str) -> Vec<String>) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
@@ -240,16 +242,16 @@ impl Template {
         text
     }
 
-    /// The file with the reference's body in the tasks for which `solved` holds, and a `todo!` in
-    /// all others. No markers remain.
+    /// Returns the file with the reference's body in tasks for which `solved` returns true, and a
+    /// `todo!` in all others. Markers are removed.
     pub fn render(&self, solved: impl Fn(&TaskId) -> bool) -> String {
         let mut lines: Vec<String> = Vec::new();
         let mut vanished = false;
         for piece in &self.pieces {
             match piece {
                 Piece::Line(line) => {
-                    // A helper leaves two blank lines behind, or one at the top of the file: one
-                    // too many.
+                    // Removing a helper leaves two blank lines, or one at the beginning of the
+                    // file: one too many.
                     let superfluous =
                         vanished && line.is_empty() && lines.last().is_none_or(String::is_empty);
                     if !superfluous {
@@ -282,7 +284,7 @@ impl Template {
     }
 }
 
-/// `week1-day4 task 2` or `week1-day4 task 2 (helper)`.
+/// Parses `week1-day4 task 2` or `week1-day4 task 2 (helper)`.
 pub fn parse_task(marker: &str) -> Option<(TaskId, bool)> {
     let (task, helper) = match marker.strip_suffix("(helper)") {
         Some(task) => (task.trim_end(), true),

@@ -1,4 +1,4 @@
-//! `cargo course test [PLACE]`: runs tests, says what came of them, and remembers it.
+//! `cargo course test [PLACE]`: runs tests, reports the results, and records them.
 
 use std::{path::Path, process::ExitCode};
 
@@ -15,7 +15,7 @@ use crate::{
     test_run,
 };
 
-/// Runs the tests of a task, a day or a week. The exit code is 1 if one is red.
+/// Runs the tests of a task, a day or a week. The exit code is 1 if a test fails.
 ///
 /// # Errors
 /// If there is no such place, or cargo cannot be started.

@@ -56,16 +56,16 @@ impl Verdict {
 #[derive(Debug)]
 pub(crate) struct TestRun {
     pub(crate) verdict: Verdict,
-    /// Test by test.
+    /// Results by test.
     pub(crate) report: Report,
     /// All output of cargo and the tests.
     pub(crate) text: String,
-    /// Build and run together.
+    /// Time of build and run together.
     pub(crate) duration: Duration,
 }
 
 /// Builds and runs the tests of one task, as `cargo test --features week1-day1 task_1_` does, or of
-/// the whole day. A build that takes its time shows how far it has come.
+/// the whole day. Shows the progress of a long build.
 ///
 /// # Errors
 /// If cargo cannot be started.
@@ -86,11 +86,11 @@ pub(crate) fn run(root: &Path, day: &Day, task: Option<usize>, ink: Ink) -> Resu
     TestRun::settled(root, day, task, finished?)
 }
 
-/// The command that builds and runs the tests of one task, or of a whole day. A task for another
-/// kind of processor is run under emulation.
+/// Returns the command that builds and runs the tests of one task, or of a whole day. A task for
+/// another kind of processor runs under emulation.
 ///
 /// # Errors
-/// If this machine lacks what that takes.
+/// If this machine lacks the programs for that.
 pub(crate) fn command(root: &Path, day: &Day, task: Option<usize>) -> Result<Command> {
     let named = task.and_then(|number| day.tasks.iter().find(|task| task.number == number));
     let other = named.and_then(Task::processor).filter(|processor| !processor.is_here());
@@ -102,7 +102,7 @@ pub(crate) fn command(root: &Path, day: &Day, task: Option<usize>) -> Result<Com
             command
         }
     };
-    // A backtrace would stand between a message and its notes.
+    // A backtrace would separate a message from its notes.
     command.env("RUST_BACKTRACE", "0");
     command.args(["--no-fail-fast", "--test", &day.module(), "--features", &day.feature, "--"]);
     if let Some(number) = task {
@@ -112,8 +112,8 @@ pub(crate) fn command(root: &Path, day: &Day, task: Option<usize>) -> Result<Com
 }
 
 impl TestRun {
-    /// Reads what [`command`] left. If the test program was stopped and nobody says by which test,
-    /// it runs again with one thread, which says so.
+    /// Interprets the output of [`command`]. If the test program was stopped and the output doesn't
+    /// show by which test, runs it again with one thread, which shows it.
     ///
     /// # Errors
     /// If cargo cannot be started.
@@ -142,8 +142,8 @@ impl TestRun {
         if report.closing.is_empty() {
             report.add_stopped(&text);
         }
-        // A test program that is stopped from outside, as by an overflowing stack, has begun
-        // without a closing line.
+        // A test program that is stopped from outside, for example by a stack overflow, prints its
+        // first line but no closing line.
         let began = !report.closing.is_empty()
             || output.lines().any(|line| line.starts_with("running ") && line.contains(" test"));
         let verdict = match (began, status.success() && !report.passed.is_empty()) {

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use crate::curriculum::Curriculum;
 
-/// Two days; the first has two tasks in `a.rs`, the second one in `b.rs`.
+/// Two days. The first has two tasks in `a.rs`, the second has one in `b.rs`.
 pub const CURRICULUM: &str = r#"
 [[week]]
 number = 1
@@ -39,7 +39,7 @@ functions = ["three"]
 goal = "Count to three."
 "#;
 
-/// [`CURRICULUM`], parsed.
+/// Returns [`CURRICULUM`], parsed.
 pub fn curriculum() -> Curriculum {
     Curriculum::parse(CURRICULUM).unwrap()
 }
@@ -72,7 +72,7 @@ pub fn three() -> u32 {
 }
 ";
 
-/// A repository of that course whose `src/` has not been generated yet.
+/// Creates a repository of that course, without its generated `src/`.
 pub fn repository() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [
@@ -86,7 +86,7 @@ pub fn repository() -> TempDir {
     folder
 }
 
-/// Writes a file and the folders above it.
+/// Writes a file and its parent folders.
 pub fn write(root: &Path, path: &str, text: &str) {
     let path = root.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();

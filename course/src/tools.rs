@@ -1,5 +1,5 @@
-//! The programs beside the runner: the tools of maintainers and instructors, and the book's
-//! builder. Each is built when it is first called.
+//! Separate programs: the tools of maintainers and instructors, and the book builder. Each is built
+//! when it is first called.
 
 use std::{
     ffi::OsString,
@@ -21,7 +21,7 @@ pub(crate) const TOOLS: [(&str, &str); 5] = [
     ("grade", "Grade learners' folders (JUnit, Gradescope's results.json, a table)"),
 ];
 
-/// How to build the tools: like the runner, and in its folder.
+/// How to build the tools: with the runner's profile, in its build folder.
 const TOOLS_BUILD: [&str; 4] = ["--profile", "course", "--package", "course-tools"];
 
 /// How to build the book builder.
@@ -33,7 +33,7 @@ pub(crate) fn help() -> String {
     format!("For maintainers and instructors (built on first use):{lines}")
 }
 
-/// Builds the tools if need be, and becomes `cargo course NAME ARGUMENTS`.
+/// Builds the tools if necessary, and replaces this process with `cargo course NAME ARGUMENTS`.
 ///
 /// # Errors
 /// If there is no such command, or the tools do not build.
@@ -45,7 +45,7 @@ pub(crate) fn run(root: &Path, name: &str, arguments: &[OsString]) -> Result<Exi
     become_program(root, progress::Build::of("the tools", &TOOLS_BUILD), &words)
 }
 
-/// Builds the book's builder if need be, and becomes it.
+/// Builds the book builder if necessary, and replaces this process with it.
 ///
 /// # Errors
 /// If it does not build.
@@ -67,14 +67,14 @@ pub(crate) fn book(root: &Path, arguments: &[OsString]) -> Result<ExitCode> {
     become_program(root, progress::Build::of("the book's builder", &BOOK_BUILD), &arguments)
 }
 
-/// What the book's pages run the engine on.
+/// The target of the engine that runs in the book's pages.
 const WEB: &str = "wasm32-unknown-unknown";
 
-/// How the engine is built for them, and what makes its model's file.
+/// Cargo's arguments to build that engine, and to pack its model's file.
 const WEB_BUILD: &str = "--quiet --profile web --package tiny-llm-web --lib";
 const WEB_PACK: &str = "run --quiet --package tiny-llm-web --features pack --bin pack --";
 
-/// Makes what the book's pages fetch; returns its folder.
+/// Builds the files that the book's pages fetch. Returns their folder.
 fn web_engine(root: &Path) -> Result<PathBuf> {
     let compiler = Compiler::find(WEB).with_context(|| {
         format!("it cannot be compiled here; missing: {}", Compiler::missing(WEB))
@@ -98,7 +98,7 @@ fn web_engine(root: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Builds the command line if need be, and becomes it: `cargo llm ARGUMENTS`.
+/// Builds the command line if necessary, and replaces this process with it: `cargo llm ARGUMENTS`.
 ///
 /// # Errors
 /// If it does not build.
@@ -123,11 +123,11 @@ fn become_program(root: &Path, build: progress::Build, arguments: &[OsString]) -
     build.run(root)?;
     let mut command = process::cargo(root);
     command.args(["run", "--quiet"]).args(build.arguments).arg("--").args(arguments);
-    // The program has this terminal to itself, colours included.
+    // The program has this terminal to itself, including colours.
     command.env_remove("CARGO_TERM_COLOR");
-    // Its paths are those of the folder that the learner is in.
+    // Paths in its arguments are relative to the learner's folder.
     command.current_dir(".");
-    // On Unix it takes this one's place, so that Ctrl-C and signals reach it alone.
+    // On Unix it replaces this process, so that only it receives Ctrl-C and signals.
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;

@@ -1,4 +1,4 @@
-//! The runner is killed while it writes, and runs twice at once: see `kill/harness.rs`.
+//! Kills the runner while it writes, and runs it twice at the same time: see `kill/harness.rs`.
 
 #![allow(unreachable_pub, missing_docs, reason = "a test program has no public names")]
 
@@ -22,7 +22,7 @@ fn a_killed_command_leaves_every_file_old_or_new() {
     stubs::write(&newer, &Curriculum::load(&newer).unwrap(), false).unwrap();
     stubs::write(&root, &Curriculum::load(&root).unwrap(), false).unwrap();
     let stubs = read(&root);
-    // What the learner wrote: bodies, and a line beside each task.
+    // The learner's work: bodies, and a line next to each task.
     let beside = mapped(&stubs, |text| {
         text.replace("    todo!(", "    // mine\n    todo!(").replace("//! Module", "//! My module")
     });
@@ -39,7 +39,7 @@ fn a_killed_command_leaves_every_file_old_or_new() {
     );
 }
 
-/// Moves every second file of tasks to another folder, with its entry in the list.
+/// Moves every second file of tasks to another folder, and updates the list.
 fn rearrange(root: &Path) {
     let list = root.join("course/curriculum.toml");
     let mut tasks = fs::read_to_string(&list).unwrap();

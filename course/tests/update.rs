@@ -1,6 +1,6 @@
-//! A learner who is in the middle of the course updates from an older version and loses nothing.
+//! Updates the course of a learner in the middle of an older version. Nothing must be lost.
 //!
-//! The older version is taken from git's history. Its own runner can be tried, too:
+//! The older version comes from git's history. To use its own runner, run
 //! `OLD_RUNNER=path/to/course cargo test --package course --test update`.
 
 #![allow(missing_docs, reason = "a test program has no public names")]
@@ -19,11 +19,11 @@ use course::{
     stubs::{Generated, generated},
 };
 
-/// The last version in which `src/` had no folder for each day. Once a function gets another
-/// signature, which an update refuses by design, take a later version.
+/// The last version in which `src/` had no folder for each day. If a function gets another
+/// signature, which an update refuses by design, choose a later version.
 const OLDER: &str = "46ec594e2ab7e9f5e222c4621703d0186d668667";
 
-/// What a learner has made of a function.
+/// The state of a function in the learner's files.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Work {
     Written,
@@ -68,7 +68,7 @@ fn an_update_across_moved_files_keeps_every_body() {
             let mine = file.template.regions().next().is_none() || text.contains("as Mine;");
             assert!(mine, "{}: an import is lost", file.path);
         }
-        // What was a task and is provided now: a body of the learner's stays.
+        // For a function that was a task and is now provided, the learner's body is kept.
         let texts: Vec<String> = files(&learner).into_iter().filter_map(|f| f.current).collect();
         for (key, (work, body)) in left {
             let mut lines = body.lines().filter(|line| !line.contains("todo!("));
@@ -78,7 +78,7 @@ fn an_update_across_moved_files_keeps_every_body() {
     }
 }
 
-/// Writes the older version to `folder`; false if this history has none.
+/// Writes the older version to `folder`. Returns false if this history does not have it.
 fn check_out(repository: &Path, folder: &Path) -> bool {
     let mut find = Command::new("git");
     find.current_dir(repository).args(["rev-parse", "--absolute-git-dir"]);
@@ -98,7 +98,7 @@ fn files(root: &Path) -> Vec<Generated> {
     generated(root, &Curriculum::load(root).unwrap()).unwrap()
 }
 
-/// The tasks' functions of a file, each with its task.
+/// Returns the functions of a file's tasks, each with its task.
 fn functions(file: &Generated) -> Vec<(String, String)> {
     let name = |function: &String, task: String| (task, function.clone());
     let regions = file.template.regions();
@@ -110,8 +110,8 @@ fn body_of(text: &str, function: &str) -> String {
     function_body(&lines, function).unwrap().join("\n")
 }
 
-/// Does something to every function, in turn what `mix` says, and adds an import to every file of
-/// tasks. Returns each body.
+/// Puts every function into a state of `mix`, in turn, and adds an import to every file of tasks.
+/// Returns each body.
 fn work(root: &Path, mix: &[Work]) -> BTreeMap<(String, String), (Work, String)> {
     let mut bodies = BTreeMap::new();
     for (seen, file) in files(root).into_iter().enumerate() {

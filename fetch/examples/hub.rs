@@ -1,5 +1,5 @@
-//! A hub on this machine that serves a folder as the repository `owner/name`, for trials and for
-//! tests in Python: `cargo run --package tiny-llm-fetch --example hub FOLDER [PORT]`.
+//! A local hub that serves a folder as the repository `owner/name`, for experiments and for tests
+//! in Python: `cargo run --package tiny-llm-fetch --example hub FOLDER [PORT]`.
 
 #[path = "../tests/fetch/hub.rs"]
 mod hub;
@@ -8,7 +8,7 @@ use std::{fs, thread};
 
 use hub::{Act, Hub, Stored};
 
-/// Files from this size on come from the second address.
+/// Minimum size of files that are served from the second address.
 const LARGE: usize = 50_000;
 
 fn main() {

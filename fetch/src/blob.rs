@@ -1,4 +1,4 @@
-//! Downloads one file's content, from where an earlier attempt ended.
+//! Downloads the content of one file, continuing where an earlier attempt ended.
 
 use std::{
     fs::{self, File},
@@ -18,16 +18,16 @@ use crate::{
     store::Store,
 };
 
-/// Bytes that are hashed while the next ones arrive.
+/// Number of bytes that are hashed while the next bytes arrive.
 const BLOCK: usize = 1 << 18;
-/// How many such blocks wait for the thread that hashes them.
+/// Maximum number of such blocks that wait to be hashed.
 const WAITING: usize = 16;
-/// After this many bytes they are sent to the disk, while more arrive.
+/// Number of bytes after which data is flushed to the disk while more arrives.
 const FLUSH: u64 = 1 << 26;
-/// An attempt that brings this many bytes does not count as one without progress.
+/// Number of bytes that an attempt must receive to count as progress.
 const PROGRESS: u64 = 1 << 20;
 
-/// Downloads a content unless it is there. Checks its length and its hash.
+/// Downloads a content unless it is already there. Checks its length and its hash.
 pub(crate) fn download(hub: &Hub, store: &Store, remote: &Remote, show: &Show) -> Result<()> {
     if store.has(remote) {
         return Ok(());
@@ -48,7 +48,8 @@ pub(crate) fn download(hub: &Hub, store: &Store, remote: &Remote, show: &Show) -
     part.complete(&mut progress)?;
     let mut found = part.take_hash();
     if found != remote.hash && resumed {
-        // Its beginning may be spoilt: a disk was full, or a machine went off.
+        // The bytes of an earlier attempt may be wrong, for example because of a full disk or a
+        // power failure.
         progress.note("the hash is wrong: downloading again from the first byte");
         part.restart()?;
         part.complete(&mut progress)?;
@@ -70,13 +71,13 @@ struct Part<'a> {
     store: &'a Store,
     remote: &'a Remote,
     file: File,
-    /// Has seen the first `have` bytes.
+    /// The hash of the first `have` bytes.
     hasher: Hasher,
     have: u64,
 }
 
 impl Part<'_> {
-    /// Hashes what an earlier attempt left. Returns whether that is anything.
+    /// Hashes the bytes of an earlier attempt. Returns whether there are any.
     fn read_present(&mut self) -> Result<bool> {
         let path = self.store.incomplete(&self.remote.hash);
         let wrong = |e| anyhow!("{}: cannot be read: {e}", path.display());
@@ -94,7 +95,7 @@ impl Part<'_> {
         }
     }
 
-    /// Removes all bytes.
+    /// Removes all bytes and begins again.
     fn restart(&mut self) -> Result<()> {
         let emptied = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
         emptied.map_err(|e| cannot_be_written(&self.store.incomplete(&self.remote.hash), &e))?;
@@ -103,7 +104,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// Downloads the rest, in several attempts if connections are cut.
+    /// Downloads the rest, in several attempts if the connection is cut.
     fn complete(&mut self, progress: &mut Progress) -> Result<()> {
         let mut attempt = 0;
         while self.have < self.remote.size {
@@ -129,7 +130,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// Downloads until all bytes are there, or the connection is cut.
+    /// Downloads until the content is complete or the connection is cut.
     fn attempt(&mut self, progress: &mut Progress) -> Result<(), Failure> {
         let (begin, body) = self.hub.open(self.remote, self.have)?;
         if begin < self.have {
@@ -147,7 +148,7 @@ impl Part<'_> {
             scope.spawn(move || {
                 for (block, length) in to_hash {
                     hasher.update(&block[..length]);
-                    // After the last block, the other side is gone.
+                    // After the last block, the receiver is gone.
                     let _ = hashed.send(block);
                 }
             });
@@ -170,7 +171,7 @@ impl Part<'_> {
                     let before = *have;
                     *have += length as u64;
                     if before / FLUSH != *have / FLUSH {
-                        // A disk that is slower has one waiting.
+                        // If the disk is slower, one request already waits.
                         let _ = flush.try_send(());
                     }
                     progress.at(*have);
@@ -185,7 +186,7 @@ impl Part<'_> {
             // The system reports an error only once.
             flushed.join().expect("it does not panic").map_err(unwritten)?;
             received?;
-            // A server that sends more than it stated.
+            // Checks whether the server sends more bytes than it stated.
             match body.read(&mut [0; 1]) {
                 Ok(1..) => Err(Failure::Final(anyhow!(
                     "{}: found more than {} bytes",

@@ -1,4 +1,4 @@
-//! Which files of a repository a model needs.
+//! Selects the files of a repository that a model needs.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tiny_llm_formats::{
     hub::{Choice, Name, OPTIONAL, REQUIRED},
 };
 
-/// The file without which no program takes a folder for a model.
+/// The file that a model folder must contain for every program.
 pub(crate) const CONFIG: &str = "config.json";
 const WEIGHTS: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
@@ -25,22 +25,22 @@ pub(crate) enum Wanted<'a> {
     Folder {
         /// The weights, or their index.
         weights: &'a str,
-        /// The other files but `config.json`, which is the last to be found.
+        /// The other files, except `config.json`, which must be the last to appear.
         rest: Vec<&'a str>,
     },
 }
 
-/// Whether it lists the files of sharded weights.
+/// Returns whether a file is the index of sharded weights.
 pub(crate) fn is_index(file: &str) -> bool {
     file == INDEX
 }
 
-/// Selects the files that are needed among all files of a repository.
+/// Selects the required files among all files of a repository.
 pub(crate) fn wanted<'a>(name: &Name, files: &'a [String]) -> Result<Wanted<'a>> {
     let there: Vec<&str> = files.iter().map(String::as_str).collect();
     let expected = match name.choose(&there)? {
         Choice::File(file) => {
-            // A name leads out of its folder neither here nor in the cache.
+            // A name must not lead out of its folder, neither here nor in the cache.
             let selected: Result<Name> = format!("{}:{file}", name.id()).parse();
             ensure!(selected.is_ok(), "{name}: found file {file:?}, expected a plain name");
             return Ok(Wanted::File(file));
@@ -86,7 +86,7 @@ pub(crate) fn shards(name: &Name, index: &Path, files: &[String]) -> Result<Vec<
     }
 }
 
-/// A list of names, shortened.
+/// Formats a list of names, shortened.
 fn named(files: &[&str]) -> String {
     let mut text = files.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
     if files.len() > SHOWN {

@@ -1,4 +1,4 @@
-//! The hash that names a file's content: what the hub states as its ETag.
+//! The hash that names a file's content. The hub states it as the ETag.
 
 use sha1_smol::Sha1;
 use sha2::{Digest, Sha256};
@@ -6,9 +6,9 @@ use sha2::{Digest, Sha256};
 /// A hash in hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Hash {
-    /// Of a large file.
+    /// Hash of a large file.
     Sha256(String),
-    /// Of a file that Git stores: SHA-1 of a header and the content.
+    /// Hash of a file that is stored in Git: SHA-1 of a header and the content.
     Git(String),
 }
 
@@ -29,7 +29,7 @@ impl Hash {
         text
     }
 
-    /// Returns what computes this kind of hash for a file of `size` bytes.
+    /// Creates a hasher of the same kind, for a file of `size` bytes.
     pub(crate) fn hasher(&self, size: u64) -> Hasher {
         match self {
             Self::Sha256(_) => Hasher::Sha256(Sha256::new()),

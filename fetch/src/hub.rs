@@ -1,4 +1,4 @@
-//! Requests to the hub: what there is, and the bytes of a file.
+//! Requests to the hub: lists of files, and the bytes of a file.
 
 use std::{io::Read, thread, time::Duration};
 
@@ -19,14 +19,14 @@ use crate::{
     settings::Settings,
 };
 
-/// Maximum number of attempts of which none makes progress.
+/// Maximum number of consecutive attempts without progress.
 pub(crate) const ATTEMPTS: u32 = 5;
 /// Maximum number of redirects of one request.
 const REDIRECTS: usize = 10;
 /// Maximum bytes of a list of files.
 const LISTING: u64 = 64 << 20;
 
-/// What addresses keep as it is: a path, and one part of a path.
+/// Characters that are percent-encoded in a path, and in one part of a path.
 const PATH: &AsciiSet = &PART.remove(b'/');
 const PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
@@ -42,9 +42,9 @@ pub(crate) struct Remote {
     pub(crate) file: String,
     pub(crate) hash: Hash,
     pub(crate) size: u64,
-    /// Where the hub offers it.
+    /// URL of the file on the hub.
     url: String,
-    /// The repository, for messages.
+    /// Name of the repository, for messages.
     id: String,
 }
 
@@ -63,12 +63,12 @@ impl Hub {
             origin(&endpoint).is_some(),
             "HF_ENDPOINT: found {endpoint:?}, expected an address"
         );
-        // The system's certificates: those of a company's proxy are among them.
+        // Uses the system's certificates, which may include those of a company's proxy.
         let certificates = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
         let agent = Agent::config_builder()
             .http_status_as_error(false)
-            // They are followed here, since the headers of the first answer are needed, and since
-            // the token must not leave the hub.
+            // Redirects are followed in this file, because the headers of the first response are
+            // needed, and because the token must not leave the hub.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .timeout_connect(Some(settings.answer_time))
@@ -76,7 +76,7 @@ impl Hub {
             .timeout_per_read(Some(settings.stall_time))
             .timeout_per_write(Some(settings.stall_time))
             .user_agent(concat!("tiny-llm-fetch/", env!("CARGO_PKG_VERSION")))
-            // A compressed file would have another length.
+            // A compressed file would have a different length.
             .accept_encoding(AutoHeaderValue::Provided("identity".to_owned().into()))
             .tls_config(certificates)
             .build()
@@ -84,7 +84,7 @@ impl Hub {
         Ok(Self { agent, endpoint, token: settings.token.clone(), pause: settings.pause })
     }
 
-    /// Returns the commit of a revision and its files.
+    /// Returns the commit of a revision, and its files.
     pub(crate) fn listing(&self, name: &Name) -> Result<Listing> {
         let revision = utf8_percent_encode(name.revision(), PART);
         let url = format!("{}/api/models/{}/revision/{revision}", self.endpoint, name.id());
@@ -149,8 +149,8 @@ impl Hub {
         Ok(Remote { file: file.to_owned(), hash, size, url, id })
     }
 
-    /// Requests a file's bytes from `from` on. Returns where they begin, which is 0 if the server
-    /// sends the file from its first byte, and the bytes.
+    /// Requests a file's bytes from `from` on. Returns the position at which they begin (0 if the
+    /// server sends the whole file) and the bytes.
     pub(crate) fn open(&self, remote: &Remote, from: u64) -> Result<(u64, Body), Failure> {
         let response = self.send(Method::GET, &remote.url, from)?;
         let (file, size) = (&remote.file, remote.size);
@@ -165,7 +165,7 @@ impl Hub {
                 }
                 from
             }
-            // The first bytes are there, or so it seems: all of them once more.
+            // All bytes seem to be on disk already. Downloads all of them again.
             416 if from > 0 => return self.open(remote, 0),
             _ => {
                 return Err(refused(
@@ -188,7 +188,7 @@ impl Hub {
         }
     }
 
-    /// Pauses before the attempt with this number, 1 for the second.
+    /// Pauses before a retry; `attempt` is 1 before the second attempt.
     pub(crate) fn pause(&self, attempt: u32) {
         thread::sleep(self.pause * 2_u32.saturating_pow(attempt.saturating_sub(1)));
     }
@@ -212,8 +212,9 @@ impl Hub {
         }
     }
 
-    /// Sends a request and follows redirects. The token goes to the hub alone. A HEAD request ends
-    /// at an answer that states a file's hash, since the host that it leads to does not.
+    /// Sends a request and follows redirects. The token is sent only to the hub. A HEAD request
+    /// ends at the response that states a file's hash, because the host that it redirects to does
+    /// not state it.
     fn send(&self, method: Method, url: &str, from: u64) -> Result<Response<Body>, Failure> {
         let mut at = url.to_owned();
         for _ in 0..=REDIRECTS {
@@ -266,7 +267,7 @@ fn listing(text: &str) -> Result<Listing> {
     Ok(Listing { commit, files })
 }
 
-/// The scheme, host and port of an address. A token sent to one is not sent to another.
+/// Returns the scheme, host and port of a URL. A token for one of them is not sent to another.
 fn origin(url: &str) -> Option<(String, String, u16)> {
     let uri: Uri = url.parse().ok()?;
     let scheme = uri.scheme_str()?.to_owned();
@@ -278,7 +279,7 @@ fn origin(url: &str) -> Option<(String, String, u16)> {
     Some((scheme, uri.host()?.to_lowercase(), uri.port_u16().unwrap_or(port)))
 }
 
-/// The host and, where it is stated, the port of an address.
+/// Returns the host of a URL and, if stated, its port.
 fn host(url: &str) -> String {
     let uri: Option<Uri> = url.parse().ok();
     let authority = uri.as_ref().and_then(Uri::authority).map(|authority| {
@@ -288,8 +289,8 @@ fn host(url: &str) -> String {
     authority.unwrap_or_else(|| url.to_owned())
 }
 
-/// Where a redirect from one address leads. From an encrypted connection it leads to none without
-/// encryption.
+/// Returns the target of a redirect. An encrypted connection is never redirected to an unencrypted
+/// one.
 fn target(from: &str, to: &str) -> Option<String> {
     let (scheme, rest) = from.split_once("://")?;
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));

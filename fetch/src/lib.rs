@@ -2,20 +2,20 @@
 //! and the engines read.
 //!
 //! The crate `hf-hub` is not used. Version 1.0 downloads a file from its first byte after every
-//! interruption, compares no hash, has no time-outs and no offline mode, and depends on `tokio` and
-//! `hf-xet`. Version 0.5 resumes, but compares no hash either, and its lock gives up after seconds.
-//! Here `ureq` speaks HTTP: it blocks, reads proxies from the environment and trusts the
-//! certificates of the system.
+//! interruption, checks no hash, has no timeouts and no offline mode, and depends on `tokio` and
+//! `hf-xet`. Version 0.5 resumes, but checks no hash either, and its lock gives up after seconds.
+//! This crate uses `ureq` for HTTP, which blocks, reads proxies from the environment and trusts the
+//! system's certificates.
 //!
-//! Nothing incomplete is ever found:
+//! An incomplete download never appears as a model:
 //!
-//! 1. A file is downloaded as `blobs/HASH.incomplete`, under the lock that `huggingface_hub` uses
-//!    too. The next attempt continues there, as do those versions of `huggingface_hub` that resume
-//!    (2.4 does not).
+//! 1. A file is downloaded as `blobs/HASH.incomplete`, under the lock that `huggingface_hub` also
+//!    uses. The next attempt continues there, and so do those versions of `huggingface_hub` that
+//!    resume (2.4 does not).
 //! 2. Its hash is computed during the download. If the hash is right, the file is renamed to
 //!    `blobs/HASH`.
-//! 3. When all files are there, `snapshots/COMMIT` gets a link to each: the weights after the other
-//!    files, `config.json` last.
+//! 3. When all files are complete, `snapshots/COMMIT` gets a link to each: first small files, then
+//!    the weights, and `config.json` last.
 //! 4. `refs/REVISION` is written last.
 
 mod blob;
@@ -42,33 +42,33 @@ pub use self::{
     show::{Show, size},
 };
 
-/// What a fetch downloads.
+/// The files that a fetch downloads.
 pub struct Plan<'a> {
     name: &'a Name,
     settings: &'a Settings,
     hub: Hub,
     store: Store,
     commit: String,
-    /// In the order in which they are linked.
+    /// Files, in the order in which they are linked.
     files: Vec<Remote>,
 }
 
 /// One file of a plan.
 pub struct Planned<'a> {
-    /// Its path in the repository.
+    /// Path in the repository.
     pub file: &'a str,
-    /// Its bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// How many of them are in the cache.
+    /// Number of bytes that are already in the cache.
     pub present: u64,
 }
 
 impl<'a> Plan<'a> {
-    /// Asks the hub which files there are and how long they are. Downloads nothing but the index of
-    /// sharded weights.
+    /// Asks the hub for the files and their sizes. Downloads only the index of sharded weights.
     ///
     /// # Errors
-    /// If the hub cannot be reached, refuses, or lacks a file that the model needs. One line.
+    /// If the hub cannot be reached, refuses, or lacks a file that the model needs. The message is
+    /// one line.
     pub fn new(name: &'a Name, settings: &'a Settings, show: &Show) -> Result<Self> {
         let hub = Hub::new(settings)?;
         let store = Store::new(name, &settings.cache);
@@ -95,7 +95,7 @@ impl<'a> Plan<'a> {
         Ok(Self { name, settings, hub, store, commit: listing.commit, files })
     }
 
-    /// Lists the files.
+    /// Returns the files.
     pub fn files(&self) -> impl Iterator<Item = Planned<'_>> {
         self.files.iter().map(|file| Planned {
             file: &file.file,
@@ -104,10 +104,11 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Downloads what is missing. Returns the path of the model.
+    /// Downloads the missing files. Returns the path of the model.
     ///
     /// # Errors
-    /// If a file cannot be downloaded or written, or is not what the hub states. One line.
+    /// If a file cannot be downloaded or written, or differs from the hub's description. The
+    /// message is one line.
     pub fn fetch(&self, show: &Show) -> Result<PathBuf> {
         let missing = self.files().map(|file| file.size - file.present).sum();
         self.store.check_space(missing)?;
@@ -122,7 +123,8 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Downloads a model, or finds it in the cache if the settings forbid the network. Returns its path.
+/// Downloads a model, or finds it in the cache if the settings forbid the network. Returns its
+/// path.
 ///
 /// # Errors
 /// As [`Plan::new`] and [`Plan::fetch`].

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The name, at the revision that an option states.
+/// Returns the name, with the revision from the option.
 fn named(options: &Options) -> Result<Name> {
     let name = options.model.clone();
     let Some(revision) = &options.revision else { return Ok(name) };

@@ -1,4 +1,4 @@
-//! Answers that are no success, and what each means.
+//! Unsuccessful responses, and their meanings.
 
 use anyhow::{Error, anyhow};
 use ureq::{Body, http::Response};
@@ -6,9 +6,9 @@ use ureq::{Body, http::Response};
 /// Why a request failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Another attempt would fail too.
+    /// Another attempt would also fail.
     Final(Error),
-    /// The server cannot be reached, or is silent.
+    /// The server cannot be reached, or does not respond.
     Offline(Error),
     /// The connection was cut, or the server is busy.
     Passing(Error),
@@ -20,7 +20,7 @@ pub(crate) fn header_of(response: &Response<Body>, name: &str) -> Option<String>
     Some(String::from_utf8_lossy(text.as_bytes()).into_owned())
 }
 
-/// Explains an answer that refuses a request about a repository, or about a file in it.
+/// Explains a response that refuses a request about a repository or one of its files.
 pub(crate) fn refused(
     response: &Response<Body>,
     host: &str,
@@ -63,7 +63,7 @@ pub(crate) fn refused(
     })
 }
 
-/// Explains a request that got no answer, or only a part of one.
+/// Explains a request that got no response, or only a part of one.
 pub(crate) fn lost(error: ureq::Error, host: &str) -> Failure {
     use std::io::ErrorKind::{
         BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock,
@@ -76,7 +76,7 @@ pub(crate) fn lost(error: ureq::Error, host: &str) -> Failure {
             Failure::Offline(anyhow!("{host}: found no such host, expected a network connection"))
         }
         ureq::Error::Io(e) => match e.downcast::<ureq::Error>() {
-            // A reader of a body wraps them.
+            // The reader of a body wraps the error.
             Ok(inner) => lost(inner, host),
             Err(e) => match e.kind() {
                 TimedOut | WouldBlock => {

@@ -1,14 +1,14 @@
-//! Settings, from the variables that `huggingface_hub` reads.
+//! Settings, from the same variables as in `huggingface_hub`.
 
 use std::{fs, path::PathBuf, time::Duration};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use tiny_llm_formats::hub::cache_of;
 
-/// How the hub is reached, and where its files go.
+/// How to reach the hub, and where to store files.
 #[derive(Clone)]
 pub struct Settings {
-    /// The hub's address, without `/` at its end.
+    /// The hub's URL, without a final `/`.
     pub endpoint: String,
     /// The token that identifies a user.
     pub token: Option<String>,
@@ -16,9 +16,9 @@ pub struct Settings {
     pub offline: bool,
     /// The folder of the cache.
     pub cache: PathBuf,
-    /// Maximum time until a connection is made and answered.
+    /// Timeout for connecting and receiving the response's headers.
     pub answer_time: Duration,
-    /// Maximum time between two pieces of a download.
+    /// Timeout between two parts of a download.
     pub stall_time: Duration,
     /// Pause before the second attempt. It doubles with each attempt.
     pub pause: Duration,
@@ -28,7 +28,7 @@ impl Settings {
     /// Reads the environment.
     ///
     /// # Errors
-    /// If a variable has an invalid value. One line.
+    /// If a variable has an invalid value. The message is one line.
     pub fn from_environment() -> Result<Self> {
         Self::of(|name| std::env::var(name).ok())
     }
@@ -36,7 +36,7 @@ impl Settings {
     /// Reads an environment. An empty variable counts as absent.
     ///
     /// # Errors
-    /// If a variable has an invalid value. One line.
+    /// If a variable has an invalid value. The message is one line.
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let of = |name: &str| variable(name).map(|v| v.trim().to_owned()).filter(|v| !v.is_empty());
         let is_set = |name: &str| {
@@ -85,8 +85,8 @@ impl Settings {
     }
 }
 
-/// The folder of Hugging Face's tools, which holds the token and, unless a variable says otherwise,
-/// the cache.
+/// Returns the folder of Hugging Face's tools. It contains the token and, unless a variable says
+/// otherwise, the cache.
 fn home_of_tokens(of: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let own = |name: &str| name == "HF_HOME" || name == "XDG_CACHE_HOME";
     let hub = cache_of(

@@ -10,14 +10,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Time between two lines about one file.
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// Where progress is shown.
+/// How progress is shown.
 #[derive(Debug, Clone, Copy)]
 pub enum Show {
     /// Bars on a terminal.
     Bars,
     /// Lines on standard error.
     Lines,
-    /// Nowhere.
+    /// Not at all.
     Nothing,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Progress<'a> {
     show: Show,
     file: &'a str,
     size: u64,
-    /// Bytes that were there when the download began.
+    /// Number of bytes that were stored when the download began.
     first: u64,
     have: u64,
     begin: Instant,
@@ -35,7 +35,7 @@ pub(crate) struct Progress<'a> {
 }
 
 impl Show {
-    /// Shows bars if standard error is a terminal, else lines.
+    /// Shows bars if standard error is a terminal, otherwise lines.
     #[must_use]
     pub fn for_standard_error() -> Self {
         if stderr().is_terminal() { Self::Bars } else { Self::Lines }
@@ -48,7 +48,7 @@ impl Show {
         }
     }
 
-    /// Begins a file of which the first bytes are there.
+    /// Begins the progress of a file whose first `have` bytes are stored.
     pub(crate) fn file(self, file: &str, size: u64, have: u64) -> Progress<'_> {
         let bar = matches!(self, Self::Bars).then(|| {
             let style = ProgressStyle::with_template(
@@ -67,10 +67,10 @@ impl Show {
 }
 
 impl Progress<'_> {
-    /// Shows that the file has this many bytes.
+    /// Shows that `have` bytes of the file are stored.
     pub(crate) fn at(&mut self, have: u64) {
         self.have = have;
-        // The server began anew.
+        // The server may have started again from the first byte.
         self.first = self.first.min(have);
         if let Some(bar) = &self.bar {
             bar.set_position(have);
@@ -89,7 +89,7 @@ impl Progress<'_> {
         }
     }
 
-    /// Shows that the file is whole.
+    /// Shows that the file is complete.
     pub(crate) fn done(self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -113,7 +113,7 @@ impl Progress<'_> {
     }
 }
 
-/// A number of bytes for people: `494 B`, `1.3 MB`, `988.1 MB`.
+/// Formats a number of bytes: `494 B`, `1.3 MB`, `988.1 MB`.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];

@@ -1,4 +1,4 @@
-//! The cache on disk: where a file's content goes, and how it gets its name.
+//! The cache on disk: where contents are stored, and how they get their names.
 //!
 //! The layout is that of `huggingface_hub`, as `tiny_llm_formats::hub` describes it. The lock of a
 //! content is the file `.locks/models--OWNER--NAME/HASH.lock`.
@@ -24,14 +24,14 @@ pub(crate) struct Store {
     locks: PathBuf,
 }
 
-/// How a file of a snapshot gets the content of a blob.
+/// How a file of a snapshot refers to the content of a blob.
 #[derive(Clone, Copy)]
 enum Way {
-    /// A relative symbolic link, as `huggingface_hub` makes it.
+    /// A relative symbolic link, like `huggingface_hub`.
     Link,
-    /// A second name of the same file, where the system forbids symbolic links.
+    /// A hard link, if the system forbids symbolic links.
     Name,
-    /// A copy, where the file system has no links.
+    /// A copy, if the file system has no links.
     Copy,
 }
 
@@ -52,12 +52,12 @@ impl Store {
         self.folder.join("blobs").join(format!("{}.incomplete", hash.text()))
     }
 
-    /// Whether a content is there, with the right length.
+    /// Returns whether a content is stored, with the right length.
     pub(crate) fn has(&self, remote: &Remote) -> bool {
         fs::metadata(self.blob(&remote.hash)).is_ok_and(|found| found.len() == remote.size)
     }
 
-    /// Returns how many bytes of a file are there.
+    /// Returns how many bytes of a file are stored.
     pub(crate) fn present(&self, remote: &Remote) -> u64 {
         if self.has(remote) {
             return remote.size;
@@ -80,7 +80,7 @@ impl Store {
         Ok(())
     }
 
-    /// Waits until no other process downloads this content.
+    /// Waits until no other process downloads this content, then locks it.
     pub(crate) fn lock(&self, remote: &Remote, show: &Show) -> Result<File> {
         let path = self.locks.join(format!("{}.lock", remote.hash.text()));
         create_folder(&self.locks)?;
@@ -100,14 +100,14 @@ impl Store {
                 }
                 Err(TryLockError::Error(e)) => return Err(wrong(e)),
             }
-            // Some versions of huggingface_hub's lock remove the file.
+            // Some versions of huggingface_hub remove the lock file.
             if is_named(&file) {
                 return Ok(file);
             }
         }
     }
 
-    /// Opens the file of a content that is being downloaded, at its end.
+    /// Opens the incomplete file of a content, for appending.
     pub(crate) fn open_incomplete(&self, hash: &Hash) -> Result<File> {
         create_folder(&self.folder.join("blobs"))?;
         let path = self.incomplete(hash);
@@ -116,14 +116,14 @@ impl Store {
         options.open(&path).map_err(|e| cannot_be_written(&path, &e))
     }
 
-    /// Gives a content, which is whole, its name.
+    /// Gives a complete content its final name.
     pub(crate) fn finish(&self, hash: &Hash, file: &File) -> Result<()> {
         let (from, to) = (self.incomplete(hash), self.blob(hash));
         let renamed = file.sync_all().and_then(|()| fs::rename(from, &to));
         renamed.map_err(|e| cannot_be_written(&to, &e))
     }
 
-    /// Makes a file of a snapshot from its content.
+    /// Creates a file of a snapshot that refers to its content.
     pub(crate) fn link(&self, commit: &str, remote: &Remote) -> Result<()> {
         let path = self.folder.join("snapshots").join(commit).join(&remote.file);
         let blob = self.blob(&remote.hash);
@@ -137,7 +137,7 @@ impl Store {
         self.replace(&path, |new| by_any(&ways, &target, &blob, new))
     }
 
-    /// Notes which commit a revision is.
+    /// Records which commit a revision refers to.
     pub(crate) fn write_ref(&self, revision: &str, commit: &str) -> Result<()> {
         let path = self.folder.join("refs").join(revision);
         if revision == commit || fs::read(&path).is_ok_and(|found| found == commit.as_bytes()) {
@@ -147,17 +147,17 @@ impl Store {
         self.replace(&path, |new| fs::write(new, commit))
     }
 
-    /// Makes a file under another name, then renames it. No reader sees a part of it.
+    /// Creates a file under a temporary name, then renames it, so that no reader sees a part of it.
     fn replace(&self, path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> Result<()> {
         let new = self.folder.join(format!(".{}.unfinished", std::process::id()));
-        // Left by a process of the same number that was killed.
+        // Left by a killed process with the same id.
         let _ = fs::remove_file(&new);
         let made = make(&new).and_then(|()| fs::rename(&new, path));
         made.map_err(|e| cannot_be_written(path, &e))
     }
 }
 
-/// Makes a file by the first of these ways that the system allows.
+/// Creates a file in the first of these ways that the system allows.
 fn by_any(ways: &[Way], target: &Path, blob: &Path, new: &Path) -> io::Result<()> {
     let mut result = Ok(());
     for way in ways {
@@ -189,7 +189,7 @@ fn symlink(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether a file has a name still.
+/// Returns whether a file still has a name.
 fn is_named(file: &File) -> bool {
     #[cfg(unix)]
     {

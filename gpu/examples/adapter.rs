@@ -1,4 +1,4 @@
-//! Prints the name of the GPU, or why there is none, with exit code 1.
+//! Prints the name of the GPU. If there is none, prints why and exits with code 1.
 
 use std::process::ExitCode;
 

@@ -9,7 +9,7 @@ use wgpu::naga::{
 /// Checks that a text is valid WGSL.
 ///
 /// # Errors
-/// With naga's message and the line.
+/// If it isn't: naga's message, with the line.
 pub fn check(name: &str, text: &str) -> Result<()> {
     let found = |said: String| anyhow!("{name}: this is no sound WGSL\n{}", said.trim_end());
     let module = wgsl::parse_str(text).map_err(|e| found(e.emit_to_string(text)))?;

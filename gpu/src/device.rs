@@ -26,7 +26,7 @@ const VARIABLE: &str = "TINY_LLM_GPU";
 /// software device ends every loop after 65,536 iterations and has no timeout.)
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Limits that an adapter must have, and that are then used.
+/// Limits that an adapter must have. The device is opened with them.
 #[derive(Debug, Clone, Copy)]
 pub struct Needs {
     /// Threads per workgroup.
@@ -118,7 +118,7 @@ impl Gpu {
         Self::open_for(&Needs::default())
     }
 
-    /// Opens an adapter with other needs than this course's.
+    /// Opens an adapter with other limits than those of this course's kernels.
     ///
     /// # Errors
     /// As [`Gpu::open`].
@@ -215,8 +215,8 @@ impl Gpu {
         self.device.destroy();
     }
 
-    /// Polls the device without waiting, which is the only way to notice a loss. During running
-    /// work, a loss may only show after it.
+    /// Polls the device without waiting, which is the only way to notice a loss. If work is
+    /// running, the loss may show only after the work.
     pub(crate) fn look(&self) -> Result<()> {
         self.poll(PollType::Poll)
     }
@@ -256,8 +256,8 @@ impl Gpu {
         let done = action();
         for scope in [validation, internal, memory] {
             if let Some(error) = now(scope.pop())? {
-                // A lost device causes other errors too. It reports the loss once all submitted
-                // work is over.
+                // A lost device also causes other errors. It reports the loss only after all
+                // submitted work has ended.
                 self.wait().with_context(|| what.to_owned())?;
                 if let wgpu::Error::OutOfMemory { .. } = error {
                     let error = anyhow!(OutOfMemory { wanted });
@@ -271,6 +271,8 @@ impl Gpu {
 }
 
 impl About {
+    /// Checks the adapter's limits.
+    ///
     /// # Errors
     /// If one of its limits is too low.
     fn check(&self, needs: &Needs, buffers: u32) -> Result<()> {

@@ -11,8 +11,8 @@ use crate::{Gpu, check};
 
 /// A compute pipeline (Metal: `MTLComputePipelineState`, made from an `MTLFunction`).
 ///
-/// All bindings are in group 0: uniforms at binding 0, the buffers it reads from binding 1, and
-/// last the buffer it writes.
+/// All bindings are in group 0: uniforms at binding 0, then the buffers that the kernel reads, then
+/// the buffer that it writes.
 #[derive(Debug)]
 pub struct Kernel {
     pub(crate) name: String,
@@ -25,7 +25,8 @@ impl Gpu {
     /// Compiles the entry point `main` of a kernel that reads `reads` buffers and writes one.
     ///
     /// # Errors
-    /// With naga's message and the line, or the device's message about the bindings.
+    /// If naga rejects the text, with its message and the line, or the device rejects the bindings,
+    /// with its message.
     pub fn kernel(&self, name: &str, text: &str, reads: usize) -> Result<Kernel> {
         check(name, text)?;
         let entry = |binding: usize| {

@@ -5,11 +5,11 @@
 //! `check` (validates WGSL without a device), `kernel` (compiles WGSL), `pass` (records kernels and
 //! submits them together).
 //!
-//! The words in brackets are those of Apple's Metal.
+//! The words in brackets are the terms of Apple's Metal.
 //!
-//! This is the only crate that uses wgpu, and only the feature `gpu` builds it. naga reads each kernel
-//! before a device does. A lost device, missing memory or a missing limit is an error of one line that
-//! names the node and the bytes.
+//! This is the only crate that uses wgpu, and it is built only with the feature `gpu`. naga checks
+//! each kernel before a device compiles it. A lost device, missing memory or a missing limit causes
+//! a one-line error that names the node and the bytes.
 
 mod check;
 mod device;

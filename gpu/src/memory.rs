@@ -22,10 +22,10 @@ impl Buffer {
         self.bytes
     }
 
-    /// Returns a part of the buffer. It must begin at a multiple of [`ALIGNMENT`].
+    /// Returns a part of the buffer, which must begin at a multiple of [`ALIGNMENT`].
     ///
     /// # Errors
-    /// If it doesn't, or is outside the buffer.
+    /// If it begins elsewhere, or is outside the buffer.
     pub fn part(&self, offset: usize, bytes: usize) -> Result<Self> {
         let end = offset.checked_add(bytes);
         ensure!(

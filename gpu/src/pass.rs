@@ -13,8 +13,8 @@ use crate::{Buffer, Gpu, Kernel};
 /// Maximum number of uniforms of a kernel.
 const UNIFORMS: usize = 8;
 
-/// Recorded work, which runs once submitted (Metal: `MTLCommandBuffer` and
-/// `MTLComputeCommandEncoder`). A kernel sees the writes of those before it.
+/// Recorded work, which runs after it is submitted (Metal: `MTLCommandBuffer` and
+/// `MTLComputeCommandEncoder`). Each kernel sees the writes of the previous ones.
 #[derive(Debug)]
 pub struct Pass<'a> {
     gpu: &'a Gpu,
@@ -32,8 +32,8 @@ impl Gpu {
 }
 
 impl Pass<'_> {
-    /// Records a kernel over `groups` workgroups. `uniforms` are the numbers of binding 0 (f32 as
-    /// bits), `reads` the bindings from 1, `writes` the last.
+    /// Records a kernel with `groups` workgroups. `uniforms` are the numbers of binding 0 (f32 as
+    /// bits). `reads` are the next bindings, and `writes` is the last.
     ///
     /// # Errors
     /// If the bindings don't match the kernel, or there are too many workgroups for the device.
@@ -124,7 +124,7 @@ impl Pass<'_> {
         self.kernels
     }
 
-    /// Submits the recording to the queue (Metal: `commit`). Returns at once.
+    /// Submits the recording to the queue (Metal: `commit`). Returns without waiting.
     ///
     /// # Errors
     /// If the device rejects the recording.

@@ -1,9 +1,9 @@
-//! What goes wrong on a device, on whatever adapter there is.
+//! Failures of a device, tested on any adapter.
 
 use anyhow::Result;
 use tiny_llm_gpu::{ALIGNMENT, Buffer, Gpu, Kernel, Needs, OutOfMemory, bytes_of};
 
-/// Adds 1 to as many numbers as `sizes.x` says.
+/// Adds 1 to the first `sizes.x` numbers.
 const TEXT: &str = "
 @group(0) @binding(0) var<uniform> sizes: vec4<u32>;
 @group(0) @binding(1) var<storage, read_write> a: array<f32>;
@@ -17,7 +17,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ";
 
-/// A device of its own, or why nothing can be checked here.
+/// Opens a new device, or prints why nothing can be tested here.
 fn gpu() -> Option<Gpu> {
     Gpu::open().inspect_err(|why| println!("not verified: {why:#}")).ok()
 }
@@ -98,10 +98,10 @@ fn a_buffer_that_is_too_long_is_no_buffer() {
     assert!(text.contains("at most 1048576 bytes") && text.contains("for 1048577 bytes"), "{text}");
 }
 
-/// What is asked of a device with two buffers.
+/// An operation on a device with two buffers.
 type Asked = fn(&Gpu, &Kernel, [&Buffer; 2]) -> Result<()>;
 
-/// Whatever is asked of a device that is gone is refused in one line, by a call that returns.
+/// Every operation on a lost device returns a one-line error, and no call hangs.
 #[test]
 fn a_device_that_is_lost_says_so() {
     let asked: [(&str, Asked); 8] = [
@@ -147,7 +147,7 @@ fn a_device_that_is_lost_says_so() {
     }
 }
 
-/// A pass that was recorded before the device was lost.
+/// A pass that was recorded before the device was lost also returns an error.
 #[test]
 fn a_device_that_is_lost_in_the_middle_of_a_pass_says_so() {
     let Some(gpu) = gpu() else { return };
@@ -163,7 +163,7 @@ fn a_device_that_is_lost_in_the_middle_of_a_pass_says_so() {
     assert!(format!("{error:#}").contains("the device is lost"), "{error:#}");
 }
 
-/// While work is under way, a loss may show only at the next wait or read.
+/// While work is running, a loss may show only at the next wait or read.
 #[test]
 fn a_device_that_is_lost_at_work_says_so() {
     let Some(gpu) = gpu() else { return };

@@ -24,11 +24,11 @@ fn count_one() {
     COUNT.set(COUNT.get() + 1);
 }
 
-// SAFETY: every call is the system allocator's, with the same arguments.
+// SAFETY: every call is forwarded to the system allocator, with the same arguments.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count_one();
-        // SAFETY: the caller's promises are those that this function needs.
+        // SAFETY: the caller's guarantees are those that this function needs.
         unsafe { System.alloc(layout) }
     }
 
@@ -50,8 +50,8 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
-/// Counts allocations and reallocations of this thread while `action` runs. Other threads don't
-/// count, including those that `action` uses, so give it a thread pool of one.
+/// Counts allocations and reallocations of this thread while `action` runs. Other threads are not
+/// counted, even if `action` uses them, so give it a thread pool with one thread.
 pub fn count<T>(action: impl FnOnce() -> T) -> (usize, T) {
     let before = COUNT.get();
     let result = action();

@@ -25,7 +25,7 @@ pub struct Mismatch {
 
 /// Finds the worst element out of tolerance, if any: first a NaN or an infinity, then the largest
 /// difference. Differences are relative to the expected number, or to the typical magnitude if that
-/// is larger. So a wrong sign near 0 counts less than 4 being off by 4.
+/// is larger. So a wrong sign near 0 counts less than an error of 4 in a 4.
 ///
 /// # Panics
 /// If the shapes differ.
@@ -90,7 +90,7 @@ pub fn assert_close_noting(
     assert_close_led(what, found, expected, tolerance.into(), more, None);
 }
 
-/// Like [`assert_close_noting`]; `nan` gives the cause of a NaN on this input.
+/// Like [`assert_close_noting`]. `nan` is the cause of a NaN on this input.
 #[track_caller]
 pub(crate) fn assert_close_led(
     what: &str,
@@ -105,8 +105,8 @@ pub(crate) fn assert_close_led(
     }
 }
 
-/// Passes if two results of the learner's own code agree. Unlike [`assert_close`] it gives no
-/// diagnosis, since both results may be wrong. `property` explains why they must agree.
+/// Passes if two results of the learner's own code agree. Unlike [`assert_close`], it gives no
+/// diagnosis, because both results may be wrong. `property` explains why they must agree.
 ///
 /// # Panics
 /// Otherwise, with the worst element of both and the property.
@@ -123,9 +123,9 @@ pub fn assert_agrees(
     }
 }
 
-/// Passes if an answer that is a text or a list, not a tensor, is the expected one. It is compared
-/// with the answers of known mistakes, so use it only for answers long enough that no two mistakes
-/// agree.
+/// Passes if an answer that is a text or a list, not a tensor, equals the expected one. It is
+/// compared with the answers of known mistakes, so use it only for answers long enough that no two
+/// mistakes give the same answer.
 ///
 /// # Panics
 /// Otherwise, with both answers, or with the differences if they are long lists.
@@ -214,7 +214,7 @@ fn row_of(x: &Tensor, index: &[usize]) -> Option<Vec<f32>> {
     (2..=difference::READABLE).contains(&row.len()).then(|| row.iter().copied().collect())
 }
 
-/// Formats a row. Omits decimals if `whole`: all numbers in both rows are whole.
+/// Formats a row. Omits decimals if `whole`, which means that all numbers in both rows are whole.
 fn readable(row: &[f32], whole: bool) -> String {
     let one = |&v: &f32| match v {
         _ if whole => format!("{}", v as i32),
@@ -301,16 +301,16 @@ pub fn assert_refuses<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
 
 /// Another task that a test depends on.
 pub struct Part {
-    /// The runner's name of the task: `week1-day1 task 1`.
+    /// The task's name in messages: `week1-day1 task 1`.
     pub task: &'static str,
-    /// The function: `softmax`.
+    /// The function, such as `softmax`.
     pub what: &'static str,
     /// Panics if the function is wrong.
     pub check: fn(),
 }
 
 /// Runs a test of code that uses functions of other tasks. If it fails, checks these parts in order
-/// and reports the first wrong one, since the result of the whole says little while a part is
+/// and reports the first wrong one, because the test's own message is not helpful while a part is
 /// wrong.
 ///
 /// # Panics
@@ -334,8 +334,8 @@ pub fn resting_on<T>(parts: &[&Part], test: impl FnOnce() -> T) -> T {
     )
 }
 
-/// Passes if `function` gives the same result for `x` with another memory layout of the same
-/// elements, as after a swap of axes.
+/// Passes if `function` gives the same result for `x` in another memory layout, as after a swap of
+/// axes.
 ///
 /// # Panics
 /// Otherwise, or if `function` does.

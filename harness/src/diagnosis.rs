@@ -1,9 +1,10 @@
 //! Explains a wrong answer in the learner's terms.
 //!
-//! First, the answer is compared with the answers of the wrong solutions in `tests/wrong` on the
-//! same input. `cargo course matrix` records these in `tests/fixtures/wrong/DAY.safetensors`, so no
-//! wrong code is linked. If none matches, some general patterns are tried. Otherwise there is no
-//! diagnosis, since a wrong one is worse than none.
+//! First, the answer is compared with the answers of the wrong solutions in `tests/wrong` to the
+//! same input. `cargo course matrix` records these answers in
+//! `tests/fixtures/wrong/DAY.safetensors`, so no wrong code is linked. If none matches, some
+//! general patterns are tried. If none fits, there is no diagnosis, because a wrong one is worse
+//! than none.
 
 use std::{fmt::Write as _, io::Write as _, ops::Range, path::PathBuf};
 
@@ -18,7 +19,7 @@ use tiny_llm_formats::Tensor;
 pub(crate) struct Nan<'a> {
     pub(crate) comes_of: &'a str,
     /// The elements that this cause makes NaN, in row-major order, if that distinguishes it from
-    /// others.
+    /// other causes.
     pub(crate) place: Option<Range<usize>>,
 }
 
@@ -30,10 +31,10 @@ impl Nan<'_> {
     }
 }
 
-/// Returns lines to print under a mismatch; empty if the answer is not recognised.
+/// Returns lines to print under a mismatch. Returns an empty text if the answer is not recognised.
 ///
-/// `what` names the check. It is the same each time the same test checks the same input. `nan` is
-/// the cause of a NaN on this input, if known.
+/// `what` identifies the check: it is the same whenever the same test checks the same input. `nan`
+/// is the cause of a NaN on this input, if known.
 pub(crate) fn of_tensor(
     what: &str,
     found: &Tensor,
@@ -46,7 +47,7 @@ pub(crate) fn of_tensor(
     })
 }
 
-/// Like [`of_tensor`], for bytes with different meanings. Only names known mistakes.
+/// Like [`of_tensor`], for bytes with different meanings. Recognises only known mistakes.
 pub(crate) fn of_bytes(
     what: &str,
     found: &Tensor,
@@ -85,10 +86,10 @@ fn known_or(
     }
 }
 
-/// Like [`of_tensor`], for an answer in writing, such as a text or a list of tokens.
+/// Like [`of_tensor`], for a written answer, such as a text or a list of tokens.
 pub(crate) fn of_text(what: &str, found: &str) -> String {
     if found == "an error" || found == "None" {
-        // Any mistake can lead to this answer, so it says nothing about the cause.
+        // Any mistake can lead to this answer, so it doesn't reveal the cause.
         return String::new();
     }
     record(what, || json!({ "text": found }));
@@ -101,8 +102,8 @@ fn line(text: &str) -> String {
     format!("\n  diagnosis {text}")
 }
 
-/// Returns whether an answer is close enough to a known wrong one: within the check's tolerance and
-/// the rounding of numbers of that size.
+/// Returns whether an answer is close enough to a known wrong one: within the check's tolerance
+/// plus the rounding error of numbers of that size.
 #[must_use]
 fn same(found: f32, known: f32, tolerance: Tolerance, largest: f32) -> bool {
     let largest = match tolerance {
@@ -123,8 +124,8 @@ struct Known {
 }
 
 impl Known {
-    /// Loads the answers for the day of this test program and for this kind of CPU. Empty if none
-    /// have been recorded.
+    /// Loads the answers for the day of this test program and this kind of CPU. Empty if none have
+    /// been recorded.
     fn of_this_day() -> Vec<Self> {
         let Some(day) = this_day() else { return Vec::new() };
         let names = [format!("wrong/{day}"), format!("wrong/{day}_{}", std::env::consts::ARCH)];
@@ -185,16 +186,16 @@ fn says<'a>(answers: impl Iterator<Item = &'a Value>) -> Vec<String> {
     texts
 }
 
-/// Returns whether so few elements of a large answer are wrong that another mistake could give the
-/// same.
+/// Returns whether so few elements of a large answer are wrong that different mistakes could give
+/// the same answer.
 fn is_thin(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> bool {
     found.shape() == expected.shape()
         && found.len() >= 12
         && found.iter().zip(expected).filter(|&(&x, &y)| !tolerance.allows(x, y)).count() < 3
 }
 
-/// Returns the distance of the worst element in tolerances; infinite for a NaN or an infinity, or
-/// if no deviation is allowed.
+/// Returns the distance of the worst element, as a multiple of the tolerance. Infinite for a NaN or
+/// an infinity, or if no deviation is allowed.
 fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f64> {
     if found.shape() != expected.shape() {
         return None;
@@ -212,8 +213,8 @@ fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f
     worst.is_finite().then_some(worst)
 }
 
-/// Appends an answer to the file that `COURSE_RECORD` names, if it is set. This is how `cargo
-/// course matrix` records the bank's answers.
+/// Appends an answer to the file that `COURSE_RECORD` names, if it is set. `cargo course matrix`
+/// records the bank's answers this way.
 fn record(what: &str, answer: impl FnOnce() -> Value) {
     let Some(path) = std::env::var_os("COURSE_RECORD") else { return };
     let mut line = answer();
@@ -236,7 +237,8 @@ fn by_shape(
         return wrong_shape(found, expected, tolerance);
     }
     if close(found, expected, tolerance) {
-        // So close to the expected answer, a factor near 1 or a shift near 0 would fit too.
+        // The answer is so close to the expected one that a factor near 1 or a shift near 0 would
+        // also fit.
         return None;
     }
     not_finite(found, expected, nan)
@@ -281,8 +283,8 @@ fn wrong_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Optio
     None
 }
 
-/// Describes where NaNs or infinities are. The value does not reveal the cause, but its position
-/// says where to look.
+/// Describes where NaNs or infinities are. Their values do not reveal the cause, but their
+/// positions show where to look.
 fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option<String> {
     let n = found.len();
     let places = |wrong: &dyn Fn(f32, f32) -> bool| {
@@ -372,11 +374,12 @@ fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<Str
     let (at, &y) = expected.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     let factor = found.iter().nth(at)? / y;
     if !(1e-6..=1e6).contains(&factor.abs()) {
-        // Such a number has vanished or exploded. A factor explains nothing.
+        // Such a number has vanished or exploded. A factor would not explain it.
         return None;
     }
     if (factor - 1.0).abs() < 2e-4 {
-        // So close to 1, the slack below would accept other deviations as a factor.
+        // The factor is so close to 1 that the slack below would accept other deviations as a
+        // factor.
         return None;
     }
     // Small numbers must match as closely as large ones.
@@ -416,7 +419,7 @@ fn shifted(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<St
 
 /// Recognises the right numbers in the wrong order.
 fn elsewhere(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
-    // Among whole numbers many are equal, so a few can swap by chance.
+    // Many whole numbers are equal, so a few can be swapped by chance.
     if !varied(expected) || expected.iter().all(|y| y.fract() == 0.0) && !distinct(expected) {
         return None;
     }

@@ -1,21 +1,21 @@
-//! Describes the differences between two answers too long to print.
+//! Describes the differences between two answers that are too long to print.
 
 use crate::tolerance::Tolerance;
 use tiny_llm_formats::Tensor;
 
-/// Longest row that is printed. Longer ones are described.
+/// Maximum length of a row that is printed. Longer rows are described.
 pub(crate) const READABLE: usize = 12;
-/// Minimum run of correct neighbours worth reporting. Shorter runs occur by chance.
+/// Minimum run of correct neighbours that is reported. Shorter runs occur by chance.
 const RUN: usize = 8;
-/// Longest list that is printed whole.
+/// Maximum length of a list that is printed completely.
 const SHORT: usize = 120;
-/// Maximum number of wrong rows that are all named.
+/// Maximum number of wrong rows for which all are named.
 const SOME: usize = 6;
 /// Maximum number of differences that are named one by one.
 const NAMED: usize = 4;
 
-/// Returns, for rows longer than [`READABLE`], the first element that differs, and the columns that
-/// are right in all rows if they form a pattern.
+/// Describes rows longer than [`READABLE`]: the first element that differs, and, if they form a
+/// pattern, the columns that are right in all rows.
 pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
     let width = *expected.shape().last()?;
     if width <= READABLE {
@@ -61,7 +61,7 @@ pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) ->
     Some(text)
 }
 
-/// Formats the first few of a list of wrong things, out of `all`.
+/// Formats the first few entries of a list of wrong things, and their total number, `all`.
 pub(crate) fn some_of(wrong: &[String], all: usize) -> String {
     if wrong.len() <= SOME {
         return wrong.join(", ");
@@ -89,7 +89,7 @@ pub(crate) fn of_lines(found: &str, expected: &str) -> Option<String> {
 }
 
 /// Describes the differences between long lists in Rust's format: entry by entry, or as missing and
-/// extra entries; `None` if that is no shorter.
+/// extra entries. Returns `None` if that is not shorter.
 pub(crate) fn of_lists(found: &str, expected: &str) -> Option<String> {
     let (x, y) = (entries(found)?, entries(expected)?);
     if found.len().max(expected.len()) <= SHORT
@@ -159,7 +159,7 @@ mod tests {
         let expected = tensor(&[2, 128], (0..256).map(|i| i as f32).collect());
         let mut found = expected.clone();
         for (at, x) in found.iter_mut().enumerate() {
-            // A single wrong value in a group of three is no pattern.
+            // A single wrong value in a group of three is not a pattern.
             if at / 16 % 2 == 1 && at % 3 > 0 {
                 *x = -1.0;
             }

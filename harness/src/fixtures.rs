@@ -10,8 +10,9 @@
 //! ```
 //!
 //! `relative` lists the outputs whose tolerance is relative. `reveals` names mistakes whose answers
-//! the oracle has checked to be at least 20 tolerances away. `nan`, if present, explains a NaN on
-//! this input, and `nan_place` restricts that to cases where no other elements are NaN.
+//! the oracle has checked to be at least 20 tolerances away. If present, `nan` explains a NaN on
+//! this input, and `nan_place` restricts the explanation to the case that only these elements are
+//! NaN.
 
 /// The type that [`Case::value`] returns.
 pub use serde_json::Value as Json;
@@ -84,7 +85,7 @@ pub struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Returns the name of the case: `task_2_attention/wide`.
+    /// Returns the name of the case, such as `task_2_attention/wide`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -122,7 +123,7 @@ impl Case<'_> {
             .expect("as many values as the shape says")
     }
 
-    /// Returns a scalar of this case: `scale`, `eps`, `n_heads`.
+    /// Returns a scalar of this case, such as `scale`, `eps` or `n_heads`.
     ///
     /// # Panics
     /// If it is missing.
@@ -145,7 +146,7 @@ impl Case<'_> {
         usize::try_from(n).expect("fits")
     }
 
-    /// Returns any other value of the case's metadata, below `scalars`.
+    /// Returns any other value among the case's `scalars`.
     #[must_use]
     pub fn value(&self, name: &str) -> &Value {
         &self.about["scalars"][name]
@@ -176,7 +177,8 @@ impl Case<'_> {
         self.check_rows(output, &[], found);
     }
 
-    /// Like [`Case::check`], with the lines of `more`, each after a line feed, under the numbers.
+    /// Like [`Case::check`], but prints the lines of `more`, each after a line feed, under the
+    /// numbers.
     ///
     /// # Panics
     /// As [`Case::check`].
@@ -195,7 +197,7 @@ impl Case<'_> {
     }
 
     /// Like [`Case::check`], for an answer whose row `i` belongs to `rows[i]`, such as `k = 3`. The
-    /// message names the wrong ones.
+    /// message names the wrong rows.
     ///
     /// # Panics
     /// As [`Case::check`].

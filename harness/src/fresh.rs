@@ -1,9 +1,9 @@
-//! Inputs drawn for each grading, and answers sent out of the process.
+//! Random inputs for each grading, and answers sent out of the process.
 //!
 //! The tests in `tests/fresh/` draw inputs, call a task's functions and print the answers. They
-//! know no expected values and compare nothing: they run in one process with the submission, so
-//! their conclusions could be forged. `cargo course grade` runs the same tests on the reference
-//! with the same seed, and compares the answers.
+//! contain no expected values and compare nothing: they run in one process with the submission,
+//! which could forge their verdicts. `cargo course grade` runs the same tests on the reference with
+//! the same seed, and compares the answers.
 
 use std::{cell::Cell, fmt, io::Write as _};
 
@@ -93,7 +93,7 @@ impl Fresh {
         (0..n).map(|_| char::from(b'a' + self.below(26) as u8)).collect()
     }
 
-    /// Sends an answer in numbers, which must match the reference's within the tolerance.
+    /// Sends a numeric answer, which must match the reference's within the tolerance.
     pub fn answer(&self, what: &str, found: &Tensor, tolerance: impl Into<Tolerance>) {
         let tolerance = tolerance.into();
         send(&serde_json::json!({

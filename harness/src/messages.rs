@@ -1,4 +1,4 @@
-//! Checks of error messages: the right numbers, said about the right things.
+//! Checks of error messages: the right numbers, about the right things.
 
 use std::fmt::{Debug, Display};
 
@@ -38,7 +38,7 @@ pub fn assert_refused<T: Debug, E: Display>(
     }
 }
 
-/// Returns the numbers in a text, as written: `a context of 12` has `12`.
+/// Returns the numbers in a text, as written: `a context of 12` contains `12`.
 fn numbers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty())
 }
@@ -53,7 +53,7 @@ fn says(text: &str, part: &str) -> bool {
     }
 }
 
-/// Splits a message into its "found" and "expected" halves; `None` without these words.
+/// Splits a message into its "found" and "expected" halves. Returns `None` if it lacks these words.
 fn halves(message: &str) -> Option<(&str, &str)> {
     let (found, expected) = (message.find("found ")?, message.rfind("expected ")?);
     Some(if found < expected {
@@ -64,7 +64,7 @@ fn halves(message: &str) -> Option<(&str, &str)> {
 }
 
 /// Passes if a message of the form "found …, expected …" has each part in the right half. In a
-/// message without these words they may be anywhere.
+/// message without these words, a part may be anywhere.
 ///
 /// # Panics
 /// Otherwise, with the message and the part that is missing or in the wrong half.
@@ -90,7 +90,7 @@ pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]
 /// or else to the name after it.
 ///
 /// # Panics
-/// If each number is attributed to the other thing.
+/// If each number is attributed to the other name.
 #[track_caller]
 pub fn assert_not_exchanged(what: &str, message: &str, [a, b]: [(&str, usize); 2]) {
     let text = message.to_lowercase();

@@ -1,8 +1,8 @@
 //! Delays the message of a panic that a test expects or examines.
 //!
-//! Rust prints every panic at once, even one that is caught. A test that provokes a panic and fails
-//! later would show the wrong location first. So panics within [`catch`] are recorded, and printed
-//! only if they continue.
+//! Rust prints every panic immediately, even if it is caught. A test that provokes a panic and
+//! fails later would first show the wrong location. So panics within [`catch`] are recorded, and
+//! printed only if they continue.
 
 use std::{
     any::Any,
@@ -13,14 +13,14 @@ use std::{
 };
 
 thread_local! {
-    /// One entry for each active [`catch`] of this thread: the latest panic in it.
+    /// One entry for each active [`catch`] of this thread: its latest panic.
     static SEEN: RefCell<Vec<Option<(String, Backtrace)>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A caught panic.
 pub struct Panic {
     payload: Box<dyn Any + Send>,
-    /// `src/week1/attention/attention.rs:39:5`; empty if it is not known.
+    /// Location, such as `src/week1/attention/attention.rs:39:5`. Empty if unknown.
     pub place: String,
     backtrace: Option<Backtrace>,
 }
@@ -38,7 +38,8 @@ impl Panic {
         self.message().starts_with("not yet implemented")
     }
 
-    /// Prints the panic as Rust would have, and continues it. An outer [`catch`] receives it.
+    /// Prints the panic as Rust would have, and continues it. An outer [`catch`] receives it
+    /// instead, if there is one.
     pub fn go_on(self) -> ! {
         if SEEN.with_borrow(|seen| !seen.is_empty()) {
             let backtrace = self.backtrace.unwrap_or_else(Backtrace::disabled);

@@ -9,9 +9,9 @@ use tiny_llm_formats::{
     tensor::tensor,
 };
 
-/// A safetensors file, read whole.
+/// A safetensors file in memory.
 pub(crate) struct Stored {
-    /// `week1_day1`
+    /// Name of the file, such as `week1_day1`.
     pub(crate) name: String,
     header: Header,
     bytes: Vec<u8>,
@@ -29,7 +29,7 @@ impl Stored {
         Self::parse(name, bytes)
     }
 
-    /// [`Stored::open`], or `None` if there is no such file.
+    /// Like [`Stored::open`], but returns `None` if there is no such file.
     pub(crate) fn open_if_there(name: &str) -> Option<Self> {
         std::fs::read(path(name)).ok().map(|bytes| Self::parse(name, bytes))
     }

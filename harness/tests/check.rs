@@ -1,4 +1,4 @@
-//! The assertions: what passes, what does not, and what they say.
+//! Tests of the assertions: what passes, what fails, and their messages.
 
 use std::panic::catch_unwind;
 
@@ -210,17 +210,17 @@ fn what_needs_no_entry_is_named_only_where_it_is_true() {
     );
     assert_eq!(scaled(2.5e-4), "Every element is 2.500e-4 times the expected one.");
     assert_eq!(scaled(1.002), "Every element is 1.002000 times the expected one.");
-    // So near 1, a factor cannot be told from other deviations.
+    // A factor so close to 1 cannot be distinguished from other deviations.
     assert_eq!(diagnosis(&[1.9998, 3.9996, 7.9992], &[2.0, 4.0, 8.0], 1e-6), "");
     assert_eq!(
         scaled(-0.125),
         "Every element is -0.1250 times the expected one: the sign is wrong."
     );
-    // A result that has vanished or exploded is no multiple in any sense that helps.
+    // For a result that has vanished or exploded, a factor would not be helpful.
     assert_eq!([scaled(1.6e-28), scaled(1e9)], ["", ""]);
-    // All of these are below the tolerance, so that any factor would do.
+    // All of these are below the tolerance, so any factor would fit.
     assert_eq!(diagnosis(&[1e-6, 9e-6, 2e-6], &[2.0, 4.0, 8.0], 1e-3), "");
-    // Out of tolerance by less than the rounding of such numbers.
+    // Out of tolerance by less than the rounding error of such numbers.
     assert_eq!(diagnosis(&[100.0, 200.0, 400.001], &[100.0, 200.0, 400.0], 1e-6), "");
     assert_eq!(
         diagnosis(&[1.0, INF], &[1.0, 2.0], 0.0),

@@ -1,5 +1,5 @@
-//! The harness reads its fixtures without the `safetensors` crate; here the two are compared on
-//! every file.
+//! The harness reads its fixtures without the `safetensors` crate. This test compares both on every
+//! file.
 
 use std::{fs, path::Path};
 

@@ -1,11 +1,11 @@
-//! How fast this crate's kernels multiply few rows of activations: for each format, with 1 to 16
-//! rows, weights read in GB/s and arithmetic in GOP/s.
+//! Measures how fast this crate's kernels multiply few rows of activations: for each format, with 1
+//! to 16 rows, weights read in GB/s and arithmetic in GOP/s.
 //!
 //! `cargo run --release -p tiny-llm-kernels --example rows -- [THREADS [TYPE …]]`
 //!
-//! The weights are 96 MB, more than a cache holds, unless `SMALL` is set: then they are 2 MB, and
-//! what is measured is arithmetic. A figure is the median of seven rounds; in each round every
-//! number of rows has its turn.
+//! The weights are 96 MB, more than a cache holds. If `SMALL` is set, they are 2 MB, which measures
+//! arithmetic only. Each figure is the median of seven rounds; each round measures every number of
+//! rows once.
 
 use std::{hint::black_box, time::Instant};
 
@@ -24,7 +24,7 @@ const COLS: usize = 2048;
 const TYPES: [TensorType; 4] =
     [TensorType::Q4_0, TensorType::Q8_0, TensorType::Q4_K, TensorType::Q6_K];
 
-/// Blocks of random codes whose half-precision numbers are all small.
+/// Creates blocks of random codes with small scales.
 fn matrix(tensor_type: TensorType, megabytes: usize) -> Matrix {
     let rows = megabytes * 1_000_000 / tensor_type.row_bytes(COLS).expect("whole blocks");
     let rows = rows.next_multiple_of(64);
@@ -51,7 +51,7 @@ fn seconds(rung: Rung, team: &Team<InOrder>, weight: &Matrix, x: &Input, out: &m
     let grain = if x.rows < MANY { 256 } else { 128 };
     let begun = Instant::now();
     team.parallel_tiles(out, weight.rows, (x.rows, grain), |tile| {
-        // SAFETY: the rung is one that this machine has.
+        // SAFETY: this machine has the instructions of the rung.
         unsafe { kernel(weight, x, tile) }
     });
     black_box(out);

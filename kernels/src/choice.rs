@@ -1,4 +1,4 @@
-//! Which rung multiplies which format.
+//! Chooses a rung for each format.
 
 use tiny_llm_formats::gguf::TensorType;
 
@@ -19,15 +19,16 @@ impl Choice {
         Self { rungs: TensorType::READ.map(of), alike: false }
     }
 
-    /// The same, for requests that are computed together: a row's result is to the last bit what it
-    /// would be alone. A kernel that the course writes for few rows only gives way to a provided
-    /// one, which adds in the same order as the one for many.
+    /// Makes requests that are computed together independent of each other: each row's result is
+    /// the same, to the last bit, as if it were computed alone. A learner's kernel that serves only
+    /// few rows is replaced by a provided kernel, which adds in the same order as the kernel for
+    /// many rows.
     #[must_use]
     pub fn alike(self) -> Self {
         Self { alike: true, ..self }
     }
 
-    /// Returns whether a row's result is the same whatever the other rows.
+    /// Returns whether a row's result never depends on the other rows.
     #[must_use]
     pub fn is_alike(&self) -> bool {
         self.alike
@@ -54,26 +55,26 @@ pub enum Status {
     Provided,
     /// The kernel is written.
     Written,
-    /// The kernel is still missing: this is its task.
+    /// The kernel is not written yet. Holds the task that asks for it.
     Missing(String),
 }
 
-/// A format whose next kernel is still to be written.
+/// The next kernel to write for a format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
     /// The format.
     pub tensor_type: TensorType,
-    /// The task.
+    /// The task that asks for it.
     pub task: String,
 }
 
 impl Choice {
-    /// The kernels that a solution has written come first, the highest of them for each format; and
-    /// what the next would be, where that is still a task.
+    /// Returns, for each format, the highest rung whose kernel a solution has written, and the
+    /// kernels that are still to be written above it.
     ///
-    /// A format that the course does not teach runs on the best rung of this machine. One that it
-    /// teaches, without its own kernel on some rung, is provided there, and joins the others
-    /// as soon as one kernel of that rung is written.
+    /// A format that the course does not teach runs on the best rung of this machine. If the course
+    /// teaches a format but provides its kernel on some rung, the provided kernel counts as written
+    /// as soon as the solution has written any kernel of that rung.
     pub fn written_first(mut status: impl FnMut(Rung, TensorType) -> Status) -> (Self, Vec<Next>) {
         let rungs: Vec<Rung> = Rung::available().into_iter().rev().collect();
         let mut statuses = |rung| TensorType::READ.map(|tensor_type| status(rung, tensor_type));
@@ -125,8 +126,9 @@ mod tests {
         assert_eq!(Choice::from(Rung::Fused).quantizer(), None);
     }
 
-    /// A course that teaches Q8_0, Q4_K and Q6_K, the first two of them on the highest rung that it
-    /// writes at all. `done(rung, format)` is what a learner has written of it.
+    /// Chooses for a course that teaches Q8_0, Q4_K and Q6_K on the scalar rungs, and Q8_0 and Q4_K
+    /// also on the first rung above them. `done(rung, format)` returns whether the learner has
+    /// written that kernel.
     fn choose(done: impl Fn(Rung, TensorType) -> bool) -> (Choice, Vec<Next>) {
         let highest = Rung::available().into_iter().find(|&rung| rung > Rung::Integer);
         Choice::written_first(|rung, tensor_type| {
@@ -145,7 +147,7 @@ mod tests {
     #[test]
     fn what_is_written_is_used_and_what_comes_next_is_named() {
         let named = |next: Vec<Next>| next.into_iter().map(|next| next.task).collect::<Vec<_>>();
-        // Nothing but decoding.
+        // Only decoding is written.
         let (choice, next) = choose(|rung, _| rung == Rung::Naive);
         assert_eq!(choice.rung(TensorType::Q8_0), Rung::Naive);
         assert_eq!(choice.rung(TensorType::Q5_K), Rung::best(), "not taught");
@@ -161,14 +163,15 @@ mod tests {
         assert_eq!(choice.rung(TensorType::Q8_0), Rung::Integer);
         assert_eq!(choice.rung(TensorType::Q6_K), Rung::Integer);
         assert_eq!(named(next), [format!("{highest} Q8_0"), format!("{highest} Q4_K")]);
-        // A single kernel of the next rung: a provided one counts too.
+        // A single kernel of the next rung is written. The provided kernels of that rung then count
+        // too.
         let (choice, next) =
             choose(|rung, tensor_type| rung <= Rung::Integer || tensor_type == TensorType::Q8_0);
         assert_eq!(choice.rung(TensorType::Q8_0), highest);
         assert_eq!(choice.rung(TensorType::Q4_K), Rung::Integer);
         assert_eq!(choice.rung(TensorType::Q6_K), highest);
         assert_eq!(named(next), [format!("{highest} Q4_K")]);
-        // Everything: never a rung that is provided alone.
+        // All kernels are written. A rung whose kernels are all provided is never chosen.
         let (choice, next) = choose(|_, _| true);
         assert_eq!(choice.rung(TensorType::Q4_K), highest);
         assert_eq!(named(next), [""; 0]);

@@ -32,8 +32,8 @@ pub const fn scale_per_block<F: Format>() -> bool {
     F::TYPE.block_len() == 32
 }
 
-/// Returns whether a block's scale is a power of two in one byte, as in `MXFP4`. In all other
-/// formats it is a half-precision number.
+/// Returns whether a block's scale is a power of two, stored in one byte, as in `MXFP4`. The scales
+/// of all other formats are half-precision numbers.
 #[must_use]
 pub const fn power_of_two<F: Format>() -> bool {
     matches!(F::TYPE, TensorType::MXFP4)
@@ -62,9 +62,9 @@ formats! {
     Q4_1: 32, Zero::Minimum, 15;
     Q5_0: 32, Zero::Offset(16), 31;
     Q5_1: 32, Zero::Minimum, 31;
-    // As the kernels for many rows take them; in the file they have signs.
+    // The kernels for many rows add 128 to the signed codes of the file.
     Q8_0: 32, Zero::Offset(128), 255;
-    // What its codes stand for, in halves, 12 too high.
+    // Twice the weight that a code represents, plus 12.
     MXFP4: 32, Zero::Offset(12), 24;
     Q2_K: 16, Zero::Minimum, 3;
     Q3_K: 16, Zero::Offset(4), 7;

@@ -1,15 +1,15 @@
-//! The fused rung for the formats whose product no day teaches: a block is decoded into registers, or
-//! what the compiler makes of a small array, and multiplied at once.
+//! The fused rung, for formats whose product is not a task: each block is decoded into a small
+//! array, which the compiler keeps in registers, and multiplied immediately.
 
 use half::{bf16, f16};
 use tiny_llm_formats::gguf::TensorType;
 
 use crate::blocks::{f16_at, mxfp4, q2_k, q3_k, q4_1, q5_1, q5_k};
 
-/// The product of a row of blocks and as many values.
+/// Computes the dot product of a row of blocks and as many values.
 pub type Dot = fn(row: &[u8], x: &[f32]) -> f32;
 
-/// Returns this rung's kernel for a type whose product no day teaches.
+/// Returns this rung's kernel for a type, or `None` if its product is a task of the course.
 #[must_use]
 pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     Some(match tensor_type {
@@ -42,8 +42,8 @@ fn each<const BYTES: usize, const LEN: usize>(
     sum
 }
 
-/// Computes `Σ w·x` for a row of Q5_0 blocks: `d` (f16), 32 fifth bits, 16 bytes of two low parts
-/// each; `w = d·(q − 16)`. `x [32 · blocks]`.
+/// Computes `Σ w·x` for a row of Q5_0 blocks, `x [32 · blocks]`. A block is `d` (f16), 32 fifth
+/// bits, and 16 bytes that each hold the low four bits of two weights: `w = d·(q − 16)`.
 #[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
     crate::withheld::check("fused::dot_q5_0");

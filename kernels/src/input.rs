@@ -1,4 +1,4 @@
-//! The operand of a matrix: rows of activations, and the same rows as small integers.
+//! The input of matrix products: rows of activations as f32, and the same rows quantized.
 
 use std::ops::Deref;
 
@@ -7,10 +7,10 @@ use crate::amx::activations::Int8Tile;
 pub use crate::int8::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
 use crate::parallel::{Schedule, Team};
 
-/// Values that a thread quantizes at a time: a few of them take less time than a barrier.
+/// Number of values that a thread quantizes at a time. Fewer would take less time than a barrier.
 const QUANTIZED: usize = 4096;
 
-/// Rows that a thread copies at a time.
+/// Number of rows that a thread copies at a time.
 const GRAIN: usize = 8;
 
 /// The input of a layer's matrices, computed once and used by all of them.
@@ -22,13 +22,13 @@ pub struct Input {
     pub cols: usize,
     /// Values, `[rows, cols]`.
     pub values: Vec<f32>,
-    /// The rows as integers, `[rows, super_blocks]`, as they were when the input was prepared last.
+    /// The quantized rows, `[rows, super_blocks]`, as of the last call that prepared the input.
     pub int8: Vec<Int8SuperBlock>,
-    /// The rows in the layout of a matrix unit, `[rows / 16, super_blocks]`, if there is such a
-    /// unit and the integers were made for its rung. The buffer is reused.
+    /// The quantized rows in the layout of a matrix unit, `[rows / 16, super_blocks]`. Valid only
+    /// if `has_tiles`. The buffer is reused.
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) tiles: Vec<Int8Tile>,
-    /// Whether the tiles belong to the current integers.
+    /// Whether the tiles match the current integers.
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) has_tiles: bool,
 }
@@ -43,8 +43,8 @@ pub fn room(values: &mut Vec<f32>, n: usize) {
     }
 }
 
-/// An input that can be multiplied: as long as this is there, nobody writes into the input, so its
-/// integers are those of its values.
+/// An input that is ready to be multiplied. While it is borrowed, nothing can write to the input,
+/// so its integers always match its values.
 #[derive(Debug, Clone, Copy)]
 pub struct Prepared<'a> {
     input: &'a Input,
@@ -53,7 +53,7 @@ pub struct Prepared<'a> {
 
 impl Prepared<'_> {
     /// Returns how many activations share a scale in the integers, [`BLOCK`] or [`SUPER_BLOCK`].
-    /// `None` if there are no integers, and it can only be multiplied in f32.
+    /// Returns `None` if there are no integers: the input can then only be multiplied as f32.
     #[must_use]
     pub fn per_scale(&self) -> Option<usize> {
         self.per_scale
@@ -95,8 +95,8 @@ impl Input {
         x
     }
 
-    /// Makes room for `rows` of `cols` values, which are to be written and then prepared. Nothing
-    /// is allocated if there was as much room before.
+    /// Resizes the input to `rows` rows of `cols` values, with unspecified contents. Write the
+    /// values, then prepare the input. Allocates only if it has never been this large.
     pub fn resize(&mut self, rows: usize, cols: usize) {
         (self.rows, self.cols) = (rows, cols);
         room(&mut self.values, rows * cols);
@@ -127,11 +127,12 @@ impl Input {
         &self.int8[r * self.super_blocks()..][..self.super_blocks()]
     }
 
-    /// Brings [`Input::int8`] up to date with [`Input::values`], with a scale for each `per_scale`
-    /// of them: [`BLOCK`] or [`SUPER_BLOCK`]. Weights whose blocks are longer cannot be multiplied
-    /// with it; for those whose blocks are shorter it is coarser than it need be.
+    /// Quantizes [`Input::values`] into [`Input::int8`], with one scale per `per_scale` values:
+    /// [`BLOCK`] or [`SUPER_BLOCK`]. Weights with blocks longer than `per_scale` can't be
+    /// multiplied by the result. For weights with shorter blocks, the result is less precise than
+    /// necessary.
     ///
-    /// `quantize_activations(x, per_scale, super_blocks)` makes the super-blocks of one row.
+    /// `quantize_activations(x, per_scale, super_blocks)` must write the super-blocks of one row.
     pub fn quantize_with<S: Schedule>(
         &mut self,
         team: &Team<S>,
@@ -151,8 +152,8 @@ impl Input {
         self.with_int8(per_scale)
     }
 
-    /// Copies rows of another input, in its form: row `i` is its row `of(i)`. Nothing is quantized
-    /// again.
+    /// Copies rows of another input, both their values and their integers: row `i` becomes row
+    /// `of(i)` of `from`.
     pub fn gather<S: Schedule>(
         &mut self,
         team: &Team<S>,
@@ -177,8 +178,8 @@ impl Input {
         self.with_int8(per_scale)
     }
 
-    /// Lays the integers out for a matrix unit: what has written them says so again afterwards, by
-    /// [`Input::with_int8`].
+    /// Copies the integers into the layout of a matrix unit. Call [`Input::with_int8`] afterwards
+    /// to prepare the input again.
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) fn make_tiles<S: Schedule>(&mut self, team: &Team<S>) {
         let (rows, super_blocks) = (self.rows, self.super_blocks());
@@ -198,11 +199,11 @@ impl Input {
         Prepared { input: self, per_scale: None }
     }
 
-    /// Prepares the input for kernels that multiply integers. The caller has written
-    /// [`Input::int8`], with a scale for each `per_scale` activations.
+    /// Prepares the input for kernels that multiply integers. The caller must have written
+    /// [`Input::int8`], with one scale per `per_scale` activations.
     ///
     /// # Panics
-    /// If the number of super-blocks isn't that of the rows.
+    /// If [`Input::int8`] doesn't have `rows · super_blocks` elements.
     #[must_use]
     pub fn with_int8(&self, per_scale: usize) -> Prepared<'_> {
         let (found, expected) = (self.int8.len(), self.rows * self.super_blocks());

@@ -1,26 +1,24 @@
-//! Activations as small integers, in super-blocks.
+//! Quantized activations, in super-blocks.
 
-/// Activations in a super-block: as many as weights in the longest blocks, those of K-quants.
+/// Number of activations in a super-block: as many as weights in the longest blocks (K-quants).
 pub const SUPER_BLOCK: usize = 256;
 /// Minimum number of activations that share a scale: as many as weights in the shortest blocks.
 pub const BLOCK: usize = 32;
-/// Number of activations per stored sum: the finest division of weights (`Q6_K` has a scale for
-/// every 16).
+/// Number of activations per stored sum: the smallest number of weights that share a scale (16 in
+/// `Q6_K`).
 pub const SUM: usize = 16;
 
-/// [`SUPER_BLOCK`] activations as int8: each is its block's scale times its value. Where a row's
-/// length is not a multiple of [`SUPER_BLOCK`], its last super-block is filled up with zeros. Where
-/// an activation is NaN or infinite, its block's scale is NaN, and so is every product with it.
+/// [`SUPER_BLOCK`] activations as int8: each is its value times its block's scale. If a row's
+/// length is not a multiple of [`SUPER_BLOCK`], its last super-block is padded with zeros. If an
+/// activation is NaN or infinite, its block's scale is NaN, and so is every product with the block.
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
 pub struct Int8SuperBlock {
     /// Values in −127…127.
     pub values: [i8; SUPER_BLOCK],
-    /// The sum of each [`SUM`] values: formats whose weights are stored with an offset or a
-    /// minimum need it.
+    /// The sum of each [`SUM`] values, for formats whose weights have an offset or a minimum.
     pub sums: [i16; SUPER_BLOCK / SUM],
-    /// The scale of each [`BLOCK`]. If the whole super-block shares a scale, it is stored eight
-    /// times.
+    /// One scale per [`BLOCK`]. A scale that the whole super-block shares is stored eight times.
     pub scales: [f32; SUPER_BLOCK / BLOCK],
 }
 
@@ -34,7 +32,8 @@ impl Default for Int8SuperBlock {
     }
 }
 
-/// The scale of activations whose largest magnitude is `absmax`: NaN if that is NaN or infinite.
+/// Returns the scale of activations whose largest magnitude is `absmax`: NaN if `absmax` is NaN or
+/// infinite.
 #[cfg(any(
     target_arch = "x86_64",
     target_arch = "aarch64",
@@ -45,8 +44,9 @@ pub(crate) fn scale(absmax: f32) -> f32 {
     if absmax.is_finite() { absmax / 127.0 } else { f32::NAN }
 }
 
-/// The largest of some magnitudes, or a NaN if there is one, which `f32::max` would ignore. Without
-/// their signs, floats are ordered as their bits are, and every NaN comes after infinity.
+/// Returns the largest magnitude in `x`, or NaN if there is one, which `f32::max` would ignore.
+/// Without their signs, floats have the same order as their bits, and every NaN comes after
+/// infinity.
 #[cfg(any(
     target_arch = "x86_64",
     target_arch = "aarch64",
@@ -57,9 +57,9 @@ pub(crate) fn largest(magnitudes: impl IntoIterator<Item = f32>) -> f32 {
     f32::from_bits(magnitudes.into_iter().fold(0, |most, x| most.max(x.to_bits())))
 }
 
-/// Calls `quantize` with each [`SUPER_BLOCK`] values of a row, behind whose end there are zeros.
+/// Calls `quantize` with each [`SUPER_BLOCK`] values of a row, padded with zeros at the end.
 ///
-/// Part of whatever calls it, so that `quantize` may use that one's instructions.
+/// It is inlined into its caller, so that `quantize` may use the caller's instructions.
 #[cfg(any(
     target_arch = "x86_64",
     target_arch = "aarch64",

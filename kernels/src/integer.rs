@@ -1,14 +1,15 @@
-//! The integer rung's product of Q5_0, a format that a day reads and no day multiplies. Those that no
-//! day teaches have none here: they are unpacked, for one row of activations too.
+//! The integer rung's product for Q5_0, which the course decodes but does not multiply. Formats
+//! that the course does not teach have no product here: they are unpacked, even for a single row of
+//! activations.
 
 use crate::{blocks::f16_at, input::Int8SuperBlock};
 
-/// The product of a row of blocks with as many values,
-/// [`SUPER_BLOCK`](crate::input::SUPER_BLOCK) in a super-block, the last of which may be longer than
-/// the row.
+/// Computes the dot product of a row of blocks and a row of activations. There are
+/// [`SUPER_BLOCK`](crate::input::SUPER_BLOCK) values per super-block, and the last super-block may
+/// extend past the end of the row.
 pub type Dot = fn(row: &[u8], x: &[Int8SuperBlock]) -> f32;
 
-/// [`crate::fused::dot_q5_0`] with activations in int8.
+/// Computes [`crate::fused::dot_q5_0`] with quantized activations.
 #[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     crate::withheld::check("integer::dot_q5_0");

@@ -1,18 +1,18 @@
-//! The small work between the matrices as plain loops: a compiler makes vector instructions of them
-//! where a function that holds them may use such.
+//! Operations between the matrix products, as plain loops. In a function that may use vector
+//! instructions, the compiler turns them into such.
 
-/// Keys and values are taken this many positions at a time, as f32, so that they stay in the
-/// first-level cache.
+/// Number of positions whose keys and values are converted to f32 at a time, so that they fit in
+/// the L1 cache.
 pub const TILE: usize = 32;
 
-/// How a product is added to a sum.
+/// A way to add a product to a sum.
 pub(crate) trait MultiplyAdd {
-    /// `a · b + c`
+    /// Computes `a · b + c`.
     fn multiply_add(a: f32, b: f32, c: f32) -> f32;
 }
 
-/// In one instruction, with one rounding. Only where there is such an instruction: the library's
-/// exact substitute would be slow.
+/// Multiplies and adds in one instruction, with one rounding. Used only if the processor has such
+/// an instruction, because the library's exact substitute would be slow.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) struct Fused;
 
@@ -24,7 +24,8 @@ impl MultiplyAdd for Fused {
     }
 }
 
-/// In two, on every processor. All 64-bit Arm ones have the one instruction.
+/// Multiplies and adds in two instructions. Not needed on 64-bit Arm, where every processor has the
+/// single instruction.
 #[cfg(not(target_arch = "aarch64"))]
 pub(crate) struct Separate;
 
@@ -36,8 +37,8 @@ impl MultiplyAdd for Separate {
     }
 }
 
-/// What RMSNorm multiplies a row with. NaN if the sum of squares is too large for f32: its reciprocal
-/// would be 0, and a row of large numbers would become one of zeros.
+/// Returns the factor by which RMSNorm multiplies a row. It is NaN if the sum of squares is too
+/// large for f32. Otherwise the factor would be 0, and a row of large numbers would become zeros.
 #[inline(always)]
 fn norm_scale<M: MultiplyAdd>(x: &[f32], eps: f32) -> f32 {
     let squares = dot::<M>(x, x);
@@ -65,7 +66,8 @@ pub(crate) fn silu_gate<M: MultiplyAdd>(gate: &[f32], up: &[f32], out: &mut [f32
     }
 }
 
-/// The sum is that of any scores with −∞ behind them: each place has its own of 16 sums.
+/// Computes `e^(score − max)` for each score, in place, and returns the sum. Appending scores of −∞
+/// doesn't change the sum, because score `i` is always added to sum `i % 16`.
 #[inline(always)]
 pub(crate) fn exp_sum_of_any<M: MultiplyAdd>(scores: &mut [f32], max: f32) -> f32 {
     let mut sums = [0f32; 16];
@@ -85,28 +87,28 @@ pub(crate) fn exp_sum_of_any<M: MultiplyAdd>(scores: &mut [f32], max: f32) -> f3
     halves(sums)
 }
 
-/// What [`exp`] is made of.
+/// Constants of [`exp`].
 pub(crate) mod exp_constants {
-    /// Below it the result is 0.
+    /// Below this, the result is 0.
     pub(crate) const LOWEST: f32 = -87.3;
-    /// Above it the result is infinity.
+    /// Above this, the result is infinity.
     pub(crate) const HIGHEST: f32 = 88.4;
-    /// Added to a number below 2²² it pushes all but the whole part out of the fraction bits.
+    /// Adding this to a number below 2²² rounds it: no fraction bits are left.
     pub(crate) const ROUND: f32 = 12_582_912.0;
-    /// ln 2 in two parts, the first with so few bits that n times it is exact.
+    /// ln 2 in two parts. The first has so few bits that n times it is exact.
     pub(crate) const LN2_HIGH: f32 = 0.693_359_4;
     pub(crate) const LN2_LOW: f32 = -2.121_944_4e-4;
-    /// The Taylor series of e^f, |f| ≤ 0.35, last term first; the first term left out is below
+    /// The Taylor series of e^f for |f| ≤ 0.35, last term first. The first omitted term is below
     /// 2·10⁻⁸.
     pub(crate) const SERIES: [f32; 8] =
         [1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
 }
 
-/// `e^x` within two units in the last place; 0 below −87, where the smallest normal numbers end,
-/// infinity above 88.
+/// Computes `e^x` to within two units in the last place. Returns 0 below −87, where normal numbers
+/// end, and infinity above 88.
 ///
-/// `e^x = 2^n · 2^f` with `n` a whole number, which goes into the exponent bits, and `f` in −½…½,
-/// for which a polynomial serves.
+/// It uses `e^x = 2^n · 2^f`. The integer `n` goes into the exponent bits, and a polynomial gives
+/// `2^f` for `f` in −½…½.
 #[inline(always)]
 pub(crate) fn exp<M: MultiplyAdd>(x: f32) -> f32 {
     use exp_constants::*;
@@ -129,7 +131,7 @@ pub(crate) fn exp<M: MultiplyAdd>(x: f32) -> f32 {
     }
 }
 
-/// The order of additions is the same as in [`score_rows`].
+/// Computes the dot product, with the same order of additions as [`score_rows`].
 #[inline(always)]
 fn dot<M: MultiplyAdd>(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0f32; 16];
@@ -143,7 +145,8 @@ fn dot<M: MultiplyAdd>(a: &[f32], b: &[f32]) -> f32 {
     halves(sums) + rest
 }
 
-/// The sum of 16 numbers: halves, then quarters, the order in which a vector register is summed.
+/// Returns the sum of 16 numbers: adds the two halves, then quarters, and so on, like the sum of a
+/// vector register.
 #[inline(always)]
 pub(crate) fn halves(mut sums: [f32; 16]) -> f32 {
     for half in [8, 4, 2, 1] {
@@ -186,10 +189,10 @@ pub(crate) fn tile_scores_transposed_of_any<M: MultiplyAdd>(
     }
 }
 
-/// Sums of `N` queries stay in registers while the keys go by once.
+/// Computes the scores of `N` queries. Their sums stay in registers while each key is read once.
 ///
-/// A query's score does not depend on how many there are, to the last bit: products are added up in
-/// 16 sums and these two by two, as in [`dot`], where 16 of them are done at a time.
+/// A query's score does not depend on `N`, to the last bit. Products are added into 16 sums, which
+/// are then added in pairs, as in [`dot`].
 #[inline(always)]
 fn score_rows<M: MultiplyAdd, const N: usize>(
     q: &[&[f32]; N],
@@ -212,7 +215,7 @@ fn score_rows<M: MultiplyAdd, const N: usize>(
             }
         }
         totals = sum_of(&low, &high);
-        // A sum is done when its second half is.
+        // A sum is complete when its second half is.
         let halves = i.trailing_ones() as usize;
         for waiting in &waiting[..halves] {
             totals = sum_of(waiting, &totals);
@@ -256,7 +259,7 @@ pub(crate) fn tile_sum_of_any<M: MultiplyAdd>(
     let rows = weights.chunks_exact(TILE).zip(factors).zip(out.chunks_exact_mut(dim));
     for ((weights, &factor), out) in rows {
         let mut at = 0;
-        // 32 sums stay in registers while the values go by.
+        // Keeps 32 sums in registers while it reads the values.
         while at + 32 <= dim {
             let mut sums = [0f32; 32];
             for (sum, out) in sums.iter_mut().zip(&out[at..at + 32]) {
@@ -293,7 +296,7 @@ mod tests {
             let (found, expected) = (f64::from(exp::<Fused>(x)), f64::from(x).exp());
             worst = worst.max(((found - expected) / expected).abs());
         }
-        // Half a unit for each of the last two roundings, and what the series leaves out.
+        // Half a unit for each of the last two roundings, plus the omitted terms of the series.
         assert!(worst < 2.5e-7, "relative error {worst:e}");
         assert_eq!(exp::<Fused>(0.0), 1.0);
         assert_eq!(exp::<Fused>(f32::NEG_INFINITY), 0.0);

@@ -1,17 +1,16 @@
-//! A weight matrix in place in a file: nothing is copied or converted.
+//! A weight matrix that is used in place in a file: nothing is copied or converted.
 
 use anyhow::{Result, ensure};
 use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
 
-/// A matrix `[rows, cols]`, row-major. Each row is a whole number of blocks. Row `r` computes
-/// output `r`.
+/// A row-major matrix `[rows, cols]`. Each row is a whole number of blocks and computes one output.
 #[derive(Debug, Clone)]
 pub struct Matrix {
     /// Number of outputs.
     pub rows: usize,
     /// Number of inputs.
     pub cols: usize,
-    /// How the weights are stored.
+    /// The format of the weights.
     pub tensor_type: TensorType,
     /// All rows, `rows · row_bytes` bytes.
     bytes: Bytes,
@@ -50,11 +49,11 @@ impl Matrix {
         Self::new(rows, cols, TensorType::F32, bytes.into()).expect("one value for each place")
     }
 
-    /// A stack of `n` matrices, which lie one after the other as the rows of this one: a tensor of
-    /// three axes, as the experts of a layer are stored. Nothing is copied.
+    /// Splits a stack of `n` matrices, whose rows follow each other in this one. An example is a
+    /// tensor of three axes, such as the experts of a layer. Nothing is copied.
     ///
     /// # Errors
-    /// If the rows are no `n` matrices of as many each.
+    /// If the number of rows is not a multiple of `n`.
     pub fn split(&self, n: usize) -> Result<Vec<Self>> {
         ensure!(
             n > 0 && self.rows.is_multiple_of(n),
@@ -70,8 +69,8 @@ impl Matrix {
         (0..n).map(part).collect()
     }
 
-    /// The first weight that is NaN or infinite, as its row and column: a float, or a scale or
-    /// minimum of its block. Reads every float and every scale.
+    /// Returns the row and the column of the first weight that is NaN or infinite, either as a
+    /// float or because of its block's scale or minimum. Reads every float and every scale.
     #[must_use]
     pub fn first_not_finite(&self) -> Option<[usize; 2]> {
         let block = self.tensor_type.first_not_finite(&self.bytes)?;

@@ -1,8 +1,9 @@
-//! How fast a processor's units multiply at best: what a prompt's rate is measured against.
+//! Measures the highest rate at which a processor's units multiply, to compare a prompt's rate
+//! with.
 
-/// Multiplications and additions of bytes a second that the matrix units of `threads` threads do
-/// together where nothing is loaded or stored, the best of some short runs; `None` if there is no
-/// unit that may be used.
+/// Returns how many multiplications and additions of bytes per second the matrix units of `threads`
+/// threads do together, without loads or stores. This is the best of several short runs. Returns
+/// `None` if there is no usable unit.
 #[must_use]
 pub fn of_matrix_units(threads: usize) -> Option<f64> {
     #[cfg(target_arch = "x86_64")]

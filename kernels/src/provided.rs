@@ -1,4 +1,4 @@
-//! Which kernel of this crate serves a rung, a format and a number of rows.
+//! The table from rung, format and number of rows to a kernel of this crate.
 
 #![cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
@@ -20,8 +20,8 @@ use crate::{
 use crate::{amx, avx2, avx512};
 use tiny_llm_formats::gguf::TensorType;
 
-/// The kernel for a matrix of `tensor_type` and `rows` rows of activations, if this crate has one
-/// on this rung.
+/// Returns this crate's kernel for a matrix of `tensor_type` and `rows` rows of activations on this
+/// rung, or `None` if there is none.
 #[must_use]
 pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     withheld::check("provided::kernel");
@@ -40,8 +40,8 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
     }
 }
 
-/// Makes the integers of `x` with this rung's instructions, a scale for each `per_scale`. False if
-/// the rung has none for it; nothing is done then.
+/// Quantizes `x` with this rung's instructions, with one scale per `per_scale` values. Does nothing
+/// and returns false if the rung has no such instructions.
 ///
 /// # Panics
 /// If this machine cannot run the rung.

@@ -1,10 +1,10 @@
-//! Rows of a cache of type q8_0: blocks of up to 32 numbers, each an i8 code times the block's f16
-//! scale.
+//! Rows of a KV cache of type q8_0: blocks of up to 32 numbers, each an i8 code times the block's
+//! f16 scale.
 //!
-//! A row is a head's key or value at one position. It holds first the scales, then the codes, each
-//! filled up to whole words of four bytes. A head of 64 numbers takes 68 bytes, where f16 takes 128.
-//! The last block of a row may be shorter than 32, so heads may have any size. A row is quantized
-//! alone: its bytes depend on no other position and no other head.
+//! A row is a head's key or value at one position: first the scales, then the codes, each padded to
+//! whole words of four bytes. A head of 64 numbers takes 68 bytes, compared with 128 in f16. The
+//! last block of a row may be shorter than 32, so heads may have any size. Each row is quantized
+//! separately: its bytes do not depend on other positions or heads.
 
 use half::f16;
 
@@ -13,23 +13,23 @@ use crate::loops::{MultiplyAdd, TILE, halves};
 /// Numbers that share a scale.
 pub const BLOCK: usize = 32;
 
-/// The largest code. −128 is not used, so that codes are symmetric.
+/// The largest code. −128 is not used, so the codes are symmetric.
 const LARGEST: f32 = 127.0;
-/// The f16 scale of a block with a number that is NaN, infinite or too large.
+/// The f16 scale of a block that contains a number that is NaN, infinite or too large.
 const NAN: u16 = 0x7e00;
 /// The smallest f16 that is infinite or NaN.
 const INFINITE: u16 = 0x7c00;
-/// 2^112, the difference between the exponents of f16 and f32.
+/// 2^112: compensates for the different exponent biases of f16 and f32.
 const REBASE: f32 = f32::from_bits((112 + 127) << 23);
-/// Added to a number below 2²², it leaves the nearest integer in the lowest bits.
+/// Adding this to a number below 2²² leaves the nearest integer in the lowest bits.
 const ROUND: f32 = 12_582_912.0;
 
-/// Rows of `dim` numbers, one after the other.
+/// Rows of `dim` numbers each, stored one after the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Q8Rows<'a> {
     /// `[n, row_words(dim)]`
     pub words: &'a [u32],
-    /// `D`
+    /// `D`, the numbers in a row.
     pub dim: usize,
 }
 
@@ -37,7 +37,7 @@ impl Q8Rows<'_> {
     /// Returns rows `from..from + n`.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there are fewer rows.
     #[must_use]
     #[track_caller]
     pub fn part(self, from: usize, n: usize) -> Self {
@@ -45,7 +45,7 @@ impl Q8Rows<'_> {
         Self { words: &self.words[from * words..(from + n) * words], ..self }
     }
 
-    /// Returns rows `from..from + n`, or as many of them as there are.
+    /// Returns rows `from..from + n`, or fewer if there are fewer.
     #[must_use]
     pub fn behind(self, from: usize, n: usize) -> Self {
         let (words, end) = (row_words(self.dim), self.words.len());
@@ -57,25 +57,25 @@ impl Q8Rows<'_> {
     }
 }
 
-/// Returns the words that the scales of a row take.
+/// Returns the number of words for the scales of a row.
 const fn scale_words(dim: usize) -> usize {
     dim.div_ceil(BLOCK).div_ceil(2)
 }
 
-/// Returns the words, of four bytes each, of a row of `dim` numbers.
+/// Returns the number of 4-byte words in a row of `dim` numbers.
 #[must_use]
 pub const fn row_words(dim: usize) -> usize {
     scale_words(dim) + dim.div_ceil(4)
 }
 
-/// Widens a scale. Scales are never negative.
+/// Converts a scale to f32. Scales are never negative.
 #[inline(always)]
 pub(crate) fn scale(bits: u16) -> f32 {
     let scale = f32::from_bits(u32::from(bits) << 13) * REBASE;
     if bits >= INFINITE { f32::NAN } else { scale }
 }
 
-/// The scales and the codes of each row.
+/// Returns the scales and the codes of each row.
 #[inline(always)]
 pub(crate) fn rows(rows: Q8Rows<'_>) -> impl Iterator<Item = (&[[u8; 2]], &[u8])> + Clone {
     let (words, at) = (row_words(rows.dim), 4 * scale_words(rows.dim));
@@ -85,7 +85,7 @@ pub(crate) fn rows(rows: Q8Rows<'_>) -> impl Iterator<Item = (&[[u8; 2]], &[u8])
     })
 }
 
-/// A part of a block as f32.
+/// Converts a part of a block to f32.
 #[inline(always)]
 fn widen<const N: usize>(scale: f32, codes: &[u8; N]) -> [f32; N] {
     let mut out = [0f32; N];
@@ -135,8 +135,8 @@ pub(crate) fn tile_scores_q8_of_any<M: MultiplyAdd>(
     }
 }
 
-/// Scores of `N` queries: each block of a key is read once for them. Sums are added in the order of
-/// [`loops::dot`](crate::loops).
+/// Computes the scores of `N` queries, and reads each block of a key once for all of them. Sums are
+/// added in the order of [`loops::dot`](crate::loops).
 #[inline(always)]
 fn scores_of<M: MultiplyAdd, const N: usize>(
     q: &[&[f32]; N],
@@ -187,7 +187,8 @@ pub(crate) fn tile_sum_q8<M: MultiplyAdd>(
     }
 }
 
-/// Sums of the first `N` queries; returns `N`. Each stays in registers while the values are read.
+/// Computes the sums of the first `N` queries, which stay in registers while the values are read.
+/// Returns `N`.
 #[inline(always)]
 fn sums_of<M: MultiplyAdd, const N: usize>(
     weights: &[f32],
@@ -237,7 +238,7 @@ pub(crate) fn narrow_q8<M: MultiplyAdd>(values: &[f32], row: &mut [u32]) {
     let (scales, codes) = bytemuck::cast_slice_mut::<u32, u8>(row).split_at_mut(at);
     let blocks = values.chunks(BLOCK).zip(codes.chunks_mut(BLOCK));
     for ((values, codes), bits) in blocks.zip(scales.as_chunks_mut::<2>().0) {
-        // As integers: so the largest is NaN if one is.
+        // Compared as integers, so that the largest is NaN if there is one.
         let largest = values.iter().fold(0, |max: u32, x| max.max(x.to_bits() & i32::MAX as u32));
         let narrowed = f16::from_f32_const(f32::from_bits(largest) / LARGEST).to_bits();
         if narrowed >= INFINITE {
@@ -245,8 +246,8 @@ pub(crate) fn narrow_q8<M: MultiplyAdd>(values: &[f32], row: &mut [u32]) {
             codes.fill(0);
             continue;
         }
-        // Rounded down, so that the largest code is 127 whatever the scale: then a row that has been
-        // widened becomes the same bytes again.
+        // Rounded down, so that the largest code is 127 for any scale. Then widening a row and
+        // narrowing it again gives the same bytes.
         let exact = f32::from_bits(largest) / LARGEST;
         let narrowed = narrowed - u16::from(scale(narrowed) > exact);
         *bits = narrowed.to_ne_bytes();

@@ -2,10 +2,10 @@
 
 use std::{fmt, str::FromStr};
 
-/// Names a rung, so that every command uses it: `TINY_LLM_KERNELS=naive`.
+/// Name of the variable that selects a rung for every command: `TINY_LLM_KERNELS=naive`.
 pub const VARIABLE: &str = "TINY_LLM_KERNELS";
 
-/// The rungs. Each is checked against the first.
+/// The rungs of the ladder. Each is tested against the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rung {
     /// Decode a row into a buffer, then multiply.
@@ -45,7 +45,7 @@ impl Rung {
         Self::Simd128,
     ];
 
-    /// Returns whether this machine can run it.
+    /// Returns whether this machine can run this rung.
     #[must_use]
     pub fn is_available(self) -> bool {
         match self {
@@ -77,14 +77,15 @@ impl Rung {
             Self::NeonI8mm => {
                 Self::NeonDot.is_available() && std::arch::is_aarch64_feature_detected!("i8mm")
             }
-            // A module has them or not: it is compiled so, and no browser runs half of it.
+            // Decided at compile time: a browser without these instructions rejects the module.
             Self::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
             #[allow(unreachable_patterns, reason = "the other architecture's rungs")]
             _ => false,
         }
     }
 
-    /// Returns, in words, why the operating system withholds a rung that the processor has.
+    /// Returns why the operating system withholds a rung that the processor has, or `None` if it
+    /// doesn't.
     #[must_use]
     pub fn refused(self) -> Option<String> {
         #[cfg(target_arch = "x86_64")]
@@ -124,7 +125,7 @@ impl Rung {
         self >= Self::Integer
     }
 
-    /// Returns the name on the command line.
+    /// Returns the rung's name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,22 +1,23 @@
-//! Choosing a token from its logits without sorting the vocabulary: week 1's steps, in week 1's
-//! order, with the same draws, to the last bit.
+//! Chooses a token from its logits without sorting the vocabulary. It gives the same tokens as week
+//! 1 for the same random numbers, to the last bit.
 //!
-//! Week 1 walks the whole vocabulary in every step. Here a step looks at the candidates that the
-//! steps before it left, in the order of their ids; top-k selects, top-p takes the largest from a
-//! heap until it has enough. What week 1 rules out has weight 0 in its sums, so leaving it out
-//! changes no sum, as long as the rest is added in the same order: see `Candidates::weigh`.
+//! Week 1 processes the whole vocabulary in every step. Here each step processes only the
+//! candidates that the previous steps kept, in the order of their ids. Top-k uses a selection
+//! algorithm, and top-p pops the largest candidates from a heap until it has enough. Candidates
+//! that week 1 has ruled out have weight 0 in its sums, so omitting them changes no sum, as long as
+//! the others are added in the same order: see `Candidates::weigh`.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
 use tiny_llm_formats::request::SamplerOptions;
 
-/// Chooses tokens. Nothing is allocated after the first.
+/// Chooses tokens. Allocates only for the first one.
 #[derive(Debug, Clone)]
 pub struct Sampler {
     options: SamplerOptions,
-    /// `[V]`, with penalty and temperature.
+    /// `[V]`, after penalty and temperature.
     logits: Vec<f32>,
-    /// `[V]`: the number of the choice in which a token was last made less likely.
+    /// `[V]`: the number of the choice in which each token was last penalised.
     penalised: Vec<u64>,
     choices: u64,
     candidates: Candidates,
@@ -28,7 +29,7 @@ pub struct Sampler {
 struct Candidates {
     vocabulary: usize,
     tokens: Vec<Candidate>,
-    /// What each is weighted with, after [`Candidates::weigh`].
+    /// The weight of each candidate, after [`Candidates::weigh`].
     weights: Vec<f32>,
 }
 
@@ -39,7 +40,7 @@ struct Candidate {
 }
 
 impl Sampler {
-    /// With nothing seen.
+    /// Creates a sampler.
     #[must_use]
     pub fn new(options: SamplerOptions) -> Self {
         Self {
@@ -52,13 +53,13 @@ impl Sampler {
         }
     }
 
-    /// Chooses the next token from `logits [V]`, after the tokens `seen` so far, prompt included,
-    /// with a number `uniform` in `[0, 1)`.
+    /// Chooses the next token from `logits [V]`. `seen` are all tokens so far, including the
+    /// prompt, and `uniform` is a random number in `[0, 1)`.
     ///
     /// # Panics
-    /// If there are no logits, or a token of `seen` is not among them; if top-k or top-p is on and
-    /// a logit is no number, for then there is no order. (Without them the largest is chosen,
-    /// as in week 1.)
+    /// If there are no logits, or a token of `seen` is not among them. Also if top-k or top-p is on
+    /// and a logit is NaN, because NaN has no order. (Without them the largest logit is chosen, as
+    /// in week 1.)
     pub fn choose(&mut self, logits: &[f32], seen: &[u32], uniform: f64) -> u32 {
         let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } = self.options;
         self.logits.clear();
@@ -90,7 +91,7 @@ impl Sampler {
         self.candidates.draw(best, uniform)
     }
 
-    /// Every token of `seen`, once however often it occurs.
+    /// Penalises each distinct token of `seen` once.
     fn penalise(&mut self, seen: &[u32], penalty: f32) {
         self.choices += 1;
         self.penalised.resize(self.logits.len(), 0);
@@ -114,14 +115,15 @@ impl Candidates {
         }
     }
 
-    /// `heap` is memory to work in.
+    /// Keeps the most probable candidates whose probabilities add up to at least `p`. `heap` is
+    /// scratch memory.
     fn top_p(&mut self, p: f32, heap: &mut Vec<Candidate>) {
         self.assert_ordered();
         let Some((max, sum)) = self.weigh() else { return };
         heap.clear();
         heap.extend_from_slice(&self.tokens);
         let mut ranks = BinaryHeap::from(std::mem::take(heap));
-        // In f64: a vocabulary has many thousand small probabilities.
+        // f64, because a vocabulary has many thousands of small probabilities.
         let mut mass = 0.0;
         let mut last = None;
         while let Some(next) = ranks.peek() {
@@ -140,15 +142,15 @@ impl Candidates {
     fn min_p(&mut self, p: f32) {
         let max = self.max();
         self.tokens.retain(|token| {
-            // A logit that is no number stays, as in week 1.
+            // A NaN logit is kept, as in week 1.
             let ratio = (token.logit - max).exp();
             !matches!(ratio.partial_cmp(&p), Some(Ordering::Less))
         });
     }
 
-    /// The token at which the running sum of probabilities first exceeds `uniform`.
+    /// Returns the token at which the running sum of probabilities first exceeds `uniform`.
     fn draw(&mut self, best: u32, uniform: f64) -> u32 {
-        // What week 1 takes for the largest where all are ruled out.
+        // If all candidates are ruled out, week 1 takes token 0 for the largest.
         let mut last = if self.tokens.is_empty() { 0 } else { best };
         let Some((_, sum)) = self.weigh() else { return last };
         let mut running = 0.0;
@@ -165,11 +167,12 @@ impl Candidates {
         last
     }
 
-    /// `e^(logit − max)` of each candidate; returns the maximum and the sum. `None` if there are no
-    /// candidates.
+    /// Computes `e^(logit − max)` of each candidate. Returns the maximum and the sum, or `None` if
+    /// there are no candidates.
     ///
-    /// The sum is `ndarray`'s over the whole vocabulary, in which all others are 0: eight sums, of
-    /// every eighth token each, then the tokens that are left over.
+    /// The sum is added in the order in which `ndarray` adds the whole vocabulary, where the
+    /// weights of all other tokens are 0: eight sums of every eighth token, then the remaining
+    /// tokens.
     fn weigh(&mut self) -> Option<(f32, f32)> {
         let max = self.max();
         if max == f32::NEG_INFINITY {
@@ -191,7 +194,7 @@ impl Candidates {
         Some((max, self.weights[split..].iter().fold(of_lanes, |sum, weight| sum + weight)))
     }
 
-    /// The largest logit, of those that are numbers.
+    /// Returns the largest logit, ignoring NaN.
     fn max(&self) -> f32 {
         self.tokens.iter().fold(f32::NEG_INFINITY, |max, token| max.max(token.logit))
     }
@@ -201,7 +204,7 @@ impl Candidates {
     }
 }
 
-/// By logit; of equal ones, the first is the larger.
+/// Ordered by logit. If logits are equal, the first token is the larger.
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
         let logits = self.logit.partial_cmp(&other.logit).expect("no logit is NaN");
@@ -223,7 +226,7 @@ impl PartialEq for Candidate {
 
 impl Eq for Candidate {}
 
-/// The index of the largest logit; of equal ones, the first.
+/// Returns the index of the largest logit, the first if several are equal.
 fn argmax(logits: &[f32]) -> u32 {
     assert!(!logits.is_empty(), "a token of no logits");
     let larger = |best: usize, i: usize| if logits[i] > logits[best] { i } else { best };

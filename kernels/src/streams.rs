@@ -1,17 +1,17 @@
-//! Four rows of weights at a time. A core that waits for one row after another leaves most of the
+//! Reads four rows of weights at a time. A core that reads one row after another leaves most of the
 //! memory's bandwidth unused: it needs several long streams of addresses.
 
 use crate::{matrix::Matrix, parallel::Tile};
 
-/// Rows that are read at once.
+/// Number of rows that are read at the same time.
 pub(super) const STREAMS: usize = 4;
 
-/// Fills a tile: `dot(rows, t)` multiplies four rows of weights with row `t` of the activations.
-/// The tile's rows of weights are cut into four parts, one for each stream. Where a part is shorter
-/// than the others, the last row takes the place of those that it lacks.
+/// Fills a tile. `dot(rows, t)` multiplies four rows of weights by row `t` of the activations. The
+/// tile's rows of weights are divided into four parts, one for each stream. If a part is shorter
+/// than the others, its stream repeats the last row.
 ///
-/// Part of whatever calls it: only then is `dot`, which uses instructions that this file may not,
-/// more than a call for each four rows.
+/// It is inlined into its caller. Otherwise `dot`, which uses instructions that this file may not
+/// use, would be a function call for each four rows.
 #[inline(always)]
 pub(super) fn each_four(
     weight: &Matrix,
@@ -25,8 +25,9 @@ pub(super) fn each_four(
     });
 }
 
-/// The same, where `several(rows, t)` multiplies them with `N` rows of the activations, from row `t`
-/// on, so that weights are unpacked once for all; `dot` takes those that are left.
+/// Like [`each_four`], but `several(rows, t)` multiplies four rows of weights by `N` rows of
+/// activations, from row `t` on, so that weights are unpacked once for all of them. `dot` handles
+/// the remaining rows.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn each_four_by<const N: usize>(
@@ -49,7 +50,7 @@ pub(super) fn each_four_by<const N: usize>(
     });
 }
 
-/// Calls `work` with each four rows of weights, and their columns in the tile.
+/// Calls `work` with each four rows of weights and their columns in the tile.
 #[inline(always)]
 fn each_stretch(
     weight: &Matrix,

@@ -1,5 +1,5 @@
-//! Weights out of their blocks, in one form for all formats of integers: what the integer rung
-//! multiplies a prompt with.
+//! Unpacked weights, in one form for all integer formats. The integer rung multiplies prompts with
+//! it.
 
 use tiny_llm_formats::gguf::TensorType;
 
@@ -8,13 +8,13 @@ use crate::{
     input::{SUM, SUPER_BLOCK},
 };
 
-/// [`SUPER_BLOCK`] weights out of their blocks: weight `i` is
+/// [`SUPER_BLOCK`] unpacked weights: weight `i` is
 /// `scales[i / 16] · codes[i] − mins[i / 16]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unpacked {
-    /// Signed codes: the offset that a format subtracts from all of them has been subtracted.
+    /// Signed codes, with the format's offset already subtracted.
     pub codes: [i8; SUPER_BLOCK],
-    /// Scales, one for each 16 weights, as in the finest format.
+    /// One scale for each 16 weights, as in the finest format.
     pub scales: [f32; SUPER_BLOCK / SUM],
     /// Minimums, in the same layout as `scales`. Zeros in formats without minimums.
     pub mins: [f32; SUPER_BLOCK / SUM],
@@ -30,7 +30,7 @@ impl Default for Unpacked {
     }
 }
 
-/// Takes one block out of its bytes, as number `b` of a super-block.
+/// Unpacks the bytes of one block into block `b` of a super-block.
 type Unpack = fn(block: &[u8], super_block: &mut Unpacked, b: usize);
 
 fn unpack(tensor_type: TensorType) -> Option<Unpack> {
@@ -50,14 +50,13 @@ fn unpack(tensor_type: TensorType) -> Option<Unpack> {
     })
 }
 
-/// Whether a format's weights are integers, so that [`unpack_row`] can take them out.
+/// Returns whether a format's weights are integers, so that [`unpack_row`] can unpack them.
 #[must_use]
 pub fn has_integers(tensor_type: TensorType) -> bool {
     unpack(tensor_type).is_some()
 }
 
-/// Takes a row of blocks out of them: `row [super_blocks]`, the last of which is filled up with
-/// zeros.
+/// Unpacks a row of blocks to `row [super_blocks]`. The last super-block is padded with zeros.
 ///
 /// # Panics
 /// If the format's weights are floats.
@@ -169,7 +168,7 @@ fn unpack_mxfp4(block: &[u8], super_block: &mut Unpacked, b: usize) {
     super_block.scales[2 * b..][..2].fill(mxfp4::half_of_scale(block[0]));
 }
 
-/// Scales and minimums of a block that begins as those of Q4_K do.
+/// Unpacks the scales and minimums of a block that begins like one of Q4_K.
 fn set_six_bits(block: &[u8], super_block: &mut Unpacked) {
     let (scales, mins) = six_bits::unpack(block[4..16].try_into().expect("12 bytes"));
     let (scales, mins) = (scales.to_le_bytes(), mins.to_le_bytes());

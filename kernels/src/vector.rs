@@ -1,13 +1,13 @@
-//! The small work between the matrices, in f32: norms, the gate, and attention's tiles.
+//! Operations between the matrix products, in f32: norms, the gate, and attention's tiles.
 //!
-//! Each function is written once, as the plain loops of `loops`, and compiled once
-//! for each vector unit: within a function that may use AVX-512 or AVX2, the compiler turns these
-//! loops into vector instructions. That is worth having where the loop has no trick to it; products
-//! of quantized weights have, and are written by hand in the folders beside this file.
+//! Each function is written once, as a plain loop in `loops`, and compiled once for each vector
+//! unit: in a function that may use AVX-512 or AVX2, the compiler turns the loop into vector
+//! instructions. That works for simple loops. Products of quantized weights need tricks, so they
+//! are written by hand in the other folders.
 //!
-//! The unit is the process's: the machine's best, or that of the rung which the environment names
-//! ([`VARIABLE`](crate::rung::VARIABLE)). It doesn't depend on an engine's plan, so that two engines
-//! of different rungs in one process don't change each other's bits.
+//! The unit is the same for the whole process: the machine's best, or that of the rung that the
+//! environment names ([`VARIABLE`](crate::rung::VARIABLE)). It doesn't depend on an engine's plan,
+//! so two engines with different rungs in one process don't change each other's bits.
 
 #![allow(
     unsafe_code,
@@ -28,11 +28,12 @@ use crate::{
 };
 use crate::{q8_rows::Q8Rows, rung::Rung};
 
-/// What the loops are compiled to.
+/// The vector unit for which the loops are compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Unit {
-    /// Whatever every processor of this architecture has; on 64-bit Arm that is NEON.
+    /// The instructions that every processor of this architecture has. On 64-bit Arm they include
+    /// NEON.
     Plain = 1,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -51,7 +52,7 @@ impl Unit {
         }
     }
 
-    /// That of the process: the environment's, or else the best.
+    /// Returns the process's unit: the one that the environment names, or else the best.
     #[inline]
     fn in_use() -> Self {
         match IN_USE.load(Ordering::Relaxed) {
@@ -69,12 +70,12 @@ impl Unit {
     }
 }
 
-/// A [`Unit`]; 0 before anybody asked. It says which code runs and guards no data, so no order is
-/// needed.
+/// A [`Unit`], or 0 before the first use. It selects code and guards no data, so it needs no memory
+/// ordering.
 static IN_USE: AtomicU8 = AtomicU8::new(0);
 
-/// For tests, which compare units: from now on, everything here runs on this rung, in all threads.
-/// An engine never calls it.
+/// Makes all threads use this rung for everything in this file from now on. For tests that compare
+/// units; an engine never calls it.
 ///
 /// # Panics
 /// If this machine cannot run it.
@@ -84,8 +85,8 @@ pub fn use_rung(rung: Rung) {
     IN_USE.store(Unit::of(rung) as u8, Ordering::Relaxed);
 }
 
-/// Compiles loops for every unit. `on` has them with the unit as first argument; beside it stand
-/// the functions that take the unit in use.
+/// Compiles loops for every unit. The functions in `on` take the unit as their first argument, and
+/// the functions next to it use the current unit.
 macro_rules! for_each_unit {
     ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => {
         $(
@@ -132,34 +133,35 @@ macro_rules! for_each_unit {
 }
 
 for_each_unit! {
-    /// RMSNorm of one row: `x [n]`, `weight [n]` → `out [n]`. All NaN if the sum of squares is NaN or
-    /// too large.
+    /// Computes RMSNorm of one row: `x [n]`, `weight [n]` → `out [n]`. The result is all NaN if the
+    /// sum of squares is NaN or too large.
     rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]);
-    /// As [`rms_norm`], of one head, in place: `x [n]`, `weight [n]`.
+    /// Computes [`rms_norm`] of one head, in place: `x [n]`, `weight [n]`.
     rms_norm_in_place(x: &mut [f32], weight: &[f32], eps: f32);
-    /// `out = silu(gate) · up`, all `[n]`.
+    /// Computes `out = silu(gate) · up`, all `[n]`.
     silu_gate(gate: &[f32], up: &[f32], out: &mut [f32]);
-    /// As [`exp_sum`], with plain loops.
+    /// Computes [`exp_sum`] with plain loops.
     exp_sum_of_any(scores: &mut [f32], max: f32) -> f32;
-    /// As [`tile_scores`], for heads of any size.
+    /// Computes [`tile_scores`] for heads of any size.
     tile_scores_of_any(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f32]);
-    /// As [`tile_scores_transposed`], for heads of any size.
+    /// Computes [`tile_scores_transposed`] for heads of any size.
     tile_scores_transposed_of_any(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut [f32]);
-    /// As [`tile_sum`], for heads of any size.
+    /// Computes [`tile_sum`] for heads of any size.
     tile_sum_of_any(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]);
-    /// Widens `rows [n, D]` to f32: `out [n, D]`. Exact: a code times its scale has 18 bits.
+    /// Converts `rows [n, D]` to f32: `out [n, D]`. This is exact: a code times its scale has 18
+    /// bits.
     widen_q8(rows: Q8Rows<'_>, out: &mut [f32]);
-    /// As [`tile_scores_q8`], with plain loops.
+    /// Computes [`tile_scores_q8`] with plain loops.
     tile_scores_q8_of_any(q: &[&[f32]], keys: Q8Rows<'_>, scale: f32, scores: &mut [f32]);
-    /// As [`tile_sum`], to the last bit, of widened values: `values [n, D]`.
+    /// Computes the same as [`tile_sum`] of widened values, to the last bit: `values [n, D]`.
     tile_sum_q8(weights: &[f32], factors: &[f32], values: Q8Rows<'_>, out: &mut [f32]);
-    /// Quantizes one row `values [D]` to `row [row_words(D)]`. A scale is the largest number over
-    /// 127, rounded down to f16. If one number of a block is NaN, infinite or above 8 million, the
-    /// scale is NaN, and so is the block.
+    /// Quantizes one row `values [D]` to `row [row_words(D)]`. A scale is the largest magnitude
+    /// divided by 127, rounded down to f16. If a number of a block is NaN, infinite or above 8
+    /// million, the scale is NaN, and so is the whole block.
     narrow_q8(values: &[f32], row: &mut [u32]);
 }
 
-/// Each score `s` becomes `e^(s − max)`; returns their sum.
+/// Replaces each score `s` by `e^(s − max)`, and returns their sum.
 pub fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 {
@@ -169,8 +171,8 @@ pub fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
     exp_sum_of_any(scores, max)
 }
 
-/// `scores[g, j] = scale · q[g]·k[j]`: `q [G, D]`, `k [n, D]` → `scores [G, TILE]`, of which the
-/// first `n` of each row are written.
+/// Computes `scores[g, j] = scale · q[g]·k[j]`: `q [G, D]`, `k [n, D]` → `scores [G, TILE]`. Writes
+/// the first `n` scores of each row.
 pub fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 && dim.is_multiple_of(tiles::LANES) {
@@ -180,7 +182,7 @@ pub fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f
     tile_scores_of_any(q, k, dim, scale, scores);
 }
 
-/// As [`tile_scores`], for many queries and a full tile whose keys are transposed: `q [G, D]`,
+/// Computes [`tile_scores`] for many queries and a full tile of transposed keys: `q [G, D]`,
 /// `k [D, TILE]` → `scores [G, TILE]`.
 pub fn tile_scores_transposed(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
@@ -191,13 +193,14 @@ pub fn tile_scores_transposed(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut 
     tile_scores_transposed_of_any(q, k, scale, scores);
 }
 
-/// As [`tile_scores`], to the last bit, of widened keys: `q [G][D]`, `keys [n, D]`.
+/// Computes the same as [`tile_scores`] of widened keys, to the last bit: `q [G][D]`,
+/// `keys [n, D]`.
 pub fn tile_scores_q8(q: &[&[f32]], keys: Q8Rows<'_>, scale: f32, scores: &mut [f32]) {
     let done = 0;
     #[cfg(target_arch = "x86_64")]
     let done = if Unit::in_use() != Unit::Plain && keys.dim.is_multiple_of(16) {
-        // SAFETY: a unit is in use only where its rung's instructions were found; those of AVX2 are
-        // among those of AVX-512.
+        // SAFETY: a unit is in use only if its rung's instructions were found, and AVX-512 includes
+        // AVX2.
         unsafe { avx2::q8_rows::tile_scores(q, keys, scale, scores) }
     } else {
         done
@@ -208,8 +211,8 @@ pub fn tile_scores_q8(q: &[&[f32]], keys: Q8Rows<'_>, scale: f32, scores: &mut [
     }
 }
 
-/// `out[g] = factor[g] · out[g] + Σⱼ weights[g, j] · v[j]`: `weights [G, TILE]`, `v [n, D]`,
-/// `out [G, D]`.
+/// Computes `out[g] = factor[g] · out[g] + Σⱼ weights[g, j] · v[j]`: `weights [G, TILE]`,
+/// `v [n, D]`, `out [G, D]`.
 pub fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 && dim.is_multiple_of(tiles::LANES) {
@@ -219,10 +222,10 @@ pub fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &m
     tile_sum_of_any(weights, factors, v, dim, out);
 }
 
-/// `x [n]` as f32; exact.
+/// Converts `x [n]` to f32, exactly.
 ///
 /// # Panics
-/// If `out` is not as long.
+/// If `out` doesn't have the length of `x`.
 pub fn widen_f16(x: &[f16], out: &mut [f32]) {
     assert_eq!(x.len(), out.len(), "room for as many numbers");
     match Unit::in_use() {
@@ -235,13 +238,13 @@ pub fn widen_f16(x: &[f16], out: &mut [f32]) {
         // SAFETY: as above. `half` would call a function for each eight numbers.
         #[cfg(target_arch = "x86_64")]
         Unit::Avx2 => unsafe { avx2::float::widen(x, out) },
-        // With the instruction that the architecture has for it.
+        // `half` uses the instruction that 64-bit Arm has for it.
         _ => x.convert_to_f32_slice(out),
     }
 }
 
-/// Prefetches memory that is read next, where that helps. `in_a_row` says that it follows what is
-/// read now: some processors prefetch that by themselves.
+/// Prefetches memory that is read next, if that helps. `in_a_row` means that it follows what is
+/// being read now: some processors prefetch that by themselves.
 pub fn prefetch<T>(x: &[T], in_a_row: bool) {
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 {
@@ -251,10 +254,10 @@ pub fn prefetch<T>(x: &[T], in_a_row: bool) {
     let _ = (x, in_a_row);
 }
 
-/// `values [n]` as f16, rounded to the nearest.
+/// Converts `values [n]` to f16, rounded to nearest.
 ///
 /// # Panics
-/// If `out` is not as long.
+/// If `out` doesn't have the length of `values`.
 pub fn narrow(values: &[f32], out: &mut [f16]) {
     assert_eq!(values.len(), out.len(), "room for as many numbers");
     match Unit::in_use() {
@@ -331,7 +334,7 @@ mod tests {
                 let mut out = numbers(heads * dim, 4);
                 on::tile_sum_of_any(unit, &scores, &factors, &v, dim, &mut out);
                 assert_close(&out, &sums, unit);
-                // What has instructions of its own is chosen by the rung in use.
+                // The unit in use selects these functions, which have their own instructions.
                 let (mut chosen, mut out) = (vec![7.0; heads * TILE], numbers(heads * dim, 4));
                 tile_scores(&q, &k, dim, 0.5, &mut chosen);
                 assert_close(&chosen, &expected, Unit::in_use());
@@ -352,7 +355,7 @@ mod tests {
             let mut scores = vec![7.0; queries * TILE];
             tile_scores_transposed(&q, &k, 0.3, &mut scores);
             assert_eq!(scores, expected, "{unit:?}: {queries} queries of {dim}");
-            // And that of a query alone, as few rows have it.
+            // Each query's scores also equal those that it gets alone, as with few rows.
             let keys: Vec<f32> =
                 (0..TILE).flat_map(|j| k.chunks_exact(TILE).map(move |k| k[j])).collect();
             tile_scores(&all, &keys, dim, 0.3, &mut expected);

@@ -1,16 +1,17 @@
-//! Answers that tests of a task withhold from what they test: some kernels here would give them.
+//! Disables kernels of this crate that would give the answer of a task to the code that its tests
+//! run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static WITHHELD: AtomicBool = AtomicBool::new(false);
 
-/// Withholds the provided kernels of formats and rungs until the process ends. There is no way
-/// back: the tested code runs in the same process.
+/// Disables the provided kernels of formats and rungs until the process ends. They can't be enabled
+/// again, because the tested code runs in the same process.
 pub fn withhold() {
     WITHHELD.store(true, Ordering::Relaxed);
 }
 
-/// Panics if they are withheld.
+/// Panics if the kernel `name` is disabled.
 pub(crate) fn check(name: &str) {
     assert!(
         !WITHHELD.load(Ordering::Relaxed),

@@ -1,4 +1,4 @@
-//! Teams on a machine that takes their cores away: the answers are right, and no thread waits
+//! Teams on a machine that takes cores away from them: results are right, and no thread waits
 //! forever.
 #![cfg(all(unix, not(loom), not(miri)))]
 
@@ -12,7 +12,7 @@ use std::{
 
 use tiny_llm_kernels::parallel::{InOrder, Team};
 
-/// Runs jobs of 64 tiles for at least this long.
+/// Runs jobs of 64 tiles for at least `time`.
 fn work_for(team: &Team<InOrder>, time: Duration) {
     let begun = Instant::now();
     for job in 0.. {
@@ -49,7 +49,7 @@ fn a_machine_that_becomes_busy_and_idle_again() {
     });
 }
 
-/// Set in the process that is stopped.
+/// Name of the variable that is set in the child process that is stopped.
 const VARIABLE: &str = "TINY_LLM_TEST_STOPPED";
 
 #[test]

@@ -1,6 +1,6 @@
-//! The protocol of the team in every order in which threads can take their steps, up to a number of
-//! interruptions: no job is lost, none runs twice, nobody sleeps for ever, nobody looks at a job
-//! that is over.
+//! Tests the team in every order in which threads can take their steps, up to a number of
+//! preemptions: every job runs exactly once, no thread sleeps forever, and no thread reads a job
+//! that has ended.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test --package tiny-llm-kernels --test loom --release`
 #![cfg(loom)]
@@ -14,14 +14,14 @@ use loom::{
 };
 use tiny_llm_kernels::parallel::{InOrder, Team};
 
-/// Runs `test` in every order with at most so many interruptions.
+/// Runs `test` in every order with at most `interruptions` preemptions.
 fn in_every_order(interruptions: usize, test: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(interruptions);
     builder.check(test);
 }
 
-/// Two cells, each written once.
+/// Runs a job that writes each of two cells once.
 fn two_cells(team: &Team<InOrder>, number: usize) {
     let mut out = [0; 2];
     team.parallel_rows(&mut out, 1, 1, |row, out| out[0] += number + row);

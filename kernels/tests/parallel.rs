@@ -1,5 +1,5 @@
-//! The team under callers and schedules that do what they should not: whatever they do, no two
-//! threads write the same place, and nobody waits for ever.
+//! Teams with callers and schedules that break the rules: no two threads ever write the same
+//! element, and no thread waits forever.
 
 use std::{
     ops::Range,
@@ -12,8 +12,8 @@ use std::{
 
 use tiny_llm_kernels::parallel::{Counter, Cut, InOrder, Schedule, Team};
 
-/// What happens to five rows of seven, in tiles of two by three, that are counted up on three
-/// threads: how often each cell was, and what the team complained of.
+/// Counts, on three threads, how often each cell of five rows of seven is visited, in tiles of two
+/// by three. Returns the counts and the team's panic message, if any.
 fn counted<S: Schedule>() -> (Vec<usize>, Result<(), String>) {
     let team = Team::<S>::new(3);
     let mut cells: Vec<AtomicUsize> = (0..35).map(|_| AtomicUsize::new(0)).collect();
@@ -31,7 +31,7 @@ fn counted<S: Schedule>() -> (Vec<usize>, Result<(), String>) {
             panic.downcast_ref::<&str>().map_or_else(String::new, |text| (*text).to_owned())
         })
     };
-    // It goes on working afterwards.
+    // The team still works afterwards.
     let mut out = [0u8; 64];
     let again = catch_unwind(AssertUnwindSafe(|| team.parallel_rows(&mut out, 64, 1, |_, _| {})));
     assert!(again.is_ok(), "a team goes on after a panic");
@@ -40,7 +40,7 @@ fn counted<S: Schedule>() -> (Vec<usize>, Result<(), String>) {
 
 type Area = (Range<usize>, Range<usize>);
 
-/// The schedule of the course, with something done to its tiles, or to their numbers.
+/// Hands out tiles like the course's schedule, but lets `change` replace each tile.
 fn tiles(next: &impl Counter, cut: Cut, work: impl Fn(Area), change: impl Fn(usize, Area) -> Area) {
     let (down, across) = cut.tile;
     let in_a_row = cut.width.div_ceil(across);
@@ -78,14 +78,14 @@ schedules! {
     Empty: |_, (rows, cols)| (rows.start..rows.start, cols);
 }
 
-/// Hands out nothing.
+/// Hands out no tile.
 struct Lazy;
 
 impl Schedule for Lazy {
     fn take_tiles(_: &impl Counter, _: Cut, _: impl Fn(Area)) {}
 }
 
-/// Every thread takes every tile, as soon as there are two.
+/// Gives every tile to every thread, after two threads have started.
 struct Greedy;
 
 impl Schedule for Greedy {

@@ -1,4 +1,4 @@
-//! Rows of q8_0: what rounding loses, and that every rung reads and writes the same.
+//! Rows of q8_0: the rounding error is bounded, and every rung reads and writes the same bytes.
 
 use tiny_llm_kernels::{
     q8_rows::{BLOCK, Q8Rows, row_words},
@@ -8,7 +8,7 @@ use tiny_llm_kernels::{
 
 const DIMS: [usize; 9] = [1, 16, 31, 32, 40, 64, 80, 112, 256];
 
-/// Numbers of every size, each row of another.
+/// Numbers of many magnitudes, different in each row.
 fn numbers(n: usize, seed: usize) -> Vec<f32> {
     let number = |i: usize| ((i * 37 + seed * 101) % 97) as f32 / 48.0 - 1.0;
     (0..n).map(|i| number(i) * 2f32.powi((i / 64 * 5 % 37) as i32 - 20)).collect()
@@ -37,13 +37,13 @@ fn a_number_is_within_half_a_code() {
         for (x, y) in values.chunks(dim).zip(rounded.chunks(dim)) {
             for (x, y) in x.chunks(BLOCK).zip(y.chunks(BLOCK)) {
                 let largest = x.iter().fold(0f32, |a, x| a.max(x.abs()));
-                // Half a code, or what the smallest f16 scales lose.
+                // Half a code, or the precision of the smallest f16 scales.
                 let bound = (largest / 254.0 * 1.00001).max(127.0 * 2f32.powi(-24));
                 let near = |(x, y): (&f32, &f32)| (x - y).abs() <= bound;
                 assert!(x.iter().zip(y).all(near), "{dim}: {x:?} became {y:?}");
             }
         }
-        // What has been rounded stays as it is.
+        // Rounding again changes nothing.
         assert_eq!(narrowed(&rounded, dim), narrowed(&values, dim), "{dim}");
     }
 }
@@ -61,7 +61,7 @@ fn what_is_not_finite_spoils_its_block() {
     assert_eq!(widened(&narrowed(&[0.0; 40], 40), 40), [0.0; 40]);
 }
 
-/// Of one order of sums on each unit; the codes of all.
+/// Scores equal those of the plain tiles on each unit, and codes are the same on all units.
 #[test]
 fn all_units_agree_with_the_plain_tiles() {
     let unit = Rung::best();

@@ -1,4 +1,4 @@
-//! Withheld kernels panic. The switch counts for a process, so this test has a file.
+//! Withheld kernels panic. The switch affects the whole process, so this test has its own file.
 
 use std::panic::catch_unwind;
 

@@ -1,9 +1,9 @@
-//! What a mask costs a token under a schema, for a vocabulary of 49,152.
+//! Measures the time that a mask adds to each token under a schema, for a vocabulary of 49,152.
 //!
-//! `cargo bench --package tiny-llm-schema --bench masks`; with `-- --write FILE` also what was
-//! written, so that `python-ref/peers/llguidance_masks.py FILE` times the same steps of the same
-//! answers. `ONLY=tree` takes the schemas with that in their name alone; `PLAIN=1` finds prices by the
-//! walk that week 3's day 7 teaches, as a learner's engine does.
+//! Run it with `cargo bench --package tiny-llm-schema --bench masks`. With `-- --write FILE` it
+//! also writes the answers, so that `python-ref/peers/llguidance_masks.py FILE` can time the same
+//! steps of the same answers. `ONLY=tree` restricts it to schemas whose names contain `tree`.
+//! `PLAIN=1` computes prices by the walk that week 3's day 7 teaches, as a learner's engine does.
 
 use std::{sync::Arc, time::Instant};
 
@@ -21,9 +21,9 @@ use tiny_llm_schema::{
     prices::{Prices, Tree},
 };
 
-/// As SmolLM's.
+/// Size of the vocabulary, as in SmolLM.
 const TOKENS: usize = 49_152;
-/// Answers, of so many tokens each.
+/// Number of answers, and the number of tokens in each.
 const ANSWERS: usize = 20;
 const LENGTH: usize = 120;
 
@@ -99,7 +99,7 @@ impl Grammar for Shaped {
     }
 }
 
-/// Prices as the engine finds them.
+/// The prices as the engine computes them.
 struct Walked(Arc<Tree>, Prices<State>);
 
 impl Priced<Shaped> for Walked {
@@ -108,7 +108,8 @@ impl Priced<Shaped> for Walked {
     }
 }
 
-/// Bytes, pieces of JSON, and made-up words with and without a blank, as long as a vocabulary's.
+/// Creates a vocabulary of bytes, pieces of JSON, and made-up words with and without a space, with
+/// typical lengths.
 fn texts(rng: &mut Rng) -> Vec<Vec<u8>> {
     let mut texts: Vec<Vec<u8>> = vec![Vec::new()];
     texts.extend((0..=255).map(|byte| vec![byte]));
@@ -128,7 +129,7 @@ fn texts(rng: &mut Rng) -> Vec<Vec<u8>> {
     texts
 }
 
-/// Answers, and the time of each mask in millionths of a second.
+/// Returns answers, and the time of each mask in microseconds.
 fn answers(rules: &Arc<Rules<Shaped>>) -> (Vec<Vec<u32>>, Vec<f64>) {
     let mut rng = Rng::new(8);
     let (mut answers, mut times) = (Vec::new(), Vec::new());
@@ -138,8 +139,9 @@ fn answers(rules: &Arc<Rules<Shaped>>) -> (Vec<Vec<u32>>, Vec<f64>) {
         for left in (1..=LENGTH).rev() {
             let logits: Vec<f32> = (0..TOKENS).map(|_| rng.uniform() as f32).collect();
             let mut masked = logits.clone();
-            // Choosing is no part of the mask: an allowed token, found from a random place on. One
-            // time in five from the beginning, where the bytes are that end strings.
+            // Choosing a token is not part of the mask: takes the first allowed token from a random
+            // position on. One time in five the position is 0, where the bytes that end strings
+            // are.
             let from =
                 if rng.uniform() < 0.2 { 0 } else { (rng.next_u64() % TOKENS as u64) as usize };
             let start = Instant::now();
@@ -190,7 +192,8 @@ fn main() {
             let (answers, mut times) = answers(&rules);
             times.sort_by(f64::total_cmp);
             let of = |q: f64| times[((times.len() - 1) as f64 * q) as usize];
-            // A state that has no prices yet is walked, which takes far longer than a mask.
+            // The first mask of a state includes a walk, which takes far longer than a mask that is
+            // already known.
             let walked = &times[times.partition_point(|&time| time < 200.0)..];
             let longest = walked.last().map_or(0.0, |time| time / 1e3);
             println!(

@@ -20,7 +20,8 @@ enum Place {
     Value(NodeId, bool),
     /// In this automaton, in this state.
     Scalar(u32),
-    /// In a string of this kind, after this many characters, in this state of the next one.
+    /// In a string of this kind, after this many characters, and in this state within the next
+    /// character.
     Text(NodeId, u32, u32),
     /// After `{`.
     FirstKey,
@@ -49,7 +50,7 @@ pub struct Position(Threads);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Threads {
-    /// The usual case.
+    /// The most common case.
     One(Thread),
     Several(Arc<[Thread]>),
 }
@@ -68,7 +69,7 @@ impl Position {
 pub(crate) struct Automaton {
     nodes: Nodes,
     root: NodeId,
-    /// The state at the start of a string's character.
+    /// The state at the beginning of a character in a string.
     character: u32,
 }
 
@@ -104,7 +105,7 @@ impl Automaton {
         }
     }
 
-    /// Removes duplicates.
+    /// Creates a position from parses, without duplicates.
     fn several(&self, found: Vec<Thread>) -> Option<Position> {
         let mut all: Vec<Thread> = Vec::new();
         for thread in found {
@@ -188,7 +189,7 @@ impl Automaton {
             Place::Value(node, _) => self.begin(node, byte, stack, to),
             Place::Scalar(place) => match self.nodes.dfa.next(place, byte) {
                 Some(place) => to.push(self.scalar(place, stack)),
-                // A number ends where something else begins.
+                // A number ends where another element begins.
                 None if self.nodes.dfa.tag(place).is_some() => {
                     self.step(&at(Place::End), byte, to);
                 }
@@ -267,8 +268,8 @@ impl Automaton {
         }
     }
 
-    /// The stack with one more value in the innermost array. What the count no longer decides isn't
-    /// counted.
+    /// Returns the stack with one more value in the innermost array. Stops counting when the count
+    /// no longer matters.
     fn counted(&self, stack: &Stack) -> Stack {
         let link = stack.as_ref().expect("an array is open");
         let Frame::Array(id, count) = link.frame else { unreachable!("it is an array") };
@@ -280,7 +281,7 @@ impl Automaton {
         Link::push(&link.outer, Frame::Array(id, count))
     }
 
-    /// Returns the state of a string after a byte that belongs to a character.
+    /// Returns the state of a string after a byte of a character.
     fn behind_byte(&self, node: NodeId, place: u32, count: u32) -> Place {
         if self.nodes.dfa.tag(place).is_none() {
             return Place::Text(node, place, count);

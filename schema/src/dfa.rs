@@ -15,8 +15,8 @@ const MOST_WORK: usize = 5_000_000;
 /// Larger than any distance to an end.
 const NEVER: u32 = u32::MAX;
 
-/// An automaton, as it is found: the ways from each place, and what it means if a text may end
-/// there. The first place is the start.
+/// An automaton under construction: the edges of each state, and its meaning if a text may end
+/// there. The first state is the start.
 #[derive(Debug, Default)]
 pub(crate) struct Raw {
     pub(crate) edges: Vec<Vec<(u8, u8, u32)>>,
@@ -43,7 +43,7 @@ struct Place {
 }
 
 impl Dfa {
-    /// The state after another byte.
+    /// Returns the state after another byte.
     pub(crate) fn next(&self, place: u32, byte: u8) -> Option<u32> {
         let edges = self.edges(place);
         let at = edges.partition_point(|&(_, last, _)| last < byte);
@@ -72,8 +72,8 @@ impl Dfa {
         place
     }
 
-    /// Takes an automaton; `None` if no text leads to an end. Behind an end with a tag, so many
-    /// bytes more are needed as `cost` says.
+    /// Adds an automaton. Returns `None` if no text leads to an end. After an end with a tag,
+    /// `cost` more bytes are needed.
     ///
     /// # Errors
     /// If there are too many states.

@@ -1,4 +1,4 @@
-//! JSON whose objects keep the order of their keys, which is also the order in the answer.
+//! JSON whose objects keep the order of their keys. Answers use the same order.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{
 };
 use serde_json::Number;
 
-/// A value of JSON.
+/// A JSON value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Json {
     /// `null`
@@ -26,22 +26,22 @@ pub enum Json {
 }
 
 impl Json {
-    /// Reads a text.
+    /// Parses a text.
     ///
     /// # Errors
-    /// If it is not JSON, or an object has a key twice.
+    /// If it is not JSON, or an object has the same key twice.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(text).map_err(|e| e.to_string())
     }
 
-    /// A field of an object.
+    /// Returns a field of an object.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         let Self::Object(fields) = self else { return None };
         fields.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// What a JSON pointer (`/properties/name`) points at.
+    /// Returns the value at a JSON pointer, such as `/properties/name`.
     #[must_use]
     pub fn at(&self, pointer: &str) -> Option<&Self> {
         let mut steps = pointer.split('/');
@@ -55,7 +55,7 @@ impl Json {
         })
     }
 
-    /// What it is, as a message names it.
+    /// Describes the value for a message.
     #[must_use]
     pub fn kind(&self) -> String {
         match self {

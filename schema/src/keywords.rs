@@ -1,4 +1,5 @@
-//! From a schema's JSON to kinds of values. Every keyword is read or refused by its name and place.
+//! Converts a schema's JSON to kinds of values. Every keyword is either read, or refused with its
+//! name and position.
 
 use crate::{
     json::Json,
@@ -12,14 +13,14 @@ use crate::{
 
 type Fields<'a> = &'a [(String, Json)];
 
-/// Kinds of values in a schema, at most.
+/// Maximum number of kinds in a schema.
 const MOST_NODES: usize = 10_000;
-/// Schemas in each other, at most.
+/// Maximum nesting of schemas.
 const MOST_DEPTH: usize = 64;
-/// `minLength`, `minItems` and the like, at most.
+/// Maximum of `minLength`, `minItems` and similar keywords.
 const MOST_COUNT: u64 = 1_000_000;
 
-/// What says nothing about which values fit.
+/// Keywords that do not restrict values.
 const ANNOTATIONS: [&str; 12] = [
     "title",
     "description",
@@ -34,7 +35,7 @@ const ANNOTATIONS: [&str; 12] = [
     "$defs",
     "definitions",
 ];
-/// Keywords that are read where no other stands above them.
+/// Keywords that are read, in schemas without a keyword that takes precedence.
 const READ: [&str; 17] = [
     "type",
     "properties",
@@ -55,7 +56,7 @@ const READ: [&str; 17] = [
     "multipleOf",
 ];
 
-/// A document, and what stands before the pointers into it in messages.
+/// A document, and the prefix of its pointers in messages.
 #[derive(Clone, Copy)]
 struct Document<'a> {
     pub(crate) root: &'a Json,
@@ -63,20 +64,20 @@ struct Document<'a> {
 }
 
 impl Reader {
-    /// Reads a document that stands at this pointer.
+    /// Reads a document whose pointers in messages begin with `before`.
     pub(crate) fn document(&mut self, root: &Json, before: &str) -> Read<NodeId> {
         self.known.clear();
         self.schema(Document { root, before }, root, "")
     }
 
-    /// Reads the schema at a place of a document, if it has not been read yet.
+    /// Reads the schema at a position of a document, unless it has already been read.
     fn schema(&mut self, document: Document<'_>, json: &Json, place: &str) -> Read<NodeId> {
         if let Some(&id) = self.known.get(place) {
             return Ok(id);
         }
         let pointer = format!("{}{place}", document.before);
         let refuse = |problem: String| Refused { pointer: pointer.clone(), problem };
-        // Its number stands before what it holds is read, as that may refer to it.
+        // The id is stored before the contents are read, because they may refer to it.
         let id = self.add(Node::Never, &pointer);
         self.known.insert(place.to_owned(), id);
         if self.nodes.all.len() > MOST_NODES {
@@ -103,7 +104,7 @@ impl Reader {
     }
 }
 
-/// A schema that is an object, on the way to its kind of value.
+/// A schema that is an object, while it is read.
 struct One<'r, 'a> {
     reader: &'r mut Reader,
     document: Document<'a>,
@@ -133,7 +134,7 @@ impl<'a> One<'_, 'a> {
         result.or_else(|_| self.refuse(&below, problem))
     }
 
-    /// Refuses what does not go together with a keyword.
+    /// Refuses keywords that must not be combined with this one.
     fn alone(&self, name: &str, with: &[&str]) -> Read<()> {
         for (key, _) in self.fields {
             let key = key.as_str();
@@ -145,7 +146,7 @@ impl<'a> One<'_, 'a> {
         Ok(())
     }
 
-    /// A schema within this one.
+    /// Reads a schema inside this one.
     fn below(&mut self, json: &Json, steps: &str) -> Read<NodeId> {
         let place = format!("{}/{steps}", self.place);
         self.reader.schema(self.document, json, &place)
@@ -209,7 +210,7 @@ impl<'a> One<'_, 'a> {
         self.fit(name, node)
     }
 
-    /// The types that a value may have.
+    /// Returns the types that a value may have.
     fn types(&self) -> Read<Vec<&'a str>> {
         const TYPES: [&str; 7] =
             ["null", "boolean", "object", "array", "number", "string", "integer"];
@@ -267,7 +268,7 @@ impl<'a> One<'_, 'a> {
         self.fit("", node)
     }
 
-    /// A count, if it is there.
+    /// Reads a count, if present.
     fn count(&self, name: &str) -> Read<Option<u32>> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let count = match value {
@@ -409,7 +410,7 @@ impl<'a> One<'_, 'a> {
     }
 }
 
-/// A name as a step of a JSON pointer.
+/// Escapes a name for a JSON pointer.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

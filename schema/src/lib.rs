@@ -15,10 +15,10 @@
 //!
 //! **Supported keywords.** `type`, also several; `properties`, `required`, `additionalProperties`;
 //! `items`, `minItems`, `maxItems`; `minLength` and `maxLength`, in characters; `pattern`; `format`
-//! (`date`, `time`, `date-time`, `uuid`, `email`, `ipv4`); `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf` of
-//! whole numbers; `enum`, `const`; `anyOf`; `oneOf` if no value can match two branches; `allOf`
-//! with one entry; `$ref` within the document, `$defs`. Annotations (`title`, `default` and so on)
-//! are ignored. Everything else is refused.
+//! (`date`, `time`, `date-time`, `uuid`, `email`, `ipv4`); `minimum`, `maximum`,
+//! `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf` of whole numbers; `enum`, `const`; `anyOf`;
+//! `oneOf` if no value can match two branches; `allOf` with one entry; `$ref` within the document,
+//! `$defs`. Annotations (`title`, `default` and so on) are ignored. Everything else is refused.
 //!
 //! [`prices`] computes the price of each token of a vocabulary after a state.
 
@@ -61,7 +61,7 @@ pub struct Tool {
     pub parameters: Option<Json>,
 }
 
-/// The model's syntax of a call: `{"name": …, "arguments": …}` between these texts.
+/// The model's syntax of a tool call: `{"name": …, "arguments": …}` between two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Text before the call.
@@ -145,11 +145,12 @@ impl Shape {
         Self::of_schema(&schema)
     }
 
-    /// Creates the form of a call of one of these tools; with `free`, also of any other text.
+    /// Creates the form of a call of one of these tools. If `free`, any text that is not a call is
+    /// also allowed.
     ///
     /// # Errors
-    /// If there are none or too many, two have one name, or the schema of one is refused; its
-    /// pointer then begins with `/tools/0/function/parameters`, as requests have it.
+    /// If there are no tools or too many, two have the same name, or a schema is refused. The
+    /// pointer then begins with `/tools/0/function/parameters`, as in requests.
     pub fn of_calls(tools: &[Tool], style: Style, free: bool) -> Result<Self, Refused> {
         if tools.is_empty() || tools.len() > MOST_TOOLS {
             let problem = format!("found {} tools, expected 1 to {MOST_TOOLS}", tools.len());
@@ -291,7 +292,7 @@ impl Shape {
         if count == trigger.len() { self.opened(count) } else { At::Free(count) }
     }
 
-    /// Returns whether these are calls that another one may follow.
+    /// Returns whether the answer consists of calls that another call may follow.
     fn may_repeat(&self, state: &State) -> bool {
         self.several && self.is_ended(state)
     }
@@ -371,7 +372,7 @@ fn outermost(problem: String) -> Refused {
     Refused { pointer: String::new(), problem }
 }
 
-/// A schema as a name for what is made of it.
+/// Returns the text of a schema, which identifies its compiled form.
 fn named(schema: &Json, pointer: &str) -> Result<String, Refused> {
     let name = schema.to_string();
     if name.len() > MOST_BYTES {

@@ -1,68 +1,70 @@
-//! Texts as graphs of bytes, in which several ways may lead on: what is written down first, and
-//! made an automaton by `dfa`.
+//! Nondeterministic graphs of bytes. Texts are first described by such a graph, which `dfa`
+//! converts to an automaton.
 
 use regex_syntax::utf8::Utf8Sequences;
 
 use crate::json::Json;
 
-/// A graph of more places is refused.
+/// Maximum number of states in a graph.
 const MOST_PLACES: usize = 50_000;
 
-/// The last character there is.
+/// The last Unicode character.
 pub(crate) const LAST: u32 = 0x10_ffff;
 
-/// Where a way leads.
+/// A state and its edges.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Spot {
-    /// To these places on one of these bytes, both ends included.
+    /// Edges: first byte and last byte (inclusive), and the next state.
     pub(crate) edges: Vec<(u8, u8, u32)>,
-    /// To these at once.
+    /// States that are reached without a byte.
     pub(crate) free: Vec<u32>,
-    /// What it means to be there, if a text may end there.
+    /// The meaning of a text that ends here, if it may end here.
     pub(crate) tag: Option<u32>,
-    /// Whether this is between two characters of a string.
+    /// Whether the state is between two characters of a string.
     pub(crate) between: bool,
 }
 
-/// Too many places, or too much work.
+/// Too many states, or too much work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooLarge;
 
-/// A graph. Each function adds a way from a place, and returns the place at its end.
+/// A graph. Each function adds a path from a state, and returns the state at its end.
 #[derive(Debug)]
 pub(crate) struct Nfa {
     pub(crate) spots: Vec<Spot>,
 }
 
 impl Nfa {
-    /// One place, where all ways begin.
+    /// Creates a graph with one state, the start.
     pub(crate) fn new() -> Self {
         Self { spots: vec![Spot::default()] }
     }
 
-    /// Another place.
+    /// Adds a state.
     pub(crate) fn spot(&mut self) -> u32 {
         self.spots.push(Spot::default());
         (self.spots.len() - 1) as u32
     }
 
+    /// Checks the number of states.
+    ///
     /// # Errors
-    /// If there are too many places.
+    /// If there are too many states.
     pub(crate) fn check(&self) -> Result<(), TooLarge> {
         if self.spots.len() > MOST_PLACES { Err(TooLarge) } else { Ok(()) }
     }
 
-    /// A way that costs nothing.
+    /// Adds an edge that needs no byte.
     pub(crate) fn free(&mut self, from: u32, to: u32) {
         self.spots[from as usize].free.push(to);
     }
 
-    /// A way on a byte of a range.
+    /// Adds an edge for a range of bytes.
     pub(crate) fn edge(&mut self, from: u32, (first, last): (u8, u8), to: u32) {
         self.spots[from as usize].edges.push((first, last, to));
     }
 
-    /// These bytes.
+    /// Adds a path for these bytes.
     pub(crate) fn literal(&mut self, from: u32, bytes: &[u8]) -> u32 {
         bytes.iter().fold(from, |from, &byte| {
             let to = self.spot();
@@ -71,7 +73,8 @@ impl Nfa {
         })
     }
 
-    /// A value, written as answers are: a blank may stand behind a comma and a colon.
+    /// Adds the paths for a value as it may occur in answers: with an optional space after each
+    /// comma and colon.
     pub(crate) fn value(&mut self, from: u32, value: &Json) -> u32 {
         match value {
             Json::List(all) => {
@@ -93,7 +96,7 @@ impl Nfa {
                 self.literal(at, b"}")
             }
             Json::Number(number) => {
-                // 1.0 and 1 are one number.
+                // 1.0 and 1 are the same number.
                 let whole = number.as_f64().filter(|x| x.fract() == 0.0 && x.abs() < 1e15);
                 let text = whole.map_or_else(|| number.to_string(), |x| format!("{}", x as i64));
                 self.literal(from, text.as_bytes())
@@ -102,7 +105,7 @@ impl Nfa {
         }
     }
 
-    /// A comma or a colon, and a blank if there is one.
+    /// Adds a path for a comma or a colon, with an optional space.
     fn mark(&mut self, from: u32, byte: u8) -> u32 {
         let at = self.literal(from, &[byte]);
         let behind = self.literal(at, b" ");
@@ -110,7 +113,7 @@ impl Nfa {
         behind
     }
 
-    /// One of these characters (both ends included), spelled as JSON spells it at the shortest.
+    /// Adds paths for one of these characters (inclusive ranges), in JSON's shortest spelling.
     pub(crate) fn character(&mut self, from: u32, ranges: &[(u32, u32)]) -> u32 {
         let to = self.spot();
         self.spots[to as usize].between = true;
@@ -121,7 +124,7 @@ impl Nfa {
         to
     }
 
-    /// Of a range: characters that are escaped one by one, others as they are.
+    /// Adds paths for a range of characters. Characters that need escapes are added one by one.
     fn plain(&mut self, from: u32, (mut first, last): (u32, u32), to: u32) {
         while first <= last {
             let escaped = |c: u32| c < 0x20 || c == 0x22 || c == 0x5c;
@@ -137,7 +140,7 @@ impl Nfa {
             }
             let end = [0x21, 0x5b].into_iter().find(|&end| first <= end && end < last);
             let end = end.unwrap_or(last);
-            // Halves of characters are none.
+            // Surrogates are not characters.
             let low = if (0xd800..0xe000).contains(&first) { 0xe000 } else { first };
             let high = if (0xd800..0xe000).contains(&end) { 0xd7ff } else { end };
             if let (Some(low), Some(high)) = (char::from_u32(low), char::from_u32(high))
@@ -158,7 +161,7 @@ impl Nfa {
         }
     }
 
-    /// One character in any of JSON's spellings.
+    /// Adds paths for one character in any of JSON's spellings.
     pub(crate) fn any_spelling(&mut self, from: u32) -> u32 {
         let to = self.spot();
         for range in [(0x20, 0x21), (0x23, 0x5b), (0x5d, LAST)] {
@@ -194,7 +197,7 @@ impl Nfa {
     }
 }
 
-/// A string in JSON's shortest spelling.
+/// Returns a string in JSON's shortest spelling.
 pub(crate) fn spelled(text: &str) -> String {
     serde_json::to_string(text).expect("a string can be written")
 }

@@ -1,4 +1,4 @@
-//! What a schema is compiled to: kinds of values that refer to each other, and a shortest text of
+//! The compiled form of a schema: kinds of values that refer to each other, and a shortest text of
 //! each.
 
 use std::collections::{BTreeSet, HashMap};
@@ -8,41 +8,42 @@ use crate::{
     nfa::{LAST, Nfa, TooLarge, spelled},
 };
 
-/// A kind of value, by its number.
+/// The index of a kind of value.
 pub(crate) type NodeId = u32;
 
-/// The shortest answer is no longer than this.
+/// Maximum length of the shortest answer.
 pub(crate) const MOST_SHORTEST: usize = 16_384;
 
-/// Looking for the shortest texts takes no more steps than this.
+/// Maximum number of steps of the search for the shortest texts.
 const MOST_WORK: usize = 50_000_000;
 
 /// A kind of value.
 #[derive(Debug)]
 pub(crate) enum Node {
-    /// Nothing: no value is one.
+    /// No value matches.
     Never,
-    /// What one automaton follows from here: a number, a word, one of a list of values, a string
-    /// with a pattern.
+    /// The texts of an automaton, from this state: a number, a word, one of a list of values, or a
+    /// string with a pattern.
     Scalar(u32),
-    /// Any string of so many characters.
+    /// Any string with this many characters.
     Text { least: u32, most: Option<u32> },
-    /// So many values of a kind.
+    /// An array with this many values of a kind.
     Array { items: NodeId, least: u32, most: Option<u32> },
-    /// Properties, each at most once, in this order.
+    /// An object with properties in this order, each at most once.
     Object(Object),
     /// A value of any of these kinds.
     Union(Vec<NodeId>),
 }
 
-/// What an object holds.
+/// The properties of an object.
 #[derive(Debug, Default)]
 pub(crate) struct Object {
     pub(crate) properties: Vec<Property>,
-    /// What other properties hold, which come behind those.
+    /// The kind of all other properties, which come after the listed ones.
     pub(crate) others: Option<NodeId>,
-    /// `keys[i]` follows a key, its quotation marks included, where the properties before `i` have
-    /// had their turn. Its tags are the properties' places, and their number for others.
+    /// For each index `i`, the automaton of the next key, including its quotation marks, after the
+    /// properties before `i`. Its tags are indices of properties. The number of properties is the
+    /// tag of all others.
     pub(crate) keys: Vec<Option<u32>>,
 }
 
@@ -55,12 +56,12 @@ pub(crate) struct Property {
 }
 
 impl Object {
-    /// The first property from the place `at` on that must be there.
+    /// Returns the first required property from index `at` on.
     pub(crate) fn required(&self, at: usize) -> Option<usize> {
         (at..self.properties.len()).find(|&i| self.properties[i].required)
     }
 
-    /// What the property with this tag holds.
+    /// Returns the kind of the value of the property with this tag.
     pub(crate) fn value(&self, tag: usize) -> NodeId {
         match self.properties.get(tag) {
             Some(property) => property.value,
@@ -68,18 +69,18 @@ impl Object {
         }
     }
 
-    /// Which properties are left behind the one with this tag.
+    /// Returns the index from which properties may follow the one with this tag.
     pub(crate) fn behind(&self, tag: usize) -> usize {
         (tag + 1).min(self.properties.len())
     }
 }
 
-/// The kinds of a schema.
+/// All kinds of a schema.
 #[derive(Debug, Default)]
 pub(crate) struct Nodes {
     pub(crate) all: Vec<Node>,
     pub(crate) dfa: Dfa,
-    /// A shortest text of each kind, and of several the one with the smallest bytes.
+    /// A shortest text of each kind, the one with the smallest bytes if there are several.
     pub(crate) shortest: Vec<Option<Vec<u8>>>,
 }
 
@@ -88,7 +89,7 @@ impl Nodes {
         &self.all[id as usize]
     }
 
-    /// A shortest text of a kind that has one.
+    /// Returns the shortest text of a kind that has one.
     pub(crate) fn shortest(&self, id: NodeId) -> &[u8] {
         self.shortest[id as usize].as_deref().expect("kinds without a value were taken away")
     }
@@ -97,13 +98,13 @@ impl Nodes {
         self.shortest[id as usize].is_some()
     }
 
-    /// Finds the shortest texts, takes away what no value can be, and makes the keys' automata.
+    /// Finds the shortest texts, removes kinds without a value, and creates the automata of keys.
     ///
     /// # Errors
     /// If they become too large.
     pub(crate) fn finish(&mut self) -> Result<(), TooLarge> {
         self.shortest = vec![None; self.all.len()];
-        // Each round settles the kinds that need no more levels than it has had.
+        // Each round finds the shortest texts of kinds with one more level of nesting.
         let mut work = 0;
         loop {
             let mut changed = false;
@@ -139,7 +140,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// The shortest text of a kind, as far as those of others are known.
+    /// Finds the shortest text of a kind from the texts found so far.
     fn find(&self, id: usize) -> Result<Option<Vec<u8>>, TooLarge> {
         let mut text = Vec::new();
         match &self.all[id] {
@@ -187,7 +188,7 @@ impl Nodes {
         object.others = object.others.filter(|&others| self.has(others));
         let names: Vec<String> = object.properties.iter().map(|one| spelled(&one.name)).collect();
         let count = names.len();
-        // What may not come at all, and what comes when its turn is over.
+        // A tag for names that are not allowed, either at all or at this index.
         let forbidden = count as u32 + 1;
         for at in 0..=count {
             let last = object.required(at).map_or(count, |last| last + 1);
@@ -205,7 +206,7 @@ impl Nodes {
                 let behind = nfa.character(quote, &[(0, LAST)]);
                 nfa.free(behind, quote);
                 nfa.edge(quote, (b'"', b'"'), end);
-                // The largest tag: one that a name has, too, is the name's.
+                // The largest tag, so that a property with this name takes precedence.
                 nfa.spots[end as usize].tag = Some(u32::MAX);
             }
             let mut raw = Raw::of(&nfa)?;
@@ -230,8 +231,8 @@ impl Nodes {
         Ok(())
     }
 
-    /// What an object still needs where the properties before `at` have had their turn, behind a
-    /// value or behind its brace.
+    /// Appends what an object still needs after a value or its opening brace: the missing required
+    /// properties from index `at` on, and the closing brace.
     pub(crate) fn close_object(
         &self,
         object: &Object,
@@ -252,13 +253,13 @@ impl Nodes {
 }
 
 impl Nodes {
-    /// Whether no value is certain to be of both kinds.
+    /// Returns whether it is certain that no value is of both kinds.
     pub(crate) fn disjoint(&self, a: NodeId, b: NodeId) -> bool {
         let (first, second) = (self.kinds(a), self.kinds(b));
         first.iter().all(|&a| second.iter().all(|&b| self.apart(a, b)))
     }
 
-    /// What a kind is, without unions.
+    /// Returns the kinds of a union, or the kind itself.
     fn kinds(&self, id: NodeId) -> Vec<NodeId> {
         let one = if self.has(id) { vec![id] } else { Vec::new() };
         if let Node::Union(all) = self.node(id) { all.clone() } else { one }
@@ -279,7 +280,8 @@ impl Nodes {
         }
     }
 
-    /// The same of kinds that hold no others, so that the question ends.
+    /// Like [`Nodes::disjoint`], but compares only kinds that contain no other kinds, so that it
+    /// terminates.
     fn scalars_apart(&self, a: NodeId, b: NodeId) -> bool {
         let (first, second) = (self.kinds(a), self.kinds(b));
         first.iter().all(|&a| {

@@ -1,25 +1,25 @@
-//! Numbers, digit by digit.
+//! Parses numbers digit by digit.
 //!
-//! A number has at most 15 digits before its point and 15 behind it, and two in its exponent, as
-//! any JSON here. One with a bound has 15 digits altogether, as many as a double keeps apart, and
-//! no exponent; a whole number has neither point nor exponent.
+//! A number has at most 15 digits before its point, 15 after it, and two in its exponent. A number
+//! with a bound has at most 15 digits in total, as many as a double distinguishes, and no exponent.
+//! A whole number has neither point nor exponent.
 
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
-/// The most digits.
+/// Maximum number of digits.
 const MOST: u8 = 15;
-/// The most digits of an exponent.
+/// Maximum number of digits in an exponent.
 const MOST_POWER: u8 = 2;
-/// `multipleOf` is at most this.
+/// Maximum `multipleOf`.
 pub(crate) const MOST_DIVISOR: u32 = 1000;
 
-/// A number that others are compared with.
+/// A bound for numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Bound {
     negative: bool,
-    /// Digits before the point, one at least, without zeros in front.
+    /// Digits before the point, at least one, without leading zeros.
     whole: Vec<u8>,
-    /// Digits behind it, without zeros at the end.
+    /// Digits after the point, without trailing zeros.
     fraction: Vec<u8>,
     /// Whether the bound itself is allowed.
     inclusive: bool,
@@ -30,7 +30,7 @@ impl Bound {
         let text = match (number.as_i64(), number.as_u64(), number.as_f64()) {
             (Some(whole), ..) => whole.to_string(),
             (_, Some(whole), _) => whole.to_string(),
-            // Rust writes no exponents.
+            // Rust formats floats without exponents.
             (.., float) => float.unwrap_or_default().to_string(),
         };
         let digits = text.trim_start_matches('-');
@@ -41,14 +41,14 @@ impl Bound {
     }
 }
 
-/// What numbers are asked for.
+/// Constraints on numbers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Numbers {
-    /// No point.
+    /// Whether points are forbidden.
     pub(crate) whole: bool,
     pub(crate) least: Vec<Bound>,
     pub(crate) most: Vec<Bound>,
-    /// Whole multiples of it; 1 is any.
+    /// Numbers must be multiples of this; 1 allows any.
     pub(crate) divisor: u32,
 }
 
@@ -65,14 +65,14 @@ enum Place {
     Power,
 }
 
-/// Where a number stands.
+/// The position in a number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     place: Place,
     negative: bool,
-    /// Digits so far: before the point, behind it, of the exponent.
+    /// Number of digits so far: before the point, after it, and in the exponent.
     digits: [u8; 3],
-    /// Its size so far beside each bound's.
+    /// For each bound, how the digits so far compare with it.
     sides: Vec<Ordering>,
     rest: u32,
 }
@@ -136,7 +136,7 @@ impl Numbers {
         Some(next)
     }
 
-    /// The sizes once no more digits come before the point.
+    /// Returns the comparisons after the last digit before the point.
     fn after_whole(&self, state: &State) -> Vec<Ordering> {
         let digits = usize::from(state.digits[0]);
         let side = |(side, bound): (&Ordering, &Bound)| digits.cmp(&bound.whole.len()).then(*side);
@@ -152,13 +152,13 @@ impl Numbers {
         };
         let digits = usize::from(state.digits[1]);
         let mut sides = sides.into_iter().zip(self.bounds()).map(|(side, bound)| {
-            // A bound with more digits is larger, as it has no zeros at its end.
+            // A bound with more digits is larger, because it has no trailing zeros.
             let side = side.then(digits.min(bound.fraction.len()).cmp(&bound.fraction.len()));
             let value = match (state.negative, bound.negative) {
                 (false, false) => side,
                 (true, true) => side.reverse(),
                 (false, true) => Greater,
-                // Minus nothing is nothing.
+                // −0 equals 0.
                 (true, false) if side == Equal && bound.whole == b"0" => {
                     if bound.fraction.is_empty() { Equal } else { Less }
                 }

@@ -1,16 +1,16 @@
-//! Regular expressions, as far as an automaton can follow them.
+//! Regular expressions, restricted to what an automaton can recognise.
 //!
-//! Characters, `.`, classes (`[a-z]`, `[^"]`, `\d`, `\w`, `\s` and their opposites), groups, `|`,
-//! the counts `*`, `+`, `?`, `{2}`, `{2,}` and `{2,5}`, and `^` and `$` at the ends of what stands
-//! between the outermost `|`. They mean what ECMAScript means by them, so `\d` is ten digits. As
-//! JSON Schema has it, a pattern without `^` and `$` may stand anywhere in the string. What looks
-//! around or back is refused by name.
+//! Supported are characters, `.`, classes (`[a-z]`, `[^"]`, `\d`, `\w`, `\s` and their opposites),
+//! groups, `|`, the counts `*`, `+`, `?`, `{2}`, `{2,}` and `{2,5}`, and `^` and `$` at the ends of
+//! the outermost alternatives. They have the meaning of ECMAScript, so `\d` is ten digits. As in
+//! JSON Schema, a pattern without `^` and `$` may match anywhere in the string. Lookaround and
+//! backreferences are refused by name.
 
 use crate::nfa::{LAST, Nfa, TooLarge};
 
-/// A count in braces is at most this.
+/// Maximum count in braces.
 const MOST_COUNT: u32 = 1000;
-/// Groups in groups.
+/// Maximum nesting of groups.
 const MOST_DEPTH: usize = 50;
 
 type Ranges = Vec<(u32, u32)>;
@@ -27,10 +27,10 @@ pub(crate) enum Pattern {
 }
 
 impl Pattern {
-    /// Reads one.
+    /// Parses a regular expression.
     ///
     /// # Errors
-    /// If it is none, or has something that is not supported; the message names it.
+    /// If it is invalid or not supported. The message names the problem.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut reader = Reader { rest: text.chars().collect(), at: 0, depth: 0 };
         let pattern = reader.either()?;
@@ -41,7 +41,7 @@ impl Pattern {
         .and_then(|pattern| if pattern.has_anchor() { Err(anchor()) } else { Ok(pattern) })
     }
 
-    /// With what may stand before and behind it.
+    /// Allows any text before and after the match, except where the pattern is anchored.
     fn anywhere(self) -> Self {
         let branches = match self {
             Self::Either(branches) => branches,
@@ -79,7 +79,7 @@ impl Pattern {
         }
     }
 
-    /// Adds it to a graph of bytes.
+    /// Adds the pattern to a graph of bytes, from state `from`. Returns the state at its end.
     ///
     /// # Errors
     /// If the graph becomes too large.
@@ -203,7 +203,7 @@ impl Reader {
         if self.eat(")") { Ok(inner) } else { Err("expected \")\" at the end".to_owned()) }
     }
 
-    /// With the count behind it.
+    /// Parses the count after a part.
     fn counted(&mut self, part: Pattern) -> Result<Pattern, String> {
         let (least, most) = match self.peek() {
             Some('*') => (0, None),
@@ -218,7 +218,7 @@ impl Reader {
             _ => return Ok(part),
         };
         self.at += 1;
-        // A lazy count finds another match first, and no other strings.
+        // A lazy count matches the same strings, only in another order.
         self.eat("?");
         if matches!(self.peek(), Some('*' | '+' | '?' | '{')) {
             return Err("found a count of a count, expected a group around the first".to_owned());
@@ -229,7 +229,7 @@ impl Reader {
         }
     }
 
-    /// `2}`, `2,}` or `2,5}`, up to before the brace's end.
+    /// Parses `2}`, `2,}` or `2,5}`, except the closing brace.
     fn braces(&mut self) -> Result<(u32, Option<u32>), String> {
         let wrong = || "found \"{\", expected a count such as {2}, {2,} or {2,5}".to_owned();
         let least = self.number().ok_or_else(wrong)?;
@@ -252,7 +252,7 @@ impl Reader {
         if digits.is_empty() { None } else { Some(digits.parse().unwrap_or(u32::MAX)) }
     }
 
-    /// Behind `[`.
+    /// Parses a class after its `[`.
     fn class(&mut self) -> Result<Ranges, String> {
         let wrong = || "expected \"]\" at the end of a class".to_owned();
         let negative = self.eat("^");
@@ -281,7 +281,7 @@ impl Reader {
         Ok(if negative { not(ranges) } else { ranges })
     }
 
-    /// Behind a backslash.
+    /// Parses an escape after its backslash.
     fn escape(&mut self, in_class: bool) -> Result<Ranges, String> {
         let one = |c: char| Ok(vec![(u32::from(c), u32::from(c))]);
         let Some(next) = self.take() else {
@@ -335,7 +335,7 @@ impl Reader {
     }
 }
 
-/// All other characters.
+/// Returns all other characters.
 fn not(mut ranges: Ranges) -> Ranges {
     ranges.sort_unstable();
     let (mut others, mut next) = (Vec::new(), 0);

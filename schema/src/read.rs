@@ -1,4 +1,4 @@
-//! Kinds of values as they are collected from schemas, and why one is refused.
+//! Collects kinds of values from schemas. Describes why a schema is refused.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -14,12 +14,12 @@ use crate::{
     pattern::Pattern,
 };
 
-/// Why a schema is not one, or is not supported.
+/// Why a schema is invalid or not supported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// The place in the schema, as a JSON pointer.
+    /// The position in the schema, as a JSON pointer.
     pub pointer: String,
-    /// What is wrong there.
+    /// The problem at that position.
     pub problem: String,
 }
 
@@ -34,15 +34,15 @@ impl std::error::Error for Refused {}
 
 pub(crate) type Read<T> = Result<T, Refused>;
 
-/// Reads schemas, one document after the other.
+/// Reads schemas, one document after another.
 pub(crate) struct Reader {
     pub(crate) nodes: Nodes,
-    /// Where each kind comes from.
+    /// The JSON pointer from which each kind was read.
     pointers: Vec<String>,
-    /// Kinds of the document, by their places in it.
+    /// The document's kinds, by position.
     pub(crate) known: HashMap<String, NodeId>,
     any: Option<NodeId>,
-    /// What may be one of several, and not two at once.
+    /// Unions whose branches must not overlap.
     pub(crate) exclusive: Vec<(NodeId, Vec<NodeId>)>,
     pub(crate) depth: usize,
 }
@@ -59,11 +59,11 @@ impl Reader {
         }
     }
 
-    /// Settles what refers to what.
+    /// Resolves references between kinds.
     ///
     /// # Errors
-    /// If something refers to itself and nothing else, or cannot be told from something else, or it
-    /// is all too large.
+    /// If a kind only refers to itself, branches cannot be distinguished, or the result is too
+    /// large.
     pub(crate) fn finish(mut self, root: NodeId) -> Read<Nodes> {
         for id in 0..self.nodes.all.len() as u32 {
             if matches!(self.nodes.node(id), Node::Union(_)) {
@@ -91,7 +91,7 @@ impl Reader {
         Ok(self.nodes)
     }
 
-    /// What a union may be, where unions in it are taken apart.
+    /// Returns the kinds of a union, with nested unions replaced by their kinds.
     fn expand(
         &self,
         id: NodeId,
@@ -131,7 +131,7 @@ impl Reader {
         (self.nodes.all.len() - 1) as NodeId
     }
 
-    /// Any value.
+    /// Returns the kind of any value.
     pub(crate) fn any(&mut self) -> NodeId {
         if let Some(any) = self.any {
             return any;
@@ -154,7 +154,7 @@ impl Reader {
         id
     }
 
-    /// One of these values.
+    /// Returns the kind of one of these values.
     pub(crate) fn values(&mut self, values: &[&Json]) -> Result<Node, TooLarge> {
         let mut nfa = Nfa::new();
         for value in values {
@@ -174,7 +174,7 @@ impl Reader {
         Ok(self.nodes.dfa.add(raw, |_| 0)?.map_or(Node::Never, Node::Scalar))
     }
 
-    /// A string with a pattern, and of so many characters.
+    /// Returns the kind of a string with a pattern and limits for its number of characters.
     pub(crate) fn pattern(
         &mut self,
         pattern: &Pattern,

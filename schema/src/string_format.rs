@@ -1,6 +1,6 @@
 //! Formats of strings as regular expressions.
 
-/// A day that there is, from the year 1 to 9999.
+/// A valid date, from the year 1 to 9999.
 const DATE: &str = concat!(
     "(?:(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})-",
     "(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|",

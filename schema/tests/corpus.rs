@@ -1,5 +1,5 @@
-//! Who takes a text: `jsonschema`, `llguidance`, and this crate. The schemas, the texts and the
-//! first two's verdicts are those of `python-ref/oracle/schemas.py`.
+//! Compares which texts `jsonschema`, `llguidance` and this crate accept.
+//! `python-ref/oracle/schemas.py` writes the schemas, the texts and the verdicts of the other two.
 
 use serde_json::Value;
 use tiny_llm_schema::{Json, MOST_DEPTH, Shape};
@@ -35,7 +35,7 @@ fn texts_that_both_take_are_taken_and_no_others() {
         };
         for row in list(case, "texts") {
             let (text, fits, follows) = (row[0].as_str().expect("a text"), &row[1], &row[2]);
-            // The oracle says where it isn't so, and why.
+            // The oracle lists the exceptions, with reasons.
             let both = *fits == true && *follows == true;
             let expected = row[3].as_bool().unwrap_or(both);
             let found = shape.accepts(text.as_bytes());
@@ -65,7 +65,7 @@ fn what_is_not_supported_is_refused_by_its_place() {
                 wrong.push(format!("{schema}: {refused}; expected {pointer:?}"));
             }
             Err(refused) => {
-                // The message names the keyword that is not there.
+                // The message names the unsupported keyword.
                 let keyword = pointer.rsplit('/').next().unwrap_or_default();
                 let names = refused.to_string().contains(keyword);
                 assert!(names && !refused.problem.is_empty(), "{schema}: {refused}");
@@ -75,7 +75,7 @@ fn what_is_not_supported_is_refused_by_its_place() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// From every place that a text leads by, the closing text leads to an end, byte by byte.
+/// In every state on the way of a text, the closing text leads to an end, byte by byte.
 #[test]
 fn every_beginning_has_its_end() {
     let corpus = corpus();
@@ -106,7 +106,7 @@ fn keys_keep_their_order() {
     assert!(Json::parse(br#"{"a":1,"a":2}"#).expect_err("twice").contains("twice"));
 }
 
-/// However deep a schema lets one go, the way out is left in time.
+/// Before the maximum depth is exceeded, only the shortest completion is allowed.
 #[test]
 fn deep_down_only_the_way_out_is_left() {
     let schema = r##"{"$ref": "#/$defs/n", "$defs": {"n": {
@@ -135,10 +135,10 @@ fn deep_down_only_the_way_out_is_left() {
     assert!(shape.is_over(&state));
 }
 
-/// What would take long to read is refused, and what only looks so is read.
+/// Schemas that would take long to read are refused. Schemas that only look like that are read.
 #[test]
 fn a_schema_cannot_be_a_burden() {
-    // Each level refers to the one below twice.
+    // Each level refers to the level below twice.
     let level = |i: usize| {
         let below = format!("{{\"$ref\": \"#/$defs/{}\"}}", i + 1);
         format!("\"{i}\": {{\"anyOf\": [{below}, {below}]}}")
@@ -148,7 +148,7 @@ fn a_schema_cannot_be_a_burden() {
         "{{\"$ref\": \"#/$defs/0\", \"$defs\": {{{}, \"300\": {{\"const\": 1}}}}}}",
         levels.join(", ")
     );
-    // Schemas in each other, by reference, are too many.
+    // Too many schemas are nested by reference.
     assert!(Shape::of_text(schema.as_bytes()).is_err());
     let levels: Vec<String> = (272..300).map(level).collect();
     let schema = format!(
@@ -156,7 +156,7 @@ fn a_schema_cannot_be_a_burden() {
         levels.join(", ")
     );
     assert!(Shape::of_text(schema.as_bytes()).expect("a schema").accepts(b"1"));
-    // Every level holds ten of the one below.
+    // Each level contains the level below ten times.
     let mut schema = "{\"const\": 1}".to_owned();
     for _ in 0..8 {
         schema = format!("{{\"type\": \"array\", \"minItems\": 10, \"items\": {schema}}}");

@@ -1,5 +1,5 @@
-//! What tokens cost: the walk that shares states finds what the walk of week 3's day 7 finds, and
-//! what each token alone says.
+//! Prices: the walk that shares states gives the same results as the walk of week 3's day 7, and as
+//! each token alone.
 
 use std::{fmt::Debug, sync::Arc};
 
@@ -34,7 +34,7 @@ impl<G: Grammar> Follow for Followed<'_, G> {
     }
 }
 
-/// What one token costs, by following its own bytes.
+/// Computes the price of one token from its bytes alone.
 fn alone<G: Grammar>(grammar: &G, words: &Vocabulary, state: &G::State, token: u32) -> u16 {
     let text = words.text(token);
     let mut bytes = text.iter();
@@ -44,7 +44,7 @@ fn alone<G: Grammar>(grammar: &G, words: &Vocabulary, state: &G::State, token: u
     fewest.and_then(|n| u16::try_from(n).ok()).unwrap_or(NEVER)
 }
 
-/// Compares prices in the states that a random answer comes through; returns how many those were.
+/// Compares prices in the states of a random answer. Returns the number of states.
 fn check<G: Grammar<State: Debug>>(
     grammar: &G,
     words: &Vocabulary,
@@ -79,7 +79,7 @@ fn check<G: Grammar<State: Debug>>(
     states
 }
 
-/// Some of the bytes alone, so that some texts cannot be made of tokens.
+/// Removes some of the single-byte tokens, so that some texts cannot be made of tokens.
 fn without_all_bytes(rng: &mut Rng) -> Vocabulary {
     let full = vocabulary(rng);
     let gone = |text: &[u8]| text.len() == 1 && text[0].is_multiple_of(3);

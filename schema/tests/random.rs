@@ -1,5 +1,5 @@
-//! Schemas that are drawn, and what a model that knows nothing writes under them: every answer is
-//! whole and fits, whatever the vocabulary, the logits and the budget.
+//! Random schemas, and the answers that a model with random logits writes under them. Every answer
+//! is complete and valid, for any vocabulary, logits and budget.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use tiny_llm_schema::{Json, Shape, Style, Tool};
 
 mod drawn;
 
-/// Whether a value fits, for what `schema` draws: by looking at the value, and no automaton.
+/// Returns whether a value matches, for schemas from `schema`. Checks the value directly, without
+/// an automaton.
 fn fits(schema: &Value, value: &Value) -> bool {
     let Some(schema) = schema.as_object() else { return *schema == true };
     let size = |name: &str, or: u64| schema.get(name).map_or(or, |n| n.as_u64().expect("a size"));
@@ -73,7 +74,7 @@ fn fits(schema: &Value, value: &Value) -> bool {
     })
 }
 
-/// What random logits say within a budget; `None` if no answer fits into it.
+/// Returns the answer for random logits within a budget, or `None` if no answer fits.
 fn written(
     rules: &Arc<Rules<Shaped>>,
     vocabulary: &Vocabulary,
@@ -174,7 +175,7 @@ fn a_call_is_whole_once_it_begins() {
         }
         assert!(called == 100 || free, "{style:?} {called}");
     }
-    // With several, a call may follow in the next line, and each is a call.
+    // With `several`, a call may follow on the next line, and each must be a call.
     for (style, free) in
         [(Style::PLAIN, false), (Style::PLAIN, true), (Style::TAGS, false), (Style::TAGS, true)]
     {
@@ -198,7 +199,7 @@ fn a_call_is_whole_once_it_begins() {
             assert_eq!(several.accepts(text.as_bytes()), also, "{style:?} {free}: several: {text}");
         }
     }
-    // Whatever a text is, it is one; and what begins a call goes on as one.
+    // A free text may be anything, but a text that begins like a call must continue as one.
     let free = Shape::of_calls(&tools(), Style::TAGS, true).expect("tools");
     for (text, is) in [
         ("", true),

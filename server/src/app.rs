@@ -45,7 +45,7 @@ pub(crate) struct App {
     /// Whether new requests are refused.
     pub(crate) ending: AtomicBool,
     commands: mpsc::Sender<Command>,
-    /// Permit to read a long body.
+    /// Permit to process a long body. There is one.
     pub(crate) long_bodies: Arc<Semaphore>,
     /// Bytes of the longest token.
     longest_token: usize,
@@ -109,7 +109,7 @@ impl App {
         let _ = self.commands.send(command);
     }
 
-    /// Returns a prompt's tokens, however many. `tools` are the tools the model may call.
+    /// Returns a prompt's tokens, without a limit. `tools` are the tools that the model may call.
     ///
     /// # Errors
     /// If the chat template refuses the messages.
@@ -130,7 +130,7 @@ impl App {
     /// Returns the tokens of a prompt to compute.
     ///
     /// # Errors
-    /// If there are none or too many, or one is not in the vocabulary.
+    /// If there are no tokens or too many, or one is not in the vocabulary.
     fn tokens(&self, prompt: &Prompt, tools: &[Json], field: &str) -> Result<Vec<u32>, ApiError> {
         let most = self.settings.max_prompt.unwrap_or(self.context).min(self.context);
         let too_long = |found: usize, what: &str, most: usize| {
@@ -219,7 +219,7 @@ impl App {
     }
 }
 
-/// Counts the bytes of a prompt that are tokenized.
+/// Returns the number of bytes of a prompt that are tokenized.
 fn text_len(prompt: &Prompt, tools: &[Json]) -> usize {
     match prompt {
         Prompt::Text(text) => text.len(),

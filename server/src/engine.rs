@@ -46,7 +46,7 @@ pub(crate) struct Client {
     pub(crate) cut: Arc<OnceLock<Cut>>,
     /// When the request arrived.
     pub(crate) came: Instant,
-    /// Its permits, released with the answers.
+    /// The permits of its answers, released with this struct.
     pub(crate) _places: OwnedSemaphorePermit,
     /// The engine's ids of its unfinished answers.
     pub(crate) ids: Vec<RequestId>,
@@ -56,8 +56,8 @@ pub(crate) struct Client {
 pub(crate) enum Reply {
     /// A token, and the text that is now certain.
     Token { choice: usize, text: String, chosen: Option<Chosen> },
-    /// The end, with the text held back until now.
-    /// `cached` prompt tokens were found in the cache.
+    /// The end, with the text that was held back until now. `cached` is the number of prompt tokens
+    /// that were found in the cache.
     Finished { choice: usize, text: String, reason: FinishReason, cached: usize },
 }
 
@@ -81,11 +81,11 @@ struct Open {
     ticket: u64,
     choice: usize,
     text: Box<dyn Text>,
-    /// Time of its last token, or of the request.
+    /// Time of its last token, or of the request before the first token.
     last: Instant,
     first: bool,
-    /// Prompt tokens that were in the cache when it first got a batch slot. What is found after a
-    /// preemption is its own.
+    /// Number of prompt tokens that were in the cache when it first got a batch slot. After a
+    /// preemption the cache also has its own pages, which don't count.
     cached: Option<usize>,
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct EngineLoop {
     batch: Box<dyn Batch>,
     tokenizer: Arc<Tokenizer>,
     text: fn() -> Box<dyn Text>,
-    /// The text of the tokens, until the engine has it.
+    /// Returns the text of each token. `None` once the engine has the texts.
     texts: Option<Texts>,
     metrics: Arc<Metrics>,
     live: Live,

@@ -17,7 +17,7 @@ use crate::{api::error::ApiError, app::App};
 /// Maximum bytes of a request's header: its path, names and values.
 pub(crate) const MAX_HEADER: usize = 64 * 1024;
 
-/// Paths without a key: load balancers have none, and the page asks its user for it.
+/// Paths that need no key: load balancers have none, and the page asks its user for one.
 const OPEN: [&str; 4] = ["/", "/page.css", "/page.js", "/health"];
 
 /// Passes a request on, or answers it with an error.
@@ -50,7 +50,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
         if preflight {
             let methods = HeaderValue::from_static("GET, POST, OPTIONS");
             headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
-            // `*` does not include the header with the key.
+            // `*` does not cover the `authorization` header.
             let all = HeaderValue::from_static("authorization, content-type, *");
             headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, all);
         }
@@ -64,9 +64,9 @@ fn head_len(request: &Request) -> usize {
     request.uri().path_and_query().map_or(0, |path| path.as_str().len()) + lines.sum::<usize>()
 }
 
-/// Returns whether a request names this server. A browser sends the name in its address bar, so a
-/// page whose name was pointed at this machine (DNS rebinding) sends another one. An address cannot
-/// be pointed elsewhere.
+/// Returns whether a request names this server. A browser sends the name that is in its address
+/// bar, so a page whose domain was redirected to this machine (DNS rebinding) sends a different
+/// one. An IP address can't be redirected.
 fn is_for_us(settings: &Settings, request: &Request) -> bool {
     let own = |host: &str| {
         let names = settings.allow_hosts.iter().chain([&settings.host]).map(String::as_str);
@@ -85,7 +85,7 @@ fn allowed(key: Option<&str>, headers: &HeaderMap) -> bool {
     let (Some(said), None) = (said.next(), said.next()) else { return false };
     match said.as_bytes().split_at_checked(7) {
         Some((scheme, said)) if scheme.eq_ignore_ascii_case(b"bearer ") => {
-            // In constant time, so that the time does not reveal how many bytes match.
+            // Compares in constant time, so that the time does not reveal how many bytes match.
             key.as_bytes().ct_eq(said).into()
         }
         _ => false,

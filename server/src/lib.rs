@@ -1,14 +1,14 @@
-//! OpenAI's API over HTTP, in front of the engine of either week.
+//! OpenAI's API over HTTP, for any engine that runs batches.
 //!
-//! There are two threads. The thread that calls [`Server::run`] owns the engine: between two steps
+//! There are two threads. The thread that calls [`Server::run`] owns the engine. Between two steps
 //! it takes commands, and after each step it sends the new tokens, without ever waiting (`engine`).
 //! The other thread handles the network: connections (`network`, `patient`, `guard`), paths
-//! (`routes`), requests and answers (`api`). They communicate through bounded queues: a permit for
-//! each running or waiting answer (`app`), and a limited number of unread tokens per client. The
-//! engine publishes metrics (`metrics`) and a live view (`live`, `watch`).
+//! (`routes`), requests and answers (`api`). They communicate through bounded queues: each running
+//! or waiting answer needs a permit (`app`), and each client may have only a limited number of
+//! unread tokens. The engine publishes metrics (`metrics`) and a live view (`live`, `watch`).
 //!
 //! If another program handles the network, as Ray does in a cluster, requests arrive by function
-//! call instead (`local`). The rest is the same.
+//! call instead (`local`). Everything else is the same.
 
 mod api;
 mod app;
@@ -149,7 +149,7 @@ where
             Ok(ExitCode::from(PANICKED))
         }
     };
-    // The engine has stopped: clients that still arrive get an error at once.
+    // The engine has stopped. New clients get an error immediately.
     drop(receiver);
     fallen.store(true, Relaxed);
     let ended = network.join().map_err(|panic| anyhow!("the network: {}", said(&*panic)))?;
@@ -169,10 +169,10 @@ pub struct Read {
     pub sampling: SamplerOptions,
 }
 
-/// Reads a request's body for a fuzzer, of a chat or a completion.
+/// Reads a request's body for a fuzzer, of a chat or of a completion.
 ///
 /// # Errors
-/// Returns the body of the error response if the request is invalid.
+/// If the request is invalid: the body of the error response.
 #[doc(hidden)]
 pub fn read_body(chat: bool, body: &[u8], choices: usize) -> Result<Read, serde_json::Value> {
     let kind = if chat { Kind::Chat } else { Kind::Completion };

@@ -11,13 +11,13 @@ use tokio::sync::watch;
 
 use crate::metrics::Metrics;
 
-/// Minimum time between two views: more are invisible to the eye, and each costs time on the
-/// engine's thread.
+/// Minimum time between two views. More frequent views are invisible to the eye, and each costs
+/// time on the engine's thread.
 const PERIOD: Duration = Duration::from_millis(100);
 /// Larger maps are not drawn.
 const MAX_PAGES: usize = 16_384;
 
-/// Returns a request's ticket, its answer's index and the user's name.
+/// Returns the ticket of an engine's request, the index of its answer, and the user's name.
 type Who<'a> = dyn Fn(u64) -> Option<(u64, usize, Option<String>)> + 'a;
 
 /// Sends views of the batch to viewers.
@@ -37,7 +37,7 @@ impl Live {
         self.views.clone()
     }
 
-    /// Sends a view after a step, if there are viewers. `last` says that no step follows soon.
+    /// Sends a view after a step, if there are viewers. `last` means that no step follows soon.
     pub(crate) fn show(&mut self, batch: &dyn Batch, metrics: &Metrics, who: &Who<'_>, last: bool) {
         if self.views.receiver_count() == 0 {
             return;

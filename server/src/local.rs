@@ -35,7 +35,8 @@ use crate::{app::App, engine::Command, routes::router, run_beside};
 
 /// How often to check whether the engine has failed.
 const PERIOD: Duration = Duration::from_millis(50);
-/// Maximum chunks of an answer that wait for the caller, besides the tokens in the client's queue.
+/// Maximum number of chunks of an answer that are buffered for the caller, in addition to the
+/// tokens in the client's queue.
 const PIECES: usize = 8;
 
 /// An engine on one thread, and the handlers of its requests on another. Dropping it ends
@@ -73,10 +74,10 @@ enum State {
     Answered(Head),
 }
 
-/// The result of waiting for more of an answer.
+/// The result of waiting for the next part of an answer's body.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// More of the body.
+    /// The next part of the body.
     Bytes(Vec<u8>),
     /// The time ran out.
     Later,
@@ -189,7 +190,8 @@ impl LocalAnswer {
         Ok(Some(&answered.head))
     }
 
-    /// Waits at most `patience` for more of the body. Returns all that has arrived as one piece.
+    /// Waits at most `patience` for the next part of the body. Returns everything that has arrived
+    /// as one piece.
     ///
     /// # Errors
     /// If the engine stopped before the answer began.
@@ -226,7 +228,8 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for a future on this thread, for a limited time. Uses no runtime, since it may have ended.
+/// Waits at most `patience` for a future on this thread. Uses no async runtime, because the runtime
+/// may have ended.
 fn wait<F: Future + Unpin>(patience: Duration, mut future: F) -> Option<F::Output> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let deadline = Instant::now() + patience;
@@ -241,7 +244,7 @@ fn wait<F: Future + Unpin>(patience: Duration, mut future: F) -> Option<F::Outpu
 }
 
 fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    // One thread is enough, and leaves the others to the engine.
+    // One thread is enough. The other cores are left to the engine.
     tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(2).build()
 }
 

@@ -59,23 +59,23 @@ impl Histogram {
 
 /// All metrics.
 pub(crate) struct Metrics {
-    /// Answers that are over, by [`Ended`].
+    /// Finished answers, by [`Ended`].
     pub(crate) ended: [AtomicU64; 5],
-    /// Requests that were refused: wrong ones, and those for which there was no place.
+    /// Refused requests: invalid requests, and requests for which the queue had no room.
     pub(crate) refused: [AtomicU64; 2],
     /// Open connections.
     pub(crate) connections: AtomicU64,
-    /// Tokens: of accepted prompts, and of answers.
+    /// Prompt tokens of accepted requests, and tokens of answers.
     pub(crate) tokens: [AtomicU64; 2],
-    /// Answers now: running, and waiting for a batch slot.
+    /// Current answers: running, and waiting for a batch slot.
     pub(crate) now: [AtomicU64; 2],
-    /// Times from a request's arrival to its first token.
+    /// Time to first token.
     pub(crate) first_token: Histogram,
-    /// Times between two tokens of an answer.
+    /// Inter-token latency.
     pub(crate) between: Histogram,
-    /// Rows of a step.
+    /// Rows per step.
     pub(crate) rows: Histogram,
-    /// The engine's counts.
+    /// The engine's totals.
     counts: Mutex<BatchCounts>,
 }
 

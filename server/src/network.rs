@@ -42,7 +42,7 @@ pub(crate) fn run(
     stop: &dyn Fn() -> bool,
     fallen: &AtomicBool,
 ) -> io::Result<()> {
-    // One thread is enough, and leaves the others to the engine.
+    // One thread is enough. The other cores are left to the engine.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(2)
@@ -102,13 +102,13 @@ async fn connection(
 ) {
     app.metrics.connections.fetch_add(1, Relaxed);
     let settings = &app.settings;
-    // Tokens are small packets. Send each at once, without waiting for an acknowledgement.
+    // Tokens are small packets. Sends each immediately, without waiting for an acknowledgement.
     let _ = stream.set_nodelay(true);
     let stream = TokioIo::new(Patient::new(stream, settings.write_time));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(settings.header_time)
-        // hyper may read as much again before it looks; the guard counts.
+        // hyper may read this much again before it checks. The guard checks the exact size.
         .max_buf_size(MAX_HEADER)
         .serve_connection(stream, TowerToHyperService::new(router));
     let mut connection = pin!(connection);

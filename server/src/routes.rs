@@ -29,11 +29,11 @@ use crate::{
     watch::watch,
 };
 
-/// The page may only load resources from this server.
+/// Content security policy: the page may only load resources from this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Bytes from which a body is long: reading and tokenizing it takes milliseconds.
+/// Number of bytes above which a body is long: reading and tokenizing it takes milliseconds.
 const LONG: usize = 16 * 1024;
 
 type Shared = State<Arc<App>>;
@@ -102,12 +102,12 @@ async fn texts(
     result.await.map_or_else(close_if_unread, |value| object(&value))
 }
 
-/// Runs `work` on a thread for slow work: tokenizing a long prompt takes time and must not delay
-/// other answers. There are two such threads. Long bodies take turns on one of them, in the order
-/// in which they arrived, so that a short one never waits for a long one.
+/// Runs `work` on a thread for slow work, because tokenizing a long prompt takes time and must not
+/// delay other answers. There are two such threads. Long bodies use only one of them, in order of
+/// arrival, so that a short body never waits for a long one.
 ///
 /// # Errors
-/// The errors of `work`, or a panic in it, as from an unwritten task of the learner's.
+/// The errors of `work`, or a panic in it, for example because of an unwritten task.
 async fn blocking<T: Send + 'static>(
     app: Arc<App>,
     body: Bytes,
@@ -161,8 +161,9 @@ async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
     }
 }
 
-/// Collects a body of `length` bytes, if that is known. A long one gets pages of its own, which go
-/// back to the system at its end: the heap keeps some of what many long bodies have used.
+/// Collects a body of `length` bytes, or of unknown length. A long body gets its own pages, which
+/// are returned to the system at its end. The heap would keep some of the memory of many long
+/// bodies.
 async fn collect(mut body: Limited<Body>, length: Option<usize>) -> Result<Bytes, BoxError> {
     let Some(length) = length.filter(|&n| n > LONG) else {
         return Ok(body.collect().await?.to_bytes());
@@ -184,7 +185,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.trim().eq_ignore_ascii_case("application/json")
 }
 
-/// The connection must close, since the unread rest of a body looks like the next request.
+/// Closes the connection if the body was not read completely, because the rest of it would look
+/// like the next request.
 fn close_if_unread(error: ApiError) -> Response {
     let unread = matches!(
         error.status,
@@ -222,7 +224,7 @@ async fn model(
     State(app): Shared,
     name: Result<Path<String>, PathRejection>,
 ) -> Result<Response, ApiError> {
-    // A name that is not UTF-8 is no model's either.
+    // A name that is not UTF-8 can't be a model's name.
     if name.map_or(true, |Path(name)| name != app.settings.name) {
         let message = format!("the model served here is {:?}", app.settings.name);
         let error = ApiError::field("model", message);

@@ -1,5 +1,5 @@
-//! Whether all that repeats the curriculum says the same: Cargo's features and tests, the stubs,
-//! the oracle, the book.
+//! Checks that everything that repeats the curriculum agrees with it: Cargo's features and tests,
+//! the stubs, the oracle, the book.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -13,7 +13,7 @@ use crate::{
     stubs,
 };
 
-/// What disagrees, one line each; empty if nothing does.
+/// Returns the disagreements, one line each.
 ///
 /// # Errors
 /// If `Cargo.toml` cannot be read.
@@ -59,7 +59,7 @@ pub(crate) fn problems(root: &Path, curriculum: &Curriculum) -> Result<Vec<Strin
         }
         Err(error) => problems.push(format!("{error:#}")),
     }
-    // The folder appears with the first hints, and then must be complete.
+    // The folder is created with the first hints, and must then be complete.
     if root.join(hint::FOLDER).exists() {
         problems.extend(hint::problems(root, curriculum));
     }
@@ -95,7 +95,7 @@ fn features(manifest: &Table, curriculum: &Curriculum, problems: &mut Vec<String
     }
 }
 
-/// The editor's settings turn every week on.
+/// Checks that the editors' settings enable every week.
 fn editors(root: &Path, curriculum: &Curriculum, problems: &mut Vec<String>) {
     for path in [".vscode/settings.json", "rust-analyzer.toml"] {
         let text = fs::read_to_string(root.join(path)).unwrap_or_default();
@@ -126,7 +126,8 @@ fn test_target(manifest: &Table, day: &Day, problems: &mut Vec<String>) {
     }
 }
 
-/// Every task has tests, named `task_K_…`, and no test belongs to a task that does not exist.
+/// Checks that every task has tests, named `task_K_…`, and that no test belongs to a task that does
+/// not exist.
 fn test_functions(root: &Path, day: &Day, problems: &mut Vec<String>) {
     let path = format!("tests/{}.rs", day.module());
     let Ok(text) = fs::read_to_string(root.join(&path)) else {
@@ -138,7 +139,7 @@ fn test_functions(root: &Path, day: &Day, problems: &mut Vec<String>) {
     let files: Vec<String> = day.test_files(root);
     let texts: Vec<String> = files.iter().map(read).collect();
     for (file, text_of_file) in files.iter().zip(&texts) {
-        // A file that is no module is never compiled, and its tests never run.
+        // A file that is not a module is never compiled, so its tests never run.
         let module = file.trim_start_matches("tests/");
         let name = module.rsplit('/').next().unwrap_or(module);
         let is_module = text.contains(&format!("#[path = {module:?}]\nmod "))
@@ -162,7 +163,8 @@ fn test_functions(root: &Path, day: &Day, problems: &mut Vec<String>) {
     }
 }
 
-/// The chapter is in the book's navigation and gives every task's functions and command.
+/// Checks that the chapter is in the book's navigation and lists every task's functions and
+/// command.
 fn chapter(root: &Path, day: &Day, problems: &mut Vec<String>) {
     let summary = fs::read_to_string(root.join("book/src/SUMMARY.md")).unwrap_or_default();
     let link = day.chapter.trim_start_matches("book/src/");

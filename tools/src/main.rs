@@ -1,6 +1,6 @@
-//! What maintainers and instructors run through `cargo course`: verification, stubs, the bank of
+//! Commands of `cargo course` for maintainers and instructors: verification, stubs, the bank of
 //! misconceptions, measurements, grading. Learners' commands are in `course/`, which builds and
-//! starts this program when one of these is asked for.
+//! starts this program for one of these commands.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! A copy of the repository in which everything can be changed.
+//! Creates a copy of the repository in which everything can be changed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,8 +14,8 @@ use crate::{
     stubs::generated,
 };
 
-/// Makes `tree` a copy of the repository, with every stub as generated and `instead` in place of
-/// the files it names. Says how many files it has.
+/// Makes `tree` a copy of the repository, with every stub as generated, and with the files in
+/// `instead` replaced. Returns the number of files.
 pub(crate) fn copy_tree(
     root: &Path,
     curriculum: &Curriculum,
@@ -38,7 +38,7 @@ pub(crate) fn copy_tree(
     list(tree, Path::new(""), &mut there)?;
     for stale in there.difference(&files) {
         fs::remove_file(tree.join(stale))?;
-        // And the folders that it leaves empty.
+        // Also removes folders that become empty.
         let mut folder = stale.parent();
         while let Some(empty) = folder.filter(|at| fs::remove_dir(tree.join(at)).is_ok()) {
             folder = empty.parent();

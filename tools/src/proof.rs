@@ -1,10 +1,11 @@
 //! The proof program: one build that can run every day's tests on the reference, on its stubs and
 //! on every body of the bank.
 //!
-//! Building each stage of each day, each mistake and each day's own program takes an hour. So a
-//! copy of the repository gets a reference whose functions choose their body when they are called,
-//! and one test program with a module for each day. Two variables of the environment choose:
-//! [`SOLVED`] says how many tasks of the course are solved, [`VARIANT`] which body of the bank runs.
+//! Building each stage of each day, each mistake and each day's program separately takes an hour.
+//! Instead, a copy of the repository gets a reference whose functions choose their body when they
+//! are called, and one test program with a module for each day. Two environment variables control
+//! the choice: [`SOLVED`] is the number of solved tasks of the course, and [`VARIANT`] selects a
+//! body of the bank.
 
 use std::{
     collections::BTreeMap,
@@ -27,13 +28,13 @@ use crate::{
     stubs::generated,
 };
 
-/// How many tasks of the course are solved; the others are stubs. All, where it is not set.
+/// Number of solved tasks of the course. The others are stubs. If it isn't set, all are solved.
 pub(crate) const SOLVED: &str = "COURSE_SOLVED";
 
-/// The number of the body that runs; 0, or not set, is the reference's own.
+/// Number of the body of the bank that runs. 0, or no value, selects the reference's own.
 pub(crate) const VARIANT: &str = "COURSE_VARIANT";
 
-/// What chooses, at the end of the copy's `reference/src/lib.rs`.
+/// The code that chooses, appended to the copy's `reference/src/lib.rs`.
 const CHOICE: &str = r#"
 /// Which body a function runs.
 pub mod proof {
@@ -52,15 +53,15 @@ pub mod proof {
 }
 "#;
 
-/// The name of the one test program.
+/// Name of the test program.
 pub(crate) const PROGRAM: &str = "all_days";
 
 /// Another body for a function.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Variant<'a> {
-    /// From 1.
+    /// Number, counted from 1.
     pub(crate) number: usize,
-    /// `src/week1/gqa/gqa.rs`
+    /// Path, such as `src/week1/gqa/gqa.rs`.
     pub(crate) file: &'a str,
     pub(crate) function: &'a str,
     /// Where the body comes from, for the compiler's messages.
@@ -69,14 +70,14 @@ pub(crate) struct Variant<'a> {
 }
 
 impl Variant<'_> {
-    /// The arm of a `match` that runs it.
+    /// Returns the arm of a `match` that runs this body.
     pub(crate) fn arm(&self) -> String {
         let Self { number, place, body, .. } = self;
         format!("{number} => {{ // {place}\n{body}\n}}")
     }
 }
 
-/// The expression that gives [`VARIANT`], where a copy has no [`CHOICE`].
+/// Returns an expression for the value of [`VARIANT`], for copies without [`CHOICE`].
 pub(crate) fn chosen() -> String {
     format!(
         "{{ static NUMBER: std::sync::OnceLock<usize> = std::sync::OnceLock::new(); \
@@ -85,8 +86,8 @@ pub(crate) fn chosen() -> String {
     )
 }
 
-/// Writes the copy to `tree`. Files that are what they were stay untouched, so that cargo builds
-/// only what changed.
+/// Writes the copy to `tree`. Files that are up to date stay untouched, so that cargo builds only
+/// what changed.
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -116,8 +117,8 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// What makes one test program of all days': its files in a copy. A day that is apart is in it where
-/// its feature is on.
+/// Returns the files, by path in a copy, that combine all days' tests into one program. Days that
+/// no week's feature includes take part if their own feature is on.
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -139,7 +140,7 @@ pub(crate) fn frame(root: &Path, curriculum: &Curriculum) -> Result<BTreeMap<Pat
     Ok(instead)
 }
 
-/// One program has one allocator, which counts for all days.
+/// A program has only one allocator, so it counts for all days.
 const HEAD: &str = "\
 #![allow(warnings)]
 #[global_allocator]
@@ -161,8 +162,8 @@ fn without_allocator(text: &str) -> String {
     kept
 }
 
-/// A crate's first file, `lib.rs`, with all warnings off: a wrong body may well leave things
-/// unused.
+/// Returns the text of a crate's `lib.rs` with all warnings disabled, because a wrong body may
+/// leave things unused.
 pub(crate) fn without_warnings(library: &Path) -> std::io::Result<String> {
     let library = fs::read_to_string(library)?;
     let (docs, rest): (Vec<&str>, Vec<&str>) =
@@ -170,9 +171,9 @@ pub(crate) fn without_warnings(library: &Path) -> std::io::Result<String> {
     Ok(format!("{}\n#![allow(warnings)]\n{}\n", docs.join("\n"), rest.join("\n")))
 }
 
-/// One profile for everything that is proved, in a file that cargo finds above all copies: no debug
-/// information, which takes gigabytes; incremental, so that a changed body costs seconds; optimized
-/// where the tests spend their time.
+/// Writes one profile for everything that is proved, to a file that cargo finds above all copies.
+/// It has no debug information, which would take gigabytes. It is incremental, so that a changed
+/// body takes seconds to build. It is optimised where the tests spend their time.
 fn settings(root: &Path) -> Result<()> {
     let text = "[profile.dev]\ndebug = false\nincremental = true\n\n\
                 [profile.dev.package.ndarray]\nopt-level = 1\n\n\
@@ -180,24 +181,24 @@ fn settings(root: &Path) -> Result<()> {
     write_if_changed(&root.join("target/verify/.cargo/config.toml"), text.as_bytes())
 }
 
-/// The built program.
+/// The compiled test program.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     tree: PathBuf,
     path: PathBuf,
-    /// `week1_day1::task_1::task_1_sums`
+    /// Tests, such as `week1_day1::task_1::task_1_sums`.
     tests: Vec<String>,
-    /// What runs it, if it is not this machine's processor.
+    /// How to run it, if it is for another processor.
     emulation: Option<Emulation>,
 }
 
 impl Program {
-    /// Builds the tests of some days in the copy `tree`. Its features are not those of verification's
-    /// own program, which stays as it is; the crates below are shared.
+    /// Builds the tests of some days in the copy `tree`. Its features differ from those of
+    /// verification's program, so that one stays as it is. Both share the other crates.
     ///
     /// # Errors
-    /// If something does not compile; the compiler's text names an entry's file in a comment beside
-    /// its body.
+    /// If something does not compile. In the compiler's message, a comment next to a body names the
+    /// file of its entry.
     pub(crate) fn build(
         root: &Path,
         tree: &Path,
@@ -213,7 +214,7 @@ impl Program {
         Self::open(tree, path, emulation)
     }
 
-    /// The program of all days that was built in the copy `tree`.
+    /// Opens the program of all days that was built in the copy `tree`.
     ///
     /// # Errors
     /// If it cannot list its tests.
@@ -227,12 +228,12 @@ impl Program {
         Ok(program)
     }
 
-    /// The copy that it was built in.
+    /// Returns the copy in which it was built.
     pub(crate) fn tree(&self) -> &Path {
         &self.tree
     }
 
-    /// The program, whatever it is to run.
+    /// Returns a command that starts the program.
     fn start(&self) -> Command {
         let mut command = match &self.emulation {
             Some(emulation) => emulation.run(&self.path, "max"),
@@ -240,20 +241,21 @@ impl Program {
         };
         forget_cargo(&mut command);
         command.current_dir(&self.tree).env_remove("RUST_BACKTRACE");
-        // All bodies of a function share its stack frame, each with its own buffers.
+        // All bodies of a function share its stack frame, with separate buffers.
         command.env("RUST_MIN_STACK", (64 << 20).to_string());
-        // Wrong answers are recorded as Mesa's software gives them, on every machine alike.
+        // Wrong answers are recorded with Mesa's software renderer, which gives the same answers on
+        // every machine.
         command.env("TINY_LLM_GPU", "software");
         command
     }
 
-    /// A run of those tests of a day whose own names `wanted` accepts; `None` if there are none.
-    /// Inputs for a grading are no tests.
+    /// Returns a command that runs the tests of a day whose names without modules satisfy `wanted`,
+    /// or `None` if there are none. Questions for a grading are not tests.
     pub(crate) fn tests(&self, module: &str, wanted: impl Fn(&str) -> bool) -> Option<Command> {
         self.of_day(module, |name| !name.contains("::fresh::") && wanted(own_name(name)))
     }
 
-    /// A run that answers a grading's questions for a day.
+    /// Returns a command that answers a grading's questions for a day.
     pub(crate) fn fresh(&self, module: &str) -> Option<Command> {
         self.of_day(module, |name| name.contains("::fresh::"))
     }
@@ -268,8 +270,7 @@ impl Program {
     }
 }
 
-/// Builds something in a copy with the profile that all proofs share, and returns the programs by
-/// name.
+/// Builds programs in a copy, with the profile that all proofs share. Returns the programs by name.
 ///
 /// # Errors
 /// If something does not compile.
@@ -288,19 +289,20 @@ pub(crate) fn build(
         }
     };
     command.args(["--message-format", "json-render-diagnostics"]).args(arguments);
-    // Cargo takes two copies of one workspace for the same, and would run what it built in the
-    // other. A crate with its own settings is another, and so is all that uses it.
+    // Cargo does not distinguish two copies of one workspace, and would run a program that was
+    // built in the other copy. A crate with different settings is a different crate, and so are all
+    // crates that use it.
     command.args(["--config", "profile.dev.package.tiny-llm-reference.codegen-units=17"]);
     let folder = if emulation.is_some() { "target/verify/arm" } else { "target/verify/build" };
     command.env("CARGO_TARGET_DIR", root.join(folder));
     let finished = run_quietly(&mut command)?;
-    // Cargo's messages are lines of JSON, the compiler's text is not.
+    // Cargo's messages are lines of JSON; the compiler's text is not.
     let said: Vec<&str> = finished.text.lines().filter(|line| !line.starts_with('{')).collect();
     ensure!(finished.status.success(), "the build fails:\n{}", said.join("\n"));
     Ok(finished.output.lines().filter_map(executable).collect())
 }
 
-/// A program that cargo says that it built: its name and its file.
+/// Returns the name and the file of a program that cargo reports as built.
 fn executable(message: &str) -> Option<(String, PathBuf)> {
     let message: Value = serde_json::from_str(message).ok()?;
     let (name, program) = (message["target"]["name"].as_str()?, message["executable"].as_str()?);

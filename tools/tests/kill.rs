@@ -1,4 +1,4 @@
-//! `cargo course stubs` is killed while it writes: see the runner's `tests/kill/harness.rs`.
+//! Kills `cargo course stubs` while it writes: see the runner's `tests/kill/harness.rs`.
 
 #![allow(unreachable_pub, missing_docs, reason = "a test program has no public names")]
 

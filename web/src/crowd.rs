@@ -1,5 +1,5 @@
-//! Week 3's engine without a model: requests of so many tokens, and who is computed when. The
-//! engine itself decides; only the model is replaced, by a pass that computes nothing.
+//! Week 3's engine without a model, to show how it schedules requests. The engine itself decides.
+//! Only the model is replaced, by a pass that computes nothing.
 
 use std::collections::BTreeMap;
 
@@ -21,17 +21,17 @@ use tiny_llm_reference::{
     },
 };
 
-/// At most so many requests: a token is its request's number, and tells whose row it is.
+/// Maximum number of requests. Each token is its request's number, which shows whose row it is.
 const MOST: usize = 256;
 
-/// What the engine has: the options of `cargo llm simulate`.
+/// The engine's sizes, as in the options of `cargo llm simulate`.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
-    /// Requests that are computed at once.
+    /// Number of batch slots.
     pub places: usize,
-    /// Rows of a step.
+    /// Maximum rows per step.
     pub budget: usize,
-    /// Pages of keys and values, of [`TILE`] positions each.
+    /// Number of pages of keys and values, with [`TILE`] positions each.
     pub pages: usize,
 }
 
@@ -39,11 +39,11 @@ pub struct Room {
 pub struct Crowd {
     engine: Engine<PagedCache, Named>,
     room: Room,
-    /// By number.
+    /// Requests, by number.
     requests: Vec<Known>,
 }
 
-/// A request as whoever sent it sees it.
+/// A request as its client sees it.
 struct Known {
     prompt: usize,
     answer: usize,
@@ -51,10 +51,10 @@ struct Known {
 }
 
 impl Crowd {
-    /// An engine without requests.
+    /// Creates an engine without requests.
     ///
     /// # Errors
-    /// If there is no place or no page, or the budget is less than 2.
+    /// If there is no batch slot or no page, or the budget is less than 2.
     pub fn new(room: Room) -> Result<Self> {
         let Room { places, budget, pages } = room;
         ensure!(places > 0 && pages > 0 && budget >= 2, "{room:?} is no room");
@@ -66,7 +66,7 @@ impl Crowd {
         Ok(Self { engine, room, requests: Vec::new() })
     }
 
-    /// Sends a request.
+    /// Submits a request.
     ///
     /// # Errors
     /// If it could never be served.
@@ -91,7 +91,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// One step of the engine; returns what it looks like afterwards.
+    /// Runs one step of the engine. Returns its state afterwards.
     pub fn step(&mut self) -> Value {
         let mut finished = Vec::new();
         self.engine.step(&mut |event| {
@@ -105,7 +105,7 @@ impl Crowd {
         self.look()
     }
 
-    /// The engine between two steps: rows of the last step, requests, pages.
+    /// Returns the state of the engine between two steps: rows of the last step, requests, pages.
     #[must_use]
     pub fn look(&self) -> Value {
         let rows = &self.engine.pass().rows;
@@ -147,10 +147,10 @@ impl Crowd {
     }
 }
 
-/// Notes whose rows a step has. A request goes on saying its number.
+/// Records which requests have rows in a step. Each request generates its own number.
 #[derive(Default)]
 struct Named {
-    /// By request.
+    /// Number of rows, by request.
     rows: BTreeMap<usize, usize>,
     logits: Vec<f32>,
 }

@@ -1,6 +1,6 @@
-//! What a page calls. Numbers go in and out as they are; bytes and text lie in a buffer, whose place
-//! [`buffer`] tells. A page writes there before a call ([`room`]), and reads there afterwards.
-//! A call that fails returns −1, and the buffer then has the reason.
+//! The functions that a page calls. Numbers are passed directly. Bytes and texts are passed in a
+//! buffer, whose address [`buffer`] returns. A page writes to it before a call ([`room`]) and reads
+//! from it afterwards. A call that fails returns −1, and the buffer then contains the reason.
 
 #![allow(unsafe_code, reason = "a name that a page can call is one that another could take")]
 
@@ -20,24 +20,24 @@ thread_local! {
     static CROWD: RefCell<Option<Crowd>> = const { RefCell::new(None) };
 }
 
-/// Returned by what fails.
+/// Returned by a call that fails.
 const FAILED: i32 = -1;
-/// Returned by [`write_next`] when the text is over.
+/// Returned by [`write_next`] if the text is over.
 const OVER: i32 = -2;
 
-/// Where the buffer lies.
+/// Returns the address of the buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn buffer() -> *const u8 {
     BUFFER.with_borrow(Vec::as_ptr)
 }
 
-/// How many bytes it has.
+/// Returns the buffer's length in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn buffer_len() -> usize {
     BUFFER.with_borrow(Vec::len)
 }
 
-/// Makes room in the buffer for so many bytes; returns where.
+/// Resizes the buffer to `len` bytes. Returns its address.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(len: usize) -> *mut u8 {
     BUFFER.with_borrow_mut(|buffer| {
@@ -47,8 +47,8 @@ pub extern "C" fn room(len: usize) -> *mut u8 {
     })
 }
 
-/// Loads the GGUF file in the buffer, on the rung of this number in the ladder's order, or on the
-/// best; then the buffer has a description.
+/// Loads the GGUF file in the buffer. `rung` is the index of a rung of the ladder; a negative
+/// number selects the best. Puts a description into the buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn load_model(rung: i32) -> i32 {
     answer(|| {
@@ -63,7 +63,7 @@ pub extern "C" fn load_model(rung: i32) -> i32 {
     })
 }
 
-/// Begins a text with the prompt in the buffer; then the buffer has the texts of its tokens.
+/// Begins a text with the prompt in the buffer. Puts the texts of its tokens into the buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn begin(temperature: f32, seed: u32) -> i32 {
     with_writer(|writer| {
@@ -74,7 +74,7 @@ pub extern "C" fn begin(temperature: f32, seed: u32) -> i32 {
     })
 }
 
-/// The next token, whose text is then in the buffer; −2 if there is none.
+/// Generates the next token and puts its text into the buffer. Returns −2 if the text is over.
 #[unsafe(no_mangle)]
 pub extern "C" fn write_next() -> i32 {
     with_writer(|writer| {
@@ -84,7 +84,7 @@ pub extern "C" fn write_next() -> i32 {
     })
 }
 
-/// Where attention looked when that token was chosen: the buffer then has f32
+/// Puts the attention weights with which the last token was chosen into the buffer, as f32
 /// `[layers, H_q, positions]`. Returns the number of positions.
 #[unsafe(no_mangle)]
 pub extern "C" fn attention() -> i32 {
@@ -96,7 +96,8 @@ pub extern "C" fn attention() -> i32 {
     })
 }
 
-/// The logits after the prompt in the buffer, as f32. Returns how many.
+/// Computes the logits after the prompt in the buffer, and puts them into the buffer as f32.
+/// Returns their number.
 #[unsafe(no_mangle)]
 pub extern "C" fn logits() -> i32 {
     with_writer(|writer| {
@@ -107,7 +108,7 @@ pub extern "C" fn logits() -> i32 {
     })
 }
 
-/// A new crowd, of which nobody has come yet.
+/// Creates a crowd without requests.
 #[unsafe(no_mangle)]
 pub extern "C" fn crowd(places: usize, budget: usize, pages: usize) -> i32 {
     answer(|| {
@@ -118,7 +119,7 @@ pub extern "C" fn crowd(places: usize, budget: usize, pages: usize) -> i32 {
     })
 }
 
-/// One more request; then the buffer has the crowd.
+/// Adds a request. Puts the state of the crowd into the buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn crowd_add(prompt: usize, answer: usize) -> i32 {
     with_crowd(|crowd| {
@@ -127,7 +128,7 @@ pub extern "C" fn crowd_add(prompt: usize, answer: usize) -> i32 {
     })
 }
 
-/// One step; then the buffer has the crowd.
+/// Runs one step. Puts the state of the crowd into the buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn crowd_step() -> i32 {
     with_crowd(|crowd| Ok(crowd.step()))

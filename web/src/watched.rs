@@ -1,5 +1,5 @@
-//! A cache that notes where attention looks. The model shows a cache every query, because a cache
-//! may answer it in its own way; this one only looks on.
+//! A cache that records attention weights. The model passes every query to its cache, because some
+//! caches compute attention themselves. This one only observes the queries.
 
 use std::{
     ops::Range,
@@ -16,29 +16,29 @@ use tiny_llm_reference::{
     },
 };
 
-/// Around a dense cache.
+/// Wraps a dense cache.
 pub struct Watched {
     cache: DenseCache,
-    /// `[layers]` of `[H_q, positions]`: the attention weights of the last row of the last pass.
+    /// The attention weights of the last row of the last pass: for each layer, `[H_q, positions]`.
     weights: Mutex<Vec<Vec<f32>>>,
 }
 
 impl Watched {
-    /// Notes nothing yet.
+    /// Wraps a cache. No weights are recorded yet.
     #[must_use]
     pub fn new(cache: DenseCache) -> Self {
         let layers = cache.shape().layers;
         Self { cache, weights: Mutex::new(vec![Vec::new(); layers]) }
     }
 
-    /// `[layers, H_q, positions]`, one after the other: how the last token weighed every position
-    /// up to its own.
+    /// Returns the attention weights of the last token, for every position up to its own, as one
+    /// list: `[layers, H_q, positions]`.
     #[must_use]
     pub fn weights(&self) -> Vec<f32> {
         self.weights.lock().unwrap_or_else(PoisonError::into_inner).concat()
     }
 
-    /// The attention weights of the last row in one layer, computed as week 1 does.
+    /// Computes the attention weights of the last row in one layer, as in week 1.
     fn look(&self, layer: usize, queries: Queries<'_>) -> Vec<f32> {
         let Queries { rows, q, group, head_dim: d } = queries;
         let Some(row) = rows.last() else { return Vec::new() };

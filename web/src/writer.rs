@@ -1,4 +1,4 @@
-//! The embedded model, a token at a time: week 2's session, week 1's sampler.
+//! The embedded model, one token at a time: week 2's session with week 1's sampler.
 
 use std::sync::Arc;
 
@@ -22,25 +22,26 @@ use tiny_llm_reference::{
 
 use crate::watched::Watched;
 
-/// Rows of a prompt that are computed at once.
+/// Number of prompt rows per forward pass.
 const CHUNK: usize = 64;
 
-/// A model and the text that it is writing.
+/// A model and its current text.
 pub struct Writer {
     session: Session<Watched>,
     tokenizer: Tokenizer,
     sampler: Sampler,
-    /// Prompt and answer.
+    /// Tokens of the prompt and the answer.
     tokens: Vec<u32>,
     stream: TextStream,
 }
 
 impl Writer {
-    /// The model of a GGUF file, on one rung of the ladder: the fastest, if none is named.
+    /// Loads the model in a GGUF file, on this rung of the ladder, or on the fastest if `rung` is
+    /// empty.
     ///
     /// # Errors
-    /// If the file is malformed, or holds a model or a tokenizer that this engine does not run, or
-    /// there is no such rung.
+    /// If the file is malformed, this engine doesn't support its model or tokenizer, or there is no
+    /// such rung.
     pub fn new(file: Vec<u8>, name: &str, rung: &str) -> Result<Self> {
         let rung = match rung {
             "" => Rung::best(),
@@ -69,7 +70,7 @@ impl Writer {
         })
     }
 
-    /// The rung whose kernels multiply this model's matrices.
+    /// Returns the rung whose kernels multiply this model's matrices.
     #[must_use]
     pub fn rung(&self) -> &'static str {
         let types = self.session.model.matrices().map(|matrix| matrix.tensor_type);
@@ -77,7 +78,7 @@ impl Writer {
         rungs.max().unwrap_or(Rung::Naive).name()
     }
 
-    /// Layers and query heads.
+    /// Returns the number of layers and of query heads.
     #[must_use]
     pub fn heads(&self) -> [usize; 2] {
         let c = &self.session.model.config;
@@ -106,7 +107,7 @@ impl Writer {
         Ok(texts)
     }
 
-    /// Chooses and returns the next token; `None` if the text is over.
+    /// Chooses and returns the next token, or `None` if the text is over.
     ///
     /// # Errors
     /// If no text was begun.
@@ -124,19 +125,19 @@ impl Writer {
         Ok(Some(token))
     }
 
-    /// The text that a new token adds: a character may be spread over several tokens.
+    /// Returns the text that a new token adds. A character may be divided among several tokens.
     pub fn text_of(&mut self, token: u32) -> String {
         self.stream.push(&self.tokenizer.token_bytes(token))
     }
 
-    /// `[layers, H_q, positions]`: how the token before the last weighed what was there when the
-    /// last was chosen.
+    /// Returns the attention weights with which the last token was chosen:
+    /// `[layers, H_q, positions]`.
     #[must_use]
     pub fn attention(&self) -> Vec<f32> {
         self.session.cache().weights()
     }
 
-    /// The logits after the first tokens of a text, computed in one pass: to compare rungs.
+    /// Returns the logits after a prompt, computed in one pass, to compare rungs.
     ///
     /// # Errors
     /// As [`Writer::begin`].

@@ -1,4 +1,5 @@
-//! The file of answers: one line per request, in order. A stopped run continues it.
+//! The file of answers: one line per request, in order. A run that was stopped can continue the
+//! file.
 
 use std::{
     collections::BTreeMap,
@@ -13,8 +14,8 @@ use serde_json::Value;
 use super::super::output::note;
 use tiny_llm_formats::unfinished::cannot_be_written;
 
-/// An open file of answers. Each whole line is written at once, so stopping loses only answers that
-/// wait for an earlier one.
+/// An open file of answers. Each whole line is written immediately, so stopping loses only answers
+/// that wait for an earlier one.
 pub(super) struct Answers {
     path: PathBuf,
     file: File,
@@ -70,7 +71,8 @@ impl Answers {
             );
             written += 1;
         }
-        // Only now: a file that is not a list of answers must not change.
+        // Checked before the first change, because a file that is not a list of answers must not
+        // change.
         let (half, expected) = (&bytes[whole..], head(written));
         if !half.is_empty() {
             let n = half.len().min(expected.len());
@@ -97,8 +99,8 @@ impl Answers {
         self.written + self.early.len()
     }
 
-    /// Takes the answer to a request, as the fields after its index, and writes every line that is
-    /// due.
+    /// Adds the answer to a request, as the fields after its index, and writes every line that is
+    /// now in order.
     pub(super) fn put(&mut self, index: usize, fields: &[(&str, Value)]) -> Result<()> {
         let fields: Vec<_> =
             fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();

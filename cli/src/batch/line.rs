@@ -9,7 +9,7 @@ use tiny_llm_schema::{Json, Shape};
 use super::super::Form;
 use tiny_llm_formats::{chat::Message, request::SamplerOptions};
 
-/// A request as its line gives it.
+/// A parsed request.
 pub(super) struct Line {
     pub(super) prompt: Prompt,
     pub(super) max_tokens: usize,
@@ -39,7 +39,7 @@ const FIELDS: [&str; 8] =
     ["prompt", "messages", "max_tokens", "temperature", "top_p", "stop", "seed", "response_format"];
 
 impl Line {
-    /// Parses a line. `index` is the request's, counted from 0.
+    /// Parses a line. `index` is the index of the request, counted from 0.
     ///
     /// # Errors
     /// If the line is not a JSON object, or a field is unknown, missing or invalid. The message
@@ -70,7 +70,7 @@ impl Line {
     }
 }
 
-/// Reads the form of the answer: `{"type": "json_object"}` or `json_schema`, as OpenAI has them.
+/// Reads the form of the answer: `{"type": "json_object"}` or `json_schema`, as in OpenAI's API.
 fn form(line: &[u8], fields: &Map<String, Value>, default: Option<Form>) -> Result<Option<Form>> {
     let Some(value) = fields.get("response_format").filter(|value| !value.is_null()) else {
         return Ok(default);

@@ -33,7 +33,7 @@ use tiny_llm_formats::{
 };
 use view::View;
 
-/// No supported machine can use more batch slots.
+/// Maximum number of batch slots. No supported machine can use more.
 const MAX_BATCH: usize = 256;
 
 #[derive(clap::Args)]
@@ -216,16 +216,16 @@ struct Run {
     batch: Box<dyn Batch>,
     text: fn() -> Box<dyn Text>,
     tokenizer: Arc<Tokenizer>,
-    /// Or why there is none. Only lines with `messages` need it.
+    /// The chat template, or why there is none. Only lines with `messages` need it.
     template: Result<Template>,
     stop_tokens: Vec<u32>,
-    /// Size of the vocabulary; `None` once the engine has the text of the tokens.
+    /// Size of the vocabulary, or `None` once the engine has the texts of the tokens.
     vocabulary: Option<usize>,
     defaults: Defaults,
     /// Name of the file of requests.
     name: String,
     view: View,
-    /// By the engine's request number.
+    /// Unfinished requests, by the engine's request number.
     open: BTreeMap<u64, Open>,
     answers: Answers,
     /// Number of invalid lines.
@@ -235,8 +235,8 @@ struct Run {
 }
 
 impl Run {
-    /// Answers all lines, starting at index `from`, with at most `ahead` of them in the engine at
-    /// once. Returns false if Ctrl-C ended the run.
+    /// Answers all lines, starting at index `from`. At most `ahead` of them are in the engine at
+    /// the same time. Returns false if Ctrl-C ended the run.
     fn all(&mut self, lines: &[(usize, &[u8])], from: usize, ahead: usize) -> Result<bool> {
         let caught = Caught::new();
         let mut lines = (from..).zip(lines);
@@ -265,7 +265,7 @@ impl Run {
         self.answers.put(index, &[("error", json!({ "message": problem }))])
     }
 
-    /// Hands a line to the engine.
+    /// Submits a line's request to the engine.
     fn submit(&mut self, line: &[u8], index: usize, number: usize) -> Result<()> {
         let Line { prompt, max_tokens, stop, sampling, seed, form } =
             Line::read(line, index, &self.defaults)?;

@@ -1,4 +1,4 @@
-//! What a terminal shows of a batch: a progress bar and, with `--watch`, the batch slots.
+//! The display of a batch in a terminal: a progress bar and, with `--watch`, the batch slots.
 
 use std::{
     io::{IsTerminal, stderr},

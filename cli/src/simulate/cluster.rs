@@ -18,7 +18,7 @@ pub(super) enum Routing {
     RoundRobin,
     /// To the replica with the fewest open requests.
     LeastLoaded,
-    /// To the replica that had the same prefix before, unless it is far busier than another.
+    /// To the replica that served the same prefix before, unless it is much busier than another.
     Prefix,
 }
 
@@ -56,15 +56,15 @@ pub(super) struct Outcome {
     pub steps: u64,
     pub rows: u64,
     pub preempted: u64,
-    /// Prompt positions that were already in a cache.
+    /// Prompt positions that were found in a cache.
     pub attached: u64,
     /// The most pages in use after any step of any replica.
     pub most_pages: usize,
-    /// From a request's arrival to its first token.
+    /// Time to first token of each request.
     pub first_token: Histogram,
-    /// Between two tokens of a request.
+    /// Inter-token latency.
     pub gap: Histogram,
-    /// The longest gap of each request.
+    /// The longest inter-token latency of each request.
     pub longest_gap: Histogram,
     /// Results that only a real run has.
     pub real: Option<Real>,
@@ -73,11 +73,11 @@ pub(super) struct Outcome {
 /// Measurements that a simulation cannot make.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Real {
-    /// Cache bytes at the time when requests had the most positions.
+    /// Cache bytes after the step at which requests had the most positions.
     pub cache: CacheBytes,
     /// The most bytes reserved but unused after any step, per request.
     pub beyond: u64,
-    /// Accepted tokens and proposed tokens.
+    /// Accepted drafts and proposed drafts.
     pub drafts: Option<(u64, u64)>,
 }
 
@@ -87,7 +87,7 @@ struct Replica {
     free_at: f64,
     open: HashMap<u64, Open>,
     /// Requests not yet submitted to the engine. The engine scans all its requests in each step,
-    /// and a server would limit its queue too.
+    /// and a server would also limit its queue.
     queue: VecDeque<Arrival>,
 }
 
@@ -138,7 +138,7 @@ impl Replica {
         self.open.len() + self.queue.len()
     }
 
-    /// Submits queued requests in order, until the engine has `most`.
+    /// Submits queued requests in order, until the engine has `most` requests.
     fn fill(&mut self, most: usize) -> Result<()> {
         while self.open.len() < most {
             let Some(Arrival { time, prompt, max_new_tokens }) = self.queue.pop_front() else {
@@ -158,7 +158,7 @@ pub(super) struct Cluster {
     routing: Routing,
     turn: usize,
     cost: StepCost,
-    /// Maximum number of requests submitted to an engine, running ones included.
+    /// Maximum number of requests in an engine, including running ones.
     handed: usize,
     outcome: Outcome,
     events: Vec<Event>,
@@ -245,7 +245,8 @@ impl Cluster {
                 let beginning = prompt.iter().take(BEGINNING);
                 let key = beginning.fold(1u64, |key, token| key << 1 ^ u64::from(*token));
                 let home = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % n;
-                // Reusing a prefix does not pay if the request waits for twice as much work.
+                // Reusing a prefix is not worthwhile if the request waits for more than twice as
+                // much work.
                 if open(home) > 2 * open(least) + 8 { least } else { home }
             }
         }

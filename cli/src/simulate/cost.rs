@@ -10,11 +10,11 @@ use tiny_llm_formats::request::{Event, Extras, Request};
 /// Coefficients of a step's time, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepCost {
-    /// Per step, for reading the weights.
+    /// Seconds per step, for reading the weights.
     pub step: f64,
-    /// Per row.
+    /// Seconds per row.
     pub row: f64,
-    /// Per cache position that a row attends to.
+    /// Seconds per cache position that a row attends to.
     pub position: f64,
 }
 
@@ -118,7 +118,7 @@ fn measure_one(
         let seconds = start.elapsed().as_secs_f64();
         let now: Vec<(u64, usize)> =
             batch.rows().iter().map(|row| (row.id, row.computed)).collect();
-        // A request's last step is not a sample, since the request is no longer among the rows.
+        // A request's last step is not a sample, because the request is no longer among the rows.
         if now.len() >= before.len() {
             samples.push(Sample { work: work(&before, &now), seconds });
         }

@@ -1,6 +1,6 @@
 //! A histogram of times whose memory does not grow with their number.
 
-/// Counts times from a microsecond to several days, in classes 1 % apart.
+/// Counts times from a microsecond to several days, in classes that are 1 % apart.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Histogram {
     counts: Vec<u64>,
@@ -22,7 +22,7 @@ impl Histogram {
         self.total += 1;
     }
 
-    /// Returns this quantile of the times, to within 0.5 %; NaN without times.
+    /// Returns a quantile of the times, to within 0.5 %, or NaN if there are no times.
     pub(super) fn quantile(&self, share: f64) -> f64 {
         let wanted = (share * self.total as f64).ceil().max(1.0) as u64;
         let mut seen = 0;

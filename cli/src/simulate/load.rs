@@ -9,8 +9,8 @@ pub(super) struct Load {
     pub requests: usize,
     /// Average requests per second.
     pub rate: f64,
-    /// Burst factor: how many times faster than average requests arrive in a burst. 1 has no
-    /// pauses.
+    /// Burst factor: arrival rate in a burst, as a multiple of the average rate. 1 means no pauses
+    /// between bursts.
     pub burst: f64,
     /// Tokens of a prompt.
     pub prompt: LogNormal,
@@ -44,7 +44,7 @@ pub(super) struct Arrival {
 
 /// Average duration of a burst in seconds.
 const BURST: f64 = 10.0;
-/// Tokens that encode a number, one bit each.
+/// Number of tokens that encode a number, one bit each.
 const NAME: usize = 64;
 
 /// An iterator over the requests of a load, in order of time. The same seed gives the same
@@ -104,7 +104,7 @@ impl Iterator for Arrivals {
 
 /// Appends `tokens` tokens that encode `number`.
 pub(super) fn spell(number: u64, tokens: usize, out: &mut Vec<u32>) {
-    // Mixed over all bits, so that even the first few tokens differ.
+    // Multiplied to mix all bits, so that even the first few tokens differ.
     let bits = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     out.extend((0..tokens).map(|i| (bits >> (i % NAME) & 1) as u32));
 }

@@ -1,5 +1,5 @@
-//! `simulate`: week 3's scheduler and page management under loads that no laptop could serve. The
-//! engine itself schedules the requests. Only the model is replaced, by the cost of its steps.
+//! `simulate`: runs week 3's scheduler and page management under loads that no laptop could serve.
+//! The engine itself schedules the requests. Only the model is replaced, by a cost for each step.
 
 mod cluster;
 mod cost;
@@ -208,7 +208,7 @@ fn simulated(
     rate: f64,
 ) -> Result<Case> {
     let engines = (0..replicas).map(|_| (solution.simulated)(options)).collect();
-    // No request may be longer than all pages together.
+    // No request may need more than all pages together.
     let page_len = (solution.simulated)(options).pages().page_len;
     let context = options.context.min(options.pages.saturating_mul(page_len));
     let arrivals = arrivals(solution, args, context, rate)?;
@@ -225,7 +225,7 @@ fn simulated(
     Ok(Case { options, replicas, routing, rate, outcome })
 }
 
-/// Serves the load with the model.
+/// Serves the load with the real model.
 fn really(solution: &Solution, args: &Args, options: SimulatedOptions, rate: f64) -> Result<Case> {
     let SimulatedOptions { max_batch, budget, gap, pages, share_prefixes, context, .. } = options;
     let load = LoadOptions {
@@ -255,7 +255,7 @@ fn really(solution: &Solution, args: &Args, options: SimulatedOptions, rate: f64
     Ok(Case { options, replicas: 1, routing: Routing::RoundRobin, rate, outcome })
 }
 
-/// Measures the cost of a model's step here.
+/// Measures the cost of a model's step on this machine.
 fn measured(solution: &Solution, args: &Args) -> Result<StepCost> {
     let path = args.path();
     let options = LoadOptions { week: Some(2), threads: args.threads, ..LoadOptions::default() };

@@ -1,4 +1,4 @@
-//! The same load on the model itself, in real time.
+//! Runs the same load on the real model, in real time.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -23,7 +23,7 @@ pub(super) struct Admission {
     pub in_batches: bool,
 }
 
-/// Serves the requests as they arrive. Every answer has the full length requested.
+/// Serves the requests as they arrive. Every answer has the full requested length.
 pub(super) fn serve(
     batch: &mut dyn Batch,
     arrivals: impl Iterator<Item = Arrival>,
@@ -100,7 +100,7 @@ fn look(real: &mut Real, counts: &BatchCounts, running: usize) {
     }
 }
 
-/// Generates a short text first, so that memory is mapped and threads are running.
+/// Generates a short text first, so that memory is mapped and threads have started.
 fn warm_up(batch: &mut dyn Batch) -> Result<()> {
     batch.submit(Request::greedy(vec![0; 8], 4), None, Extras::default())?;
     let mut done = false;

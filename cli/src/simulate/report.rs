@@ -52,7 +52,7 @@ fn how(case: &Case) -> &'static str {
     if case.outcome.real.is_some() { "real" } else { "simulated" }
 }
 
-/// Describes how far a simulation is from the measurement before it.
+/// Describes how far a simulation is from the measurement.
 fn difference(real: &Case, simulated: &Case) -> String {
     let (a, b) = (&real.outcome, &simulated.outcome);
     let percent = |a: f64, b: f64| format!("{:+.0} %", 100.0 * (b / a - 1.0));
@@ -165,7 +165,7 @@ pub(super) fn as_json(cases: &[Case]) -> String {
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 400.0;
 const MARGIN: f64 = 56.0;
-/// Distinguishable in both themes and with colour blindness.
+/// Colours that are distinguishable in both themes and with colour blindness.
 const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
 /// Draws throughput against the 99th percentile of time to first token, one line per policy.

@@ -98,8 +98,8 @@ mod tests {
 
     #[test]
     fn bytes_have_the_letters_of_gpt_2() {
-        // Known from its vocabulary: a space, a new line, the soft hyphen, which is the last one
-        // that is not printed.
+        // Known from such vocabularies: a space, a new line, and the soft hyphen, the last byte
+        // that is not printable.
         assert_eq!([b' ', b'\n', b'a', 0, 0xad].map(byte_letter), ['Ġ', 'Ċ', 'a', 'Ā', 'Ń']);
     }
 }

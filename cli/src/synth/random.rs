@@ -24,8 +24,8 @@ impl Random {
     }
 
     /// Returns a nearly normal number with mean 0 and standard deviation 1: the scaled sum of four
-    /// uniform 16-bit numbers. A logarithm and a cosine for each of hundreds of millions of weights
-    /// would take longer than writing them.
+    /// uniform 16-bit numbers. Computing a logarithm and a cosine for each of hundreds of millions
+    /// of weights would take longer than writing them.
     fn normal(&mut self) -> f32 {
         let z = self.bits();
         let sum = (z & 0xffff) + (z >> 16 & 0xffff) + (z >> 32 & 0xffff) + (z >> 48);
@@ -106,7 +106,7 @@ fn tame(tensor_type: TensorType, block: &mut [u8]) {
         TensorType::Q4_0 => put(0, DEVIATION / of_codes(16.0)),
         TensorType::Q5_0 => put(0, DEVIATION / of_codes(32.0)),
         TensorType::Q8_0 => put(0, DEVIATION / of_codes(256.0)),
-        // d · code + m, with m such that the mean is 0
+        // d · code + m. m makes the mean 0.
         TensorType::Q4_1 => {
             put(0, DEVIATION / of_codes(16.0));
             put(2, -7.5 * DEVIATION / of_codes(16.0));
@@ -118,8 +118,8 @@ fn tame(tensor_type: TensorType, block: &mut [u8]) {
         // d · scale · code, signed
         TensorType::Q3_K => put(108, DEVIATION / (rms_i6 * of_codes(8.0))),
         TensorType::Q6_K => put(208, DEVIATION / (rms_i8 * of_codes(64.0))),
-        // d · scale · code - dmin · min, with each group's min equal to its scale, and dmin such
-        // that the mean is 0
+        // d · scale · code − dmin · min. Each group's min equals its scale, and dmin makes the mean
+        // 0.
         TensorType::Q2_K => {
             let d = DEVIATION / (rms_u4 * of_codes(4.0));
             put(80, d);

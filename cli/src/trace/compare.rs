@@ -39,8 +39,8 @@ impl Comparison {
         Self { expected, texts, at: 0, differed: false }
     }
 
-    /// Compares the next activation. Returns `None` after the first difference, since everything
-    /// later depends on it.
+    /// Compares the next activation. Returns `None` after the first difference, because all later
+    /// activations depend on it.
     pub(super) fn next(&mut self, name: &str, found: &Tensor) -> Option<Event> {
         if self.differed {
             return None;

@@ -6,20 +6,20 @@ use ndarray::Dimension;
 
 use super::list::Recorded;
 
-/// Both sides compute in f32 but sum in different orders. The rounding error of a sum of n products
+/// Both sides compute in f32 but add in different orders. The rounding error of a sum of n products
 /// is at most n · 2⁻²⁴ of the sum of their magnitudes, and typically √n · 2⁻²⁴: 2e-6 for n = 1,024.
-/// Errors add up over the layers, and a norm of nearly cancelling numbers enlarges them. Measured
-/// on the embedded model: all correct alternative bodies (`tests/alternate`) together deviate by
-/// 1.5e-6 on 10 tokens and by 1.8e-5 on 400 (in `rope.sin`, where the rounding of an angle grows
-/// with the position). The mildest mistake that `cargo course verify` plants, bf16 without its last
-/// bit, deviates by 5e-3.
+/// Errors accumulate over the layers, and a norm of nearly cancelling numbers enlarges them.
+/// Measured on the embedded model, all correct alternative bodies (`tests/alternate`) together
+/// deviate by 1.5e-6 on 10 tokens. On 400 tokens they deviate by 1.8e-5 (in `rope.sin`, where the
+/// rounding error of an angle grows with the position). The mildest mistake that
+/// `cargo course verify` plants, bf16 without its last bit, deviates by 5e-3.
 const TOLERANCE: f32 = 1e-4;
 use tiny_llm_formats::Tensor;
 
 /// Why an activation differs from the expected one.
 #[derive(Debug)]
 pub(super) enum Difference {
-    /// Different names; `None` is the end of a list.
+    /// Different names. `None` means the end of a list.
     List {
         found: Option<String>,
         expected: Option<String>,
@@ -31,17 +31,17 @@ pub(super) enum Difference {
     Values(Values),
 }
 
-/// The numbers out of tolerance.
+/// The values that are out of tolerance.
 #[derive(Debug)]
 pub(super) struct Values {
     shape: Vec<usize>,
-    /// Index of the first one, in row-major order.
+    /// Index of the first such value, in row-major order.
     first: Vec<usize>,
     found: f32,
     expected: f32,
     bound: f32,
     largest: f32,
-    /// Their number.
+    /// Number of such values.
     wrong: usize,
     /// Number of values that are NaN or infinite where a finite number was expected.
     not_numbers: usize,
@@ -97,7 +97,7 @@ pub(super) fn difference(found: &Tensor, expected: &Recorded) -> Result<f32, Dif
     }
     match values {
         Some(values) => Err(Difference::Values(Values { furthest, ..values })),
-        // Here a tensor of zeros matches exactly.
+        // A tensor of zeros that gets here matches exactly.
         None => Ok(if largest > 0.0 { furthest / largest } else { 0.0 }),
     }
 }

@@ -1,4 +1,4 @@
-//! `trace`, which `cargo course trace` runs twice: first with the reference, to record every
+//! `trace`. `cargo course trace` runs it twice: first with the reference, to record every
 //! activation, then with the learner's code, to compare each activation as it is computed.
 
 mod compare;
@@ -88,7 +88,7 @@ impl Args {
     }
 }
 
-/// Runs the learner's model. Even if it panics, the report has all comparisons up to that point.
+/// Runs the learner's model. If it panics, the report still has all comparisons up to that point.
 fn compare(
     solution: &Solution,
     args: &Args,

@@ -1,5 +1,5 @@
 //! The results of the comparison for `cargo course trace`, one JSON object per line. Each line is
-//! written at once, so a crash does not lose earlier ones.
+//! written immediately, so a crash does not lose earlier ones.
 //!
 //! ```text
 //! {"loaded": true}

@@ -7,16 +7,16 @@ use pulldown_cmark::{Event, Tag};
 
 use crate::markdown::{Problem, events};
 
-/// Where they are, relative to the repository.
+/// Folder of the chapters, relative to the repository.
 pub(crate) const SOURCES: &str = "book/src";
 
-/// `book/src/day1.md:41: what is wrong`
+/// Formats problems: `book/src/day1.md:41: what is wrong`.
 pub(crate) fn located(chapter: &str, problems: Vec<Problem>) -> impl Iterator<Item = String> {
     problems.into_iter().map(move |(line, problem)| format!("{chapter}:{line}: {problem}"))
 }
 
-/// Every Markdown file of the book but its summary, relative to the repository, in the summary's
-/// order where it lists them.
+/// Returns every Markdown file of the book except its summary, relative to the repository. Files
+/// that the summary lists come in its order.
 pub(crate) fn chapters(repository: &Path) -> Result<Vec<String>> {
     let listed = listed(repository)?;
     let mut found = Vec::new();
@@ -43,7 +43,7 @@ fn relative(path: &Path, repository: &Path) -> String {
     path.strip_prefix(repository).unwrap_or(path).to_string_lossy().replace('\\', "/")
 }
 
-/// The chapters that SUMMARY.md names.
+/// Returns the chapters that SUMMARY.md lists.
 pub(crate) fn listed(repository: &Path) -> Result<Vec<String>> {
     let summary = repository.join(SOURCES).join("SUMMARY.md");
     let text = fs::read_to_string(&summary)

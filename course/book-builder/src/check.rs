@@ -1,5 +1,5 @@
-//! What the sources promise: links that lead somewhere, items that exist, formulas that can be
-//! read, commands that say what comes of them.
+//! Checks the sources: links must have a target, items must exist, formulas must parse, and
+//! commands must state their expected result.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -17,7 +17,7 @@ use crate::{
     math, mistakes, stub,
 };
 
-/// All mistakes in all chapters, each with file and line.
+/// Returns all problems in all chapters, each with file and line.
 pub(crate) fn problems(repository: &Path) -> Result<Vec<String>> {
     let mut problems = Vec::new();
     let chapters = chapters(repository)?;
@@ -46,7 +46,8 @@ pub(crate) fn problems(repository: &Path) -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// `{{#include day1.rs:anchor}}`: mdBook would print the directive and go on.
+/// Reports `{{#include day1.rs:anchor}}` without a target, because mdBook would print the directive
+/// and continue.
 fn includes(text: &str, chapter: &Path, problems: &mut Vec<Problem>) {
     for (n, line) in text.lines().enumerate() {
         for rest in line.split("{{#include ").skip(1) {
@@ -123,8 +124,8 @@ fn follow(
     }
 }
 
-/// A path relative to a chapter, as a path relative to the repository; `None` if it leaves the
-/// sources.
+/// Converts a path relative to a chapter to a path relative to the repository. Returns `None` if it
+/// is outside of the sources.
 fn resolve(chapter: &str, path: &str) -> Option<String> {
     let mut parts: Vec<String> = Path::new(chapter)
         .parent()?
@@ -143,7 +144,7 @@ fn resolve(chapter: &str, path: &str) -> Option<String> {
     file.starts_with(&format!("{SOURCES}/")).then_some(file)
 }
 
-/// The fragments that lead to a heading: as mdBook makes them, repeated ones numbered.
+/// Returns the fragments of all headings, as mdBook creates them. Repeated ones are numbered.
 fn headings_of(text: &str) -> HashSet<String> {
     let mut ids = HashSet::new();
     let mut open: Option<(Option<String>, String)> = None;

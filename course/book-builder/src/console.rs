@@ -1,4 +1,4 @@
-//! The commands of the book, so that verification can run every one of them.
+//! Extracts the commands of the book, so that verification can run all of them.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::{
     markdown::{Fence, Problem, fences},
 };
 
-/// Every command in the book as a JSON object, without repetitions.
+/// Returns every command in the book as a JSON object, without repetitions.
 pub(crate) fn commands(repository: &Path) -> Result<Vec<Value>> {
     let (mut commands, mut problems): (Vec<Value>, Vec<String>) = Default::default();
     for chapter in chapters(repository)? {
@@ -33,8 +33,8 @@ pub(crate) fn commands(repository: &Path) -> Result<Vec<Value>> {
     Ok(commands)
 }
 
-/// The commands of one chapter, each with its line, what must come of it, and the output shown
-/// below it.
+/// Returns the commands of one chapter, each with its line number, its expected result, and the
+/// output shown below it.
 pub(crate) fn commands_of(text: &str, problems: &mut Vec<Problem>) -> Vec<Value> {
     let mut commands = Vec::new();
     for fence in fences(text) {
@@ -85,7 +85,7 @@ fn commands_of_block(
     let first = commands.len();
     let mut lines = fence.text.lines().enumerate();
     while let Some((n, line)) = lines.next() {
-        // The fence itself is one line above its contents.
+        // The fence is one line above its contents.
         let at = fence.line + 1 + n;
         let Some(command) = line.strip_prefix("$ ") else {
             match commands[first..].last_mut() {
@@ -115,7 +115,7 @@ fn commands_of_block(
     }
 }
 
-/// The same command on our solution.
+/// Returns the same command for the reference solution.
 fn on_reference(command: &str) -> String {
     let mut words: Vec<String> = command.split(' ').map(str::to_owned).collect();
     for i in 1..words.len() {

@@ -1,5 +1,5 @@
-//! Drawings go into the page itself, where `currentColor` is the colour of the page's text,
-//! whatever the theme.
+//! Inlines drawings into the page, so that `currentColor` is the colour of the page's text in every
+//! theme.
 
 use std::{fs, path::Path};
 
@@ -7,7 +7,7 @@ use pulldown_cmark::{Event, Tag, TagEnd};
 
 use crate::markdown::{Problem, events, line_of};
 
-/// `text` with every image that is an SVG file replaced by its contents. Paths are relative to
+/// Replaces every image in `text` that is an SVG file by its contents. Paths are relative to
 /// `folder`.
 pub(crate) fn inline(text: &str, folder: &Path, problems: &mut Vec<Problem>) -> String {
     let mut out = String::with_capacity(text.len());
@@ -41,7 +41,7 @@ pub(crate) fn inline(text: &str, folder: &Path, problems: &mut Vec<Problem>) -> 
     out
 }
 
-/// One line, so that Markdown takes it for a single piece of HTML.
+/// Returns a drawing as one line, which Markdown treats as a single piece of HTML.
 fn element(drawing: &str, description: &str) -> String {
     let svg = drawing.find("<svg").map_or(drawing, |start| &drawing[start..]);
     // A style sheet inside a drawing would apply to the whole page.

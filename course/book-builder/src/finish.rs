@@ -1,5 +1,5 @@
-//! What mdBook leaves to do in a built page: a title that says which week it is, a description of
-//! its own, and where its source lies and problems are reported.
+//! Completes the pages that mdBook has built: a title with the week, a description for each page,
+//! and links to its source and to the list of issues.
 
 use std::{fs, path::Path};
 
@@ -7,11 +7,11 @@ use anyhow::{Context, Result};
 
 use crate::chapters::{SOURCES, chapters};
 
-/// The longest description, in characters: what a list of search results shows.
+/// Maximum number of characters in a description, as shown by search engines.
 const DESCRIPTION: usize = 160;
 
-/// Finishes every page in `built`. `hosted` is where the repository lies on the network, as
-/// `https://github.com/owner/name`, if it does.
+/// Completes every page in `built`. `hosted` is the repository's URL, such as
+/// `https://github.com/owner/name`, if there is one.
 pub(crate) fn pages(repository: &Path, built: &Path, hosted: Option<&str>) -> Result<()> {
     for chapter in chapters(repository)? {
         let source = fs::read_to_string(repository.join(&chapter))?;
@@ -33,7 +33,7 @@ fn finished(html: &str, source: &str, chapter: &str, hosted: Option<&str>) -> St
     let described =
         format!("<meta name=\"description\" content=\"{}\">", escaped(&summary(source)));
     html = html.replacen("<meta name=\"description\" content=\"\">", &described, 1);
-    // A corner of a table that says nothing heads nothing.
+    // An empty corner cell of a table is not a heading.
     html = html.replace("<th></th>", "<td></td>");
     if let Some(hosted) = hosted {
         let title = escaped(chapter).replace('/', "%2F");
@@ -46,14 +46,14 @@ fn finished(html: &str, source: &str, chapter: &str, hosted: Option<&str>) -> St
     html
 }
 
-/// `Week 2` of `book/src/week2/day6.md`.
+/// Returns `Week 2` for `book/src/week2/day6.md`.
 fn week(chapter: &str) -> Option<String> {
     let folder = chapter.strip_prefix(SOURCES)?.trim_start_matches('/').split_once('/')?.0;
     let number = folder.strip_prefix("week")?;
     Some(format!("Week {number}"))
 }
 
-/// The first paragraph that says something as plain text, cut at a word.
+/// Returns the first paragraph that has plain text, cut between words.
 fn summary(source: &str) -> String {
     let says = |part: &&str| {
         part.starts_with(|c: char| c.is_alphanumeric() || "*`".contains(c)) && part.len() > 60
@@ -61,7 +61,7 @@ fn summary(source: &str) -> String {
     let paragraph = source.split("\n\n").map(str::trim).find(says).unwrap_or_default();
     let mut text = String::new();
     let mut rest = paragraph;
-    // A link is its text.
+    // Replaces links by their texts.
     while let Some((before, after)) = rest.split_once('[') {
         text.push_str(before);
         let Some((label, target)) = after.split_once("](") else {

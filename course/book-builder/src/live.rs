@@ -1,5 +1,5 @@
-//! `{{#live q4-block}}`: a place that a reader can touch. The piece is `book/src/live/q4-block.js`, a
-//! module without framework or network; without JavaScript, and in print, the place stays empty.
+//! `{{#live q4-block}}`: an interactive example. Its code is `book/src/live/q4-block.js`, a module
+//! that uses no framework and no network. Without JavaScript, and in print, its place stays empty.
 
 use std::{fs, path::Path};
 
@@ -7,21 +7,21 @@ use anyhow::{Context, Result};
 
 use crate::markdown::{Problem, fences, line_of};
 
-/// Where the pieces lie, relative to the book's sources.
+/// Folder of the modules, relative to the book's sources.
 const FOLDER: &str = "live";
 
-/// What a piece imports that runs the engine.
+/// The import of modules that run the engine.
 const ENGINE: &str = "\"./engine.js\"";
 
-/// What such pieces fetch, and what the native engine says, to compare.
+/// The files that such modules fetch, including results of the native engine for comparison.
 const FETCHED: [&str; 3] = ["engine.wasm", "tiny-story.gguf", "native.json"];
 
-/// A question with a folded answer, which the module of this name turns into a quiz.
+/// A question with a folded answer, which the module with this name turns into a quiz.
 const QUESTION: &str = "**Predict.**";
 
-/// `text` with every directive that stands outside a code block replaced by a place and the module
-/// that fills it. `chapter` is relative to `sources`. Pieces that run the engine have no place in a
-/// book that is built without it.
+/// Replaces every directive outside of code blocks by an element and the module that fills it.
+/// `chapter` is relative to `sources`. If the book is built without the engine, examples that run
+/// it are omitted.
 pub(crate) fn expand(
     text: &str,
     sources: &Path,
@@ -59,7 +59,7 @@ pub(crate) fn expand(
     out
 }
 
-/// Puts the engine beside the pieces of a built book.
+/// Copies the engine to the modules of a built book.
 pub(crate) fn add_engine(engine: &Path, built: &Path) -> Result<()> {
     for name in FETCHED {
         let from = engine.join(name);
@@ -69,7 +69,7 @@ pub(crate) fn add_engine(engine: &Path, built: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The element that loads a piece.
+/// Returns the element that loads a module.
 fn module(name: &str, chapter: &Path) -> String {
     let up = "../".repeat(chapter.components().count().saturating_sub(1));
     format!("<script type=\"module\" src=\"{up}{FOLDER}/{name}.js\"></script>\n")

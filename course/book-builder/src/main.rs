@@ -1,4 +1,4 @@
-//! Builds and serves the book. The conventions that it checks are written down in `book/README.md`.
+//! Builds and serves the book. `book/README.md` describes the conventions that it checks.
 
 mod chapters;
 mod check;
@@ -97,16 +97,16 @@ fn run(options: &Options) -> Result<()> {
     })
 }
 
-/// What not every copy of the book has.
+/// Parts that not every copy of the book has.
 #[derive(Clone, Copy)]
 struct Extra<'a> {
-    /// Where the repository lies on the network.
+    /// URL of the repository.
     hosted: Option<&'a str>,
     /// See [`Options::engine`].
     engine: Option<&'a Path>,
 }
 
-/// Checks the sources, then renders them into `book/book`.
+/// Checks the sources, then renders them to `book/book`.
 fn build(repository: &Path, extra: Extra<'_>) -> Result<()> {
     let problems = check::problems(repository)?;
     if !problems.is_empty() {
@@ -127,7 +127,7 @@ fn build(repository: &Path, extra: Extra<'_>) -> Result<()> {
     finish::pages(repository, &built, extra.hosted)
 }
 
-/// Puts stubs, known mistakes, typeset formulas, live pieces and drawings into every chapter.
+/// Inserts stubs, known mistakes, formulas, live examples and drawings into every chapter.
 struct Course {
     repository: PathBuf,
     with_engine: bool,
@@ -154,8 +154,8 @@ impl Preprocessor for Course {
             let folder = chapter.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
             chapter.content = figure::inline(&text, &sources.join(folder), &mut problems);
         });
-        // `check` has seen all of these with their line numbers, but included files come in only
-        // now.
+        // `check` has already reported these with their line numbers, but included files are
+        // inserted only now.
         if let Some((_, problem)) = problems.first() {
             bail!("{problem}");
         }

@@ -1,13 +1,13 @@
-//! Markdown read the way mdBook reads it, with positions.
+//! Parses Markdown in the same way as mdBook, with positions.
 
 use std::ops::Range;
 
 use pulldown_cmark::{Event, OffsetIter, Options, Parser};
 
-/// A mistake: the line where it stands (from 1) and what is wrong.
+/// A problem: its line, counted from 1, and a description.
 pub(crate) type Problem = (usize, String);
 
-/// The events of `text`, each with the bytes it came from; formulas are events too.
+/// Returns the parse events of `text`, including formulas, each with its byte range.
 pub(crate) fn events(text: &str) -> OffsetIter<'_> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
@@ -20,12 +20,12 @@ pub(crate) fn events(text: &str) -> OffsetIter<'_> {
     Parser::new_ext(text, options).into_offset_iter()
 }
 
-/// The line of a byte, from 1.
+/// Returns the line of a byte, counted from 1.
 pub(crate) fn line_of(text: &str, at: usize) -> usize {
     text[..at].bytes().filter(|&b| b == b'\n').count() + 1
 }
 
-/// A fenced code block: its info string, the line of its fence, its contents.
+/// A fenced code block: its info string, the line number of its fence, its contents.
 pub(crate) struct Fence {
     pub(crate) info: String,
     pub(crate) line: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Fence {
     pub(crate) range: Range<usize>,
 }
 
-/// Every fenced code block of `text`.
+/// Returns every fenced code block of `text`.
 pub(crate) fn fences(text: &str) -> Vec<Fence> {
     use pulldown_cmark::{CodeBlockKind, Tag, TagEnd};
     let mut fences = Vec::new();

@@ -1,11 +1,11 @@
-//! `$…$` and `$$…$$` become MathML, which browsers typeset without a script.
+//! Converts `$…$` and `$$…$$` to MathML, which browsers display without a script.
 
 use pulldown_cmark::Event;
 use pulldown_latex::{Parser, RenderConfig, Storage, config::DisplayMode, push_mathml};
 
 use crate::markdown::{Problem, events, line_of};
 
-/// `text` with every formula replaced by MathML.
+/// Replaces every formula in `text` by MathML.
 pub(crate) fn typeset(text: &str, problems: &mut Vec<Problem>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -32,8 +32,8 @@ fn mathml(latex: &str, display_mode: DisplayMode) -> Result<String, String> {
     let storage = Storage::new();
     let events: Vec<_> = Parser::new(latex, &storage).collect();
     if let Some(error) = events.iter().find_map(|event| event.as_ref().err()) {
-        // The parser's own message draws the formula over several lines; its first line says what
-        // is wrong.
+        // The parser's message shows the formula on several lines. Its first line describes the
+        // problem.
         return Err(error.to_string().lines().next().unwrap_or("cannot be read").to_owned());
     }
     let mut out = String::new();
@@ -44,8 +44,8 @@ fn mathml(latex: &str, display_mode: DisplayMode) -> Result<String, String> {
     Ok(shield(&out.replace("\"minsize=", "\" minsize=").replace("&amp;nbsp;", "\u{a0}")))
 }
 
-/// Markdown is read once more after this. Punctuation between tags becomes character references, so
-/// that no `*`, `_` or `|` of a formula is taken for markup.
+/// Replaces punctuation between tags by character references, because Markdown is parsed again
+/// after this, and must not treat a formula's `*`, `_` or `|` as markup.
 fn shield(mathml: &str) -> String {
     let mut out = String::with_capacity(mathml.len());
     let (mut in_tag, mut in_reference) = (false, false);

@@ -1,5 +1,5 @@
-//! `{{#mistakes week1}}`: the known mistakes of a week, task by task, each with what the learner is
-//! told. They are read from `tests/wrong`, whose README has the form.
+//! `{{#mistakes week1}}`: the known mistakes of a week by task, each with its diagnosis. They are
+//! read from `tests/wrong`, whose README describes the format.
 
 use std::{
     fmt::Write as _,
@@ -12,10 +12,10 @@ use crate::{
     markdown::{Problem, fences, line_of},
 };
 
-/// Where the files are, one for each day, relative to the repository.
+/// Folder of the files, one per day, relative to the repository.
 pub(crate) const FOLDER: &str = "tests/wrong";
 
-/// `text` with every directive that is outside a code block replaced by the week's tables.
+/// Replaces every directive outside of code blocks by the week's tables.
 pub(crate) fn expand(text: &str, repository: &Path, problems: &mut Vec<Problem>) -> String {
     let fences = fences(text);
     let mut out = String::with_capacity(text.len());
@@ -83,7 +83,7 @@ struct Mistake<'a> {
     says: String,
 }
 
-/// The entries of a day's file, without their code.
+/// Parses the entries of a day's file, without their code.
 fn mistakes(text: &str) -> Vec<Mistake<'_>> {
     let (mut task, mut found): (&str, Vec<Mistake>) = ("", Vec::new());
     for line in text.lines().filter(|line| !line.starts_with('#')) {

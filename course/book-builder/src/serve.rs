@@ -1,4 +1,4 @@
-//! A static file server for one reader on this machine, and a watch for changed files.
+//! A static file server for one local reader, which also watches for changed files.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// Serves `folder` on 127.0.0.1 until the process ends; `meanwhile` runs beside it.
+/// Serves `folder` on 127.0.0.1 until the process ends. Runs `meanwhile` concurrently.
 pub(crate) fn serve(folder: &Path, port: u16, meanwhile: impl FnOnce() + Send) -> Result<()> {
     let listener = TcpListener::bind(("127.0.0.1", port))
         .with_context(|| format!("port {port} is taken: choose another with --port"))?;
@@ -19,7 +19,7 @@ pub(crate) fn serve(folder: &Path, port: u16, meanwhile: impl FnOnce() + Send) -
     thread::scope(|scope| {
         scope.spawn(meanwhile);
         for stream in listener.incoming().flatten() {
-            // A reader who went away is no reason to stop.
+            // A reader that disconnects does not stop the server.
             scope.spawn(|| answer(stream, folder).ok());
         }
     });
@@ -60,7 +60,7 @@ fn answer(mut stream: TcpStream, folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The file that a request names, if it lies in `folder`.
+/// Returns the file that a request names, if it is in `folder`.
 fn file_of(folder: &Path, target: &str) -> Option<PathBuf> {
     let path = decode(target.split(['?', '#']).next()?)?;
     let relative = Path::new(path.trim_start_matches('/'));
@@ -71,7 +71,7 @@ fn file_of(folder: &Path, target: &str) -> Option<PathBuf> {
     Some(if file.is_dir() { file.join("index.html") } else { file })
 }
 
-/// Percent-decoding.
+/// Decodes percent-encoding.
 fn decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -99,8 +99,8 @@ fn content_type(file: &Path) -> &'static str {
     }
 }
 
-/// Calls `changed` whenever a file under one of `folders`, but not under `except`, was written.
-/// Never returns.
+/// Calls `changed` whenever a file in one of `folders`, but not in `except`, was written. Never
+/// returns.
 pub(crate) fn watch(folders: &[PathBuf], except: &Path, changed: impl Fn()) {
     let mut seen = newest(folders, except);
     loop {
@@ -113,7 +113,7 @@ pub(crate) fn watch(folders: &[PathBuf], except: &Path, changed: impl Fn()) {
     }
 }
 
-/// When the youngest file was written, and how many files there are.
+/// Returns when the newest file was written, and the number of files.
 fn newest(folders: &[PathBuf], except: &Path) -> (Option<SystemTime>, usize) {
     let mut newest = (None, 0);
     let mut open: Vec<PathBuf> = folders.to_vec();

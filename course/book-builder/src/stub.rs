@@ -1,15 +1,15 @@
-//! `{{#stub week1/attention/attention.rs softmax}}`: an item as the learner meets it, cut out of the
-//! reference. `{{#signature formats/src/tensor.rs matmul}}`: a provided function without its body.
+//! `{{#stub week1/attention/attention.rs softmax}}` shows an item as the learner sees it, extracted
+//! from the reference. `{{#signature formats/src/tensor.rs matmul}}` shows a provided function
+//! without its body.
 //!
-//! The sources are formatted by rustfmt: an item ends at the closing brace that is indented like
-//! its first line.
+//! The sources are formatted by rustfmt, so an item ends at the closing brace with the same
+//! indentation as its first line.
 
 use std::path::Path;
 
 use crate::markdown::{Problem, fences, line_of};
 
-/// `text` with every directive that stands outside a code block replaced by a file name and a code
-/// block.
+/// Replaces every directive outside of code blocks by a file name and a code block.
 pub(crate) fn expand(text: &str, repository: &Path, problems: &mut Vec<Problem>) -> String {
     let fences = fences(text);
     let mut out = String::with_capacity(text.len());
@@ -44,17 +44,17 @@ pub(crate) fn expand(text: &str, repository: &Path, problems: &mut Vec<Problem>)
     out
 }
 
-/// What stands in place of a function's body.
+/// The replacement for a function's body.
 #[derive(Clone, Copy, PartialEq)]
 enum Body {
-    /// A task's `todo!`; other bodies as they are.
+    /// A task's body becomes a `todo!`. Other bodies are unchanged.
     Stub,
-    /// Nothing: the signature ends in a semicolon.
+    /// No body: the signature ends with a semicolon.
     None,
 }
 
-/// The item as Markdown. Its path is relative to `folder` in the repository, and shown relative to
-/// `label`.
+/// Formats the item as Markdown. Its path is relative to `folder` in the repository, and is shown
+/// relative to `label`.
 fn render(
     directive: &str,
     label: &str,
@@ -74,7 +74,7 @@ fn render(
     Ok(format!("<p class=\"file\">{}</p>\n\n```rust\n{item}\n```\n", shown.display()))
 }
 
-/// Doc comment, attributes and the item itself, with its task's body taken out.
+/// Returns the item with its doc comment and attributes, and with its task's body removed.
 fn find(source: &str, name: &str, body: Body) -> Option<String> {
     let lines = without_helpers(source);
     match name.split_once("::") {
@@ -93,7 +93,7 @@ fn find(source: &str, name: &str, body: Body) -> Option<String> {
     }
 }
 
-/// Regions marked `(helper)` vanish from the learner's tree.
+/// Removes regions marked `(helper)`, which the learner's files do not have.
 fn without_helpers(source: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut in_helper = false;
@@ -109,7 +109,7 @@ fn without_helpers(source: &str) -> Vec<&str> {
 
 fn is_impl_of(line: &str, owner: &str) -> bool {
     let Some(rest) = line.strip_prefix("impl") else { return false };
-    // Without what stands in angle brackets, the type is the last word.
+    // Without text in angle brackets, the type is the last word.
     let mut depth = 0;
     let plain = rest.trim_end_matches('{').replace("->", "");
     let head: String = plain
@@ -173,7 +173,7 @@ fn declares(line: &str, name: &str) -> bool {
     let mut words = line
         .split_whitespace()
         .skip_while(|word| word.starts_with("pub") || ["const", "async", "unsafe"].contains(word));
-    // `const NAME` loses its keyword above, so the name may come first.
+    // `const NAME` has lost its keyword above, so the name may come first.
     let word = words.next().unwrap_or_default();
     let named = if ["fn", "struct", "enum", "trait", "type", "static"].contains(&word) {
         words.next().unwrap_or_default()

@@ -1,4 +1,5 @@
-//! mdBook reports trouble with a chapter through `tracing` and goes on; here that fails the build.
+//! mdBook reports problems in chapters through `tracing` and continues. Here they make the build
+//! fail.
 
 use std::sync::Mutex;
 
@@ -10,12 +11,12 @@ use tracing::{
 
 static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// From now on warnings are kept.
+/// Starts to collect warnings.
 pub(crate) fn collect() {
     tracing::subscriber::set_global_default(Collector).expect("set once, at the start");
 }
 
-/// What was reported since the last call.
+/// Returns the warnings since the last call.
 pub(crate) fn take() -> Vec<String> {
     std::mem::take(&mut *WARNINGS.lock().expect("nobody panics while holding it"))
 }
@@ -24,7 +25,7 @@ struct Collector;
 
 impl Subscriber for Collector {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        // mdBook's own: the HTML parser below it reports recoverable details as warnings.
+        // Only mdBook's own warnings: its HTML parser also reports recoverable details as warnings.
         *metadata.level() <= Level::WARN && metadata.target().starts_with("mdbook")
     }
 

@@ -1,9 +1,9 @@
-//! `cargo course borrow` and `cargo course return`: the reference's body where a `todo!` stands,
-//! and the `todo!` again.
+//! `cargo course borrow` and `cargo course return`: replace a `todo!` by the reference's body, and
+//! restore the `todo!`.
 //!
-//! What the learner has begun or written is named and left alone. A borrowed body that was changed
-//! since is the learner's too: `return` refuses it unless it is forced, and changes nothing at all
-//! then.
+//! Functions that the learner has begun or written are named and left unchanged. A borrowed body
+//! that was edited also counts as the learner's work: without `--force`, `return` refuses it and
+//! changes nothing at all.
 
 use std::path::Path;
 
@@ -23,11 +23,11 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// `cargo course borrow PLACE`.
+/// `cargo course borrow PLACE`: borrows every open task in PLACE.
 ///
 /// # Errors
-/// If there is nothing to borrow, because all functions are the learner's or borrowed already; if a
-/// file cannot be written.
+/// If there is nothing to borrow, because all functions are the learner's or already borrowed. Also
+/// if a file cannot be written.
 pub(crate) fn borrow(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<()> {
     let asked = asked(root, curriculum, words)?;
     fill_in(root, curriculum, &asked.tasks(), &asked.typed())?;
@@ -35,7 +35,7 @@ pub(crate) fn borrow(root: &Path, curriculum: &Curriculum, words: &Words) -> Res
     Ok(())
 }
 
-/// `cargo course borrow --before DAY`: every open task of the days before that one.
+/// `cargo course borrow --before DAY`: borrows every open task of the days before this one.
 ///
 /// # Errors
 /// As for [`borrow`], or if this is the first day.
@@ -51,7 +51,7 @@ pub(crate) fn borrow_before(root: &Path, curriculum: &Curriculum, words: &Words)
     Ok(())
 }
 
-/// Borrows the open functions of `tasks`; `name` is their name in messages.
+/// Borrows the open functions of `tasks`. `name` is the name of the selection in messages.
 fn fill_in(
     root: &Path,
     curriculum: &Curriculum,
@@ -108,10 +108,10 @@ fn change(file: &Generated, raw: &str, text: String) -> Replacement {
     Replacement { path: file.path.clone(), old, new, keep: true }
 }
 
-/// `cargo course return PLACE [--force]`.
+/// `cargo course return PLACE [--force]`: returns the borrowed code in PLACE.
 ///
 /// # Errors
-/// If nothing is borrowed, or if something borrowed was changed and `force` is not given.
+/// If nothing is borrowed, or a borrowed body was changed and `force` is not given.
 pub(crate) fn give_back(
     root: &Path,
     curriculum: &Curriculum,
@@ -125,8 +125,8 @@ pub(crate) fn give_back(
         let Some(raw) = &file.raw else { continue };
         let chosen = |id: &TaskId| tasks.iter().any(|(asked, _)| asked == id);
         let (text, taken) = marks::take_out(&file.template, raw, |mark| chosen(&mark.task));
-        // A helper that nothing needs any more goes with its task, and not because another task is
-        // returned.
+        // A helper that is no longer needed is removed together with its own task, not because
+        // another task is returned.
         if !taken.iter().any(|mark| chosen(&mark.task)) {
             continue;
         }

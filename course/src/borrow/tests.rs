@@ -43,7 +43,7 @@ fn base() -> u32 {
 
 const PATH: &str = "src/week1/a.rs";
 
-/// A repository with those helpers, its stubs written.
+/// Creates a repository with those helpers and with its stubs.
 fn course() -> tempfile::TempDir {
     let root = repository();
     write(root.path(), "reference/src/week1/a.rs", A);

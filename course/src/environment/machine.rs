@@ -10,7 +10,7 @@ use std::{
 use super::part::{Part, first_line, size};
 use crate::{ink, process::run_quietly};
 
-/// Room for the build folder: `df` where there is one.
+/// Checks the free space for the build folder, with `df` if available.
 pub(super) fn disk(root: &Path) -> Part {
     Part::required("disk space", room(root))
 }
@@ -31,7 +31,7 @@ fn room(root: &Path) -> Result<String, String> {
     }
 }
 
-/// Returns the free space on a folder's disk, in KiB; `None` if `df` doesn't report it.
+/// Returns the free space on a folder's disk in KiB, or `None` if `df` doesn't report it.
 #[must_use]
 pub fn free_kib(root: &Path) -> Option<u64> {
     let df = run_quietly(Command::new("df").arg("-Pk").arg(root)).ok()?;
@@ -39,9 +39,9 @@ pub fn free_kib(root: &Path) -> Option<u64> {
     row.split_whitespace().nth(3)?.parse().ok()
 }
 
-/// Returns the machine's total memory.
+/// Checks the machine's total memory.
 pub(super) fn memory() -> Part {
-    // The compiler, two at a time, and the 360 M model of the benchmark in f32: 1.5 GB.
+    // Enough for two compilers at a time, and for the benchmark's 360M model in f32 (1.5 GB).
     let needed = 2 << 30;
     let found = match total_memory() {
         Some(bytes) if bytes >= needed => Ok(format!("{} (2 GiB is enough)", size(bytes))),
@@ -51,7 +51,7 @@ pub(super) fn memory() -> Part {
     Part::optional("memory", found, "`cargo course bench` needs 2 GiB")
 }
 
-/// Bytes.
+/// Returns the machine's memory in bytes.
 fn total_memory() -> Option<u64> {
     match std::env::consts::OS {
         "linux" => {
@@ -66,7 +66,7 @@ fn total_memory() -> Option<u64> {
     }
 }
 
-/// Cores, and the instructions that week 2 looks for.
+/// Checks the number of cores and the instructions that week 2 uses.
 pub(super) fn processor() -> Part {
     let cores = available_parallelism().map_or("unknown cores".to_owned(), |n| {
         if n.get() == 1 { "1 core".to_owned() } else { format!("{n} cores") }
@@ -96,7 +96,7 @@ fn vector_features() -> Vec<&'static str> {
     found.into_iter().filter_map(|(name, there)| there.then_some(name)).collect()
 }
 
-/// Whether Linux shows a matrix unit; other systems let nobody use it.
+/// Returns whether Linux reports a matrix unit. Other systems don't let programs use it.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 fn has_matrix_unit() -> bool {
     std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| {

@@ -1,4 +1,4 @@
-//! What is on this machine and in this repository: each part says whether it is there, what for,
+//! Checks this machine and this repository. Each part reports whether it is there, what it is for,
 //! and how to get it.
 //!
 //! Nothing here modifies anything.
@@ -19,10 +19,10 @@ mod toolchain;
 pub use machine::free_kib;
 pub use python::{Venv, extra, python};
 
-/// Prints one line for each part that the first story depends on.
+/// Prints one line for each part that the first story needs.
 ///
 /// # Errors
-/// If something is missing that is not optional.
+/// If a part is missing that is not optional.
 pub fn report(root: &Path) -> Result<()> {
     let parts =
         [toolchain::rust(root), toolchain::linker(), machine::disk(root), python::interpreter()];
@@ -39,8 +39,8 @@ pub fn report(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// `cargo course doctor`: one line for every part; the exit code is 1 if something is missing that
-/// is not optional.
+/// Runs `cargo course doctor`: prints one line for every part. The exit code is 1 if a part is
+/// missing that is not optional.
 pub fn doctor(root: &Path, curriculum: &Curriculum) -> ExitCode {
     let mut missing = 0;
     for (heading, parts) in everything(root, curriculum) {
@@ -58,8 +58,8 @@ pub fn doctor(root: &Path, curriculum: &Curriculum) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Every part, under headings. Several ask other programs, each of which takes a moment, so they
-/// ask at the same time.
+/// Checks every part and returns them under headings. Many of them start other programs, so they
+/// run concurrently.
 fn everything(root: &Path, curriculum: &Curriculum) -> [(&'static str, Vec<Part>); 3] {
     thread::scope(|scope| {
         let asked: [Box<dyn FnOnce() -> Part + Send>; 10] = [

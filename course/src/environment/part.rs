@@ -11,9 +11,9 @@ use crate::process::run_quietly;
 pub(super) struct Part {
     /// Name.
     pub(super) name: &'static str,
-    /// What was found, or what is missing and how to get it.
+    /// The result of the check, or a message that says what is missing and how to get it.
     pub(super) found: Result<String, String>,
-    /// What doesn't work without it, if the course as a whole does.
+    /// For an optional requirement, what doesn't work without it.
     pub(super) optional: Option<&'static str>,
 }
 
@@ -54,13 +54,13 @@ pub(super) fn first_line(command: &mut Command) -> Result<String> {
     Ok(finished.text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// `1.95.0-nightly` → (1, 95).
+/// Parses a version: `1.95.0-nightly` → (1, 95).
 pub(super) fn version(text: &str) -> (u32, u32) {
     let mut parts = text.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-/// `12 bytes`, `3.4 KiB`, `8.3 MiB`.
+/// Formats a size: `12 bytes`, `3.4 KiB`, `8.3 MiB`.
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
         0..1_024 => format!("{bytes} bytes"),

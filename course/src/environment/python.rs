@@ -13,7 +13,7 @@ use super::part::{Part, first_line, version};
 /// The oldest Python on which the pinned packages run.
 pub(super) const OLDEST: (u32, u32) = (3, 10);
 
-/// The interpreter.
+/// Checks the interpreter.
 pub(super) fn interpreter() -> Part {
     let found =
         python().map(|python| format!("{} ({})", python.version_text(), python.program.join(" ")));
@@ -24,7 +24,7 @@ pub(super) fn interpreter() -> Part {
     )
 }
 
-/// `.venv`.
+/// Checks the environment in `.venv`.
 pub(super) fn environment(root: &Path) -> Part {
     let found = Venv::of(root).map_err(|error| format!("{error:#}")).and_then(|venv| {
         if !venv.python.is_file() {
@@ -48,16 +48,17 @@ pub struct Venv {
     pub folder: PathBuf,
     /// Its interpreter.
     pub python: PathBuf,
-    /// Holds the packages that it was made for, one a line.
+    /// File that lists the packages it was created for, one per line.
     pub stamp: PathBuf,
     /// The pinned packages: `project.optional-dependencies.dev`.
     pub packages: Vec<String>,
 }
 
-/// The packages that `pyproject.toml` pins under a name: `project.optional-dependencies`.
+/// Returns the packages that `pyproject.toml` pins in `project.optional-dependencies` under this
+/// name.
 ///
 /// # Errors
-/// If the file cannot be read or pins nothing there.
+/// If the file cannot be read or pins no packages there.
 pub fn extra(root: &Path, name: &str) -> Result<Vec<String>> {
     let manifest: toml::Table = fs::read_to_string(root.join("pyproject.toml"))
         .context("pyproject.toml cannot be read")?
@@ -92,10 +93,10 @@ impl Venv {
     }
 }
 
-/// Returns a Python to create the environment with.
+/// A Python interpreter that can create the environment.
 #[derive(Debug)]
 pub struct Python {
-    /// `["python3"]`, `["py", "-3"]`.
+    /// How to start it: `["python3"]`, `["py", "-3"]`.
     pub program: Vec<&'static str>,
     version: (u32, u32),
 }
@@ -113,12 +114,12 @@ impl Python {
     }
 }
 
-/// Returns the first Python that is recent enough, or what is missing.
+/// Returns the first Python that is recent enough, or a message about what is missing.
 pub fn python() -> Result<Python, String> {
     let mut too_old = None;
     for program in [vec!["python3"], vec!["python"], vec!["py", "-3"]] {
         let mut python = Python { program, version: (0, 0) };
-        // Windows has a `python3` that opens a shop: only one that answers counts.
+        // On Windows, `python3` may only open a shop, so the program must report a version.
         let Ok(text) = first_line(python.command().arg("--version")) else { continue };
         python.version = version(text.trim_start_matches("Python "));
         if text.starts_with("Python ") && python.version >= OLDEST {

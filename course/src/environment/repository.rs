@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use super::part::{Part, size};
 use crate::{curriculum::Curriculum, process, record, stubs};
 
-/// The files of the embedded models that the course reads, and those of its measurements.
+/// Files of the embedded models that the course reads, and files for its measurements.
 const MODELS: [&str; 8] = [
     "models/tiny-story/config.json",
     "models/tiny-story/generation_config.json",
@@ -129,7 +129,7 @@ pub(super) fn stubs(root: &Path, curriculum: &Curriculum) -> Part {
     )
 }
 
-/// `.course/`.
+/// Checks the state in `.course/`.
 pub(super) fn state(root: &Path) -> Part {
     let recovery = root.join(".course/recovery");
     let kept = match fs::read_dir(&recovery).map_or(0, Iterator::count) {
@@ -153,8 +153,8 @@ fn folder_size(folder: &Path) -> u64 {
     entries.flatten().map(of).sum()
 }
 
-/// Whether another cargo holds the build folder, so that a build would wait. Linux lists file
-/// locks.
+/// Checks whether another cargo holds the build folder, so that a build would wait. Only Linux
+/// lists file locks.
 pub(super) fn other_cargo(root: &Path) -> Part {
     let found = match lock_holder(root) {
         Some(holder) => Err(format!(
@@ -174,11 +174,12 @@ fn lock_holder(root: &Path) -> Option<String> {
         .map(|profile| fs::metadata(root.join("target").join(profile).join(".cargo-lock")).ok());
     let files: Vec<u64> = files.into_iter().flatten().map(|data| data.ino()).collect();
     locks.lines().find_map(|line| {
-        // 1: FLOCK ADVISORY WRITE 9611 fe:00:5816357 0 EOF; a waiting one has `->` in second place.
+        // 1: FLOCK ADVISORY WRITE 9611 fe:00:5816357 0 EOF. A waiting process has `->` in second
+        // place.
         let fields: Vec<&str> = line.split_whitespace().filter(|field| *field != "->").collect();
         let file: u64 = fields.get(5)?.rsplit(':').next()?.parse().ok()?;
         let process = *fields.get(4)?;
-        // By its number alone: some file systems give another device here than for the file.
+        // Compares only the inode: some file systems report another device here than for the file.
         (files.contains(&file) && fields[3] == "WRITE").then(|| {
             let name = fs::read_to_string(format!("/proc/{process}/comm"))
                 .unwrap_or_else(|_| "a program".to_owned());

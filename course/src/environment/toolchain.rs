@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::part::{Part, first_line, version};
 use crate::process::{self, forget_cargo, run_quietly};
 
-/// The compiler.
+/// Checks the compiler.
 pub(super) fn rust(root: &Path) -> Part {
     Part::required("Rust", rustc(root))
 }
@@ -28,7 +28,7 @@ fn rustc(root: &Path) -> Result<String, String> {
     }
 }
 
-/// `rust-version` of the workspace.
+/// Returns the `rust-version` of the workspace.
 fn needed_rust(root: &Path) -> Result<String> {
     let manifest: toml::Table = std::fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
     let package = manifest.get("workspace").and_then(|workspace| workspace.get("package"));
@@ -38,15 +38,16 @@ fn needed_rust(root: &Path) -> Result<String> {
         .to_owned())
 }
 
-/// The runner itself was linked on this machine or another; a new build needs the linker again.
+/// Checks the linker. The runner itself may have been linked on another machine, but a build needs
+/// a linker here.
 pub(super) fn linker() -> Part {
     Part::required("linker", cc())
 }
 
 fn cc() -> Result<String, String> {
     if cfg!(windows) {
-        // rustc finds Visual Studio's linker in the registry; that this program was built is the
-        // evidence there is.
+        // rustc finds Visual Studio's linker in the registry. The only evidence for it is that this
+        // program was built.
         return Ok("found by rustc".to_owned());
     }
     let advice = match std::env::consts::OS {
@@ -60,19 +61,19 @@ fn cc() -> Result<String, String> {
         .map_err(|_| format!("`cc` is missing: {advice}"))
 }
 
-/// Cargo, which started this program.
+/// Checks cargo, which started this program.
 pub(super) fn cargo(root: &Path) -> Part {
     let found = first_line(process::cargo(root).arg("--version"))
         .map_err(|_| "missing: install Rust from https://rustup.rs".to_owned());
     Part::required("cargo", found.map(|text| text.trim_start_matches("cargo ").to_owned()))
 }
 
-/// The formatter.
+/// Checks the formatter.
 pub(super) fn rustfmt(root: &Path) -> Part {
     component(root, "rustfmt", "fmt", "`cargo fmt` and `cargo course verify --thorough` use it")
 }
 
-/// The linter.
+/// Checks the linter.
 pub(super) fn clippy(root: &Path) -> Part {
     component(root, "clippy", "clippy", "only `cargo course verify --thorough` uses it")
 }
@@ -87,7 +88,7 @@ fn component(root: &Path, name: &'static str, subcommand: &str, use_of: &'static
     )
 }
 
-/// Git.
+/// Checks git.
 pub(super) fn git() -> Part {
     let found = first_line(Command::new("git").arg("--version"))
         .map(|text| text.trim_start_matches("git version ").to_owned());

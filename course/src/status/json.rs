@@ -1,4 +1,4 @@
-//! `cargo course status --json`: the same for programs.
+//! `cargo course status --json`: the learner's progress as JSON, for other programs.
 //!
 //! ```json
 //! {
@@ -38,14 +38,14 @@
 //! ```
 //!
 //! - `state`: `passed`, `failed`, `does-not-compile`, `not-started`, `begun`, `borrowed`,
-//!   `optional` (for another kind of processor) or `not-verified`; the last has a `reason`, the
-//!   others `null`.
-//! - `last_run`: `null` if there was none; it may have tested other code than there is now.
+//!   `optional` (for another kind of processor) or `not-verified`. For `not-verified`, `reason`
+//!   says why; otherwise it is `null`.
+//! - `last_run`: `null` if there was none. It may have tested other code than the present one.
 //!   `verdict`: `passed`, `failed` or `does-not-compile`. `at`: UTC. `first_failing`: a test's
 //!   name, or `null`.
-//! - `next`: `null` once every task has passed or is borrowed.
+//! - `next`: `null` if every task has passed or is borrowed.
 //!
-//! Fields may be added; a change of those there are raises `format`.
+//! New fields may be added. A change of existing fields increases `format`.
 
 use crate::{
     curriculum::{Curriculum, Day, Week},
@@ -54,7 +54,7 @@ use crate::{
     task_states::{Status, TaskStatus},
 };
 
-/// The status as pretty-printed JSON.
+/// Formats the status as pretty-printed JSON.
 pub(super) fn text(curriculum: &Curriculum, status: &Status) -> String {
     let next = status.current().map_or(Json::Null, |task| {
         Json::object([("day", Json::text(&task.day.feature)), ("task", number(task.id.task))])

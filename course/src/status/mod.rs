@@ -1,4 +1,4 @@
-//! `cargo course`, `cargo course status` and `cargo course next`: where the learner stands, and the
+//! `cargo course`, `cargo course status` and `cargo course next`: the learner's progress, and the
 //! next step.
 
 use std::{path::Path, time::SystemTime};
@@ -10,7 +10,7 @@ use crate::{curriculum::Curriculum, ink::Ink, selection::Words, task_states::Sta
 mod json;
 pub(crate) mod text;
 
-/// Prints the course and the next step; as JSON if asked.
+/// Prints the progress and the next step, as JSON if `as_json`.
 ///
 /// # Errors
 /// As [`Status::read`].
@@ -28,7 +28,7 @@ pub(crate) fn print(root: &Path, curriculum: &Curriculum, as_json: bool) -> Resu
     Ok(())
 }
 
-/// Prints the next step, in the day or week that is named or for the task: `cargo course next`.
+/// Prints the next step, in the selected day or week or for the selected task: `cargo course next`.
 ///
 /// # Errors
 /// As [`Status::read`], and if there is no such place.

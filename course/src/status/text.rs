@@ -59,7 +59,7 @@ pub(crate) fn next(status: &Status) -> String {
     step(status.current())
 }
 
-/// The next step in what was named: the task, or the first open one of the day or week.
+/// Describes the next step in the selection: the task, or the first open task of the day or week.
 pub(crate) fn next_in(status: &Status, named: Option<&Selection>) -> String {
     let Some(named) = named else { return next(status) };
     match status.current_among(&named.tasks()) {
@@ -71,7 +71,7 @@ pub(crate) fn next_in(status: &Status, named: Option<&Selection>) -> String {
     }
 }
 
-/// The next step for who has just worked on that day.
+/// Describes the next step after work on this day.
 pub(crate) fn next_after(status: &Status, day: &Day) -> String {
     step(status.after(day))
 }

@@ -84,8 +84,8 @@ fn half_a_solution_counts_as_work() {
     assert_eq!(text(root, "src/week1/a.rs"), begun);
 }
 
-/// Nothing but the name tells a learner's helper from what the reference had before: so it stays,
-/// but for a file that is the last commit's stub.
+/// Only its name distinguishes a learner's helper from an item of an older reference. So it is
+/// kept, except in a file that equals the last commit's stub.
 #[test]
 fn a_helper_outside_the_tasks_is_the_learners() {
     let folder = repository();
@@ -100,7 +100,7 @@ fn a_helper_outside_the_tasks_is_the_learners() {
     let error = write(root, &curriculum(), false).unwrap_err().to_string();
     assert!(error.contains("Two::half (no task's)"), "{error}");
 
-    // A maintainer takes something out of the reference.
+    // A maintainer removes an item from the reference.
     put(root, "reference/src/week1/a.rs", &format!("{A}\nfn mine() -> u32 {{\n    7\n}}\n"));
     put(root, "src/week1/a.rs", &mine);
     for arguments in [

@@ -1,5 +1,5 @@
-//! Whether the reference's activations of last time are still good: a key over all that they depend
-//! on.
+//! Checks whether the reference's activations of an earlier run are still valid: a key is computed
+//! from everything that they depend on.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 
 use super::options::Options;
 
-/// What the reference's program is made of, relative to the repository.
+/// Sources of the reference's program, relative to the repository.
 const SOURCES: [&str; 9] = [
     "reference",
     "provided",
@@ -25,8 +25,9 @@ const SOURCES: [&str; 9] = [
     "Cargo.lock",
 ];
 
-/// A number that changes with the reference's sources (their content), the model (names, sizes and
-/// times of its files; of a name the time) and the input.
+/// Computes a number that changes with the contents of the reference's sources, with the input, and
+/// with the names, sizes and times of the model's files. For a model given by name, it is different
+/// each time.
 pub(super) fn key(root: &Path, model: &Path, options: &Options) -> Result<u64> {
     let mut hasher = DefaultHasher::new();
     for source in SOURCES {
@@ -43,25 +44,25 @@ pub(super) fn key(root: &Path, model: &Path, options: &Options) -> Result<u64> {
         (&path, data.len(), data.modified().ok()).hash(&mut hasher);
     }
     if !model.exists() {
-        // What a name stands for may have changed.
+        // The name may refer to another model by now.
         SystemTime::now().hash(&mut hasher);
     }
     (model, options.prompt(), &options.tokens).hash(&mut hasher);
     Ok(hasher.finish())
 }
 
-/// Removes the reference's activations of earlier times.
+/// Removes the reference's activations of earlier runs.
 pub(super) fn clear(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         if entry.file_name().to_string_lossy().starts_with("reference-") {
-            // One that stays costs its space and nothing else.
+            // A file that remains only wastes space.
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// The file itself, or all files of a folder, sorted.
+/// Returns the file itself, or all files of a folder, sorted.
 fn files(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(if path.exists() { vec![path.to_owned()] } else { Vec::new() });

@@ -1,9 +1,10 @@
-//! `cargo course trace`: the first activation of the learner's model that differs from the
+//! `cargo course trace`: finds the first activation of the learner's model that differs from the
 //! reference's.
 //!
-//! Both are one binary under a feature, so they are two processes. The reference's activations are
-//! written to a file once and kept; the learner's run compares itself with it and reports line by
-//! line into another file, so that a crash leaves what came before. This runner links neither.
+//! Both are the same binary with different features, so they are two processes. The reference's
+//! activations are written to a file once and kept. The learner's run compares its activations with
+//! that file and reports line by line into another file, so a crash does not lose earlier lines.
+//! This runner links neither.
 
 mod cache;
 mod options;
@@ -28,13 +29,13 @@ use crate::{
 /// The embedded model, relative to the repository.
 const MODEL: &str = "models/tiny-story";
 
-/// Builds, runs, compares, and prints what came of it. The exit code is 1 if the two differ.
+/// Builds and runs both, compares, and prints the result. The exit code is 1 if the two differ.
 ///
 /// # Errors
-/// If something does not compile (rustc's text is printed first), or the reference cannot run on
+/// If something does not compile (rustc's message is printed first), or the reference cannot run on
 /// this input.
 pub(crate) fn trace(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<ExitCode> {
-    // Yours first: if it does not compile, that is soon said.
+    // The learner's code first: if it does not compile, the message comes soon.
     progress::build(root, "your engine", &YOURS)?;
     let model = match &options.model {
         // A name, which the engine looks up.
@@ -67,7 +68,7 @@ pub(crate) fn trace(root: &Path, curriculum: &Curriculum, options: &Options) -> 
         fs::remove_file(&report)
             .with_context(|| format!("{} cannot be removed", report.display()))?;
     }
-    // On this terminal: what a learner prints while debugging belongs to it.
+    // Runs on this terminal, so that a learner's debugging output is visible.
     let mut yours = engine(root, &YOURS, &model, options);
     let status = yours
         .arg("--against")
@@ -84,7 +85,7 @@ pub(crate) fn trace(root: &Path, curriculum: &Curriculum, options: &Options) -> 
     Ok(if report.agrees() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// `cargo run … -- trace` with the model and its input.
+/// Returns the command `cargo run … -- trace`, with the model and its input.
 fn engine(root: &Path, build: &[&str], model: &Path, options: &Options) -> Command {
     let mut command = process::cargo(root);
     command.args(["run", "--quiet"]).args(build).args(["--", "trace", "--model"]).arg(model);

@@ -1,9 +1,9 @@
-//! The input for both models.
+//! The input of both models.
 
 use std::path::{Path, PathBuf};
 
-/// A few words with a name, a comma and an article: long enough for positions, short enough to run
-/// at once.
+/// A few words with a name, a comma and an article: long enough for positions to matter, short
+/// enough to run quickly.
 const PROMPT: &str = "Once upon a time, there was a little fox";
 
 /// The options of `cargo course trace`.
@@ -11,14 +11,14 @@ const PROMPT: &str = "Once upon a time, there was a little fox";
 pub(crate) struct Options {
     /// Text to run the model on.
     pub(crate) prompt: Option<String>,
-    /// Token ids to run it on instead, separated by commas.
+    /// Token ids to run the model on instead, separated by commas.
     pub(crate) tokens: Option<String>,
-    /// Model folder or name; without it, the embedded model.
+    /// Model folder or name. `None` for the embedded model.
     pub(crate) model: Option<PathBuf>,
 }
 
 impl Options {
-    /// The text, unless the input is token ids.
+    /// Returns the text, or the default text if there is none.
     pub(super) fn prompt(&self) -> &str {
         self.prompt.as_deref().unwrap_or(PROMPT)
     }

@@ -19,7 +19,7 @@ pub(super) struct Report {
     agreed: usize,
     /// The last activation that agrees.
     last: Option<String>,
-    /// The largest deviation among them, and its activation.
+    /// The largest deviation among the activations that agree, and its activation.
     furthest: Option<(f64, String)>,
     difference: Option<(String, String, Vec<String>)>,
     panic: Option<(String, Option<String>, Vec<String>)>,
@@ -27,7 +27,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Reads the report of a run, however far it got.
+    /// Parses the report of a run, even if the run did not finish.
     ///
     /// # Errors
     /// If a line is not part of a report.
@@ -41,7 +41,7 @@ impl Report {
         Ok(report)
     }
 
-    /// One line of the report; `cli/src/trace/report.rs` writes it.
+    /// Parses one line of the report, which `cli/src/trace/report.rs` writes.
     fn read(&mut self, line: &str) -> Result<()> {
         let line: Value = serde_json::from_str(line)?;
         let kind = json::fields(&line)?.keys().find(|name| KINDS.contains(&name.as_str()));
@@ -98,7 +98,7 @@ impl Report {
                 None if self.loaded => format!("{before} Then your code stops:"),
                 None => "Your code stops while it loads the model:".to_owned(),
             };
-            // The check that a stub's message ends with stands below.
+            // The command at the end of a stub's message is also printed below.
             let _ =
                 write!(text, "{place}\n\n{}", panic.split("; run cargo").next().unwrap_or(panic));
             // A stub's message names its task; any other panic is in a function that computes the
@@ -140,7 +140,7 @@ impl Report {
     }
 }
 
-/// Returns the field that identifies a line's kind.
+/// The fields that identify the kind of a line.
 const KINDS: [&str; 6] = ["agrees", "differs", "panic", "error", "loaded", "end"];
 
 /// Returns the functions that a line names, most likely culprit first.
@@ -149,15 +149,15 @@ fn tasks(line: &Value) -> Result<Vec<String>> {
     json::list(line, "tasks")?.iter().map(text).collect()
 }
 
-/// What refuses a model that the reference reads.
+/// The task that is responsible if the learner's code rejects a model that the reference accepts.
 const LOADING: &str = "week1-day5 task 4: load_model";
 
-/// The task in `this needs week1-day5 task 4: load_model (src/week1/weights.rs); run …`.
+/// Returns the task in `this needs week1-day5 task 4: load_model (src/week1/weights.rs); run …`.
 fn stub(panic: &str) -> Option<&str> {
     Some(panic.strip_prefix("this needs ")?.rsplit_once(" (")?.0)
 }
 
-/// Each function with its task, file, chapter and check, the likeliest first.
+/// Formats each function with its task, file, chapter and check, the most likely culprit first.
 fn responsible(curriculum: &Curriculum, functions: &[String]) -> String {
     let mut text = String::new();
     let several = functions.len() > 1;

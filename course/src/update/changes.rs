@@ -1,10 +1,10 @@
 //! Finds the parts of the newer course's CHANGELOG.md that the learner's lacks.
 
-/// Relative to the repository.
+/// Path of the changelog, relative to the repository.
 pub(super) const PATH: &str = "CHANGELOG.md";
 
-/// The sections of `newer`, each from `## `, that `present` does not have; of one that both have,
-/// the lines that are new. Empty if there are none.
+/// Returns the sections of `newer`, each beginning with `## `, that `present` does not have. For
+/// sections that both have, returns the new lines. Empty if there are none.
 pub(super) fn new_to(present: &str, newer: &str) -> String {
     let known: Vec<&str> = present.lines().collect();
     let mut news = String::new();

@@ -1,4 +1,4 @@
-//! What the course is known to have had: from this the update tells a learner's change.
+//! The files that the course is known to have had. Everything else is a change by the learner.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -10,19 +10,19 @@ use crate::{
     source::normalise,
 };
 
-/// What the last update brought, relative to the repository.
+/// Path of the record of the last update, relative to the repository.
 pub(super) const RECORD: &str = ".course/course.json";
 
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    /// The newer course's commit, if it had one.
+    /// The newer course's commit, if known.
     pub(super) commit: Option<String>,
-    /// Path → hash of every file.
+    /// The hash of every file, by path.
     pub(super) files: BTreeMap<String, String>,
 }
 
 impl Record {
-    /// The last update's; empty if there was none.
+    /// Reads the record of the last update. Empty if there was none.
     pub(super) fn read(root: &Path) -> Result<Self> {
         match fs::read(root.join(RECORD)) {
             Ok(text) => Self::parse(&text).with_context(|| {
@@ -49,17 +49,17 @@ impl Record {
     }
 }
 
-/// For each course that is known, path → hash of its files.
+/// For each known course, the hashes of its files by path.
 #[derive(Debug)]
 pub(super) struct Known(pub(super) Vec<BTreeMap<String, String>>);
 
 impl Known {
-    /// The paths of all of them.
+    /// Returns the paths of all courses.
     pub(super) fn paths(&self) -> impl Iterator<Item = &String> {
         self.0.iter().flat_map(BTreeMap::keys)
     }
 
-    /// Whether a course had this file with this content, whatever its line ends.
+    /// Returns whether a course had this file with this content, ignoring line ends.
     pub(super) fn had(&self, path: &str, content: &[u8]) -> bool {
         let unix = str::from_utf8(content).map(|text| hash(normalise(text).as_bytes()));
         let hashes = [Some(hash(content)), unix.ok()];
@@ -70,7 +70,7 @@ impl Known {
     }
 }
 
-/// The hash that git gives a file of this content.
+/// Returns the hash that git computes for a file with this content.
 pub(super) fn hash(content: &[u8]) -> String {
     let mut hash = sha1_smol::Sha1::new();
     hash.update(format!("blob {}\0", content.len()).as_bytes());

@@ -1,10 +1,11 @@
-//! One generated file of the learner's, brought to a newer course: a three-way merge between the
-//! present stub, the learner's file and the newer stub.
+//! Updates one of the learner's generated files to a newer course: a three-way merge of the present
+//! stub, the learner's file and the newer stub.
 //!
-//! Before the merge the stubs' `todo!` lines are made equal in all three, so that a renumbered task
-//! is no difference; and what is borrowed is returned, and borrowed anew afterwards from the newer
-//! reference. A function that the learner has touched keeps its body, even where the newer course
-//! provides it; if that one gives it another signature, there is no merge.
+//! Before the merge, the stubs' `todo!` lines are replaced by equal ones in all three texts, so
+//! that renumbering a task causes no difference. Borrowed bodies are returned before the merge, and
+//! afterwards borrowed again from the newer reference. A function that the learner has touched
+//! keeps its body, even if the newer course provides it. If the newer course changes its signature,
+//! there is no merge.
 
 use std::collections::HashMap;
 
@@ -17,17 +18,17 @@ use crate::{
     template::Template,
 };
 
-/// Stands for the `todo!` of the function whose name follows, while texts are compared. No Rust
-/// file holds this character.
+/// Replaces the `todo!` of the function whose name follows, while texts are compared. No Rust file
+/// contains this character.
 const TODO: char = '\u{1}';
 
-/// Number of characters in a conflict marker. No file has a line like it.
+/// Number of characters in a conflict marker. No file has such a line.
 const MARK: usize = 60;
 
 /// Two versions that cannot both be kept.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Conflict {
-    /// One sentence, beginning with the file.
+    /// Description in one sentence, beginning with the file.
     pub(crate) what: String,
     /// The learner's lines.
     pub(crate) yours: String,
@@ -35,10 +36,10 @@ pub(crate) struct Conflict {
     pub(crate) newer: String,
 }
 
-/// The newer course's file with the learner's work.
+/// Returns the newer course's file with the learner's work. Writes nothing.
 ///
 /// # Errors
-/// Returns the conflicts. Writes nothing.
+/// The conflicts, if there are any.
 pub(crate) fn merge(present: &Generated, newer: &Template) -> Result<String, Vec<Conflict>> {
     let newer_stub = newer.stub();
     let Some(raw) = &present.raw else { return Ok(newer_stub) };
@@ -90,7 +91,7 @@ pub(crate) fn merge(present: &Generated, newer: &Template) -> Result<String, Vec
     Ok(if has_windows_ends(raw) { text.replace('\n', "\r\n") } else { text })
 }
 
-/// The three versions, their `todo!` lines hidden.
+/// The three versions, with hidden `todo!` lines.
 struct Texts {
     base: String,
     ours: String,
@@ -98,7 +99,8 @@ struct Texts {
 }
 
 impl Texts {
-    /// Returns whether the newer course changes the contract of the learner's body.
+    /// Returns a conflict if the newer course changes or removes a function that the learner has
+    /// written.
     fn changed_under(&self, path: &str, function: &str) -> Option<Conflict> {
         let conflict = |why: &str, yours: String, newer: String| {
             Some(Conflict {
@@ -127,8 +129,8 @@ impl Texts {
         }
     }
 
-    /// What was a task and is provided now, as if it still were one: so the learner's body stays, if
-    /// it fits.
+    /// Treats a function that was a task and is now provided as if it were still a task. So the
+    /// learner's body is kept, if it fits.
     fn keep_body(&mut self, function: &str) {
         let base: Vec<&str> = self.base.lines().collect();
         let newer: Vec<&str> = self.newer.lines().collect();
@@ -143,8 +145,8 @@ impl Texts {
         }
     }
 
-    /// Where the learner has given a function the newer signature already, the base has it too: a
-    /// change of both sides right beside a change of one would be a conflict.
+    /// If the learner has already given a function the newer signature, puts that signature into
+    /// the base. Otherwise a change by both sides next to a change by one side would be a conflict.
     fn agree(&mut self, function: &str) {
         let base: Vec<&str> = self.base.lines().collect();
         let newer: Vec<&str> = self.newer.lines().collect();
@@ -161,8 +163,8 @@ impl Texts {
         }
     }
 
-    /// Takes out the imports that the learner has added at the head of the file. Lines beside them
-    /// often change, and would be conflicts.
+    /// Removes and returns the imports that the learner has added at the beginning of the file.
+    /// Neighbouring lines change often and would cause conflicts.
     fn take_imports(&mut self) -> Vec<String> {
         let is_import = |line: &str| line.starts_with("use ") || line.starts_with("pub use ");
         let is_head =
@@ -193,8 +195,8 @@ impl Texts {
         }
     }
 
-    /// What of the learner's the merged text lacks: a touched body that is another now, or an added
-    /// line. There should be none; this is the net under the merge.
+    /// Returns the learner's work that the merged text lacks: a touched body that differs, or an
+    /// added line. There should be none; this is a safety net.
     fn lost(&self, merged: &str, touched: &[&String]) -> Option<String> {
         for function in touched {
             let yours = part(&self.ours, function, Part::Body);
@@ -217,7 +219,7 @@ impl Texts {
     }
 }
 
-/// The file with these imports before its first item.
+/// Inserts these imports before the file's first item.
 fn with_imports(text: &str, imports: &[String]) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let head = lines.iter().take_while(|line| line.is_empty() || line.starts_with("//!")).count();
@@ -227,7 +229,7 @@ fn with_imports(text: &str, imports: &[String]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The places between the marks that a merge leaves where both sides have changed.
+/// Returns the conflicts between the markers that a merge leaves.
 fn conflicts(path: &str, marked: &str) -> Vec<Conflict> {
     let is = |line: &str, mark: &str| line.starts_with(&mark.repeat(MARK));
     let (mut found, mut side): (Vec<[String; 2]>, Option<usize>) = (Vec::new(), None);
@@ -258,7 +260,7 @@ enum Part {
     Whole,
 }
 
-/// Lines of a function, for a reader.
+/// Returns lines of a function, in readable form.
 fn part(text: &str, function: &str, part: Part) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let place = place(&lines, function)?;
@@ -270,8 +272,8 @@ fn part(text: &str, function: &str, part: Part) -> Option<String> {
     Some(visible(&lines[range].join("\n")))
 }
 
-/// Puts a short form in place of each stub's `todo!`, the same for every course: the function's
-/// name, without its task.
+/// Replaces each stub's `todo!` by the function's name without its task, so that it is the same for
+/// every course.
 fn hide_todos(text: &str, functions: &[String]) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for function in functions {
@@ -287,7 +289,7 @@ fn hide_todos(text: &str, functions: &[String]) -> String {
     lines.join("\n") + if text.ends_with('\n') { "\n" } else { "" }
 }
 
-/// The opposite of [`hide_todos`], with the messages of `template`.
+/// Reverses [`hide_todos`], with the messages of `template`.
 fn show_todos(text: &str, template: &Template) -> String {
     let mut shown = String::new();
     for line in text.split_inclusive('\n') {
@@ -298,7 +300,7 @@ fn show_todos(text: &str, template: &Template) -> String {
                     .regions()
                     .find(|region| region.function.as_deref() == Some(function.trim_end()));
                 let function = function.trim_end();
-                // A begun function that is provided now keeps its lines, and is no task.
+                // A function that was begun and is now provided keeps its lines, and is not a task.
                 let message = region
                     .map_or_else(|| function.to_owned(), |region| region.task.message(function));
                 let end = if line.ends_with('\n') { "\n" } else { "" };
@@ -309,7 +311,7 @@ fn show_todos(text: &str, template: &Template) -> String {
     shown
 }
 
-/// For a reader: a hidden `todo!` is one again.
+/// Makes hidden `todo!`s readable.
 fn visible(text: &str) -> String {
     let show = |line: &str| {
         line.split_once(TODO)

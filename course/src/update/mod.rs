@@ -1,16 +1,16 @@
-//! `cargo course update`: brings a newer course under a learner's work.
+//! `cargo course update`: updates the course under a learner's work.
 //!
-//! - Files under `src/week*/` are merged (`merge.rs`); where that cannot keep both, nothing at all
-//!   is changed. A file of tasks that the newer course has under another name takes its work along.
-//! - Every other file of the course becomes the newer one, and what the newer course no longer has
-//!   is removed. What the learner had changed in it is kept in `.course/recovery` and named.
-//! - Files that the learner added stay.
-//! - "As the course had it" is known from the last update's record and from the newest commit that
+//! - Files under `src/week*/` are merged (`merge.rs`). If a merge fails, nothing at all is changed.
+//!   If the newer course has renamed a file of tasks, the learner's work moves along.
+//! - All other files of the course are replaced, and files that the newer course no longer has are
+//!   removed. The learner's changes in them are kept in `.course/recovery` and listed.
+//! - Files that the learner added are kept.
+//! - The original files are known from the last update's record and from the newest commit that
 //!   both courses share. Without either, every difference counts as the learner's.
 //!
-//! An update that is killed has replaced some files and not others, so other commands may find a
-//! list of tasks that does not fit the reference. The same update, run again, does the rest
-//! (`plan.rs` says why that loses nothing).
+//! If an update is killed, it may have replaced only some files. Other commands may then find a
+//! list of tasks that does not fit the reference. Running the same update again completes it
+//! (`plan.rs` explains why nothing is lost).
 
 use std::path::Path;
 
@@ -30,15 +30,15 @@ use known::{Known, Record};
 use merge::Conflict;
 use plan::Plan;
 
-/// `cargo course update [FROM] [--dry-run]`.
+/// `cargo course update [FROM] [--dry-run]`: updates the course, or only shows the changes.
 ///
 /// # Errors
-/// If the newer course cannot be read or is not sound, or if the learner's work and it cannot both
-/// be kept: then nothing is changed.
+/// If the newer course cannot be read or is invalid, or conflicts with the learner's work. Nothing
+/// is changed then.
 pub(crate) fn update(root: &Path, from: Option<&str>, dry_run: bool) -> Result<()> {
     let newer = newer::read(root, from)?;
     let record = Record::read(root)?;
-    // Outside git there is no history, which only means that less is known.
+    // Outside git there is no history, so less is known.
     let mine = git::history(root, "HEAD").unwrap_or_default();
     if let Some(commit) = &newer.commit {
         let recorded = record
@@ -58,7 +58,7 @@ pub(crate) fn update(root: &Path, from: Option<&str>, dry_run: bool) -> Result<(
     if let Some(shared) = mine.iter().find(|commit| newer.history.contains(*commit)) {
         known.0.push(git::hashes(root, shared)?);
     }
-    // Without a list of tasks, because after an interrupted update it may be a newer one.
+    // Doesn't check the list of tasks, because after an interrupted update it may be a newer one.
     let present = generated(root, &Curriculum::default())
         .context("the current course cannot be read, so nothing was changed")?;
     let plan = Plan::new(root, &newer, &present, &known)?;

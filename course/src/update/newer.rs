@@ -1,4 +1,4 @@
-//! The newer course: where it is, what it holds, and whether it is sound. It is read, never run.
+//! Reads and checks the newer course. None of its code is run.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,36 +15,36 @@ use crate::{
     template::Template,
 };
 
-/// Path → content.
+/// Contents of files, by path.
 type Files = BTreeMap<String, Vec<u8>>;
 
 /// A course that was read from a folder or from git.
 #[derive(Debug)]
 pub(super) struct Newer {
-    /// As a message names it.
+    /// Its name in messages.
     pub(super) name: String,
-    /// Its commit, if the files are those of one.
+    /// Its commit, if the files are those of a commit.
     pub(super) commit: Option<String>,
-    /// All files but the stubs.
+    /// All files except the stubs.
     pub(super) files: Files,
-    /// `src/week1/attention/attention.rs` and its template.
+    /// The templates of stubs, such as `src/week1/attention/attention.rs`, by path.
     pub(super) templates: Vec<(String, Template)>,
-    /// The commits that lead to it; empty if unknown.
+    /// Its commit and all ancestors. Empty if unknown.
     pub(super) history: BTreeSet<String>,
 }
 
 impl Newer {
-    /// Whether it has a file of that name.
+    /// Returns whether it has a file with this path.
     pub(super) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path) || self.templates.iter().any(|(name, _)| name == path)
     }
 }
 
-/// Reads the newer course; `from` is a folder, a git ref, or nothing for the remote's default
+/// Reads the newer course. `from` is a folder, a git ref, or `None` for the remote's default
 /// branch.
 ///
 /// # Errors
-/// If there is none, or if its list of tasks or a file of its reference is not sound.
+/// If there is no such course, or its list of tasks or a file of its reference is invalid.
 pub(super) fn read(root: &Path, from: Option<&str>) -> Result<Newer> {
     let (name, commit, files, history) = match from {
         Some(folder) if Path::new(folder).is_dir() => {
@@ -92,7 +92,7 @@ pub(super) fn read(root: &Path, from: Option<&str>) -> Result<Newer> {
     Ok(Newer { name, commit, files, templates, history: history.into_iter().collect() })
 }
 
-/// Checks the files and takes the stubs out: they are made anew from the reference.
+/// Checks the files and removes the stubs, which are generated from the reference.
 fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
     for path in files.keys() {
         let plain = Path::new(path).components().all(
@@ -120,7 +120,7 @@ fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
     Ok((files, templates))
 }
 
-/// The commit of a folder whose files are exactly those of its newest commit.
+/// Returns the commit of a folder whose files are exactly those of its newest commit.
 fn commit_of(folder: &Path) -> Option<String> {
     let status = git::line(folder, &["status", "--porcelain", "--untracked-files=no"]).ok()?;
     let top = git::line(folder, &["rev-parse", "--show-toplevel"]).ok()?;
@@ -132,7 +132,8 @@ fn commit_of(folder: &Path) -> Option<String> {
     }
 }
 
-/// The files that git knows in a folder; all of them, without what is made, if it is no repository.
+/// Returns the files that git tracks in a folder. If it is not a repository, returns all files
+/// except generated ones.
 fn in_folder(folder: &Path) -> Result<Files> {
     let mut paths = BTreeSet::new();
     if folder.join(".git").exists() {

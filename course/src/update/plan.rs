@@ -1,12 +1,12 @@
-//! What an update will do, and in which order.
+//! Plans the steps of an update and their order.
 //!
-//! The order makes an interrupted update harmless, for each file `src/X` and its `reference/src/X`:
+//! For each file `src/X` and its `reference/src/X`, this order makes an interrupted update
+//! harmless:
 //!
-//! 1. `src/X` is merged while `reference/src/X` is still the older one, from which the merge knows
-//!    what the learner has changed. Run again, the merge gives the same.
-//! 2. Files that move to another name are removed when everything else is written: `src/X` before
-//!    `reference/src/X`.
-//! 3. The runner's own sources come last of what is written, since a mixture might not build.
+//! 1. `src/X` is merged while `reference/src/X` is still the older one, which shows the merge what
+//!    the learner has changed. Running the merge again gives the same result.
+//! 2. Renamed files are removed after everything else is written: `src/X` before `reference/src/X`.
+//! 3. The runner's own sources are written last, because a mixture of versions might not build.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,9 +30,9 @@ use crate::{
 
 #[derive(Default)]
 pub(super) struct Plan {
-    /// In their order.
+    /// The changes, in order.
     pub(super) changes: Vec<Replacement>,
-    /// Files of tasks that have another name in the newer course: the old one → the new one.
+    /// New names of the files of tasks that the newer course has renamed, by old name.
     moved: BTreeMap<String, String>,
     pub(super) conflicts: Vec<Conflict>,
 }
@@ -69,7 +69,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Plans one file under `src/week*/`, which holds `old` now.
+    /// Plans one file under `src/week*/`, whose present contents are `old`.
     fn merge(
         &mut self,
         newer: &Newer,
@@ -84,7 +84,7 @@ impl Plan {
             Ok(text) => text.into_bytes(),
             Err(conflicts) => return self.conflicts.extend(conflicts),
         };
-        // Equal if an interrupted update has written it.
+        // They are equal if an interrupted update has written the file.
         if let Some(old) = old.as_ref().filter(|old| same.is_none() && **old != new) {
             return self.conflicts.push(Conflict {
                 what: format!("{path} is yours, and the newer course has a file with that name"),
@@ -126,7 +126,8 @@ impl Plan {
             _ if is_generated(&change.path) => "merged",
             _ => "replaced",
         };
-        // A learner's own files one by one; the course's are many, and a dry run lists them too.
+        // Lists a learner's own files one by one. The course's files are many, so only a dry run
+        // lists them.
         for change in self.changes.iter().filter(|change| dry_run || is_generated(&change.path)) {
             println!("{:<9}{}", verb(change), change.path);
         }
@@ -167,7 +168,7 @@ impl Plan {
     }
 }
 
-/// When a file's turn is.
+/// Returns the step in which a file is replaced.
 fn step(change: &Replacement) -> usize {
     let is_runners = |start: &&str| change.path.starts_with(*start);
     match &change.new {
@@ -179,8 +180,9 @@ fn step(change: &Replacement) -> usize {
     }
 }
 
-/// The file that a new one was before: the newer course has it no more, and most of the new one's
-/// functions stand in it. Of several (kernels have the same functions) the most alike.
+/// Returns the former name of a new file: a file that the newer course no longer has and that
+/// contains most of the new file's functions. If there are several (kernels have the same
+/// functions), returns the most similar.
 fn moved<'a>(
     newer: &Newer,
     present: &'a [Generated],

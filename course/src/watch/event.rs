@@ -1,17 +1,17 @@
-//! What the loop of `cargo course watch` hears.
+//! The inputs of the loop of `cargo course watch`.
 
 use anyhow::Result;
 
 use super::session::Key;
 use crate::process::Finished;
 
-/// One thing that was heard.
+/// One input.
 #[derive(Debug)]
 pub(super) enum Input {
     /// A file under `src/` has changed.
     Changed,
     Key(Key),
-    /// A build has come this far.
+    /// A build has made progress.
     Step {
         run: u64,
         step: String,
@@ -20,6 +20,6 @@ pub(super) enum Input {
         run: u64,
         finished: Result<Finished>,
     },
-    /// Ctrl-C, or a signal that asks for the end.
+    /// Ctrl-C, or a termination signal.
     Interrupted,
 }

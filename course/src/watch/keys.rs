@@ -1,4 +1,4 @@
-//! Keys as they are pressed, on a terminal; or lines of standard input, where there is none.
+//! Reads single keys from a terminal, or lines from standard input if there is no terminal.
 
 use std::{
     io::{self, BufRead},
@@ -8,11 +8,11 @@ use std::{
 
 use super::{event::Input, session::Key};
 
-/// A terminal that gives its keys one by one, until this is dropped.
+/// A terminal that returns single keys, until this is dropped.
 pub(super) struct SingleKeys(terminal::Mode);
 
 impl SingleKeys {
-    /// Asks the terminal for single keys; `None` if it has none to give.
+    /// Switches the terminal to single keys. Returns `None` if there is no terminal.
     pub(super) fn of_terminal() -> Option<Self> {
         let mode = terminal::Mode::single_keys()?;
         let (before, at_panic) = (std::panic::take_hook(), mode.clone());
@@ -30,7 +30,7 @@ impl Drop for SingleKeys {
     }
 }
 
-/// Sends keys as they are pressed.
+/// Sends keys to `inputs` as they are pressed.
 pub(super) fn read_keys(inputs: Sender<Input>) {
     thread::spawn(move || {
         while let Some(pressed) = terminal::next() {
@@ -48,8 +48,8 @@ pub(super) fn read_keys(inputs: Sender<Input>) {
     });
 }
 
-/// Keys as lines of standard input. Its end is not the end of watching: in a pipe or in CI there
-/// may be no input at all.
+/// Sends lines of standard input as keys. Watching continues after the end of the input, because in
+/// a pipe or in CI there may be no input at all.
 pub(super) fn read_lines(inputs: Sender<Input>) {
     thread::spawn(move || {
         for line in io::stdin().lock().lines().map_while(Result::ok) {
@@ -76,7 +76,8 @@ fn key_of(letter: char) -> Option<Key> {
     })
 }
 
-/// `stty` sets the terminal: a library for it would be a tenth of the runner's build.
+/// Sets the terminal's mode with `stty`, because a library for it would be a tenth of the runner's
+/// build.
 #[cfg(unix)]
 mod terminal {
     use std::{
@@ -84,14 +85,14 @@ mod terminal {
         process::{Command, Stdio},
     };
 
-    /// The terminal's settings of before.
+    /// The terminal's earlier settings.
     #[derive(Clone)]
     pub(super) struct Mode(String);
 
     impl Mode {
         pub(super) fn single_keys() -> Option<Self> {
             let before = stty(&["-g"])?;
-            // Ctrl-C stays a signal, and a line feed still returns to the first column.
+            // Ctrl-C remains a signal, and a line feed still returns to the first column.
             stty(&["-icanon", "-echo", "min", "1", "time", "0"])?;
             Some(Self(before.trim().to_owned()))
         }
@@ -107,11 +108,11 @@ mod terminal {
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// What was typed since, at least one key; `None` at the end.
+    /// Waits for at least one key. Returns the keys that were typed, or `None` at the end.
     pub(super) fn next() -> Option<Vec<char>> {
         let mut bytes = [0; 64];
         let length = io::stdin().lock().read(&mut bytes).ok().filter(|length| *length > 0)?;
-        // Arrows and their like arrive in one piece that begins with an escape.
+        // Arrow keys and the like arrive together, as a sequence that begins with an escape.
         let typed = if bytes[0] == 0x1b { &[][..] } else { &bytes[..length] };
         Some(String::from_utf8_lossy(typed).chars().collect())
     }

@@ -1,7 +1,7 @@
-//! `cargo course watch`: runs the tests of the task that you are at whenever you save.
+//! `cargo course watch`: runs the tests of the current task whenever you save.
 //!
-//! [`saves`] and [`keys`] hear; [`session`] decides; [`worker`] runs and shows; [`rounds`] is the
-//! loop between them.
+//! [`saves`] and [`keys`] send inputs, [`session`] decides, [`worker`] acts and shows, and
+//! [`rounds`] is the loop that connects them.
 
 use std::{path::Path, process::ExitCode, sync::mpsc::channel};
 

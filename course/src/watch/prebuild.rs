@@ -1,5 +1,5 @@
-//! The engine, built beforehand at the lowest priority: a learner's first `cargo llm` then has
-//! nothing to wait for. It builds into `target/release`, so that no test waits for it.
+//! Builds the engine in the background at the lowest priority, so that a learner's first
+//! `cargo llm` need not wait. It builds into `target/release`, so that no test waits for it.
 
 use std::{
     path::Path,
@@ -9,23 +9,23 @@ use std::{
 use super::runner::{in_a_group, kill_group};
 use crate::{curriculum::Curriculum, engine::YOURS, process};
 
-/// The day before the one whose chapter first calls `cargo llm`.
+/// The day before the first chapter that calls `cargo llm`.
 const FROM: &str = "week1-day4";
 
-/// The build; it ends when this is dropped.
+/// The running build. Dropping it ends the build.
 #[derive(Debug, Default)]
 pub(super) struct Prebuild(Option<Child>);
 
 impl Prebuild {
-    /// Whether to begin for a learner who is at `day`: not too early, once, and only if there is no
-    /// engine yet at `program`.
+    /// Returns whether to begin now. The learner must be at [`FROM`] or later, no build may have
+    /// been started, and there must be no engine at `program`.
     pub(super) fn is_due(&self, program: &Path, curriculum: &Curriculum, day: &str) -> bool {
         let at = |name: &str| curriculum.days().position(|day| day.feature == name);
         self.0.is_none() && at(day) >= at(FROM) && !program.exists()
     }
 
-    /// Starts cargo; returns whether it could be started. A build that fails is no loss: `cargo
-    /// llm` says why.
+    /// Starts cargo. Returns whether it could be started. If the build fails, `cargo llm` reports
+    /// the errors later.
     pub(super) fn begin(&mut self, root: &Path) -> bool {
         let mut cargo = process::cargo(root);
         cargo.args(["build", "--quiet"]).args(YOURS);
@@ -44,7 +44,7 @@ impl Prebuild {
 impl Drop for Prebuild {
     fn drop(&mut self) {
         let Some(mut child) = self.0.take() else { return };
-        // One that has ended has left its number to others.
+        // After a process has ended, its id may belong to another process.
         if matches!(child.try_wait(), Ok(None)) {
             kill_group(&mut child);
             let _ = child.wait();
@@ -52,7 +52,7 @@ impl Drop for Prebuild {
     }
 }
 
-/// The same command at the lowest priority.
+/// Returns the same command at the lowest priority.
 #[cfg(unix)]
 fn idle(command: &Command) -> Command {
     let mut nice = Command::new("nice");
@@ -71,7 +71,7 @@ fn idle(command: &Command) -> Command {
     same
 }
 
-/// In the folder and with the environment of another command.
+/// Copies the folder and the environment of another command.
 fn like(command: &mut Command, other: &Command) {
     if let Some(folder) = other.get_current_dir() {
         command.current_dir(folder);

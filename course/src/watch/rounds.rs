@@ -1,4 +1,4 @@
-//! The loop between what is heard and what is done. It sleeps until something happens.
+//! The event loop: receives inputs, decides and acts. It sleeps until an input arrives.
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError},
@@ -21,17 +21,17 @@ pub(super) enum End {
     Interrupted,
 }
 
-/// Where actions go, and where ends of runs are read.
+/// Executes actions and parses finished runs.
 pub(super) trait Stage {
-    /// Carries an action out.
+    /// Executes an action.
     fn act(&mut self, action: Action) -> Result<()>;
-    /// Shows how far a build has come.
+    /// Shows the progress of a build.
     fn step(&mut self, run: u64, step: &str);
-    /// Reads the end of a run; `None` if it is not the one that was started last.
+    /// Parses the result of a run. Returns `None` if it is not the latest run.
     fn finished(&mut self, run: u64, finished: Result<Finished>) -> Result<Option<Event>>;
 }
 
-/// Hears, decides and acts until `q` or Ctrl-C.
+/// Receives inputs, decides and acts until `q` or Ctrl-C.
 ///
 /// # Errors
 /// If an action fails.
@@ -97,11 +97,11 @@ mod tests {
         TaskId { feature: "week1-day1".into(), task }
     }
 
-    /// Writes down what it is told, and answers the start of a run as the script says.
+    /// Records its calls, and responds to the start of a run as the script specifies.
     struct Script {
         inputs: Sender<Input>,
         seen: Vec<Action>,
-        /// For the n-th start: what to send.
+        /// What to send after the n-th start.
         answers: Vec<fn(&Sender<Input>, u64)>,
     }
 
@@ -118,7 +118,7 @@ mod tests {
 
         fn step(&mut self, _run: u64, _step: &str) {}
 
-        /// Its error is a red task.
+        /// An error stands for a failed task.
         fn finished(&mut self, run: u64, finished: Result<Finished>) -> Result<Option<Event>> {
             Ok(Some(Event::Finished { run, passed: vec![(id(1), finished.is_ok())] }))
         }

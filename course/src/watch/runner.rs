@@ -1,4 +1,4 @@
-//! Runs of the tests that can be stopped at any moment, with everything that they started.
+//! Runs tests so that they can be stopped at any moment, including all child processes.
 
 use std::{
     process::{Child, Command},
@@ -15,25 +15,26 @@ use crate::{
     process::{Finished, Line, start_tagged},
 };
 
-/// What runs now.
+/// The current run.
 #[derive(Debug)]
 pub(crate) struct Runner {
     inputs: Sender<Input>,
-    /// `None` inside once it has ended: its number may be another program's then.
+    /// The process. `None` inside after it has ended, because its id may then belong to another
+    /// process.
     running: Option<Arc<Mutex<Option<Child>>>>,
 }
 
 impl Runner {
-    /// Ends are reported to `inputs`.
+    /// Creates a runner that reports the results of runs to `inputs`.
     pub(crate) fn new(inputs: Sender<Input>) -> Self {
         Self { inputs, running: None }
     }
 
-    /// Starts a command. Its end arrives as [`Input::Finished`] with the number `run`; if it is
-    /// cancelled, perhaps never.
+    /// Starts a command. Its result arrives as [`Input::Finished`] with the number `run`. If the
+    /// run is cancelled, the result may never arrive.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If the command cannot be started.
     pub(crate) fn start(&mut self, run: u64, mut command: Command) -> Result<()> {
         self.cancel();
         in_a_group(&mut command);
@@ -52,8 +53,8 @@ impl Runner {
                     [Some(&mut text), is_output.then_some(&mut output)];
                 both.into_iter().flatten().for_each(|text| *text += &format!("{line}\n"));
             }
-            // Nobody writes any more. While the lock is held nobody can stop it, and afterwards
-            // there is nobody to stop.
+            // The process has closed its output. While the lock is held, no other thread can stop
+            // it, and afterwards there is nothing to stop.
             let ended = child
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -71,12 +72,12 @@ impl Runner {
         Ok(())
     }
 
-    /// Stops what runs: cargo, the compiler, the test program.
+    /// Stops the current run: cargo, the compiler and the test program.
     pub(crate) fn cancel(&mut self) {
         let Some(running) = self.running.take() else { return };
         if let Some(mut child) = running.lock().unwrap_or_else(PoisonError::into_inner).take() {
             kill_group(&mut child);
-            // So that its lock on the build folder is free.
+            // Waits until its lock on the build folder is released.
             let _ = child.wait();
         }
     }
@@ -98,7 +99,7 @@ pub(super) fn in_a_group(_command: &mut Command) {}
 
 #[cfg(unix)]
 pub(super) fn kill_group(child: &mut Child) {
-    // The shell's own `kill` is always there; a program of that name need not be.
+    // The shell's own `kill` always exists; a program of that name might not.
     let mut command = Command::new("sh");
     command.args(["-c", &format!("kill -s KILL -- -{}", child.id())]);
     let stopped = crate::process::run_quietly(&mut command);

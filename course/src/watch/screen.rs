@@ -1,4 +1,4 @@
-//! Where watching is shown: a terminal with keys, or plain lines.
+//! The output of `cargo course watch`: a terminal with keys, or plain lines.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -7,15 +7,16 @@ use anyhow::{Context, Result};
 use super::keys::SingleKeys;
 use crate::{ink, progress::Line};
 
-/// Standard output. On a terminal keys are read as they are pressed, until this is dropped.
+/// Standard output. On a terminal, single keys are read until this is dropped.
 pub(crate) struct Screen {
     keys: Option<SingleKeys>,
-    /// One line that comes and goes.
+    /// A temporary status line.
     passing: Line,
 }
 
 impl Screen {
-    /// Interactive if input and output are a terminal and nobody asks for plain text.
+    /// Opens the screen. It is interactive if input and output are a terminal and the environment
+    /// doesn't ask for plain text.
     pub(crate) fn open() -> Self {
         let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         let interactive = terminal && !ink::plain_wanted();
@@ -23,18 +24,18 @@ impl Screen {
         Self { keys, passing: Line::default() }
     }
 
-    /// Whether keys arrive one by one.
+    /// Returns whether keys arrive one by one.
     pub(crate) fn is_interactive(&self) -> bool {
         self.keys.is_some()
     }
 
-    /// A clean terminal; elsewhere nothing.
+    /// Clears a terminal. Does nothing elsewhere.
     pub(crate) fn clear(&mut self) -> Result<()> {
         self.passing.clear();
         if self.is_interactive() { self.show("\x1b[2J\x1b[H") } else { Ok(()) }
     }
 
-    /// Says what is going on: on a terminal until the next words, elsewhere as a line.
+    /// Shows a status: temporarily on a terminal, elsewhere as a line.
     pub(crate) fn pass(&mut self, text: &str) -> Result<()> {
         if self.is_interactive() {
             self.passing.show(text);
@@ -44,7 +45,7 @@ impl Screen {
         }
     }
 
-    /// Says how far a build has come: often on a terminal, seldom elsewhere.
+    /// Shows the progress of a build: often on a terminal, seldom elsewhere.
     pub(crate) fn step(&mut self, text: &str) {
         self.passing.show(text);
     }
@@ -52,7 +53,7 @@ impl Screen {
     /// Shows text.
     ///
     /// # Errors
-    /// If nobody can see it any more.
+    /// If the output is closed.
     pub(crate) fn show(&mut self, text: &str) -> Result<()> {
         self.passing.clear();
         let mut stdout = io::stdout().lock();

@@ -1,23 +1,23 @@
-//! What `cargo course watch` does next: events in, actions out. It touches no file, no process and
-//! no terminal.
+//! Decides what `cargo course watch` does next: events in, actions out. It accesses no file,
+//! process or terminal.
 //!
-//! A save runs the current task. Once that is green the whole day runs; once the day is green the
-//! next one's first open task is current. A save during a run starts anew.
+//! A save runs the current task. If that passes, the whole day runs. If the day passes, the next
+//! day's first open task becomes current. A save during a run cancels it and starts a new one.
 
 use crate::curriculum::TaskId;
 
-/// What happened.
+/// An event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
     /// A file under `src/` was saved.
     Saved,
     /// A key was pressed.
     Key(Key),
-    /// The run of that number ended; which of its tasks passed.
+    /// The run with this number ended. `passed` has the result of each task.
     Finished { run: u64, passed: Vec<(TaskId, bool)> },
 }
 
-/// What a learner may ask for.
+/// A request by the learner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     Hint,
@@ -31,51 +31,51 @@ pub(crate) enum Key {
     Quit,
 }
 
-/// What is to be done.
+/// An action to execute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Stop what runs.
+    /// Stop the current run.
     Cancel,
     /// Run a task's tests or, without a task, the day's.
     Start { run: u64, day: String, task: Option<usize> },
     /// Show the verdicts of the run that just ended.
     Tell,
-    /// Show what the run that just ended says of one task that was green before.
+    /// Show the result of one task that passed before and failed in the run that just ended.
     Regressed(TaskId),
-    /// This task is current now: show its first failure if it is begun, else its goal.
+    /// This task is now current. Show its first failure if it is begun, otherwise its goal.
     GoTo(TaskId),
     /// Every task of the day is green.
     DayDone(String),
-    /// Nothing is left to do.
+    /// No task is left.
     AllDone,
     /// There is no task in that direction.
     NoFurther,
     /// Show the task's next hint.
     Hint(TaskId),
-    /// Show where the learner stands.
+    /// Show the learner's progress.
     List,
-    /// Show where the task is explained.
+    /// Show where to read about the task.
     Chapter(TaskId),
     /// Show the keys.
     Keys,
-    /// End.
+    /// End the program.
     Quit,
 }
 
-/// Why a run was started, which decides what follows it.
+/// Why a run was started. This determines the next action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
-    /// A save, `r`, or the start: the task.
+    /// A save, `r`, or the start: runs the task.
     Work,
-    /// `n` or `p`: a look at the task.
+    /// `n` or `p`: runs the task that was moved to.
     Moved,
-    /// The task was green: the day.
+    /// The task passed: runs the day.
     Follows,
-    /// `a`: the day.
+    /// `a`: runs the day.
     All,
 }
 
-/// One task and whether it needs no work.
+/// A task, and whether it is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Watched {
     pub(crate) id: TaskId,
@@ -86,29 +86,29 @@ pub(crate) struct Watched {
 /// The state between two events.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// Of the day or of the course that is watched, in order; never empty.
+    /// The tasks that are watched, in order. Never empty.
     tasks: Vec<Watched>,
     current: usize,
     running: Option<(u64, Cause)>,
     runs: u64,
-    /// Whether the current task was only announced as the next one: `n` then runs it, not the one
-    /// behind it.
+    /// Whether the current task was only announced as the next one. Then `n` runs it instead of the
+    /// one after it.
     announced: bool,
 }
 
 impl Session {
-    /// `current` is the task to begin with.
+    /// Creates a session that begins with task `current`.
     pub(crate) fn new(tasks: Vec<Watched>, current: &TaskId) -> Self {
         let current = tasks.iter().position(|task| task.id == *current).unwrap_or(0);
         Self { tasks, current, running: None, runs: 0, announced: false }
     }
 
-    /// The first run.
+    /// Starts the first run.
     pub(crate) fn begin(&mut self) -> Vec<Action> {
         self.start(Cause::Work)
     }
 
-    /// What an event leads to.
+    /// Handles an event. Returns the actions that it causes.
     pub(crate) fn handle(&mut self, event: Event) -> Vec<Action> {
         let current = self.id().clone();
         match event {
@@ -127,7 +127,7 @@ impl Session {
                     self.running = None;
                     self.finished(cause, &passed)
                 }
-                // It was cancelled.
+                // The run was cancelled.
                 _ => Vec::new(),
             },
         }
@@ -195,7 +195,8 @@ impl Session {
         actions
     }
 
-    /// To the next task that is not done: of the day, then after it, then from the start.
+    /// Moves to the next task that is not done: first of the day, then after the day, then from the
+    /// start of the course.
     fn go_on(&mut self) -> Vec<Action> {
         let (day, here) = (self.id().feature.clone(), self.current);
         let after = (here + 1..self.tasks.len()).chain(0..here);
@@ -220,7 +221,7 @@ mod tests {
         TaskId { feature: format!("week1-day{day}"), task }
     }
 
-    /// Two tasks on day 1, one on day 2, none of them done.
+    /// Creates a session with two tasks on day 1 and one on day 2, none of them done.
     fn session() -> Session {
         Session::new(
             [id(1, 1), id(1, 2), id(2, 1)].map(|id| Watched { id, done: false }).to_vec(),

@@ -1,4 +1,4 @@
-//! Carries out what the session decides: runs, texts, the record.
+//! Carries out the session's decisions: runs tests, shows texts, updates the record.
 
 use std::{
     collections::HashMap,
@@ -30,13 +30,13 @@ use crate::{
     test_run::{self, TestRun, Verdict},
 };
 
-/// In one line of 80 columns.
+/// The keys, in one line of at most 80 columns.
 const KEYS: &str = "h hint  l list  n next  p back  r again  a whole day  c chapter  q quit";
 
-/// Where `cargo course book` serves, if it does.
+/// Address where `cargo course book` serves the book.
 const BOOK: ([u8; 4], u16) = ([127, 0, 0, 1], 3000);
 
-/// The repository, the screen, and what runs.
+/// The repository, the screen, and the current run.
 pub(crate) struct Worker<'a> {
     root: &'a Path,
     curriculum: &'a Curriculum,
@@ -45,7 +45,7 @@ pub(crate) struct Worker<'a> {
     runner: Runner,
     ahead: Prebuild,
     run: Option<Running<'a>>,
-    /// The run that ended last.
+    /// Results of the last run that ended.
     last: Option<Results<'a>>,
 }
 
@@ -53,12 +53,12 @@ struct Running<'a> {
     number: u64,
     day: &'a Day,
     task: Option<usize>,
-    /// Of the code as it was when the run began.
+    /// Fingerprints of the code at the beginning of the run.
     fingerprints: HashMap<TaskId, String>,
 }
 
 impl<'a> Worker<'a> {
-    /// Ends of runs are sent to `inputs`.
+    /// Creates a worker that sends the results of runs to `inputs`.
     pub(crate) fn new(
         root: &'a Path,
         curriculum: &'a Curriculum,
@@ -94,7 +94,7 @@ impl<'a> Worker<'a> {
         let fingerprints = fingerprint::all(self.root, self.curriculum);
         self.run = Some(Running { number, day, task, fingerprints });
         self.runner.start(number, command)?;
-        // Behind the learner's tests, and said once.
+        // Starts after the learner's tests, and is reported once.
         let due = self.ahead.is_due(&engine::program(self.root), self.curriculum, &day.feature);
         if due && self.ahead.begin(self.root) {
             self.show("Building your engine in the background, for your first `cargo llm`.\n")?;
@@ -142,8 +142,8 @@ impl<'a> Worker<'a> {
         self.show(&format!("\n{text}"))
     }
 
-    /// The chapter's file and, if the book is served or built, its page; on a terminal that page is
-    /// opened.
+    /// Shows the chapter's file and, if the book is served or built, its page. On a terminal, opens
+    /// the page.
     fn chapter(&mut self, id: &TaskId) -> Result<()> {
         let chapter = &self.curriculum.day(&id.feature)?.chapter;
         let page =
@@ -229,7 +229,7 @@ impl Stage for Worker<'_> {
     }
 }
 
-/// Opens a page in the system's browser, and does not wait for it.
+/// Opens a page in the system's browser, without waiting for it.
 fn open(address: &str) {
     let mut command = match std::env::consts::OS {
         "macos" => Command::new("open"),
@@ -237,7 +237,7 @@ fn open(address: &str) {
         _ => Command::new("xdg-open"),
     };
     command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // A browser that cannot be opened is no reason to say more than where the page is.
+    // If the browser can't be opened, the address is still on the screen.
     let _ = command.spawn();
 }
 

@@ -1,8 +1,8 @@
-//! Kills a program while it writes, again and again, and looks at what is left: each file is the old
-//! one or the new one, none of the learner's lines is lost, other commands work, and the same
-//! command completes what was begun.
+//! Repeatedly kills a program while it writes, and checks the result: each file is the old one or
+//! the new one, none of the learner's lines is lost, other commands work, and running the same
+//! command again completes it.
 //!
-//! The runner's tests and the tools' share it.
+//! The tests of the runner and of the tools share this file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,23 +14,23 @@ use std::{
 };
 
 pub const FILES: usize = 40;
-/// Per command; every second one is aimed at the time in which files are replaced.
+/// Number of kills per command. Every second one is aimed at the time when files are replaced.
 const KILLS: usize = 16;
 
-/// Path → content, of all files but those in `.course` and temporary ones.
+/// Contents of all files by path, except those in `.course` and temporary files.
 pub type Tree = BTreeMap<String, Vec<u8>>;
 
-/// A command that is killed, and the tree that it finds.
+/// A command that is killed, and the initial tree.
 pub struct Case<'a> {
-    /// `["borrow", "week1-day1"]`
+    /// Arguments, such as `["borrow", "week1-day1"]`.
     pub arguments: Vec<&'a str>,
     pub old: &'a Tree,
 }
 
-/// Kills each command of `program` many times, at moments that chance chooses.
+/// Kills each command of `program` many times, at random moments.
 ///
 /// # Panics
-/// If something is half written or lost, or if no kill met a half written tree.
+/// If a file is half-written or lost, or no kill left a partly written tree.
 pub fn kill(program: &str, root: &Path, cases: &[Case]) {
     let mut random = Random::new();
     println!("seed {}", random.0);
@@ -85,8 +85,8 @@ enum State {
     New,
 }
 
-/// Checks what a kill has left, runs another command, and checks again. Returns what the kill had
-/// met.
+/// Checks the tree after a kill, runs another command, and checks again. Returns the state after
+/// the kill.
 fn inspect(program: &str, root: &Path, old: &Tree, new: &Tree, command: &[&str]) -> State {
     let left = read(root);
     let paths: BTreeSet<&String> = old.keys().chain(new.keys()).chain(left.keys()).collect();
@@ -110,7 +110,7 @@ fn inspect(program: &str, root: &Path, old: &Tree, new: &Tree, command: &[&str])
             );
         }
     }
-    // An update may leave a list of tasks that does not fit the reference; it says so then.
+    // After an interrupted update, the list of tasks may not fit, and the command reports that.
     let looks = if command[0] == "stubs" { &["stubs", "--check"][..] } else { &["status"] };
     let output = Command::new(program).args(looks).current_dir(root).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -130,13 +130,13 @@ fn inspect(program: &str, root: &Path, old: &Tree, new: &Tree, command: &[&str])
     }
 }
 
-/// The versions of a file in recovery.
+/// Returns the versions of a file in recovery.
 fn kept(root: &Path, path: &str) -> Vec<Vec<u8>> {
     let Ok(folders) = fs::read_dir(root.join(".course/recovery")) else { return Vec::new() };
     folders.filter_map(|folder| fs::read(folder.unwrap().path().join(path)).ok()).collect()
 }
 
-/// A course of one day with a task in each of many files.
+/// Creates a course of one day with a task in each of many files.
 pub fn course(root: &Path, doc: &str) {
     let mut list = String::from(
         "[[week]]\n\
@@ -172,7 +172,7 @@ pub fn course(root: &Path, doc: &str) {
     write(&root.join("tests/week1_day1.rs"), format!("// {doc}").as_bytes());
 }
 
-/// The tree with another text in each module of `src/`.
+/// Returns the tree with changed text in each module of `src/`.
 pub fn mapped(tree: &Tree, change: impl Fn(String) -> String) -> Tree {
     let text = |content: &Vec<u8>| String::from_utf8(content.clone()).unwrap();
     let one = |(path, content): (&String, &Vec<u8>)| {
@@ -186,7 +186,7 @@ pub fn mapped(tree: &Tree, change: impl Fn(String) -> String) -> Tree {
     tree.iter().map(one).collect()
 }
 
-/// Starts a command whose output nobody reads.
+/// Starts a command and discards its output.
 pub fn start_command(program: &str, root: &Path, arguments: &[&str]) -> Child {
     let mut command = Command::new(program);
     command
@@ -211,7 +211,7 @@ fn write(path: &Path, content: &[u8]) {
     fs::write(path, content).unwrap();
 }
 
-/// Makes the tree `old` again, without `.course` and temporary files.
+/// Restores the tree `old`, without `.course` and temporary files.
 fn restore(root: &Path, old: &Tree) {
     let _ = fs::remove_dir_all(root.join(".course"));
     let now = all(root);
@@ -223,7 +223,7 @@ fn restore(root: &Path, old: &Tree) {
     }
 }
 
-/// All files but those in `.course` and temporary ones.
+/// Returns all files except those in `.course` and temporary files.
 pub fn read(root: &Path) -> Tree {
     let mut tree = all(root);
     tree.retain(|path, _| !path.ends_with(".tmp"));
@@ -246,7 +246,7 @@ fn all(root: &Path) -> Tree {
     tree
 }
 
-/// Numbers that are other ones every time; the seed is printed.
+/// Random numbers, different in each run. The seed is printed.
 struct Random(u64);
 
 impl Random {
@@ -255,7 +255,7 @@ impl Random {
         Self(now.as_nanos() as u64)
     }
 
-    /// From 0 to 1.
+    /// Returns a number from 0 to 1.
     fn unit(&mut self) -> f64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

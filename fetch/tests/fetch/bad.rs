@@ -1,4 +1,4 @@
-//! Bad answers. After each, nothing wrong is found, and a good hub completes the download.
+//! Bad answers. Afterwards, no wrong file is found, and a good hub completes the download.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use super::{
 const ALWAYS: usize = usize::MAX;
 const WEIGHTS: &str = "model.safetensors";
 
-/// What is asked, for which file, how often the answer is bad, the answer, and the words of the
+/// The kind of request, the file, the number of bad answers, the answer, and the words of the
 /// error. Without words, the download succeeds.
 type Case = (Kind, &'static str, usize, Act, &'static [&'static str]);
 
@@ -106,7 +106,7 @@ fn after_a_bad_answer_nothing_wrong_is_found_and_a_good_hub_completes_it() {
     }
 }
 
-/// How a server answers the request that resumes a download.
+/// A server may handle the request that resumes a download incorrectly.
 #[test]
 fn a_server_may_resume_wrongly() {
     let second: [(Act, &[&str]); 5] = [

@@ -1,4 +1,4 @@
-//! A hub that does everything right: what is fetched, and how it lies in the cache.
+//! A hub that works correctly: what is fetched, and how it is stored in the cache.
 
 use std::{fs, io::Read, net::TcpListener};
 
@@ -34,7 +34,7 @@ fn the_needed_files_are_fetched_into_the_layout_of_huggingface_hub() {
     }
     assert_eq!(fs::read_dir(&repository).expect("a folder").count(), 3, "blobs, refs, snapshots");
 
-    // Once more: only questions. By its commit: no further ref.
+    // A second fetch sends only requests about the files. A fetch by commit adds no ref.
     let before = hub.asked().len();
     cache.fetch(&hub, "owner/name").expect("a model");
     let again = cache.fetch(&hub, &format!("owner/name@{COMMIT}")).expect("a model");
@@ -118,7 +118,7 @@ fn the_token_goes_to_the_hub_alone() {
     let at_content = hub.asked_for(Kind::Content, "model.safetensors");
     assert!(at_content.len() == 1 && at_content[0].token.is_none(), "{at_content:?}");
 
-    // A hub that sends to another address for its list of files, as a mirror may.
+    // A hub that redirects the request for its list of files, as a mirror may.
     let mirror = Hub::start(Vec::new(), |asked| match asked.kind {
         Kind::Listing if asked.number == 0 => Act::Redirect("http://@content/api"),
         _ => Act::Refuse(404, ""),

@@ -1,5 +1,5 @@
-//! A small hub on this machine: one repository, `owner/name`. It speaks the protocol of
-//! huggingface.co, and misbehaves as a test asks. Large files come from a second address.
+//! A small local hub with one repository, `owner/name`. It uses the protocol of huggingface.co, and
+//! misbehaves as a test requests. Large files come from a second address.
 
 #![allow(dead_code, reason = "each program that includes it uses a part")]
 
@@ -25,7 +25,7 @@ pub(crate) const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 pub(crate) struct Stored {
     pub(crate) name: String,
     pub(crate) content: Arc<Vec<u8>>,
-    /// Whether it is large: stated with its SHA-256, and served by the second address.
+    /// Whether it is large: stated with its SHA-256, and served from the second address.
     pub(crate) large: bool,
     /// The hash that the hub states.
     pub(crate) hash: String,
@@ -44,7 +44,7 @@ impl Stored {
     }
 }
 
-/// What a request asks for.
+/// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The list of files.
@@ -64,18 +64,18 @@ pub(crate) struct Asked {
     pub(crate) file: String,
     pub(crate) from: Option<usize>,
     pub(crate) token: Option<String>,
-    /// How many requests of this kind there were before.
+    /// Number of earlier requests of this kind.
     pub(crate) number: usize,
 }
 
-/// What the hub does with a request.
+/// How the hub handles a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Act {
-    /// As it should.
+    /// Correctly.
     Serve,
     /// Refuses with a status and, unless it is empty, an error code.
     Refuse(u16, &'static str),
-    /// Leads elsewhere. `@hub` and `@content` stand for the two addresses.
+    /// Redirects. `@hub` and `@content` stand for the two addresses.
     Redirect(&'static str),
     /// Sends these bytes.
     Raw(&'static str),
@@ -89,7 +89,7 @@ pub(crate) enum Act {
     Stall(usize),
     /// Sends nothing at all.
     Silence,
-    /// Changes the byte at this place.
+    /// Changes the byte at this position.
     Spoil(usize),
     /// Sends the file without a length, with this text after it.
     Unstated(&'static str),
@@ -110,7 +110,7 @@ struct State {
     stopped: AtomicBool,
 }
 
-/// A running hub. It ends with its value.
+/// A running hub. Dropping it ends the hub.
 pub(crate) struct Hub(Arc<State>);
 
 impl Hub {
@@ -147,7 +147,7 @@ impl Hub {
                         break;
                     }
                     let state = Arc::clone(&state);
-                    // A client that goes away ends its connection alone.
+                    // A client that disconnects ends only its own connection.
                     thread::spawn(move || stream.and_then(|stream| state.answer(stream)));
                 }
             });
@@ -155,17 +155,17 @@ impl Hub {
         Self(state)
     }
 
-    /// The address for `HF_ENDPOINT`.
+    /// Returns the address for `HF_ENDPOINT`.
     pub(crate) fn endpoint(&self) -> String {
         format!("http://{}", self.0.hub)
     }
 
-    /// All requests until now.
+    /// Returns all requests so far.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.0.asked.lock().expect("no panic").clone()
     }
 
-    /// The requests of one kind for one file.
+    /// Returns the requests of one kind for one file.
     pub(crate) fn asked_for(&self, kind: Kind, file: &str) -> Vec<Asked> {
         self.asked().into_iter().filter(|a| a.kind == kind && a.file == file).collect()
     }
@@ -180,7 +180,7 @@ impl Drop for Hub {
     }
 }
 
-/// An answer in the making.
+/// An answer that is being prepared.
 struct Answer<'a> {
     status: u16,
     headers: Vec<(String, String)>,
@@ -283,7 +283,7 @@ impl State {
         stream.shutdown(Shutdown::Write)
     }
 
-    /// Keeps a connection open without a byte.
+    /// Keeps a connection open without sending anything.
     fn wait(&self) -> std::io::Result<()> {
         for _ in 0..200 {
             if self.stopped.load(Ordering::SeqCst) {
@@ -306,13 +306,13 @@ impl State {
         }
     }
 
-    /// The file with this hash.
+    /// Returns the name of the file with this hash.
     fn name_of(&self, hash: &str) -> String {
         let found = self.files.iter().find(|file| file.large && file.hash == hash);
         found.map_or_else(|| hash.to_owned(), |file| file.name.clone())
     }
 
-    /// The right answer.
+    /// Returns the correct answer.
     fn good(&self, path: &str, kind: Kind, file: &str, from: Option<usize>) -> Answer<'_> {
         let mut answer = Answer { status: 200, headers: Vec::new(), body: Cow::default() };
         if kind == Kind::Listing {

@@ -1,4 +1,4 @@
-//! The process killed at random moments, and several processes at once.
+//! Kills the process at random moments, and runs several processes at the same time.
 
 use std::{
     thread,
@@ -30,7 +30,7 @@ fn a_killed_process_leaves_nothing_wrong_and_the_next_one_continues() {
     while killed < kills {
         let hub = Hub::start(model(), slow);
         let mut child = command(&cache, &hub, &["owner/name"]).spawn().expect("the program starts");
-        // A random moment: after some of the requests, of which there are 11 at most.
+        // At a random moment: after some of the requests, of which there are at most 11.
         let (requests, begin) = (random.usize(0..12), Instant::now());
         let ended = loop {
             match child.try_wait().expect("a process") {

@@ -1,4 +1,4 @@
-//! `tiny-llm-fetch` against a hub on this machine: a good one, bad ones, and with the process
+//! Tests `tiny-llm-fetch` with a local hub: a good one and bad ones, and while the process is
 //! killed at any moment.
 
 mod bad;
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use tiny_llm_fetch::{Settings, Show, fetch};
 use tiny_llm_formats::hub::{Name, find};
 
-/// The files of a small model, and two that no engine reads.
+/// Returns the files of a small model, and two files that no engine reads.
 fn model() -> Vec<Stored> {
     let text = |name: &str| Stored::new(name, format!("{{\"{name}\": 1}}").into_bytes(), false);
     let mut weights = vec![0; 1_500_000];
@@ -35,7 +35,7 @@ fn model() -> Vec<Stored> {
     ]
 }
 
-/// What of it is fetched.
+/// The files that are fetched.
 const NEEDED: [&str; 5] = [
     "config.json",
     "generation_config.json",
@@ -48,7 +48,7 @@ fn name(text: &str) -> Name {
     text.parse().expect("a name")
 }
 
-/// A cache in a folder that is removed at the end.
+/// A cache in a temporary folder.
 struct Cache(TempDir);
 
 impl Cache {
@@ -76,8 +76,8 @@ impl Cache {
         fetch(&name(model), &self.settings(hub), &Show::Nothing)
     }
 
-    /// Checks that everything that can be found is whole: each blob has its hash, and if the model
-    /// is found, each of its files has the content that the hub has. Returns its path.
+    /// Checks that everything that can be found is complete: each blob has its hash, and if the
+    /// model is found, each of its files has the same content as on the hub. Returns its path.
     #[track_caller]
     fn check(
         &self,
@@ -111,7 +111,7 @@ impl Cache {
     }
 }
 
-/// A hub that does everything right.
+/// Starts a hub that handles all requests correctly.
 fn good(files: &[Stored]) -> Hub {
     Hub::start(files.to_vec(), |_: &Asked| Act::Serve)
 }

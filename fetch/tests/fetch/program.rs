@@ -4,7 +4,7 @@ use std::process::{Command, Output, Stdio};
 
 use super::{Cache, hub::Hub};
 
-/// The program with these arguments, in an environment without a user's settings.
+/// Returns the program with these arguments, in an environment without the user's settings.
 pub(crate) fn command(cache: &Cache, hub: &Hub, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tiny-llm-fetch"));
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -19,7 +19,8 @@ pub(crate) fn command(cache: &Cache, hub: &Hub, arguments: &[&str]) -> Command {
     command
 }
 
-/// Passes if it failed with this code and one line on standard error that has all these words.
+/// Checks that it failed with this code and with one line on standard error that contains all these
+/// words.
 #[track_caller]
 pub(crate) fn fails_in_one_line(output: &Output, code: i32, words: &[&str]) {
     let error = String::from_utf8_lossy(&output.stderr);

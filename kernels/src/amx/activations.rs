@@ -10,14 +10,14 @@ pub(crate) struct Int8Tile {
     /// Each line holds four columns of each of the 16 rows. A tile of 64 columns has 16 lines, and
     /// a tile of 32 columns has eight.
     pub(crate) values: [[i8; ROW]; SUPER_BLOCK / 4],
-    /// The activation that a value of 1 represents, for each 32 columns.
+    /// The scales of each 32 columns.
     pub(crate) scales: [[f32; SIDE]; SUPER_BLOCK / BLOCK],
-    /// The sum of each 32 activations, by which minimums are multiplied.
+    /// The sum of each 32 activations (values times scale), by which minimums are multiplied.
     pub(crate) totals: [[f32; SIDE]; SUPER_BLOCK / BLOCK],
-    /// The integer sums of each 32 values, two of 16 bits in each element, by which integer
-    /// minimums are multiplied.
+    /// The integer sums of each 32 values, by which integer minimums are multiplied. Each element
+    /// holds two 16-bit sums.
     pub(crate) sums: [[i32; SIDE]; SUPER_BLOCK / BLOCK / 2],
-    /// The same sums for each 16 values.
+    /// The integer sums of each 16 values, in the same layout.
     pub(crate) finer_sums: [[i32; SIDE]; SUPER_BLOCK / SUM / 2],
 }
 
@@ -33,7 +33,7 @@ impl Default for Int8Tile {
     }
 }
 
-/// Replaces a missing row.
+/// A super-block of zeros, which replaces a missing row.
 static NOTHING: Int8SuperBlock =
     Int8SuperBlock { values: [0; SUPER_BLOCK], sums: [0; 16], scales: [0.0; 8] };
 
@@ -68,14 +68,14 @@ impl Int8Tile {
     }
 }
 
-/// Packs two 16-bit numbers, the first in the lower half.
+/// Packs two 16-bit numbers into one of 32 bits, the first in the lower half.
 fn two(a: i16, b: i16) -> i32 {
     i32::from(a) & 0xffff | i32::from(b) << 16
 }
 
 const _: () = assert!(BLOCK == 2 * SUM, "a block's sum of activations is that of two");
 
-/// Uses 512-bit instructions: transposes rows of 32-bit elements.
+/// Fills tiles with 512-bit instructions that transpose rows of 32-bit elements.
 #[cfg(target_arch = "x86_64")]
 mod turned {
     use std::{arch::x86_64::*, mem::offset_of};
@@ -83,7 +83,8 @@ mod turned {
     use super::{Int8SuperBlock, Int8Tile, ROW, SIDE, SUPER_BLOCK};
     use crate::avx512::lanes::transpose;
 
-    // Sums, two in each 32-bit element, and then scales are 64 more bytes.
+    // After the values, 64 more bytes hold the sums, two in each 32-bit element, and then the
+    // scales.
     const _: () = assert!(offset_of!(Int8SuperBlock, sums) == SUPER_BLOCK);
     const _: () = assert!(offset_of!(Int8SuperBlock, scales) == SUPER_BLOCK + ROW / 2);
     const _: () = assert!(size_of::<Int8SuperBlock>() == SUPER_BLOCK + ROW);
@@ -154,7 +155,7 @@ mod tests {
                 })
                 .collect();
             let mut found = Int8Tile::default();
-            // Earlier contents of a tile must not remain.
+            // The previous contents of a tile must be overwritten.
             found.fill([&rows[..], &rows[..]].concat().iter().chain(&vec![
                 Int8SuperBlock {
                     values: [9; SUPER_BLOCK],

@@ -1,16 +1,17 @@
-//! Formats whose blocks have 32 weights: a sum of 32 products is stored from its tile before it is
+//! Formats with blocks of 32 weights: each sum of 32 products is stored from its tile before it is
 //! scaled.
 //!
 //! Each block of weights and each block of activations has its own scale, so no two blocks can
-//! share a sum. The sums of each block are a tile of 32 columns, half as deep as a tile can be, and
-//! they must be stored. Storing takes the unit as long as multiplying. Scaling them, with three
-//! vector operations for 16 sums, takes the vector unit nearly as long as both together.
+//! share a sum. A tile multiplies 32 columns, half as many as it could, and its sums must be stored
+//! for every block. Storing takes the unit as long as multiplying. Scaling takes three vector
+//! operations per 16 sums, and the vector unit needs nearly as long for them as the matrix unit
+//! needs for both.
 //!
-//! One would expect the two units to work side by side. On the processor that this was written on
-//! (an Intel Xeon of 2023's generation) they don't: products, stores of tiles and vector operations
-//! take as long interleaved as one after the other, or slightly longer. Only a store and the
-//! products that follow it overlap a little. So the kernel first computes the sums of a whole
-//! super-block, storing each after the next one's products, and then scales them.
+//! One would expect the two units to work in parallel. On the processor that this was written on
+//! (an Intel Xeon of 2023) they don't: products, stores of tiles and vector operations take as long
+//! interleaved as one after the other, or slightly longer. Only a store and the products that
+//! follow it overlap a little. So the kernel first computes the sums of a whole super-block,
+//! storing each after the next one's products, and then scales them.
 
 use std::marker::PhantomData;
 
@@ -29,10 +30,10 @@ use crate::{
 /// Blocks in a super-block.
 const BLOCKS: usize = SUPER_BLOCK / BLOCK;
 
-/// The sums of all blocks of a super-block, of two panels.
+/// The sums of all blocks of a super-block, for two panels.
 type BlockSums = [[Sums; 2]; BLOCKS];
 
-/// The plan for blocks of 32 weights of this format.
+/// The plan for formats with blocks of 32 weights.
 pub(super) struct Blocks<F>(PhantomData<F>);
 
 impl<F: Format> Plan for Blocks<F> {
@@ -50,7 +51,7 @@ impl<F: Format> Plan for Blocks<F> {
         out: &mut Outputs,
         soon: Option<Soon<'_>>,
     ) {
-        // The usual count is a constant that the compiler knows.
+        // A constant for the most common numbers of blocks, so that the compiler unrolls the loop.
         match blocks {
             8 => add::<F, V, U>(unit, panels, x, 8, sums, out, soon),
             6 => add::<F, V, U>(unit, panels, x, 6, sums, out, soon),
@@ -61,7 +62,7 @@ impl<F: Format> Plan for Blocks<F> {
     }
 }
 
-/// Computes the products of this many blocks, then scales their sums.
+/// Computes the products of `blocks` blocks, then scales their sums.
 #[inline(always)]
 fn add<F: Format, V: Sixteen, U: Unit>(
     unit: &mut U,
@@ -72,8 +73,8 @@ fn add<F: Format, V: Sixteen, U: Unit>(
     out: &mut Outputs,
     soon: Option<Soon<'_>>,
 ) {
-    // A block's sums are stored while the next block is multiplied, so that its products needn't be
-    // waited for.
+    // A block's sums are stored while the next block is multiplied, so that the store doesn't wait
+    // for the products.
     for block in 0..blocks {
         fetch::<V>(soon, block);
         if block.is_multiple_of(2) {
@@ -142,10 +143,10 @@ fn store<const A: usize, const B: usize, U: Unit>(unit: &mut U, [first, second]:
     unit.store::<B>(second);
 }
 
-/// Scales the sums of a row's blocks and adds them to its outputs, in the order of all kernels for
-/// few and for many rows: see `avx512/fours.rs`.
+/// Scales the sums of a row's blocks and adds them to its outputs. The order of additions is the
+/// same as in all other kernels for few and for many rows: see `avx512/fours.rs`.
 ///
-/// It processes one row after the other. Where this was measured, four at a time were slower.
+/// Processes one row at a time. Four at a time were slower in a measurement.
 #[inline(always)]
 fn scale<F: Format, V: Sixteen>(
     sums: &BlockSums,

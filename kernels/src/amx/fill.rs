@@ -1,5 +1,5 @@
-//! Unpacks rows with 512-bit instructions: uses the unpacking of kernels for few rows of
-//! activations, and stores the result in the layout of tiles.
+//! Unpacks rows with 512-bit instructions: unpacks them like the kernels for few rows of
+//! activations, then stores the result in the layout of tiles.
 
 use std::arch::x86_64::*;
 
@@ -31,8 +31,9 @@ pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
         codes[v] = _mm512_sub_epi8(codes[v], offset);
     }
     let [a, b, c, d] = codes;
-    // Each vector has eight columns of each block, block after block. Each lane of these has two
-    // blocks: first columns 0 to 15 of blocks 0, 2, 4 and 6, then of the others.
+    // Each input vector has eight columns of each block, block after block. Each lane of the new
+    // vectors has two blocks: columns 0 to 15 of blocks 0, 2, 4 and 6 in the first, then of the
+    // other blocks.
     let (a, b, c, d) = (
         _mm512_unpacklo_epi64(a, b),
         _mm512_unpackhi_epi64(a, b),
@@ -62,7 +63,7 @@ pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
 pub(super) fn bytes<const BYTES: usize>(panel: &mut Panel, i: usize, bytes: &[u8]) {
     let head = BYTES - BLOCK;
     if bytes.len() >= 8 * BYTES {
-        // A length that the compiler knows.
+        // A length that is known at compile time, so that nothing is checked.
         let bytes = &bytes[..8 * BYTES];
         for b in 0..8 {
             store_block(panel, i, b, load32(part(bytes, b * BYTES + head)));
@@ -84,7 +85,7 @@ fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {
     unsafe { _mm512_storeu_ps(panel.scales[i].as_mut_ptr(), scales) };
 }
 
-/// Stores 32 columns of row `i`, its block number `block`.
+/// Stores 32 columns of row `i`: its block number `block`.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 fn store_block(panel: &mut Panel, i: usize, block: usize, codes: __m256i) {
@@ -93,7 +94,7 @@ fn store_block(panel: &mut Panel, i: usize, block: usize, codes: __m256i) {
     unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), codes) };
 }
 
-/// Stores a block of row `i`, whose codes are in the format's order.
+/// Stores a block of row `i`. Its codes are in the format's order.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperBlock) {
@@ -113,8 +114,8 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
                 store::<F>(&mut panel.codes, i, v, _mm512_or_si512(a, b));
             }
             Fold::Eights => {
-                // Multiplies two neighbouring bytes at once: neither product overflows into the
-                // other.
+                // One 16-bit multiplication multiplies two neighbouring bytes: neither product
+                // overflows into the other.
                 let lower = _mm512_and_si512(scales, _mm512_set1_epi16(7));
                 let upper = _mm512_srli_epi16::<3>(scales);
                 store::<F>(&mut panel.codes, i, v, _mm512_mullo_epi16(codes, lower));
@@ -140,7 +141,7 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
     if F::ZERO == Zero::Minimum {
         let mut minimums = block.minimums;
         if F::PER_SCALE == 32 {
-            // Each minimum is there twice; this takes the first of two 16-bit elements.
+            // Each minimum occurs twice, in two 16-bit elements; this keeps the first.
             minimums = _mm256_zextsi128_si256(_mm256_cvtepi32_epi16(minimums));
         }
         // SAFETY: 16 numbers of 16 bits are 32 bytes, as are 8 of 32.
@@ -150,10 +151,10 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
     }
 }
 
-/// A format with its own order of unpacking blocks.
+/// A format with its own order of columns in an unpacked block.
 pub(super) trait Ordered: Folded {
     const ORDER: &'static Order;
-    /// Where each lane of each vector is stored in the tiles of its first row.
+    /// Offset at which each lane of each vector is stored in the tiles, for the first row.
     const PLACES: [[usize; 4]; 4] = {
         let (mut places, mut lane) = ([[0; 4]; 4], 0);
         while lane < 16 {

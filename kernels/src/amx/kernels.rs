@@ -1,4 +1,5 @@
-//! The kernels of this rung: how weights are unpacked, and which plan multiplies them.
+//! The table of this rung's kernels: for each format, how weights are unpacked and which plan
+//! multiplies them.
 
 use tiny_llm_formats::gguf::TensorType;
 
@@ -62,8 +63,8 @@ macro_rules! kernels {
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")]
         fn $name(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
             if !x.has_tiles {
-                // Integers that another kernel has prepared aren't in the layout of tiles. SAFETY:
-                // this rung's instructions include that one's.
+                // The integers were quantized by another rung and aren't in the layout of tiles.
+                // SAFETY: this rung's instructions include those of AVX-512.
                 return unsafe { avx512::kernel(weight.tensor_type, x.rows)(weight, x, tile) };
             }
             let source = Unpacked(|$panel: &mut Panel, $i: usize, $bytes: &[u8]| $fill);

@@ -15,8 +15,8 @@ use crate::{
     parallel::Tile,
 };
 
-/// Tiles of activations for which weights are unpacked once: as many as the second-level cache
-/// holds.
+/// Number of activation tiles that are multiplied for each unpacking of the weights. As many fit in
+/// the L2 cache.
 const CHUNK: usize = 32;
 
 /// The outputs of 32 rows of weights for 16 rows of activations.
@@ -31,12 +31,12 @@ impl Outputs {
 /// A way to multiply 256 columns.
 pub(super) trait Plan {
     const SHAPES: Shapes;
-    /// Memory that is kept from one tile to the next.
+    /// Scratch memory that is reused from tile to tile.
     type Space;
     const SPACE: Self::Space;
 
-    /// Adds the products of two panels and a tile of activations, of `blocks` blocks of 32 columns,
-    /// to the outputs.
+    /// Adds the products of two panels and a tile of activations to the outputs. Both have `blocks`
+    /// blocks of 32 columns.
     fn add<V: Sixteen, U: Unit>(
         unit: &mut U,
         panels: &[Panel; 2],
@@ -48,8 +48,8 @@ pub(super) trait Plan {
     );
 }
 
-/// The data that is needed next, if any. It's prefetched a few lines at a time during other work,
-/// because a core can wait for only about a dozen lines at once.
+/// The data that is needed next, if any. It is prefetched a few lines at a time during other work,
+/// because a core can wait for only about a dozen lines at a time.
 #[derive(Clone, Copy)]
 pub(super) struct Soon<'a> {
     pub(super) x: &'a Int8Tile,
@@ -66,7 +66,7 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
     tile: &mut Tile<'_, f32>,
 ) {
     let (mut panels, mut space) = ([Panel::ZEROS; 2], P::SPACE);
-    // Only as many elements as there are tiles are written, and then used.
+    // Only as many elements as there are tiles are written and used.
     let mut outputs = [const { MaybeUninit::uninit() }; CHUNK];
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let super_block_bytes =
@@ -83,14 +83,15 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
                 for (h, panel) in panels.iter_mut().enumerate() {
                     let mut rows = [&bytes[..0]; SIDE];
                     for i in 0..SIDE {
-                        // Rows beyond the tile repeat its last one. Their results aren't written.
+                        // Rows past the end of the tile repeat its last row. Their results aren't
+                        // written.
                         let row = (cols.start + h * SIDE + i).min(cols.end - 1);
                         let row = &bytes[row * row_bytes..][..row_bytes];
                         rows[i] =
                             &row[g * super_block_bytes..row_bytes.min((g + 1) * super_block_bytes)];
                     }
-                    // While these rows are read, the next rows are prefetched: they follow in
-                    // memory.
+                    // While these rows are read, the next rows, which follow them in memory, are
+                    // prefetched.
                     source.fill(panel, rows, 2 * SIDE * row_bytes);
                 }
                 let blocks = (weight.cols - g * SUPER_BLOCK).min(SUPER_BLOCK) / BLOCK;
@@ -110,14 +111,14 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
     unit.release();
 }
 
-/// Sets all of them to zeros.
+/// Sets all outputs to zeros.
 fn zeros(outputs: &mut [MaybeUninit<Outputs>]) -> &mut [Outputs] {
     outputs.fill(MaybeUninit::new(Outputs::ZEROS));
-    // SAFETY: all of them have just been written, and `MaybeUninit` has the layout of its content.
+    // SAFETY: all elements have just been written, and `MaybeUninit<T>` has the layout of `T`.
     unsafe { &mut *(std::ptr::from_mut(outputs) as *mut [Outputs]) }
 }
 
-/// Writes the outputs of `there` rows of activations from row `first` on.
+/// Writes the outputs of `there` rows of activations, from row `first` on.
 #[inline(always)]
 fn write<V: Sixteen>(
     outputs: &Outputs,
@@ -134,7 +135,7 @@ fn write<V: Sixteen>(
             if h * SIDE < end {
                 let out = &mut tile.row_mut(first + n)[from..][h * SIDE..end];
                 match out.first_chunk_mut() {
-                    // A length that the compiler knows, so that no function is called.
+                    // A length that is known at compile time, so that no function is called.
                     Some(out) => *out = turned[n],
                     None => out.copy_from_slice(&turned[n][..end - h * SIDE]),
                 }

@@ -1,5 +1,4 @@
-//! The matrix unit in plain Rust, for processors without one, and as a specification of the real
-//! one.
+//! A matrix unit in plain Rust, for processors without one. It also specifies the real one.
 
 use super::unit::{ROW, SIDE, Shapes, Sums, Unit};
 

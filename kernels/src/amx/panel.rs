@@ -7,18 +7,18 @@ use crate::input::{BLOCK, SUM, SUPER_BLOCK};
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct Panel {
-    /// Codes. For blocks of 32: signed, the first 32 columns of each row, then the next. For blocks
-    /// of 256: products of codes and scales, 64 columns at a time, see
+    /// Codes. For blocks of 32: signed, the first 32 columns of each row, then the next 32, and so
+    /// on. For blocks of 256: products of codes and scales, 64 columns at a time, see
     /// [`super_blocks`](super::super_blocks).
     pub(crate) codes: [u8; SIDE * SUPER_BLOCK],
-    /// The upper part of these products, in formats where one byte is too small for them.
+    /// The upper parts of these products, in formats where one byte is too small for them.
     pub(crate) upper: [u8; SIDE * SUPER_BLOCK],
-    /// Scales of each row, one for each 16 columns. For blocks of 256, the factor of all products,
-    /// and the negated factor of minimums.
+    /// Scales of each row, one for each 16 columns. For blocks of 256, only the first two are used:
+    /// the factor of all products, and the negated factor of minimums.
     pub(crate) scales: [[f32; SUPER_BLOCK / SUM]; SIDE],
     /// Minimums, one for each 16 columns. Unused in formats without them.
     pub(crate) minimums: [[f32; SUPER_BLOCK / SUM]; SIDE],
-    /// The integer minimums of blocks of 256, two of 16 bits in each element.
+    /// The integer minimums of blocks of 256. Each element holds two 16-bit minimums.
     pub(crate) whole_minimums: [[i32; SUPER_BLOCK / BLOCK]; SIDE],
 }
 
@@ -35,6 +35,6 @@ impl Panel {
 /// Unpacks weights.
 pub(crate) trait Source {
     /// Fills a panel. `rows` are the bytes of 256 columns of each row, or of all remaining columns.
-    /// The bytes that are `ahead` of them will be needed soon.
+    /// Prefetches the bytes that are `ahead` bytes after them.
     fn fill(&self, panel: &mut Panel, rows: [&[u8]; SIDE], ahead: usize);
 }

@@ -1,9 +1,9 @@
 //! Finds out whether this process may use the matrix unit.
 //!
-//! Its tiles are 8 KiB that the system has to save whenever it switches threads. So Linux gives
-//! them only to a process that asks, once for all its threads, and to its forks; a program that it
-//! starts asks again. If the processor has no unit, a hypervisor hides it, or the system refuses,
-//! the rung below is used.
+//! The unit's tiles are 8 KiB that the operating system must save whenever it switches threads. So
+//! Linux lets a process use them only if it asks, once for all its threads and forks. A program
+//! that the process executes must ask again. If the processor has no unit, a hypervisor hides it,
+//! or the system refuses, the rung below is used.
 
 use std::{fmt, sync::OnceLock};
 
@@ -14,13 +14,13 @@ pub(crate) const VARIABLE: &str = "TINY_LLM_AMX";
 /// Why the unit is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// The processor has none, or a hypervisor hides it.
+    /// The processor has no unit, or a hypervisor hides it.
     Absent,
-    /// The system does not save its tiles.
+    /// The system does not save the unit's tiles.
     NotSaved,
-    /// The system refuses it to this process, with this error number.
+    /// The system refuses the unit to this process, with this error number.
     Refused(i64),
-    /// There is no known way to ask this system.
+    /// The program doesn't know how to ask this operating system.
     UnknownSystem,
 }
 
@@ -37,15 +37,15 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Returns whether the unit is there and may be used. Asks once for the whole process.
+/// Returns whether the unit is there and may be used. Asks the system once per process.
 pub(super) fn granted() -> bool {
     state().is_ok()
 }
 
-/// Returns why the unit can't be used, if so.
+/// Returns whether the unit can be used.
 ///
 /// # Errors
-/// If it is not there, or may not be used.
+/// If it can't be used: the reason.
 pub fn state() -> Result<(), Refusal> {
     static STATE: OnceLock<Result<(), Refusal>> = OnceLock::new();
     *STATE.get_or_init(|| {
@@ -54,7 +54,7 @@ pub fn state() -> Result<(), Refusal> {
     })
 }
 
-/// Asks for the unit if the processor shows it, unless something else is `pretended`.
+/// Asks for the unit if `shown` is `Ok`, unless `pretended` names another result.
 fn ask(
     pretended: Option<&str>,
     shown: Result<(), Refusal>,
@@ -67,12 +67,12 @@ fn ask(
     }
 }
 
-/// Checks what the processor and the system report.
+/// Checks whether the processor and the system report a unit.
 fn shown() -> Result<(), Refusal> {
     use std::arch::x86_64::*;
     // Bits in EDX of leaf 7: tiles, and products of bytes.
     const WANTED: u32 = 1 << 24 | 1 << 25;
-    // Bits in the system's register 0: it saves the shapes, and the tiles.
+    // Bits in XCR0, which the system sets if it saves the shapes and the tiles.
     const SAVED: u64 = 1 << 17 | 1 << 18;
     if !is_x86_feature_detected!("avx512f") {
         return Err(Refusal::Absent);
@@ -128,14 +128,14 @@ mod tests {
         assert_eq!(ask(None, Ok(()), || Ok(())), Ok(()));
         assert_eq!(ask(None, Ok(()), refuse), Err(Refusal::Refused(-95)));
         assert_eq!(ask(Some("refused"), Ok(()), || Ok(())), Err(Refusal::Refused(-1)));
-        // Nobody asks for what is not there.
+        // The system isn't asked for a unit that is not there.
         let never = || panic!("the system was asked");
         assert_eq!(ask(None, Err(Refusal::Absent), never), Err(Refusal::Absent));
         assert_eq!(ask(Some("hidden"), Ok(()), never), Err(Refusal::Absent));
         assert_eq!(ask(Some("refused"), Err(Refusal::Absent), never), Err(Refusal::Absent));
     }
 
-    /// What Linux gave to a process, those have that it forks.
+    /// The permission that Linux gives to a process also holds for its forks.
     #[test]
     #[cfg(target_os = "linux")]
     fn a_process_that_was_forked_afterwards() {
@@ -165,8 +165,9 @@ mod tests {
         const FORK: i64 = 57;
         const EXIT: i64 = 60;
         const WAIT: i64 = 61;
-        // SAFETY: the child runs this thread alone: it multiplies, takes nothing that another
-        // thread could hold, and ends at once. The parent waits for it, and the status is a local.
+        // SAFETY: the child runs only this thread. It multiplies, takes no lock that another thread
+        // could hold, and exits immediately. The parent waits for it, and the status is a local
+        // variable.
         let status = unsafe {
             match call(FORK, [0; 4]) {
                 0 => {

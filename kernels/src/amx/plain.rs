@@ -77,7 +77,7 @@ fn super_block(panel: &mut Panel, i: usize, tensor_type: TensorType, block: &[u8
     (panel.scales[i][0], panel.scales[i][1]) = (d[0], -d[1]);
     let finer = tensor_type == TensorType::Q2_K;
     for pair in 0..8 {
-        // Minimums of 32 columns stand there twice.
+        // Minimums of 32 columns are stored twice.
         let number = |n: usize| if finer { minimums[n] } else { minimums[(2 * n) % 16] };
         let two = [number(2 * pair), number(2 * pair + 1)].map(|n| i32::from(n as u16));
         panel.whole_minimums[i][pair] = if finer || pair < 4 { two[0] | two[1] << 16 } else { 0 };

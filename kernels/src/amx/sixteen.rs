@@ -1,6 +1,6 @@
-//! 16 floats side by side: a vector register, or an array on any processor.
+//! 16 floats as one value: a vector register, or an array on any processor.
 //!
-//! The code after a tile is written once for both, so that it adds in the same order.
+//! The code that runs after a tile is generic over both, so that it adds in the same order.
 
 use super::unit::SIDE;
 
@@ -13,8 +13,8 @@ pub(super) trait Sixteen: Copy {
     fn of_integers(from: &[i32; SIDE]) -> Self;
     /// Computes `upper · 2^SHIFT + lower`, rounded once.
     fn of_two<const SHIFT: u32>(lower: &[i32; SIDE], upper: &[i32; SIDE]) -> Self;
-    /// Returns the sums of products of 16-bit numbers, two in each element of `x` and of
-    /// `minimums`, of which there may be more than needed. Rounds once.
+    /// Returns the sums of products of 16-bit numbers, of which each element of `x` and of
+    /// `minimums` holds two. Rounds once. `minimums` may have more elements than `x`.
     fn of_products(x: &[[i32; SIDE]], minimums: &[i32; 8]) -> Self;
     fn store(self, to: &mut [f32; SIDE]);
     fn plus(self, b: Self) -> Self;
@@ -23,7 +23,7 @@ pub(super) trait Sixteen: Copy {
     fn times_plus(self, b: Self, c: Self) -> Self;
     /// Prefetches data that will be needed soon.
     fn fetch<T>(soon: &T);
-    /// Transposes rows.
+    /// Transposes 16 rows.
     fn turned(rows: &[[f32; SIDE]; SIDE]) -> [[f32; SIDE]; SIDE];
 }
 
@@ -88,12 +88,12 @@ mod vector {
     use super::{SIDE, Sixteen};
     use crate::avx512::{lanes::transpose, minimums::add_words};
 
-    /// A register of 512 bits. Used only in kernels of this rung, which are called only if AVX-512
-    /// was found.
+    /// A 512-bit register. It is used only in kernels of this rung, which are called only if
+    /// AVX-512 was found.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Vector(__m512);
 
-    // SAFETY of everything below: there is AVX-512, see `Vector`, and 16 numbers are 64 bytes.
+    // SAFETY of everything below: AVX-512 was found, see `Vector`, and 16 numbers are 64 bytes.
     macro_rules! here {
         ($($call:tt)*) => {
             // SAFETY: as above.

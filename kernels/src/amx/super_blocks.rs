@@ -1,15 +1,15 @@
-//! Formats whose blocks have 256 weights: scales are multiplied into codes, so that fewer sums must
-//! be stored from tiles.
+//! Formats with blocks of 256 weights: codes are multiplied by their scales before the product, so
+//! that fewer sums must be stored from tiles.
 //!
-//! A weight is an integer: its code times the scale of its sub-block. That is too large for one
-//! byte, but not for two: `code · scale = a · upper + lower`. So a block needs two products of 256
-//! columns and stores two tiles of sums. The sums of sub-blocks would be eight or sixteen tiles,
-//! each to be scaled separately: the unit would take a third longer, and the vector unit four times
-//! as long.
+//! An integer weight is its code times the scale of its sub-block. That is too large for one byte,
+//! but not for two: `code · scale = a · upper + lower`. So a block needs two products of 256
+//! columns and stores two tiles of sums. Without this, the sums of its sub-blocks would be eight or
+//! sixteen tiles, each scaled separately: the matrix unit would take a third longer, and the vector
+//! unit four times as long.
 //!
-//! The number of stored sums then depends on the order of additions, which the kernels for few rows
-//! determine. If a float can hold the sum of a block exactly, it is one; otherwise its parts are
-//! rounded one by one.
+//! The number of stored sums also depends on the order of additions, which must be the same as in
+//! the kernels for few rows. If a float can hold the sum of a block exactly, the whole sum is
+//! stored. Otherwise its parts are stored and rounded one by one.
 
 use std::marker::PhantomData;
 
@@ -25,16 +25,17 @@ use crate::{
     input::SUPER_BLOCK,
 };
 
-/// How the products of codes and scales are split into bytes.
+/// The way in which products of codes and scales are split into bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fold {
-    /// `Q2_K`: at most 3 · 15.
+    /// `Q2_K`: one byte, because the product is at most 3 · 15.
     Whole,
-    /// `Q3_K`: negated, because one of them is 128.
+    /// `Q3_K`: one byte, negated, because the largest product is 128.
     Minus,
-    /// `Q4_K`, `Q5_K`: the scale's lower three bits and its upper three. At most 31 · 7, unsigned.
+    /// `Q4_K`, `Q5_K`: code times the lower three bits of the scale, and code times its upper three
+    /// bits. Each is unsigned and at most 31 · 7.
     Eights,
-    /// `Q6_K`: the lower byte of the product, unsigned, and the upper one.
+    /// `Q6_K`: the lower byte of the product, unsigned, and the upper byte, signed.
     Bytes,
 }
 
@@ -65,29 +66,30 @@ folded! {
 /// Number of neighbouring columns that stay together.
 pub(crate) const PIECE: usize = 16;
 
-/// The order in which 64 columns of activations are multiplied, if each quarter of them is a tile
-/// in its original order.
+/// The order in which the four quarters (64 columns each) of a super-block are multiplied, for
+/// [`Fold::Eights`].
 const QUARTERS: [usize; 4] = [0, 2, 1, 3];
 
-/// Returns where 16 columns are: a quarter, which is a tile, and a place in it. Quarters are
-/// numbered part by part.
+/// Returns where a piece of 16 columns is stored: the quarter, which is a tile, and its index in
+/// the quarter. Quarters of the same part are neighbours.
 pub(crate) const fn place(fold: Fold, piece: usize) -> (usize, usize) {
     match fold {
-        // The parts that kernels for few rows round take every fourth group of columns.
+        // Kernels for few rows round sums of every fourth piece.
         Fold::Bytes => (piece % 4, piece / 4),
-        // First and third 64 columns, second and fourth.
+        // The first and third 64 columns, then the second and fourth.
         Fold::Eights => (QUARTERS[piece / 4], piece % 4),
         Fold::Whole | Fold::Minus => (piece / 4, piece % 4),
     }
 }
 
-/// The sums of a block, lower and upper, of each part.
+/// The lower and upper sums of each part of a block.
 type BlockSums = [[Sums; 2]; 4];
 
-/// Activations in the order of [`place`], where it mixes quarters.
+/// Activations as [`multiply`] takes them: in the order of [`place`] for [`Fold::Bytes`], and in
+/// their original order for other folds.
 type Arranged = [[i8; ROW]; SUPER_BLOCK / 4];
 
-/// The plan for blocks of 256 weights of this format.
+/// The plan for formats with blocks of 256 weights.
 pub(super) struct SuperBlocks<F>(PhantomData<F>);
 
 impl<F: Folded> Plan for SuperBlocks<F> {
@@ -118,7 +120,7 @@ impl<F: Folded> Plan for SuperBlocks<F> {
     }
 }
 
-/// Puts a tile's activations in order.
+/// Rearranges a tile's activations in the order of [`place`], for [`Fold::Bytes`].
 #[inline(always)]
 fn arrange(x: &Int8Tile, to: &mut Arranged) {
     for piece in 0..SUPER_BLOCK / PIECE {
@@ -192,8 +194,8 @@ fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, quarter: usize) {
     }
 }
 
-/// Scales the sums of a block and adds them to the outputs, in the order of all kernels for few and
-/// for many rows.
+/// Scales the sums of a block and adds them to the outputs. The order of additions is the same as
+/// in all other kernels for few and for many rows.
 #[inline(always)]
 fn scale<F: Folded, V: Sixteen>(
     sums: &BlockSums,

@@ -1,5 +1,5 @@
-//! The plans, with a model of the unit and arrays on every machine, and with the processor's where
-//! there is one.
+//! Tests of the plans, with the model of the unit and with arrays on every machine, and with the
+//! processor's unit if there is one.
 
 use tiny_llm_formats::gguf::TensorType;
 
@@ -21,7 +21,7 @@ use crate::{
 
 type Array = [f32; SIDE];
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers, the same in every run.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -33,7 +33,7 @@ impl Random {
     }
 }
 
-/// Where a block has numbers in half precision.
+/// Returns the offsets of the half-precision numbers in a block.
 fn halves(tensor_type: TensorType) -> &'static [usize] {
     match tensor_type {
         TensorType::Q2_K => &[80, 82],
@@ -45,7 +45,7 @@ fn halves(tensor_type: TensorType) -> &'static [usize] {
     }
 }
 
-/// Blocks of the bytes that `byte` gives, with scales of both signs.
+/// Creates a matrix whose blocks have bytes from `byte` and scales of both signs.
 fn matrix(
     tensor_type: TensorType,
     [rows, cols]: [usize; 2],
@@ -67,7 +67,7 @@ fn matrix(
     Matrix::new(rows, cols, tensor_type, bytes.into()).expect("a matrix")
 }
 
-/// Activations of the values that `value` gives.
+/// Creates activations with values from `value`.
 fn input(
     [rows, cols]: [usize; 2],
     tensor_type: TensorType,
@@ -96,7 +96,7 @@ fn input(
     x
 }
 
-/// Makes tiles of the output, the last of which is no whole one.
+/// Computes all tiles of the output. The last one is smaller than the others.
 fn outputs(weight: &Matrix, x: &Input, kernel: impl Fn(&mut Tile<'_, f32>) + Sync) -> Vec<f32> {
     let mut out = vec![f32::NAN; x.rows * weight.rows];
     let team: Team = Team::new(2);
@@ -104,7 +104,7 @@ fn outputs(weight: &Matrix, x: &Input, kernel: impl Fn(&mut Tile<'_, f32>) + Syn
     out
 }
 
-/// What the plan makes of it with the model.
+/// Computes the output with the plan and the model.
 fn with_model(weight: &Matrix, x: &Input) -> Vec<f32> {
     macro_rules! each {
         ($($format:ident: $plan:ident;)*) => {
@@ -135,7 +135,8 @@ fn with_model(weight: &Matrix, x: &Input) -> Vec<f32> {
     outputs(weight, x, |tile| kernel(weight, x, tile))
 }
 
-/// Weights and activations in many shapes; and such as have the largest sums.
+/// Calls `check` with weights and activations in many shapes, and with values that give the largest
+/// sums.
 fn for_each(check: impl Fn(&Matrix, &Input, &str)) {
     let mut random = Random(7);
     let integers = TensorType::READ.into_iter().filter(|&one| has_integers(one));
@@ -206,7 +207,7 @@ fn the_model_gives_sums_of_decoded_rows() {
     });
 }
 
-/// A tile that is used without a shape, or after it was given back.
+/// Using a tile without a shape, or after its release, panics.
 #[test]
 #[should_panic(expected = "tiles have shapes before they are used")]
 fn tiles_that_were_given_back() {

@@ -1,4 +1,4 @@
-//! The matrix unit of the processor.
+//! The processor's matrix unit.
 //!
 //! Compilers have no stable functions for its instructions yet, so they are written as assembly.
 //! The compiler itself never uses a tile, so a tile keeps its contents from one assembly block to
@@ -11,13 +11,13 @@ use super::{
     unit::{ROW, SIDE, Shapes, Sums, Unit},
 };
 
-/// The eight tiles of the processor that this thread runs on.
+/// The tiles of the processor that runs this thread.
 pub(super) struct Tiles {
     shapes: Shapes,
 }
 
 impl Tiles {
-    /// Configures the tiles.
+    /// Creates the unit. Its tiles must be configured before use.
     ///
     /// # Panics
     /// If the processor has no such unit, or the system does not let this process use it.
@@ -27,12 +27,12 @@ impl Tiles {
     }
 }
 
-/// Multiplies tiles that are already filled, four products in each turn, and returns the number of
-/// operations: a multiplication and an addition for each product. This measures the unit's highest
-/// rate.
+/// Multiplies tiles that are already filled, with four products per turn. Measures the unit's
+/// highest rate. Returns the number of operations: a multiplication and an addition for each
+/// product.
 ///
 /// # Panics
-/// If there is no unit that may be used.
+/// If there is no unit, or it may not be used.
 #[must_use]
 pub fn multiply_in_place(turns: usize) -> usize {
     let mut unit = Tiles::new();
@@ -57,14 +57,14 @@ impl Unit for Tiles {
     fn configure(&mut self, shapes: &Shapes) {
         self.shapes = *shapes;
         let bytes = shapes.bytes();
-        // SAFETY: there is a unit that may be used, see `new`; 64 bytes are read, which describe
-        // shapes that the unit can have, see `bytes`.
+        // SAFETY: the unit may be used, see `new`. The instruction reads 64 bytes, which describe
+        // valid shapes, see `bytes`.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &bytes, options(nostack, readonly)) };
     }
 
     #[inline(always)]
     fn zero<const T: usize>(&mut self) {
-        // SAFETY: the tiles are configured; memory is not touched.
+        // SAFETY: the tiles are configured. The instruction doesn't access memory.
         unsafe { asm!("tilezero tmm{}", const T, options(nostack, nomem, preserves_flags)) };
     }
 
@@ -72,7 +72,7 @@ impl Unit for Tiles {
     fn load<const T: usize>(&mut self, from: &[u8], stride: usize) {
         let (rows, row_bytes) = self.shapes.0[T];
         assert!((rows - 1) * stride + row_bytes <= from.len(), "rows of a tile");
-        // SAFETY: the tiles are configured; the rows are within `from`, as was checked.
+        // SAFETY: the tiles are configured, and the rows are within `from`, as was checked.
         unsafe {
             asm!(
                 "tileloadd tmm{}, [{} + {}]", const T, in(reg) from.as_ptr(), in(reg) stride,
@@ -83,8 +83,8 @@ impl Unit for Tiles {
 
     #[inline(always)]
     fn dot<const C: usize, const A: usize, const B: usize>(&mut self) {
-        // SAFETY: the tiles are configured, and as sums, weights and activations they fit; memory
-        // is not touched.
+        // SAFETY: the tiles are configured, with shapes that fit sums, weights and activations. The
+        // instruction doesn't access memory.
         unsafe {
             asm!(
                 "tdpbssd tmm{}, tmm{}, tmm{}", const C, const A, const B,
@@ -107,8 +107,8 @@ impl Unit for Tiles {
     #[inline(always)]
     fn store<const T: usize>(&mut self, to: &mut Sums) {
         assert!(self.shapes.0[T] == (SIDE, ROW), "a tile of sums");
-        // SAFETY: the tiles are configured; 16 rows of 64 bytes, one after the other, are what
-        // `Sums` is.
+        // SAFETY: the tiles are configured. The instruction writes 16 consecutive rows of 64 bytes,
+        // which is the layout of `Sums`.
         unsafe {
             asm!(
                 "tilestored [{} + {}], tmm{}", in(reg) to, in(reg) ROW, const T,
@@ -119,7 +119,7 @@ impl Unit for Tiles {
 
     #[inline(always)]
     fn release(&mut self) {
-        // SAFETY: there is a unit that may be used, see `new`.
+        // SAFETY: the unit may be used, see `new`.
         unsafe { asm!("tilerelease", options(nostack, nomem, preserves_flags)) };
     }
 }

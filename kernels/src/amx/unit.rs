@@ -10,10 +10,12 @@ pub(crate) const SIDE: usize = 16;
 pub(crate) struct Shapes(pub(crate) [(usize, usize); 8]);
 
 impl Shapes {
-    /// Returns the shapes for products of this many columns. Tiles 0 to 3 are sums of 16 rows of
-    /// weights times 16 rows of activations. Tiles 4 and 5 are weights, one row each, in the file's
-    /// order. Tiles 6 and 7 are activations: each row has four columns of 16 rows of activations,
-    /// because elements that are added must be neighbours.
+    /// Returns the shapes for products of this many columns:
+    ///
+    /// - Tiles 0 to 3 are sums of 16 rows of weights times 16 rows of activations.
+    /// - Tiles 4 and 5 are weights, one row each, in the file's order.
+    /// - Tiles 6 and 7 are activations. Each row has four columns of 16 rows of activations,
+    ///   because the unit adds the products of neighbouring elements.
     pub(crate) const fn of(columns: usize) -> Self {
         let (sums, weights, activations) = ((SIDE, ROW), (SIDE, columns), (columns / 4, ROW));
         Self([sums, sums, sums, sums, weights, weights, activations, activations])
@@ -23,7 +25,7 @@ impl Shapes {
     #[cfg(target_arch = "x86_64")]
     pub(crate) const fn bytes(&self) -> [u8; ROW] {
         let mut bytes = [0; ROW];
-        // The only palette.
+        // Palette 1, the only one.
         bytes[0] = 1;
         let mut tile = 0;
         while tile < 8 {
@@ -37,7 +39,8 @@ impl Shapes {
     }
 }
 
-/// The operations of the unit. A tile is named by its number, which is part of an instruction.
+/// The operations of the unit. A tile's number is a const parameter, because it is part of the
+/// instruction.
 ///
 /// They are available on any processor: `Model` is the unit in plain Rust.
 pub(crate) trait Unit {
@@ -50,20 +53,20 @@ pub(crate) trait Unit {
     /// Fills a tile with rows that begin `stride` bytes apart.
     ///
     /// # Panics
-    /// If they are not within `from`.
+    /// If the rows are not within `from`.
     fn load<const T: usize>(&mut self, from: &[u8], stride: usize);
 
     /// Adds products: element `n` of row `m` of tile `C` grows by the sum of
     /// `A[m, k] · B[k / 4, 4n + k % 4]` over all `k`, signed bytes times signed bytes.
     fn dot<const C: usize, const A: usize, const B: usize>(&mut self);
 
-    /// Like `dot`, with unsigned bytes in `A`.
+    /// Like [`Unit::dot`], with unsigned bytes in `A`.
     fn dot_unsigned<const C: usize, const A: usize, const B: usize>(&mut self);
 
     /// Stores a tile of sums.
     fn store<const T: usize>(&mut self, to: &mut Sums);
 
-    /// Releases the tiles. While they hold data, the system saves it at every switch of threads.
+    /// Releases the tiles. Until then, the system saves them at every switch of threads.
     fn release(&mut self);
 }
 

@@ -1,10 +1,10 @@
 //! Products of blocks of 32 weights and few rows of activations.
 //!
-//! **One order of additions.** An output must not depend, bit for bit, on how many rows of
-//! activations there are, so the kernels for few and for many rows ([`product`](super::product))
-//! add in the same order. Integers are exact in any order: all products of a block are added as
-//! integers, across lanes too. Blocks are then added in pairs:
-//! `p = (scale · sum) of the even one, + (scale · sum) of the odd one`.
+//! **One order of additions.** An output must not depend, bit for bit, on the number of rows of
+//! activations, so the kernels for few and for many rows ([`product`](super::product)) add in the
+//! same order. Integer sums are exact in any order: all products of a block are added as integers,
+//! also across lanes. Blocks are then added in pairs:
+//! `p = (scale · sum) of the even block + (scale · sum) of the odd block`.
 //! The output is `((p0 + p1) + p2) + …`.
 
 use std::arch::x86_64::*;
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Adds the products of up to eight blocks and a super-block to `sum`, in its first lane.
-/// `products(b, p)` multiplies block `b` by 32 activations and returns their sums in eight lanes.
+/// `products(b, p)` must multiply block `b` by 32 activations and return their sums in eight lanes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot<F: Format, const BYTES: usize>(
@@ -41,8 +41,8 @@ pub(super) fn dot<F: Format, const BYTES: usize>(
     add_pairs(sum, in_pairs(both), &Scales::of::<F, BYTES>(blocks, x))
 }
 
-/// Returns the sums of the even blocks in the lower half, and those of the odd blocks in the upper.
-/// Each of `both` has four elements of an even block, then four of the next.
+/// Returns the sums of the even blocks in the lower half, and those of the odd blocks in the upper
+/// half. Each element of `both` has four sums of an even block, then four of the next block.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn in_pairs(both: [__m256i; 4]) -> __m256i {
@@ -54,7 +54,7 @@ pub(super) fn in_pairs(both: [__m256i; 4]) -> __m256i {
 pub(super) struct Scales {
     /// Scales of the weights times those of the activations.
     factors: __m256,
-    /// Integers for the offsets, added to each block's sum.
+    /// Integers that compensate for the codes' offsets, added to each block's sum.
     offsets: Option<__m256i>,
     /// Minimums, and their factors.
     minimums: Option<[__m256; 2]>,
@@ -121,8 +121,8 @@ pub(super) fn add_pairs(sum: __m128, products: __m256i, scales: &Scales) -> __m1
     _mm_add_ss(sum, _mm_movehdup_ps(upper))
 }
 
-/// Returns the sums of each four of 32 products. A pair of them is at most 2 · 31 · 127, which fits
-/// i16.
+/// Returns the sums of each four of 32 products. The sum of two products is at most 2 · 31 · 127,
+/// which fits i16.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn fours(codes: __m256i, values: __m256i) -> __m256i {

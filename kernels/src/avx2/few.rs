@@ -10,9 +10,9 @@ use crate::{
     prefetch::{distance, prefetch},
 };
 
-/// Multiplies rows of blocks by activations, `BLOCKS` blocks per super-block. `add` adds a
-/// super-block's products to the sum so far, in its first lane. The order of additions is the
-/// caller's.
+/// Multiplies rows of blocks by activations, `BLOCKS` blocks per super-block. `add` must add a
+/// super-block's products to the sum so far, in its first lane, so it determines the order of
+/// additions.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn in_order<const BYTES: usize, const BLOCKS: usize>(
@@ -31,7 +31,7 @@ pub(super) fn in_order<const BYTES: usize, const BLOCKS: usize>(
                 for block in blocks {
                     prefetch(block, ahead);
                 }
-                // Of a constant length, so that the loop over blocks is unrolled.
+                // A constant length, so that the loop over blocks is unrolled.
                 sum = match <&[[u8; BYTES]; BLOCKS]>::try_from(blocks) {
                     Ok(all) => add(all, x, sum),
                     Err(_) => add(blocks, x, sum),
@@ -43,8 +43,8 @@ pub(super) fn in_order<const BYTES: usize, const BLOCKS: usize>(
 }
 
 /// Multiplies rows of blocks by activations, `BLOCKS` blocks per super-block, for products that are
-/// tasks of the course. `dot` returns products with their scales in eight lanes, which are added at
-/// the end.
+/// tasks of the course. `dot` must return products, multiplied by their scales, in eight lanes. The
+/// lanes are added at the end of a row.
 ///
 /// # Safety
 /// The machine has AVX2 and FMA.
@@ -66,7 +66,7 @@ pub fn rows<const BYTES: usize, const BLOCKS: usize>(
                 for block in blocks {
                     prefetch(block, ahead);
                 }
-                // Of a constant length, so that the loop over blocks is unrolled.
+                // A constant length, so that the loop over blocks is unrolled.
                 let products = match <&[[u8; BYTES]; BLOCKS]>::try_from(blocks) {
                     Ok(all) => dot(all, x),
                     Err(_) => dot(blocks, x),

@@ -13,8 +13,8 @@ use crate::{
     streams::{STREAMS, each_four_by},
 };
 
-/// Rows of activations that are multiplied by four rows of weights at once. More sums than this
-/// don't fit into the registers.
+/// Number of rows of activations that are multiplied by four rows of weights at a time. The sums of
+/// more rows don't fit into the registers.
 const ROWS: usize = 2;
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -86,8 +86,8 @@ fn product<const BYTES: usize>(
     );
 }
 
-/// Computes dot products. Each is the same whatever the other rows: one vector of sums, from the
-/// first element to the last.
+/// Computes dot products. Each is added into one vector of sums, from the first element to the
+/// last, so it does not depend on the other rows.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn dot<const BYTES: usize, const N: usize>(

@@ -1,4 +1,4 @@
-//! Helpers of all kernels of this rung: loads, a scale on all lanes, a sum over lanes.
+//! Helpers of all kernels of this rung: loads, broadcasts, and sums over lanes.
 
 use std::arch::x86_64::*;
 
@@ -60,7 +60,7 @@ pub(super) fn half([low, high]: [u8; 2]) -> __m128 {
     _mm_cvtph_ps(_mm_cvtsi32_si128(i32::from(u16::from_le_bytes([low, high]))))
 }
 
-/// Converts the half-precision number in these two bytes, on all eight lanes.
+/// Converts the half-precision number in these two bytes, and copies it to all eight lanes.
 ///
 /// # Safety
 /// The machine has AVX2 and FMA.
@@ -79,8 +79,8 @@ pub(super) fn sum(x: __m256) -> f32 {
     _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
 }
 
-/// Returns the half-precision numbers at byte `AT` of up to eight blocks, those of even blocks
-/// first. Missing blocks give zeros.
+/// Returns the half-precision numbers at byte `AT` of up to eight blocks: first those of the even
+/// blocks, then those of the odd blocks. Missing blocks give zeros.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn halves_in_pairs<const AT: usize, const BYTES: usize>(
@@ -95,8 +95,8 @@ pub(super) fn halves_in_pairs<const AT: usize, const BYTES: usize>(
     _mm256_cvtph_ps(_mm_set_epi64x(four(1), four(0)))
 }
 
-/// Returns half of each power of two with which up to eight blocks begin, those of even blocks
-/// first. Missing blocks give zeros.
+/// Returns half of the powers of two with which up to eight blocks begin: first those of the even
+/// blocks, then those of the odd blocks. Missing blocks give zeros.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn powers_in_pairs<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m256 {
@@ -104,7 +104,7 @@ pub(super) fn powers_in_pairs<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m
     _mm256_setr_ps(power(0), power(2), power(4), power(6), power(1), power(3), power(5), power(7))
 }
 
-/// Returns the low halves of 16 bytes, then the high ones.
+/// Returns the low halves of 16 bytes, then the high halves.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn nibbles(bytes: &[u8; 16]) -> __m256i {
@@ -115,7 +115,7 @@ pub(super) fn nibbles(bytes: &[u8; 16]) -> __m256i {
     )
 }
 
-/// Returns `codes` with 16 added in each lane whose bit is set. Bit `i` belongs to lane `i`.
+/// Returns `codes` with 16 added to each lane whose bit is set. Bit `i` belongs to lane `i`.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn with_fifth(codes: __m256i, bits: [u8; 4]) -> __m256i {

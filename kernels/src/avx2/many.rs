@@ -1,5 +1,5 @@
-//! Products for many rows of activations. Loops over the matrix's rows: fills a panel with weights,
-//! then multiplies it by all rows of activations.
+//! Products for many rows of activations: fills a panel with weights, multiplies it by all rows of
+//! activations, and continues with the next rows of weights.
 
 use std::arch::x86_64::*;
 
@@ -15,11 +15,12 @@ use crate::{
     parallel::Tile,
 };
 
-/// Rows of activations for which sums are kept before a panel is filled again.
+/// Number of rows of activations for each filling of a panel.
 const CHUNK: usize = 256;
 
-/// A [`Kernel`](crate::Kernel) for blocks of 32 weights: `codes` takes 32 codes out of a block, and
-/// `split` makes `PLANES` parts of four bits of a register of codes.
+/// Computes a tile of the output for blocks of 32 weights; see [`Kernel`](crate::Kernel). `codes`
+/// must unpack the 32 codes of a block, and `split` must divide a register of codes into `PLANES`
+/// parts of four bits.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn blocks<F: Format, const BYTES: usize, const PLANES: usize>(
@@ -38,8 +39,9 @@ pub(super) fn blocks<F: Format, const BYTES: usize, const PLANES: usize>(
     );
 }
 
-/// A [`Kernel`](crate::Kernel) for blocks of 256 weights: `head` and `codes` take a block apart,
-/// `codes` the bytes of one half of it, of which `split` makes 128 codes.
+/// Computes a tile of the output for blocks of 256 weights; see [`Kernel`](crate::Kernel). `head`
+/// must unpack everything but the codes of a block, `codes` must load the bytes of one half of a
+/// block, and `split` must convert them to 128 codes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn super_blocks<F: Format, const BYTES: usize, const PARTS: usize>(
@@ -62,11 +64,11 @@ pub(super) fn super_blocks<F: Format, const BYTES: usize, const PARTS: usize>(
     );
 }
 
-/// Fills a panel with a super-block of 16 rows, or with the remaining blocks of each row, and
+/// Fills a panel with a super-block of 16 rows (or the remaining blocks of each row), and
 /// multiplies it by all rows of activations, super-block by super-block.
 ///
-/// `fill` unpacks blocks and prefetches the bytes at the given distance, where the next rows are.
-/// `add` adds the products with four rows of activations to their sums.
+/// `fill` must unpack blocks and prefetch the next rows, which begin at the given distance. `add`
+/// must add the products with four rows of activations to their sums.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn multiply<const BYTES: usize, const BLOCKS: usize>(
@@ -80,7 +82,8 @@ fn multiply<const BYTES: usize, const BLOCKS: usize>(
     let mut sums = [[[0.0; ROWS]; TOKENS]; CHUNK / TOKENS];
     let (cols, tokens) = (tile.cols(), tile.rows());
     for first in cols.clone().step_by(ROWS) {
-        // Rows beyond the tile repeat its last one, here and below. Their results aren't written.
+        // Here and below, rows past the end of the tile repeat its last row. Their results aren't
+        // written.
         let rows: [&[[u8; BYTES]]; ROWS] =
             std::array::from_fn(|i| weight.row((first + i).min(cols.end - 1)).as_chunks().0);
         for start in tokens.clone().step_by(CHUNK) {

@@ -1,5 +1,5 @@
-//! 256-bit integer arithmetic (x86-64 since 2013). Compared with the integer rung: 32 products per
-//! instruction.
+//! 256-bit integer arithmetic (x86-64 since 2013). Compared with the integer rung, it computes 32
+//! products per instruction.
 
 #![allow(unsafe_code, reason = "loads from slices, and functions that ask for instructions")]
 

@@ -1,6 +1,6 @@
-//! 16 weight rows side by side. A register holds four neighbouring codes of each of eight rows. So
-//! four activations, repeated on all lanes, are multiplied by eight rows at once, and each lane of
-//! the result belongs to one row: nothing is added across lanes.
+//! 16 rows of weights side by side. A register holds four neighbouring codes of each of eight rows.
+//! So one instruction multiplies four activations, repeated on all lanes, by eight rows. Each lane
+//! of the result belongs to one row, and nothing is added across lanes.
 
 use std::arch::x86_64::*;
 
@@ -12,26 +12,26 @@ use crate::{
     prefetch::prefetch,
 };
 
-/// Weight rows in a panel: two registers of eight lanes.
+/// Number of weight rows in a panel: two registers of eight lanes.
 pub(super) const ROWS: usize = 16;
 
-/// Rows of activations that are multiplied at a time. Their sums stay in registers.
+/// Number of rows of activations that are multiplied at a time. Their sums stay in registers.
 pub(super) const TOKENS: usize = 4;
 
 /// [`SUPER_BLOCK`] unpacked columns of [`ROWS`] rows.
 #[repr(C, align(32))]
 pub(super) struct Panel {
-    /// Codes, or their lower and upper four bits, `[2, columns / 4, ROWS, 4]`.
+    /// Codes, or their lower and their upper four bits, `[2, columns / 4, ROWS, 4]`.
     codes: [[[u8; 4 * ROWS]; SUPER_BLOCK / 4]; 2],
     /// The factors of a block's sums, `[blocks, ROWS]`.
     pub(super) scales: [[f32; ROWS]; 8],
-    /// The amounts that are added for each activation of a block, `[blocks, ROWS]`. For blocks of
-    /// 256, the factors of the sums of products with `shifts`.
+    /// The minimum of each block, added per activation, `[blocks, ROWS]`. For blocks of 256, the
+    /// factors of the sums of products with `shifts`.
     pub(super) minimums: [[f32; ROWS]; 8],
-    /// Scales of a block of 256, `[scales, ROWS, 2]`: each twice, for two sums of pairs that are
-    /// added.
+    /// Scales of a block of 256, `[scales, ROWS, 2]`. Each scale is stored twice, because two sums
+    /// of pairs are multiplied by it and added.
     pub(super) factors: [[[i16; 2]; ROWS]; 16],
-    /// The factors of the sums of activations, `[pairs of sixteens, ROWS, 2]`.
+    /// Factors of the sums of 16 activations, `[pairs of sums, ROWS, 2]`.
     pub(super) shifts: [[[i16; 2]; ROWS]; 8],
 }
 
@@ -46,7 +46,7 @@ impl Panel {
         }
     }
 
-    /// Returns the codes of columns `4k…4k + 3`, of rows 0…7 and 8…15.
+    /// Returns the codes of columns `4k…4k + 3`: first of rows 0…7, then of rows 8…15.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn codes(&self, plane: usize, k: usize) -> [__m256i; 2] {
@@ -55,7 +55,7 @@ impl Panel {
         unsafe { [_mm256_load_si256(at.cast()), _mm256_load_si256(at.add(32).cast())] }
     }
 
-    /// Sets the codes of columns `4k…4k + 3`, of rows `8 · half…`.
+    /// Sets the codes of columns `4k…4k + 3` in the eight rows from `8 · half` on.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn set_codes(&mut self, plane: usize, k: usize, half: usize, codes: __m256i) {
@@ -64,7 +64,7 @@ impl Panel {
         unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), codes) }
     }
 
-    /// Lays out 16 rows of up to eight blocks of 32 weights: see [`Panel::fill_eight`].
+    /// Fills the panel with 16 rows of up to eight blocks of 32 weights: see [`Panel::fill_eight`].
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
     pub(super) fn fill_blocks<F: Format, const BYTES: usize, const PLANES: usize>(
@@ -90,15 +90,16 @@ impl Panel {
             eights = padded.each_ref();
         }
         self.fill_eight::<F, BYTES, PLANES>(&eights, ahead, codes, split);
-        // What a row lacks counts for nothing.
+        // Missing blocks get scales of 0.
         self.scales[there..].fill([0.0; ROWS]);
         self.minimums[there..].fill([0.0; ROWS]);
     }
 
-    /// Lays out 16 rows of eight blocks. `codes` takes a block's codes; `split` makes parts of four
-    /// bits of them. It comes after rows have become columns, so that each code is moved once.
+    /// Fills the panel with 16 rows of eight blocks. `codes` must unpack a block's codes, and
+    /// `split` must divide them into parts of four bits. `split` runs after the codes are
+    /// transposed, so that each code is moved only once.
     ///
-    /// All loops have constant lengths: the compiler unrolls them, and nothing is checked within.
+    /// All loops have constant lengths, so the compiler unrolls them and removes the bounds checks.
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
     fn fill_eight<F: Format, const BYTES: usize, const PLANES: usize>(
@@ -142,8 +143,9 @@ impl Panel {
         }
     }
 
-    /// Lays out a block of 256 weights of each of 16 rows. `codes` takes the bytes of one half of a
-    /// block, and `split` makes 128 codes of them, after rows have become columns.
+    /// Fills the panel with a block of 256 weights of each of 16 rows. `codes` must load the bytes
+    /// of one half of a block, and `split` must convert them to 128 codes, after they are
+    /// transposed.
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
     pub(super) fn fill_super_blocks<F: Format, const BYTES: usize, const PARTS: usize>(
@@ -162,7 +164,7 @@ impl Panel {
                 let (head, r) = (head(row), 8 * rows_half + i);
                 self.scales[0][r] = _mm256_cvtss_f32(head.d);
                 scales[i] = head.scales;
-                // The codes' offset acts as a minimum of that many scales.
+                // The offset of the codes is subtracted like a minimum of `offset` scales.
                 (minimums[i], self.minimums[0][r]) = match F::ZERO {
                     Zero::Minimum => (head.minimums, _mm256_cvtss_f32(head.dmin)),
                     Zero::Offset(offset) => {
@@ -213,8 +215,8 @@ impl Panel {
     }
 }
 
-/// The half-precision numbers at byte `AT` of eight blocks: put together as whole numbers, because
-/// the vector units have enough to do, and made floats at once.
+/// Returns the half-precision numbers at byte `AT` of eight blocks. They are collected as integers,
+/// because the vector units have enough to do, and converted together.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 fn halves_at<const AT: usize, const BYTES: usize>(blocks: &[&[u8; BYTES]; 8]) -> [f32; 8] {
@@ -248,7 +250,7 @@ fn transpose(r: [__m256i; 8]) -> [__m256i; 8] {
     [low(0), low(1), low(2), low(3), high(0), high(1), high(2), high(3)]
 }
 
-/// Stores the pairs of rows `8 · half…`.
+/// Stores pairs of eight rows, from row `8 · half` on.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store(row: &mut [[i16; 2]; ROWS], half: usize, pairs: __m256i) {

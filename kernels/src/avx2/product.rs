@@ -1,8 +1,8 @@
-//! The product of a panel and four rows of activations, which all prefill uses.
+//! The product of a panel and four rows of activations, used for all prefill.
 //! [`blocks`](super::blocks) describes the order of additions.
 //!
-//! Codes are so small that several sums of pairs fit 16 bits before they are widened. Codes of Q8_0
-//! are made small: their lower and upper four bits are multiplied one after the other.
+//! Most codes are so small that several sums of pairs fit 16 bits before they are widened. Q8_0's
+//! codes are too large, so their lower and upper four bits are multiplied separately.
 
 use std::arch::x86_64::*;
 
@@ -12,10 +12,10 @@ use crate::{
     input::Int8SuperBlock,
 };
 
-/// Sums of a panel's rows for each row of activations.
+/// Sums of a panel's rows, for each row of activations.
 pub(super) type Sums = [[f32; ROWS]; TOKENS];
 
-/// Returns how many sums of pairs of products with codes up to `highest` fit 16 bits.
+/// Returns how many sums of pairs of products fit 16 bits, for codes up to `highest`.
 const fn depth(highest: u8) -> usize {
     let pair = 2 * highest as usize * 127;
     let mut depth = 8;
@@ -25,8 +25,8 @@ const fn depth(highest: u8) -> usize {
     depth
 }
 
-/// Adds the products of `depth` groups of four columns, from `first` on, times `factors`, to 32-bit
-/// sums. A macro, so that the sums stay in registers.
+/// Adds the products of `depth` groups of four columns, from group `first` on, multiplies them by
+/// `factors`, and adds them to 32-bit sums. A macro, so that the sums stay in registers.
 macro_rules! add_products {
     ($panel:ident, $plane:expr, ($first:expr, $depth:ident), $x:ident, $factors:expr, $acc:ident) => {
         let mut narrow = [[_mm256_setzero_si256(); 2]; TOKENS];
@@ -50,8 +50,8 @@ macro_rules! add_products {
     };
 }
 
-/// Adds a super-block's products of blocks of 32 weights, whose codes are in `PLANES` parts of four
-/// bits, or in one part of up to five.
+/// Adds a super-block's products of blocks of 32 weights. Codes are in `PLANES` parts of four bits,
+/// or in one part of up to five bits.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn blocks<F: Format, const PLANES: usize>(
@@ -105,7 +105,7 @@ pub(super) fn blocks<F: Format, const PLANES: usize>(
 }
 
 /// Adds a super-block's products of blocks of 256 weights. The instruction that widens sums also
-/// multiplies them by an integer scale for each row.
+/// multiplies each row's sum by an integer scale.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn super_blocks<F: Format>(panel: &Panel, x: [&Int8SuperBlock; TOKENS], out: &mut Sums) {
@@ -142,7 +142,7 @@ pub(super) fn super_blocks<F: Format>(panel: &Panel, x: [&Int8SuperBlock; TOKENS
     }
 }
 
-/// Adds scaled products, `sums += scale · products`, for the rows of a panel.
+/// Adds scaled products to the sums of a panel's rows: `sums += scale · products`.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn accumulate(sums: &mut [f32; ROWS], scale: f32, products: [__m256; 2]) {
@@ -155,7 +155,7 @@ fn accumulate(sums: &mut [f32; ROWS], scale: f32, products: [__m256; 2]) {
     }
 }
 
-/// Loads eight lanes each of a row of the panel's elements, rows 0…7 and 8…15.
+/// Loads one number per row of the panel: rows 0…7, then rows 8…15.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn floats(row: &[f32; ROWS]) -> [__m256; 2] {

@@ -38,8 +38,9 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     );
 }
 
-/// Returns eight scales as i16, in both halves of a register, and eight minimums as i16, each in two
-/// neighbouring lanes, because it is multiplied by two sums of 16 activations.
+/// Returns eight scales as i16, in both halves of a register, and eight minimums as i16. Each
+/// minimum is stored in two neighbouring lanes, because it is multiplied by two sums of 16
+/// activations.
 ///
 /// # Safety
 /// The machine has AVX2 and FMA.
@@ -69,14 +70,14 @@ pub(super) fn head<const BYTES: usize>(block: &[u8; BYTES]) -> Head {
     }
 }
 
-/// The bytes of 128 codes of a block: the first or the second half.
+/// Loads the bytes of 128 codes, those of the first or the second half of a block.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bytes(block: &[u8; BYTES], half: usize) -> [__m256i; 2] {
     [load(part(block, 16 + 64 * half)), load(part(block, 48 + 64 * half))]
 }
 
-/// 128 codes of a block.
+/// Returns 128 codes, those of the first or the second half of a block.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
@@ -84,7 +85,7 @@ fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
     nibbles(first, second)
 }
 
-/// Returns the low halves of 32 bytes, then their high ones, then those of 32 more bytes.
+/// Returns the low halves of 32 bytes, then their high halves, then those of 32 more bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn nibbles(first: __m256i, second: __m256i) -> [__m256i; 4] {

@@ -38,7 +38,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     );
 }
 
-/// Returns 128 codes of a block, its first or its second half.
+/// Returns 128 codes, those of the first or the second half of a block.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {

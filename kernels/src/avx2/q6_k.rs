@@ -49,8 +49,8 @@ fn head(block: &[u8; BYTES]) -> Head {
     }
 }
 
-/// The bytes of 128 codes of a block, the first or the second half: 64 lower fours of bits, then the
-/// upper twos.
+/// Loads the bytes of 128 codes, those of the first or the second half of a block: two registers
+/// with the lower four bits, then one with the upper two.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bytes(block: &[u8; BYTES], half: usize) -> [__m256i; 3] {
@@ -58,7 +58,7 @@ fn bytes(block: &[u8; BYTES], half: usize) -> [__m256i; 3] {
     [load(&bytes[2 * half]), load(&bytes[2 * half + 1]), load(&bytes[4 + half])]
 }
 
-/// The codes in such bytes.
+/// Returns the codes in bytes from [`bytes()`].
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes([first, second, upper]: [__m256i; 3]) -> [__m256i; 4] {

@@ -21,7 +21,7 @@ use crate::{
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q8_0.block_bytes();
 
-/// The format for few rows of activations: codes keep their signs.
+/// The format as kernels for few rows use it: codes keep their signs.
 struct Signed;
 
 impl Format for Signed {
@@ -33,8 +33,8 @@ impl Format for Signed {
 
 /// Multiplies by few rows of activations, in the same order of additions as [`many()`].
 ///
-/// `maddubs` needs one unsigned factor: that is |weight|, and the activation takes over the sign. A
-/// pair of products is at most 2 · 128 · 127, which fits i16.
+/// `maddubs` needs one unsigned factor. That is |weight|, and the activation gets the weight's
+/// sign. The sum of two products is at most 2 · 128 · 127, which fits i16.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 8>(weight, x, tile, |row, x, sum| {

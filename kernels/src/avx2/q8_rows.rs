@@ -1,5 +1,5 @@
-//! Scores of queries with rows of a q8_0 cache, eight rows at a time, so that their sums are added
-//! side by side.
+//! Scores of queries and rows of a q8_0 cache, eight rows at a time, so that their sums are reduced
+//! together.
 
 use std::arch::x86_64::*;
 
@@ -8,15 +8,15 @@ use crate::{
     q8_rows::{BLOCK, Q8Rows, rows, scale},
 };
 
-/// Rows whose sums are added at once.
+/// Number of rows whose sums are reduced together.
 const ROWS: usize = 8;
-/// Queries for which a row is widened once.
+/// Number of queries for each widening of a row.
 const QUERIES: usize = 3;
 /// Elements of a register.
 const LANES: usize = 8;
 
-/// Computes [`tile_scores_q8`](crate::vector::tile_scores_q8) for a `dim` that is a multiple of 16.
-/// Returns how many rows it has computed, from the first on.
+/// Computes [`tile_scores_q8`](crate::vector::tile_scores_q8) for the first rows, a multiple of
+/// [`ROWS`]. `dim` must be a multiple of 16. Returns the number of rows.
 #[target_feature(enable = "avx2,fma")]
 pub(crate) fn tile_scores(
     q: &[&[f32]],
@@ -40,7 +40,7 @@ pub(crate) fn tile_scores(
     n
 }
 
-/// Computes the scores of `N` queries with [`ROWS`] keys.
+/// Computes the scores of `N` queries and [`ROWS`] keys.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn of<const N: usize>(q: &[&[f32]; N], keys: Q8Rows<'_>, factor: f32, scores: &mut [f32]) {
@@ -86,7 +86,7 @@ fn load(x: &[f32; LANES]) -> __m256 {
     unsafe { _mm256_loadu_ps(x.as_ptr()) }
 }
 
-/// Returns the sum of each register: halves, then quarters, as in [`loops`](crate::loops).
+/// Returns the sum of each register: adds halves, then quarters, as in [`loops`](crate::loops).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn add_up(rows: [__m256; ROWS]) -> __m256 {

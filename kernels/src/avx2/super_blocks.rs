@@ -1,5 +1,5 @@
 //! Products of blocks of 256 weights with integer scales and few rows of activations. The
-//! instruction that adds pairs multiplies 32 products by a scale.
+//! instruction that adds pairs of products also multiplies them by a scale.
 
 use std::arch::x86_64::*;
 
@@ -12,7 +12,7 @@ use crate::{
 /// The parts of a block besides its codes. A weight is `d · scale · code − dmin · minimum`, or in a
 /// format with an offset `d · scale · (code − offset)`.
 pub(super) struct Head {
-    /// Scales of 16 bits, one for each 16 weights. A scale of 32 weights is there twice.
+    /// Scales of 16 bits, one for each 16 weights. A scale of 32 weights is stored twice.
     pub(super) scales: __m256i,
     /// Minimums, in the same layout as `scales`. Unused in a format with an offset.
     pub(super) minimums: __m256i,
@@ -22,11 +22,11 @@ pub(super) struct Head {
     pub(super) dmin: __m256,
 }
 
-/// Adds the products of a block and a super-block to `sum`, in its first lane, with the scales of
-/// both. Products are added as integers and rounded once, so their order doesn't matter.
-/// `codes(half)` are 128 codes of a block, its first or its second half.
+/// Adds the product of a block and a super-block, multiplied by both scales, to `sum`, in its first
+/// lane. Products are added as integers and rounded once, so their order doesn't matter.
+/// `codes(half)` must return 128 codes, those of the first or the second half of the block.
 ///
-/// A pair of products is at most 2 · 63 · 127, which fits i16.
+/// The sum of two products is at most 2 · 63 · 127, which fits i16.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot<F: Format>(
@@ -35,8 +35,8 @@ pub(super) fn dot<F: Format>(
     x: &Int8SuperBlock,
     sum: __m128,
 ) -> __m128 {
-    // The even scales in the lower half of a register and the odd ones in the upper, as two halves
-    // of 32 products need.
+    // The even scales go to the lower half of a register and the odd ones to the upper, because the
+    // two halves of 32 products need them there.
     let even = _mm256_srai_epi32::<16>(_mm256_slli_epi32::<16>(head.scales));
     let odd = _mm256_srai_epi32::<16>(head.scales);
     let both = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi32(even, odd));

@@ -1,9 +1,8 @@
-//! Formats whose blocks have 32 weights of 4 or 5 bits and scales in half precision, times few rows
-//! of activations.
+//! Formats with blocks of 32 weights of 4 or 5 bits, times few rows of activations.
 //!
-//! Eight blocks at a time, 256 columns. Every lane of a vector of codes holds sixteen of one block,
-//! so all 256 products end up in two vectors of sums. Those of four rows of weights are added up
-//! side by side ([`fours`](super::fours)).
+//! Eight blocks, 256 columns, are multiplied at a time. Each lane of a vector of codes holds 16
+//! codes of one block, so all 256 products are added into two vectors of sums. The sums of four
+//! rows of weights are then added side by side ([`fours`](super::fours)).
 
 use std::arch::x86_64::*;
 
@@ -25,7 +24,8 @@ use crate::{
 /// Bytes of eight of the longest blocks.
 const LONGEST: usize = 8 * 24;
 
-/// Multiplies blocks of `BYTES`, whose codes follow `HEAD` bytes; see [`Kernel`](crate::Kernel).
+/// Multiplies blocks of `BYTES` bytes, whose codes begin at byte `HEAD`; see
+/// [`Kernel`](crate::Kernel).
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply<F: Format, const BYTES: usize, const HEAD: usize>(
@@ -34,8 +34,9 @@ pub(super) fn multiply<F: Format, const BYTES: usize, const HEAD: usize>(
     tile: &mut Tile<'_, f32>,
 ) {
     let len = weight.row_bytes();
-    // After the last whole group of eight blocks: the last eight blocks again, where those that
-    // were counted before are multiplied by zeros, or zeros after the end of a short row.
+    // If the last group is not a whole eight blocks, the last eight blocks are used again, and
+    // those that were already counted are multiplied by zeros. A row of fewer than eight blocks is
+    // padded with zeros.
     let (whole, left) = (len / (8 * BYTES), len % (8 * BYTES) / BYTES);
     let (last, mut filled) = (len.saturating_sub(8 * BYTES), [[0; LONGEST]; STREAMS]);
     let (ahead, mut ready) = (distance(), Ready::new());
@@ -58,7 +59,7 @@ pub(super) fn multiply<F: Format, const BYTES: usize, const HEAD: usize>(
                 }),
             );
             for (g, x) in (first..).zip(x) {
-                // A length that the compiler knows, so that nothing below is checked.
+                // A length that is known at compile time, so that nothing below is checked.
                 let at = if g < whole { g * 8 * BYTES } else { last };
                 let eight = |s: usize| &from[s][at..at + 8 * BYTES];
                 let eights = [eight(0), eight(1), eight(2), eight(3)];

@@ -1,4 +1,4 @@
-//! Unpacks the scales of blocks of 32 bytes (`Q8_0`), for four rows of weights side by side.
+//! Unpacks the scales of blocks of 32 bytes (`Q8_0`) for four rows of weights side by side.
 
 use std::arch::x86_64::*;
 
@@ -15,7 +15,8 @@ pub(super) const BYTES: usize = TensorType::Q8_0.block_bytes();
 /// Bytes of eight blocks.
 pub(super) const EIGHT: usize = 8 * BYTES;
 
-/// Which words of both are the scales, block after block, four rows of each: see [`scales`].
+/// Index of each scale's word in two registers, block after block, four rows of each: see
+/// [`scales`].
 const SCALES: [i16; 32] = {
     let (mut words, mut i) = ([0; 32], 0);
     while i < 32 {
@@ -31,12 +32,12 @@ const SCALES: [i16; 32] = {
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
 pub(super) fn scales(rows: [&[u8; EIGHT]; STREAMS]) -> Eights<__m512> {
-    // In the 64 bytes from an even block on, its own scale is in the lower half of 32-bit number 0,
-    // that of the next in the upper half of number 8.
+    // In the 64 bytes that begin at an even block, its scale is in the lower half of 32-bit number
+    // 0, and the next block's scale is in the upper half of number 8.
     let two = |s: usize, v: usize| load64(part(rows[s], 2 * v * BYTES));
     let index = _mm512_setr_epi32(0, 16, 8, 24, 0, 16, 8, 24, 0, 16, 8, 24, 0, 16, 8, 24);
     let of_both = |s: usize, v: usize| _mm512_permutex2var_epi32(two(s, v), index, two(s + 1, v));
-    // Two blocks in each lane: first of rows s and s + 1 the even one, then the odd one.
+    // Two blocks in each lane: first the even block of rows s and s + 1, then the odd block.
     let of_all = |s: usize| {
         let first = _mm512_mask_blend_epi32(0x00f0, of_both(s, 0), of_both(s, 1));
         let second = _mm512_mask_blend_epi32(0xf000, of_both(s, 2), of_both(s, 3));

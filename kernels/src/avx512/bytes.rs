@@ -1,5 +1,5 @@
-//! Blocks of 32 whole bytes (`Q8_0`), times few rows of activations: eight blocks of
-//! four rows of weights at a time, whose sums and scales are brought side by side
+//! Blocks of 32 whole bytes (`Q8_0`), times few rows of activations. Eight blocks of four rows of
+//! weights are multiplied at a time. Their sums and scales are then brought side by side
 //! ([`fours`](super::fours)).
 
 use std::arch::x86_64::*;
@@ -26,7 +26,7 @@ pub(super) fn multiply(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
         each_four(weight, tile, |rows, t| dot(rows, x.int8_row(t)));
         return;
     }
-    // Zeros behind what there is.
+    // Pads short rows with zeros.
     let mut filled = [[0; EIGHT]; STREAMS];
     each_four(weight, tile, |rows, t| {
         for s in 0..STREAMS {
@@ -43,8 +43,8 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
     let mut sums = _mm_setzero_ps();
     let len = rows[0].len();
     assert!(rows.iter().all(|row| row.len() == len), "rows of one matrix");
-    // After the last whole group of eight blocks: the last eight blocks again, where those that
-    // were counted before are multiplied by zeros.
+    // If the last group is not a whole eight blocks, the last eight blocks are used again, and
+    // those that were already counted are multiplied by zeros.
     let (whole, left) = (len / EIGHT, len % EIGHT / BYTES);
     let last = if left > 0 { Some(later(&x[whole], 8 - left)) } else { None };
     for (g, x) in x.iter().enumerate() {
@@ -52,7 +52,8 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
             Some(last) if g == whole => (len - EIGHT, last),
             _ => (g * EIGHT, x),
         };
-        // So many as the compiler knows: nothing is to be checked in `codes` and `scales`.
+        // Lengths that are known at compile time, so that nothing is checked in `codes` and
+        // `scales`.
         let eights = [part(rows[0], at), part(rows[1], at), part(rows[2], at), part(rows[3], at)];
         for eight in eights {
             prefetch(eight, ahead);
@@ -62,7 +63,7 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
     stored(sums)
 }
 
-/// A super-block of activations, and the values that are the same for all rows of weights.
+/// A super-block of activations, and values that are the same for all rows of weights.
 struct Activations {
     values: [__m512i; 4],
     /// The part of each sum that the offset subtracts.
@@ -91,7 +92,7 @@ impl Activations {
     fn times(&self, rows: [&[u8; EIGHT]; STREAMS], sums: __m128) -> __m128 {
         let mut products = [_mm512_setzero_si512(); 4];
         for v in 0..4 {
-            // Two lanes of block 2v, two of block 2v + 1, in each a sum of each row.
+            // Two lanes of block 2v, then two of block 2v + 1. Each lane has a sum of each row.
             let mut of_rows = [_mm512_setzero_si512(); STREAMS];
             for s in 0..STREAMS {
                 of_rows[s] = _mm512_dpbusd_epi32(self.starts[v], codes(rows[s], v), self.values[v]);

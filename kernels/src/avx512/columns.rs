@@ -1,10 +1,10 @@
-//! Eight blocks of 32 columns in four vectors, the form from which panels are made.
+//! Eight unpacked blocks of 32 columns in four vectors, from which panels are made.
 
 use std::arch::x86_64::*;
 
 use super::{order::Columns, panel::Row};
 
-/// Vector `v` holds columns 8v to 8v + 7 of each block.
+/// The column order: vector `v` holds columns 8v to 8v + 7 of each block.
 pub(super) const COLUMNS: Columns = {
     let (mut columns, mut i) = ([0; 64], 0);
     while i < 64 {
@@ -19,14 +19,14 @@ pub(super) const COLUMNS: Columns = {
 pub(crate) struct Eight {
     /// Unsigned, in the order of [`COLUMNS`].
     pub(crate) codes: [__m512i; 4],
-    /// Scale of each block, twice.
+    /// The scale of each block, stored twice.
     pub(crate) scales: __m512,
-    /// Minimum of each block, twice.
+    /// The minimum of each block, stored twice.
     pub(crate) minimums: __m512,
 }
 
 impl Eight {
-    /// Converts to the form of a [`panel`](super::panel).
+    /// Converts to a row of a [`panel`](super::panel).
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn row(self) -> Row {

@@ -1,15 +1,15 @@
-//! Eight blocks of 32 columns of four rows of weights side by side. [`fours`](super::fours)
-//! describes the order of additions.
+//! Numbers of eight blocks of 32 columns for four rows of weights side by side.
+//! [`fours`](super::fours) describes the order of additions.
 
 use std::arch::x86_64::*;
 
 use crate::input::Int8SuperBlock;
 
-/// Eight blocks of 32 columns of four rows: in lane `l` (128 bits) one number of each row, of block
-/// `l` in the first vector, of block `4 + l` in the second.
+/// One number for each of eight blocks of 32 columns in four rows. Lane `l` (128 bits) has one
+/// number of each row: of block `l` in the first vector, and of block `4 + l` in the second.
 pub(super) type Eights<T> = [T; 2];
 
-/// Returns one element for each block, the same for each row.
+/// Copies the number of each block to all four rows.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn same_for_all(numbers: __m256) -> Eights<__m512> {
@@ -19,7 +19,7 @@ pub(super) fn same_for_all(numbers: __m256) -> Eights<__m512> {
     [_mm512_permutexvar_ps(first, numbers), _mm512_permutexvar_ps(second, numbers)]
 }
 
-/// Converts half-precision numbers: four for each block, block after block.
+/// Converts half-precision numbers, four for each block, block after block.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn floats(halves: __m512i) -> Eights<__m512> {
@@ -45,16 +45,15 @@ pub(super) fn sums(x: &Int8SuperBlock) -> __m512i {
     _mm512_cvtepi16_epi32(unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) })
 }
 
-/// Returns a super-block of activations for blocks that are moved back by this many places, with
-/// zeros before them.
+/// Returns activations that are moved back by `places` blocks, with zeros before them.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(super) fn later(x: &Int8SuperBlock, places: usize) -> Int8SuperBlock {
     let mut later = Int8SuperBlock::default();
-    // SAFETY: numbers that a mask does not name are not read; the others are in `x`.
+    // SAFETY: numbers whose mask bit is 0 are not read; the others are in `x`.
     unsafe {
         for v in 0..4 {
-            // One bit for each number: places of 32.
+            // One bit per number; each place has 32.
             let before = (32 * places).saturating_sub(64 * v);
             let there = u64::MAX.checked_shl(before as u32).unwrap_or(0);
             let from = x.values.as_ptr().wrapping_add(64 * v).wrapping_sub(32 * places);
@@ -71,8 +70,8 @@ pub(super) fn later(x: &Int8SuperBlock, places: usize) -> Int8SuperBlock {
     later
 }
 
-/// Adds eight blocks of each row to its sum. `minimums` are those of the weights, and their
-/// factors.
+/// Adds eight blocks of each row to the row's sum. `minimums` are the minimums of the weights and
+/// their factors.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(super) fn add_eight(

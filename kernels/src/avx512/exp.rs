@@ -8,8 +8,8 @@ use crate::loops::exp_constants::*;
 /// Numbers in a vector.
 const LANES: usize = 16;
 
-/// [`exp_sum`](crate::vector::exp_sum). Two vectors are worked on at once, because each waits for
-/// its own last operation most of the time.
+/// Computes [`exp_sum`](crate::vector::exp_sum). It works on two vectors at a time, because the
+/// operations on one vector mostly wait for each other.
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(crate) fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
     let max = _mm512_set1_ps(max);
@@ -44,7 +44,7 @@ pub(crate) fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
 #[target_feature(enable = "avx512f")]
 fn exp(x: __m512) -> __m512 {
     let all = |x| _mm512_set1_ps(x);
-    // In this order the second one is what comes of a NaN.
+    // In this order of operands, the minimum of a NaN is NaN.
     let clamped = _mm512_min_ps(all(HIGHEST), x);
     let shifted = _mm512_fmadd_ps(clamped, all(std::f32::consts::LOG2_E), all(ROUND));
     let n = _mm512_sub_ps(shifted, all(ROUND));
@@ -62,7 +62,7 @@ fn exp(x: __m512) -> __m512 {
     _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_NLT_UQ>(x, all(LOWEST)), result)
 }
 
-/// Returns the sum of a vector's elements, halves first.
+/// Returns the sum of a vector's elements: adds the halves, then quarters, and so on.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn halves(x: __m512) -> f32 {

@@ -1,5 +1,5 @@
-//! Fills a panel in the most used formats: bytes are transposed as they are in the file, then codes
-//! and scales are unpacked for 16 rows at a time.
+//! Fills a panel for the most common formats: transposes bytes as they are in the file, then
+//! unpacks the codes and scales of 16 rows together.
 
 use std::arch::x86_64::*;
 
@@ -9,7 +9,7 @@ use super::{
     turn::turned_heads,
 };
 
-/// Numbers in half precision, one of each row, in the lower halves of 32 bits.
+/// Converts half-precision numbers, one per row, in the lower halves of 32-bit elements.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn floats(halves: __m512i) -> __m512i {
@@ -17,8 +17,8 @@ fn floats(halves: __m512i) -> __m512i {
 }
 
 impl Panel {
-    /// Two codes in each of 64 turned bytes a row, vectors `low` and `high` of the format's
-    /// columns.
+    /// Stores two codes from each of 64 transposed bytes per row, as vectors `low` and `high` in
+    /// the format's columns.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_nibbles(
@@ -35,8 +35,8 @@ impl Panel {
         }
     }
 
-    /// Two codes in each of 16 turned bytes a row: those of a block of 32, its first half in lower
-    /// halves of bytes.
+    /// Stores two codes from each of 16 transposed bytes per row: those of a block of 32, whose
+    /// first half is in the lower halves of the bytes.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_block_nibbles(&mut self, block: usize, bytes: [__m512i; 4]) {
@@ -58,7 +58,7 @@ impl Panel {
             let by = _mm_cvtsi32_si128(by as i32);
             _mm512_and_si512(_mm512_srl_epi32(v, by), _mm512_set1_epi32(mask))
         };
-        // Numbers 4 to 7 have their lower four bits elsewhere.
+        // The lower four bits of numbers 4 to 7 are stored separately.
         let number = |own: __m512i, j: usize, lower: usize| match j {
             0..4 => bits(own, 8 * j, 63),
             _ => {
@@ -76,7 +76,8 @@ impl Panel {
         }
     }
 
-    /// Signed bytes at `at` that are scales of 16 columns each, and `d`.
+    /// Stores scales of 16 columns each, which are signed bytes from byte `at` on, and the factor
+    /// at byte `d`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_signed_scales<const BYTES: usize>(
@@ -97,11 +98,11 @@ impl Panel {
                 self.scales[4 * i + j] = _mm512_castps_si512(scale);
             }
         }
-        // With the 14 bytes before it.
+        // The factor, loaded together with the 14 bytes before it.
         self.minimums[8] = floats(_mm512_srli_epi32::<16>(turned_heads(rows, d - 14)[3]));
     }
 
-    /// The number in half precision that a block begins with, at `at`.
+    /// Stores the half-precision scale of a block, which is at byte `at`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_block_scale<const BYTES: usize>(

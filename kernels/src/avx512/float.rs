@@ -12,8 +12,8 @@ use crate::{
     streams::{STREAMS, each_four_by},
 };
 
-/// Rows of activations that are multiplied by four rows of weights at once. More sums than this
-/// don't fit into the registers.
+/// Number of rows of activations that are multiplied by four rows of weights at a time. The sums of
+/// more rows don't fit into the registers.
 const ROWS: usize = 4;
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -72,8 +72,8 @@ fn product<const BYTES: usize>(
     );
 }
 
-/// Computes dot products. Each is the same whatever the other rows: one vector of sums, from the
-/// first element to the last.
+/// Computes dot products. Each is added into one vector of sums, from the first element to the
+/// last, so it does not depend on the other rows.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn dot<const BYTES: usize, const N: usize>(
@@ -124,8 +124,8 @@ fn dot<const BYTES: usize, const N: usize>(
     out
 }
 
-/// The sum of each vector. The four are added up side by side: with short rows, that takes as long
-/// as the products.
+/// Returns the sum of each vector. Adds the four side by side, because for short rows separate sums
+/// would take as long as the products.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn add_up([a, b, c, d]: [__m512; STREAMS]) -> [f32; STREAMS] {

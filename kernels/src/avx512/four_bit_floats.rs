@@ -1,4 +1,4 @@
-//! Looks up codes of four bits and scales of eight bits that are floats.
+//! Unpacks 4-bit codes that are floats, and scales of eight bits that are powers of two.
 
 use std::arch::x86_64::*;
 
@@ -13,14 +13,15 @@ use crate::{blocks::mxfp4::ABOVE_ZERO, streams::STREAMS};
 /// Bytes in a block of `MXFP4`.
 pub(super) const BYTES: usize = TensorType::MXFP4.block_bytes();
 
-/// Returns the magnitudes that 4-bit codes represent.
+/// Looks up the values of 4-bit codes.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 pub(super) fn looked_up(numbers: __m512i) -> __m512i {
     _mm512_shuffle_epi8(load_lanes([&ABOVE_ZERO; 4]), numbers)
 }
 
-/// Half the powers of two whose exponents are in the lowest bytes; the other bytes do not count.
+/// Returns half of the powers of two whose exponents are in the lowest bytes. The other bytes are
+/// ignored.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn halves_of_powers(exponents: __m512i) -> __m512 {
@@ -29,9 +30,9 @@ pub(super) fn halves_of_powers(exponents: __m512i) -> __m512 {
     _mm512_scalef_ps(_mm512_set1_ps(1.0), _mm512_cvtepi32_ps(e))
 }
 
-/// The scales of eight blocks of four rows.
+/// Returns the scales of eight blocks of four rows.
 ///
-/// A block has 17 bytes. So of four blocks number `l` begins at byte `l` of lane `l`.
+/// A block has 17 bytes. So block `l` of four blocks begins at byte `l` of lane `l`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn scales(rows: [&[u8]; STREAMS]) -> Eights<__m512> {

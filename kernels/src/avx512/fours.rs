@@ -1,25 +1,27 @@
-//! Sums of four rows of weights side by side: what few rows of activations end in.
+//! Sums of four rows of weights side by side: the last step of kernels for few rows of activations.
 //!
-//! **One order of additions.** An output must not depend on how many rows of activations there are,
-//! to the last bit, so few and many ([`product`](super::product)) add in one order. Integers are
-//! exact in any order: whatever shares a scale is added up as integers, across lanes too. Then:
+//! **One order of additions.** An output must not depend, bit for bit, on the number of rows of
+//! activations, so the kernels for few and for many rows ([`product`](super::product)) add in the
+//! same order. Integer sums are exact in any order: products that share a scale are added as
+//! integers, also across lanes. Then:
 //!
-//! - Blocks of 32 are added eight at a time: block `l` and block `l + 4` first,
-//!   `pair = pair + (x_scale · products) · d`, and where there are minimums,
-//!   `pair = pair + min · total`, each with one rounding; then `(p0 + p2) + (p1 + p3)`, and the row's
-//!   sum gets the whole ([`eights`](super::eights)). One after the other they would be a chain in
-//!   which each addition waits for the one before, longer than all else that is done with eight
-//!   blocks. Blocks that stand some places later, with zeros before them, have the same sum: the
-//!   pairs only trade places. That is how the end of a row is added where it is no whole eight.
-//! - Of a block of 256 a sum of integers may need more bits than a float has. It comes in four
-//!   parts, each rounded once, `(L0 + L1) + (L2 + L3)` ([`total`]); the scales of the block and of
-//!   the activations follow ([`add_block`]).
+//! - Blocks of 32 are added eight at a time. First block `l`, then block `l + 4` is added to a
+//!   pair: `pair = pair + (x_scale · products) · d`, and in formats with minimums,
+//!   `pair = pair + min · total`, each with one rounding. Then `(p0 + p2) + (p1 + p3)` is added to
+//!   the row's sum ([`eights`](super::eights)). Adding the blocks one after the other would be a
+//!   chain in which each addition waits for the previous one, and would take longer than everything
+//!   else. Moving blocks back by some places, with zeros before them, gives the same sum, because
+//!   it only permutes the pairs. The end of a row that is not a whole eight blocks is added this
+//!   way.
+//! - The integer sum of a block of 256 may need more bits than a float has. It is added in four
+//!   parts, each rounded once: `(L0 + L1) + (L2 + L3)` ([`total`]). Then it is multiplied by the
+//!   scales of the block and of the activations ([`add_block`]).
 
 use std::arch::x86_64::*;
 
 use crate::streams::STREAMS;
 
-/// Adds integers within lanes: lane `l` of the result has the sums of lane `l` of each row.
+/// Adds integers within lanes: lane `l` of the result has the sum of lane `l` of each row.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn add_lanes(v: [__m512i; STREAMS]) -> __m512i {
@@ -27,7 +29,7 @@ pub(super) fn add_lanes(v: [__m512i; STREAMS]) -> __m512i {
     add(add(v[0], v[2]), add(v[1], v[3]))
 }
 
-/// The sums of rows that have eight numbers each.
+/// Returns the sums of rows that have eight numbers each.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(super) fn add_eights(v: [__m256i; STREAMS]) -> __m128i {
@@ -36,7 +38,7 @@ pub(super) fn add_eights(v: [__m256i; STREAMS]) -> __m128i {
     _mm_add_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes))
 }
 
-/// The sums of a block of 256 of each row, rounded part by part.
+/// Returns the sum of a 256-weight block of each row, rounded part by part.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(super) fn total(products: [__m512i; STREAMS]) -> __m128 {
@@ -46,7 +48,7 @@ pub(super) fn total(products: [__m512i; STREAMS]) -> __m128 {
     _mm_add_ps(_mm512_castps512_ps128(twos), _mm256_castps256_ps128(upper))
 }
 
-/// Adds a block of 256 of each row to its sum: `sum + (d · total − dmin · minimums) · x_scale`.
+/// Adds a 256-weight block of each row to its sum: `sum + (d · total − dmin · minimums) · x_scale`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(super) fn add_block(
@@ -63,7 +65,7 @@ pub(super) fn add_block(
     _mm_fmadd_ps(scaled, _mm_set1_ps(x_scale), sum)
 }
 
-/// The sums of four rows.
+/// Stores the sums of four rows in an array.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(super) fn stored(sums: __m128) -> [f32; STREAMS] {

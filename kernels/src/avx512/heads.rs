@@ -1,8 +1,9 @@
-//! The heads of eight blocks of 18 to 24 bytes, before their codes: scales, minimums, fifth bits.
+//! The heads of eight blocks of 18 to 24 bytes, which precede the codes: scales, minimums, fifth
+//! bits.
 //!
-//! A block begins at an even byte, and what is wanted of its head is within two 32-bit numbers.
-//! These are picked out of windows of 64 bytes, and words out of them: picking words out of windows
-//! directly takes a processor three times as long.
+//! A block begins at an even byte, and the relevant part of its head is within two 32-bit numbers.
+//! These are picked from windows of 64 bytes, and then 16-bit words are picked from them. Picking
+//! words directly from windows takes a processor three times as long.
 
 use std::{arch::x86_64::*, hint::black_box};
 
@@ -12,36 +13,37 @@ use super::{
 };
 use crate::streams::STREAMS;
 
-/// The heads of eight blocks of `BYTES` each, whose codes follow after `HEAD` bytes: number `b` of
-/// 32 bits has the scale of block `b`, number `8 + b`, if the format has fifth bits, is the one
-/// that follows it.
+/// The heads of eight blocks of `BYTES` bytes each, whose codes begin at byte `HEAD`. 32-bit number
+/// `b` contains the scale of block `b`. If the format has fifth bits, number `8 + b` is the next
+/// number of that block.
 #[derive(Clone, Copy)]
 pub(super) struct Heads<const BYTES: usize, const HEAD: usize>(__m512i);
 
-/// Which 32-bit numbers to pick out of three windows.
+/// The indices of the 32-bit numbers to pick from three windows.
 struct Picked {
     from_two: [i32; 16],
-    /// These are from the third.
+    /// Mask of the numbers to pick from the third window instead.
     others: u16,
     from_third: [i32; 16],
 }
 
 impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
-    /// Whether codes have fifth bits: the four bytes before them.
+    /// Whether codes have fifth bits, which are in the four bytes before the codes.
     pub(super) const FIFTH_BITS: bool = HEAD >= 6;
-    /// Where the windows start, counted in 32-bit numbers. Without fifth bits two are enough.
+    /// Where the windows begin, in 32-bit numbers. Formats without fifth bits need only two
+    /// windows.
     const WINDOWS: [usize; 3] = match Self::FIFTH_BITS {
         true => [0, 16, 2 * BYTES - 16],
         false => [0, Self::first(7) - 15, Self::first(7) - 15],
     };
 
-    /// The 32-bit number that a block begins in.
+    /// Returns the index of the 32-bit word in which a block begins.
     const fn first(block: usize) -> usize {
         block * BYTES / 4
     }
 
-    /// The word of a block at this byte of it, as it is counted in the two 32-bit numbers that were
-    /// picked.
+    /// Returns the index of the 16-bit word at byte `at` of a block, among the picked 32-bit
+    /// numbers.
     const fn word(block: usize, at: usize) -> i16 {
         let word = (block * BYTES % 4 + at) / 2;
         (2 * block + word / 2 * 16 + word % 2) as i16
@@ -65,7 +67,7 @@ impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
         picked
     };
 
-    /// The lower halves of the fifth bits of each block, then the upper ones.
+    /// The indices of each block's fifth bits: first all lower halves, then all upper halves.
     const BITS: [i16; 32] = {
         let (mut words, mut i) = ([0; 32], 0);
         while i < 16 && Self::FIFTH_BITS {
@@ -75,8 +77,8 @@ impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
         words
     };
 
-    /// The words at this byte of each block, block after block: of rows 0 and 1 in one vector, then
-    /// of rows 2 and 3 in another.
+    /// Returns the indices of the words at byte `at` of each block, block after block, for the
+    /// picked numbers of rows 0 and 1 in one vector and of rows 2 and 3 in another.
     const fn of_four_rows(at: usize) -> [i16; 32] {
         let (mut words, mut i) = ([0; 32], 0);
         while i < 32 {
@@ -86,14 +88,14 @@ impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
         words
     }
 
-    /// Before anything is picked.
+    /// Returns empty heads.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn none() -> Self {
         Self(_mm512_setzero_si512())
     }
 
-    /// Of so many bytes as eight blocks have.
+    /// Picks the heads from the bytes of eight blocks.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn of(bytes: &[u8]) -> Self {
@@ -108,8 +110,8 @@ impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
         Self(_mm512_mask_permutexvar_epi32(two, picked.others, index, window(2)))
     }
 
-    /// The fifth bits: of the first sixteen codes of blocks 0 to 3 and of blocks 4 to 7, then of
-    /// the other sixteen.
+    /// Returns the fifth bits: of the first sixteen codes of blocks 0 to 3 and of blocks 4 to 7,
+    /// then of the other sixteen codes.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn bits(self) -> [u64; 4] {
@@ -119,11 +121,11 @@ impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
         unsafe {
             _mm256_storeu_si256(stored.as_mut_ptr().cast(), _mm512_castsi512_si256(words));
         }
-        // Masks are read from memory faster than they are taken out of a vector.
+        // Reading masks from memory is faster than extracting them from a vector.
         *black_box(&stored)
     }
 
-    /// The numbers in half precision at byte `AT` of each block.
+    /// Returns the half-precision numbers at byte `AT` of each block.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn numbers<const AT: usize>([a, b, c, d]: [Self; STREAMS]) -> Eights<__m512> {

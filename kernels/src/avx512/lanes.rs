@@ -1,8 +1,8 @@
-//! Loads and stores on slices, and vectors put together from 16-byte pieces.
+//! Loads and stores on slices, and vectors assembled from 16-byte pieces.
 
 use std::arch::{asm, x86_64::*};
 
-/// 32 numbers of 16 bits.
+/// Loads 32 numbers of 16 bits.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn sixteen_bits(numbers: &[i16; 32]) -> __m512i {
@@ -10,7 +10,7 @@ pub(crate) fn sixteen_bits(numbers: &[i16; 32]) -> __m512i {
     unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
 }
 
-/// 64 bytes.
+/// Loads 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn load64(bytes: &[u8; 64]) -> __m512i {
@@ -18,7 +18,7 @@ pub(super) fn load64(bytes: &[u8; 64]) -> __m512i {
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
-/// 64 bytes from `from` on; zeros where there are none.
+/// Loads 64 bytes from byte `from` on, with zeros past the end.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 pub(super) fn load64_or_zeros(bytes: &[u8], from: usize) -> __m512i {
@@ -26,11 +26,11 @@ pub(super) fn load64_or_zeros(bytes: &[u8], from: usize) -> __m512i {
         return load64(part(bytes, from));
     }
     let there = bytes.len().saturating_sub(from);
-    // SAFETY: bytes that the mask does not name are not read.
+    // SAFETY: bytes whose mask bit is 0 are not read.
     unsafe { _mm512_maskz_loadu_epi8((1 << there) - 1, bytes.as_ptr().wrapping_add(from).cast()) }
 }
 
-/// 32 bytes.
+/// Loads 32 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn load32(bytes: &[u8; 32]) -> __m256i {
@@ -38,7 +38,7 @@ pub(crate) fn load32(bytes: &[u8; 32]) -> __m256i {
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
-/// 16 bytes.
+/// Loads 16 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn load16(bytes: &[u8; 16]) -> __m128i {
@@ -46,9 +46,9 @@ pub(super) fn load16(bytes: &[u8; 16]) -> __m128i {
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// Four times 16 bytes, one in each lane: straight from memory, which takes no place in the unit
-/// that moves bytes between lanes. Left to itself, a compiler loads halves of them and puts them
-/// together there.
+/// Loads four times 16 bytes, one into each lane, directly from memory. So it doesn't use the
+/// execution unit that moves bytes between lanes. A compiler would load the pieces and combine them
+/// in that unit.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn load_lanes(pieces: [&[u8; 16]; 4]) -> __m512i {
@@ -71,13 +71,13 @@ pub(super) fn load_lanes(pieces: [&[u8; 16]; 4]) -> __m512i {
     v
 }
 
-/// The `N` bytes, or numbers, at `at`.
+/// Returns the `N` elements from index `at` on.
 #[inline(always)]
 pub(crate) fn part<T, const N: usize>(all: &[T], at: usize) -> &[T; N] {
     all[at..].first_chunk().expect("N of them")
 }
 
-/// Each of eight numbers twice.
+/// Returns each of eight numbers twice.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn twice(numbers: __m256) -> __m512 {
@@ -85,32 +85,33 @@ pub(crate) fn twice(numbers: __m256) -> __m512 {
     _mm512_permutexvar_ps(index, _mm512_castps256_ps512(numbers))
 }
 
-/// 64 numbers of 8 bits, from `at` on.
+/// Loads 64 numbers of 8 bits, from index `at` on.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn values_at(values: &[i8], at: usize) -> __m512i {
     load64(part(bytemuck::cast_slice(values), at))
 }
 
-/// Two half-precision numbers, one after the other.
+/// Converts two consecutive half-precision numbers.
 #[inline]
 #[target_feature(enable = "avx512vl,f16c")]
 pub(super) fn two_halves(bytes: &[u8; 4]) -> __m128 {
     _mm_cvtph_ps(_mm_cvtsi32_si128(i32::from_le_bytes(*bytes)))
 }
 
-/// A half-precision number; the other lanes are 0.
+/// Converts a half-precision number; the other lanes are 0.
 #[inline]
 #[target_feature(enable = "avx512vl,f16c")]
 pub(super) fn one_half(bytes: &[u8; 2]) -> __m128 {
     _mm_cvtph_ps(_mm_cvtsi32_si128(i32::from(u16::from_le_bytes(*bytes))))
 }
 
-/// Rows become columns: 32-bit number `j` of `v[i]` becomes number `i` of the result's `j`.
+/// Transposes a matrix: 32-bit number `j` of `v[i]` becomes number `i` of element `j` of the
+/// result.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn transpose(v: [__m512i; 16]) -> [__m512i; 16] {
-    // Pairs of rows, then fours, within each 128-bit lane; then the lanes.
+    // Interleaves pairs of rows, then groups of four, within each 128-bit lane; then moves lanes.
     let mut a = v;
     for i in 0..8 {
         a[2 * i] = _mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]);

@@ -1,5 +1,6 @@
-//! Many rows of activations: 32 rows of weights are unpacked once, 256 columns at a time, and
-//! multiplied with all of them. The sums of 2 panels and 6 rows of activations stay in registers.
+//! Products for many rows of activations: unpacks 32 rows of weights once, 256 columns at a time,
+//! and multiplies them by all rows. The sums of 2 panels and 6 rows of activations stay in
+//! registers.
 
 use std::arch::x86_64::*;
 
@@ -15,15 +16,16 @@ use crate::{
     prefetch::LINE,
 };
 
-/// Rows of activations whose sums are in registers at once.
+/// Number of rows of activations whose sums are in registers together.
 const TOKENS: usize = 6;
-/// Rows of activations for which weights are unpacked once.
+/// Number of rows of activations for each unpacking of weights.
 const CHUNK: usize = 256;
-/// From this many on, the products of a panel take longer than a read from memory.
+/// Number of rows of activations above which the products of a panel take longer than reading
+/// weights from memory.
 const SOON: usize = 64;
 
-/// A [`Kernel`](crate::Kernel): `fill` is given the bytes of 256 columns of each row, or of as many
-/// as are left.
+/// Computes a tile of the output; see [`Kernel`](crate::Kernel). `fill` is called with the bytes of
+/// 256 columns of each row, or of all remaining columns.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply<F: Format>(
@@ -33,17 +35,18 @@ pub(super) fn multiply<F: Format>(
     fill: impl Fn(&mut Panel, &Rows),
 ) {
     let mut panels = [Panel::zeros(); 2];
-    // The outputs of neighbouring tokens lie far apart, at a distance at which a cache holds but
-    // few; here they are neighbours.
+    // In the output, a column's neighbouring tokens are so far apart that a cache can hold only a
+    // few of them. Here they are contiguous.
     let mut sums = [[_mm512_setzero_ps(); 2]; CHUNK];
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let super_block_bytes =
         SUPER_BLOCK / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
     for first in tile.rows().step_by(CHUNK) {
         let tokens = first..tile.rows().end.min(first + CHUNK);
-        // What is asked for while a panel is filled: with few rows of activations, the next rows of
-        // weights as they lie in memory, which takes longer than a panel's products; with many, the
-        // next columns of these, since what comes too early is lost again.
+        // The memory to prefetch while a panel is filled. With few rows of activations, reading
+        // takes longer than a panel's products, so the next rows of weights are prefetched in
+        // memory order. With many, only the next columns of the same rows are prefetched, because
+        // anything earlier would be evicted before its use.
         let soon = |rows: &[&[u8]; LANES], row: usize, (g, h): (usize, usize)| {
             if tokens.len() > SOON && g + 1 < x.super_blocks() {
                 let from = rows[0].as_ptr().wrapping_add(super_block_bytes);
@@ -62,7 +65,7 @@ pub(super) fn multiply<F: Format>(
                     &row[g * super_block_bytes..row_bytes.min((g + 1) * super_block_bytes)]
                 };
                 for (h, panel) in panels.iter_mut().enumerate() {
-                    // Rows beyond the tile's repeat its last one; what becomes of them is not
+                    // Rows past the end of the tile repeat its last row. Their results aren't
                     // written.
                     let row = |i: usize| (cols.start + h * LANES + i).min(cols.end - 1);
                     let mut rows = [&bytes[..0]; LANES];

@@ -1,4 +1,4 @@
-//! The part that the minimums of 256-weight blocks subtract: each minimum times a sum of
+//! Computes what the minimums of 256-weight blocks subtract: each minimum times a sum of
 //! activations.
 
 use std::arch::{asm, x86_64::*};
@@ -9,8 +9,8 @@ use crate::{
     input::{Int8SuperBlock, SUPER_BLOCK},
 };
 
-/// Returns sums of activations in pairs of 16 bits, in the order of minimums in a panel: of 16
-/// each, or of 32.
+/// Returns sums of 16 or of 32 activations each, in pairs of 16 bits, in the order of a panel's
+/// minimums.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(super) fn pairs<F: Format, const N: usize>(x: [&Int8SuperBlock; N]) -> [[i32; 8]; N] {
@@ -48,13 +48,14 @@ pub(super) fn minimums<F: Format, const N: usize>(
     products
 }
 
-/// Adds the products of 16-bit numbers to `sums`, two to each sum: `vpdpwssd`. From the intrinsic,
-/// compilers make a product and a separate addition: two instructions in a queue that is often full.
+/// Adds the products of 16-bit numbers to `sums`, two to each sum: `vpdpwssd`. For the intrinsic,
+/// compilers emit a product and a separate addition: two instructions for a queue that is often
+/// full.
 #[inline]
 #[target_feature(enable = "avx512vnni")]
 pub(crate) fn add_words(sums: __m512i, a: __m512i, b: __m512i) -> __m512i {
     let mut sums = sums;
-    // SAFETY: it works on registers alone.
+    // SAFETY: the instruction uses only registers.
     unsafe {
         asm!(
             "vpdpwssd {sums}, {a}, {b}",

@@ -1,14 +1,14 @@
-//! 512-bit kernels: 64 bytes of weights at once, and one instruction (VNNI's `vpdpbusd`)
-//! that multiplies 64 unsigned by 64 signed bytes and adds each four products to one of sixteen
-//! 32-bit sums.
+//! 512-bit kernels: they process 64 bytes of weights at a time. One instruction (VNNI's `vpdpbusd`)
+//! multiplies 64 unsigned bytes by 64 signed bytes and adds each four products to one of 16 sums of
+//! 32 bits.
 //!
-//! For few rows of activations (`blocks`, `super_blocks`) memory is the limit: four rows of
-//! weights are read at once, each one its own stream. For many (`panel`) arithmetic is: 32
-//! rows of weights are unpacked once, into the order in which `vpdpbusd` wants them, and multiplied
-//! with all rows of activations.
+//! With few rows of activations (`blocks`, `super_blocks`), memory bandwidth is the limit: four
+//! rows of weights are read side by side, each as its own stream. With many rows (`panel`),
+//! arithmetic is the limit: 32 rows of weights are unpacked once, in the order that `vpdpbusd`
+//! needs, and multiplied by all rows of activations.
 //!
-//! Every format has its own file, which says how its integers and scales are taken out of a
-//! block; the rest is common.
+//! Every format has its own file, which unpacks the integers and scales of a block. All other code
+//! is shared.
 
 #![allow(unsafe_code, reason = "vector instructions load and store through pointers")]
 

@@ -1,4 +1,4 @@
-//! `MXFP4`: two codes in a byte, each looked up in a table of 16, and a power of two as the scale.
+//! `MXFP4`: a byte holds two codes, each looked up in a table of 16; the scale is a power of two.
 
 use std::arch::x86_64::*;
 
@@ -28,13 +28,13 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<MXFP4>(weight, x, tile, |panel, rows| fill(panel, rows));
 }
 
-/// Up to eight blocks out of their bytes.
+/// Unpacks up to eight blocks.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(crate) fn unpack(bytes: &[u8]) -> Eight {
     let mut filled = [0; 8 * BYTES];
     let eight: &[u8; 8 * BYTES] = bytes.first_chunk().unwrap_or_else(|| {
-        // Exponents of zero belong to the smallest scales, and codes of zero to zero.
+        // Missing blocks have exponents of zero, the smallest scales, and codes of zero.
         filled[..bytes.len()].copy_from_slice(bytes);
         &filled
     });
@@ -47,7 +47,7 @@ pub(crate) fn unpack(bytes: &[u8]) -> Eight {
     let b = _mm512_permutex2var_epi64(first, odd, second);
     let low = |bytes| looked_up(_mm512_and_si512(bytes, _mm512_set1_epi8(15)));
     let high = |bytes| low(_mm512_srli_epi16::<4>(bytes));
-    // As in `scales`, each twice.
+    // As in `scales`, each number twice.
     let places = _mm512_setr_epi32(0, 0, 4, 4, 8, 8, 12, 12, 16, 16, 20, 20, 24, 24, 28, 28);
     let shifts = _mm512_setr_epi32(0, 0, 8, 8, 16, 16, 24, 24, 0, 0, 8, 8, 16, 16, 24, 24);
     let four = |i: usize| load64(part(eight, 4 * i * BYTES));

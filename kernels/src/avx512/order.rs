@@ -1,28 +1,31 @@
-//! The order of columns in a format's unpacked vectors, and activations in the same order.
+//! The order of columns in a format's unpacked vectors, for rearranging activations in the same
+//! order.
 
 use std::arch::x86_64::*;
 
 use super::lanes::values_at;
 use crate::input::Int8SuperBlock;
 
-/// The columns of a super-block in 16 pieces of 16: which piece lies in which lane of the four
-/// vectors that a format's unpacking gives. In each vector, the first two pieces are of the same 64
-/// columns, and the last two.
+/// The order of a super-block's columns in the four vectors that a format's unpacking returns. The
+/// columns are divided into 16 pieces of 16, and each lane of the vectors holds one piece. In each
+/// vector, the first two pieces are from the same 64 columns, and so are the last two.
 pub(crate) struct Order {
-    /// Which 16-bit number of the scales, one for each piece, meets the sums packed from vectors 0
-    /// and 1, and from 2 and 3.
+    /// Index of the scale by which each sum is multiplied, for sums packed from vectors 0 and 1,
+    /// and from vectors 2 and 3. There is one scale per piece.
     pub(super) scales: [[i16; 32]; 2],
-    /// For each vector, the two times 64 columns, and which 64-bit numbers of them it has.
+    /// For each vector, the first columns of two groups of 64 columns, and the indices of the
+    /// 64-bit numbers to take from them.
     from: [[usize; 2]; 4],
     numbers: [[i64; 8]; 4],
-    /// The same for fours of columns.
+    /// Where each group of four neighbouring columns is in the unpacked vectors.
     pub(super) columns: Columns,
-    /// Which 16-bit number of the scales meets each two neighbouring codes of a vector.
+    /// Index of the scale of each two neighbouring codes of a vector.
     pub(crate) words: [[i16; 32]; 4],
 }
 
-/// Four neighbouring columns of a super-block have a number from 0 to 63. This says which are where
-/// in the four vectors that a format's unpacking gives: in number `i % 16` of vector `i / 16`.
+/// The order of groups of four neighbouring columns in the four unpacked vectors: 32-bit number
+/// `i % 16` of vector `i / 16` holds group `columns[i]`. The groups of a super-block are numbered
+/// from 0 to 63.
 pub(super) type Columns = [usize; 64];
 
 impl Order {
@@ -42,7 +45,7 @@ impl Order {
         i = 0;
         while i < 64 {
             order.columns[i] = 4 * pieces[i / 4] + i % 4;
-            // A lane of packed sums has four of the first vector, then four of the second.
+            // A lane of packed sums has four sums of the first vector, then four of the second.
             let (half, lane, second) = (i / 32, i % 32 / 8, i / 4 % 2);
             order.scales[half][i % 32] = pieces[8 * half + 4 * second + lane] as i16;
             i += 1;
@@ -65,7 +68,7 @@ impl Order {
         order
     }
 
-    /// Returns the piece in this lane, counted over all vectors.
+    /// Returns the piece in a lane. Lanes are numbered across all vectors.
     pub(crate) const fn piece(&self, lane: usize) -> usize {
         self.columns[4 * lane] / 4
     }

@@ -1,9 +1,9 @@
-//! 16 rows of weights turned by 90°: a vector holds four neighbouring columns of each row, which is
-//! what `vpdpbusd` adds up; its other operand is the same four activations in every lane. So each
-//! lane collects the output of one row of weights, and nothing is added across lanes.
+//! 16 rows of weights, transposed. A vector holds four neighbouring columns of each row, whose
+//! products `vpdpbusd` adds. Its other operand is the same four activations in every lane. So each
+//! lane computes the output of one row of weights, and nothing is added across lanes.
 //!
-//! Bytes can be turned before codes are taken out of them, which is less work where a byte has
-//! several: that is in [`fill`](super::fill).
+//! Bytes can be transposed before codes are unpacked from them, which is less work if a byte has
+//! several codes: see [`fill`](super::fill).
 
 use std::arch::x86_64::*;
 
@@ -13,36 +13,36 @@ use crate::{
     prefetch::{LINE, fetch_line},
 };
 
-/// Rows of weights in a panel.
+/// Number of rows of weights in a panel.
 pub(super) const LANES: usize = 16;
-/// 256 columns of a row of weights: a weight is `scale · (code − offset) + minimum`.
+/// 256 unpacked columns of a row of weights: a weight is `scale · (code − offset) + minimum`.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     /// Unsigned bytes in the order of the format's [`Columns`].
     pub(super) codes: [__m512i; 4],
-    /// One for each 16 columns; of blocks of 256 columns the whole numbers.
+    /// One scale for each 16 columns. For blocks of 256 columns, the integer scales.
     pub(super) scales: __m512,
-    /// One for each 16 columns, not used in a format without. Of blocks of 256 columns whole
-    /// numbers of 16 bits, and behind them as floats what scales are multiplied with, and what
-    /// minimums are.
+    /// One minimum for each 16 columns, unused in formats without minimums. For blocks of 256
+    /// columns, the 16-bit integer minimums, followed by the factors of the scales and of the
+    /// minimums as floats.
     pub(super) minimums: __m512i,
 }
 
-/// The bytes of 256 columns of 16 rows of weights, or of as many as are left in a row.
+/// The bytes of 256 columns of 16 rows of weights, or of all remaining columns.
 pub(super) struct Rows<'a> {
     pub(super) rows: [&'a [u8]; LANES],
     pub(super) soon: Soon,
 }
 
-/// The same of whole super-blocks, whose length a compiler knows: nothing is checked where a piece
-/// of them is loaded.
+/// The bytes of a whole super-block of 16 rows. The length is known at compile time, so nothing is
+/// checked when a piece is loaded.
 pub(super) struct Whole<'a, const BYTES: usize> {
     pub(super) rows: [&'a [u8; BYTES]; LANES],
     pub(super) soon: Soon,
 }
 
 impl<'a> Rows<'a> {
-    /// `None` at the end of rows that are no multiple of a super-block.
+    /// Returns `None` if less than a super-block is left of the rows.
     #[inline]
     pub(super) fn whole<const BYTES: usize>(&self) -> Option<Whole<'a, BYTES>> {
         let mut rows = [&[0; BYTES]; LANES];
@@ -54,11 +54,11 @@ impl<'a> Rows<'a> {
 }
 
 impl<const BYTES: usize> Whole<'_, BYTES> {
-    /// Asks for the last lines of what will be needed soon, from line `first` on.
+    /// Prefetches the last lines of the data that will be needed soon, from line `first` on.
     #[inline(always)]
     pub(super) fn fetch_rest(&self, first: usize) {
         let lines = (LANES * BYTES).div_ceil(LINE);
-        // Where each row has lines of its own, its last may hold little of it.
+        // If each row has its own lines, its last line may contain only a few of its bytes.
         let rows_apart = self.soon.sixteen_apart == LINE;
         for line in first..if rows_apart { lines.next_multiple_of(LANES) } else { lines } {
             self.soon.fetch(line);
@@ -66,18 +66,18 @@ impl<const BYTES: usize> Whole<'_, BYTES> {
     }
 }
 
-/// What will be needed soon, in lines of 64 bytes. A core waits for no more than a dozen or so,
-/// therefore they are asked for one by one, while others are worked on.
+/// Data that will be needed soon, in lines of 64 bytes. A core can wait for only about a dozen
+/// lines, so they are prefetched one by one during other work.
 #[derive(Clone, Copy)]
 pub(super) struct Soon {
     pub(super) from: *const u8,
-    /// From one line to the next, and after each 16 of them.
+    /// Distances in bytes between lines, and between groups of 16 lines.
     pub(super) apart: usize,
     pub(super) sixteen_apart: usize,
 }
 
 impl Soon {
-    /// Asks for a line.
+    /// Prefetches a line.
     #[inline(always)]
     pub(super) fn fetch(self, line: usize) {
         let at = line % LANES * self.apart + line / LANES * self.sixteen_apart;
@@ -88,12 +88,13 @@ impl Soon {
 /// 256 columns of 16 rows of weights.
 #[derive(Clone, Copy)]
 pub(super) struct Panel {
-    /// Four columns of each row.
+    /// Four columns of each row per vector.
     pub(super) codes: [__m512i; SUPER_BLOCK / 4],
-    /// One number for each row.
+    /// One number of each row per vector.
     pub(super) scales: [__m512i; SUPER_BLOCK / SUM],
     pub(super) minimums: [__m512i; SUPER_BLOCK / SUM],
-    /// The same before it is turned: four vectors of codes of each row, then scales, then minimums.
+    /// The panel before it is transposed: for each row, four vectors of codes, then scales, then
+    /// minimums.
     rows: [[__m512i; LANES]; 6],
 }
 
@@ -110,7 +111,7 @@ impl Panel {
         }
     }
 
-    /// Unpacks 16 rows and turns them.
+    /// Unpacks 16 rows and transposes them.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn fill(

@@ -1,4 +1,4 @@
-//! The product of two panels and some rows of activations, which all prefill uses.
+//! The product of two panels and some rows of activations, used for all prefill.
 //! [`fours`](super::fours) describes the order of additions.
 
 use std::arch::x86_64::*;
@@ -31,7 +31,7 @@ pub(super) fn add<'x, F: Format, const N: usize>(
     }
 }
 
-/// Adds blocks of 32 columns, of which there may be fewer than eight.
+/// Adds blocks of 32 columns, up to eight.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
 fn add_blocks<F: Format, const N: usize>(
@@ -40,8 +40,8 @@ fn add_blocks<F: Format, const N: usize>(
     blocks: usize,
     all: &mut [Sums; N],
 ) {
-    // For each block: what the offset takes off, which is the same in all rows, and what a minimum
-    // is multiplied with.
+    // For each block, the amount that the offset subtracts, which is the same in all rows, and the
+    // factor of the minimums.
     let (mut starts, mut totals) = ([[0i32; 8]; N], [[0f32; 8]; N]);
     for n in 0..N {
         // SAFETY: 16 sums of 16 bits are 32 bytes, as are 8 numbers of 32 bits.
@@ -58,7 +58,7 @@ fn add_blocks<F: Format, const N: usize>(
             }
         }
     }
-    // Blocks l and l + 4. Not a function: the sums must stay in registers.
+    // Blocks l and l + 4. A macro, because the sums must stay in registers.
     macro_rules! pair {
         ($first:expr) => {{
             let mut pair = [[_mm512_setzero_ps(); 2]; N];
@@ -112,8 +112,8 @@ pub(super) fn store(sums: [__m512; 2], out: &mut [f32]) {
     }
 }
 
-/// Asks for a super-block that will be needed soon: rows of activations lie too far apart for the
-/// processor to guess the next.
+/// Prefetches a super-block that will be needed soon, because rows of activations are too far apart
+/// for the processor to predict the next one.
 #[inline]
 pub(super) fn fetch(super_block: &Int8SuperBlock) {
     let start = std::ptr::from_ref(super_block).cast::<i8>();

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{blocks::q2_k::BYTES, format::Q2_K, input::Input, matrix::Matrix, parallel::Tile};
 
-/// A vector holds 32 columns of each half.
+/// The order of columns: a vector holds 32 columns of each half.
 pub(crate) const ORDER: Order = Order::new([0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15]);
 
 /// Multiplies by few rows of activations.
@@ -41,7 +41,7 @@ pub(crate) fn unpack(block: &[u8; BYTES]) -> SuperBlock {
     }
 }
 
-/// Four codes in a byte.
+/// Unpacks the four codes of each byte.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 pub(super) fn two_bits(bytes: __m512i) -> [__m512i; 4] {

@@ -35,7 +35,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
 pub(crate) fn unpack(block: &[u8; BYTES]) -> SuperBlock {
     let low = two_bits(load64(part(block, 32)));
-    // Bit j of byte i belongs to weight 32j + i; the upper half of a vector holds weights of the
+    // Bit j of byte i belongs to weight 32j + i. The upper half of a vector holds weights of the
     // block's second half.
     let third = _mm512_broadcast_i64x4(load32(part(block, 0)));
     let third = _mm512_mask_srli_epi16::<4>(third, 0xffff_0000, third);

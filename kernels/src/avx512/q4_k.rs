@@ -1,4 +1,4 @@
-//! `Q4_K`: two codes in a byte, integer scales and minimums.
+//! `Q4_K`: a byte holds two codes; scales and minimums are integers.
 
 use std::arch::x86_64::*;
 
@@ -51,14 +51,14 @@ fn codes(block: &[u8; BYTES]) -> [__m512i; 4] {
     [_mm512_and_si512(a, low), high(a), _mm512_and_si512(b, low), high(b)]
 }
 
-/// Eight scales and eight minimums of 6 bits, each twice, as 16-bit numbers.
+/// Unpacks eight scales and eight minimums of 6 bits, each twice, as 16-bit numbers.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(super) fn scales_and_minimums(packed: &[u8; 12]) -> (__m256i, __m256i) {
     const SIX: u64 = 0x3f3f_3f3f_3f3f_3f3f;
     let first = u64::from_le_bytes(*part(packed, 0));
     let last = u64::from(u32::from_le_bytes(*part(packed, 8)));
-    // Scales 0 to 3, then minimums 0 to 3; and 4 to 7.
+    // Scales 0 to 3, then minimums 0 to 3. Then scales and minimums 4 to 7.
     let lower = first & SIX;
     let upper = (first >> 2 & 0x3030_3030_3030_3030) | (last | last << 28) & 0x0f0f_0f0f_0f0f_0f0f;
     let all = _mm_set_epi64x(upper as i64, lower as i64);

@@ -39,8 +39,8 @@ pub(crate) fn unpack(block: &[u8; BYTES]) -> SuperBlock {
 fn codes(block: &[u8; BYTES]) -> [__m512i; 4] {
     let low = _mm512_set1_epi8(15);
     let (a, b) = (load64(part(block, 48)), load64(part(block, 112)));
-    // Bit j of byte i belongs to weight i of sub-block j; the upper half of a vector holds a
-    // sub-block two further on.
+    // Bit j of byte i belongs to weight i of sub-block j. The upper half of a vector holds the
+    // sub-block two after the lower half's.
     let fifth = _mm512_broadcast_i64x4(load32(part(block, 16)));
     let fifth = _mm512_mask_srli_epi16::<2>(fifth, 0xffff_0000, fifth);
     let sixteen = _mm512_set1_epi8(16);

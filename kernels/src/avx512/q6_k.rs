@@ -18,7 +18,7 @@ use crate::{format::Q6_K, input::Input, matrix::Matrix, parallel::Tile};
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q6_K.block_bytes();
 
-/// As in the matrix.
+/// The order of columns: the same as in the matrix.
 pub(crate) const ORDER: Order = Order::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
 /// Multiplies by few rows of activations.
@@ -42,8 +42,8 @@ pub(crate) fn unpack(block: &[u8; BYTES]) -> SuperBlock {
     };
     let half = |h: usize| {
         let codes = load64(part(block, 64 * h));
-        // Four times two bits in a byte; the upper half of a vector holds weights 32 further on,
-        // whose bits are the next two.
+        // Each byte holds the upper two bits of four codes. The upper half of a vector holds
+        // weights that come 32 after the lower half's, and their bits are the next two.
         let bits = _mm512_broadcast_i64x4(load32(part(block, 128 + 32 * h)));
         let bits = _mm512_mask_srli_epi16::<2>(bits, 0xffff_0000, bits);
         [with(codes, _mm512_slli_epi16::<4>(bits)), with(_mm512_srli_epi16::<4>(codes), bits)]
@@ -67,8 +67,9 @@ fn fill(panel: &mut Panel, rows: &Rows<'_>) {
     for half in 0..2 {
         let codes = turned(&rows, 64 * half, LANES * (1 + half));
         for i in 0..16 {
-            // Two bits for weights in low halves of bytes, then for those in high halves four bits
-            // above; of the second 32 weights two bits above.
+            // For the first 32 weights, the low two bits belong to the codes in low halves of
+            // bytes, and the two bits four above them to the codes in high halves. For the next 32
+            // weights, these positions are two bits higher.
             let bits = bits[8 * half + i % 8];
             let [first, second] = if i < 8 {
                 [_mm512_slli_epi16::<4>(bits), bits]

@@ -25,7 +25,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q8_0>(weight, x, tile, |panel, rows| fill(panel, rows));
 }
 
-/// Up to eight blocks out of their bytes.
+/// Unpacks up to eight blocks.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
 fn row(bytes: &[u8]) -> Row {
@@ -41,7 +41,7 @@ fn row(bytes: &[u8]) -> Row {
     row
 }
 
-/// The scales of eight blocks, or zeros where there are none.
+/// Returns the scales of eight blocks, with zeros for missing blocks.
 #[inline]
 #[target_feature(enable = "avx512vl,f16c")]
 pub(crate) fn scales(bytes: &[u8]) -> __m256 {
@@ -52,7 +52,7 @@ pub(crate) fn scales(bytes: &[u8]) -> __m256 {
     _mm256_cvtph_ps(_mm_set_epi64x(four(4), four(0)))
 }
 
-/// The bits of a block's scale, or zeros where there is none.
+/// Returns the bits of a block's scale, or zero if the block is missing.
 #[inline(always)]
 fn scale(bytes: &[u8], b: usize) -> u64 {
     match (b + 1) * BYTES <= bytes.len() {

@@ -26,7 +26,7 @@ pub(crate) fn quantize_activations(
 fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8SuperBlock) {
     let mut absmax = [0f32; SUPER_BLOCK / BLOCK];
     for (b, absmax) in absmax.iter_mut().enumerate() {
-        // As whole numbers: the maximum of floats would lose a NaN.
+        // Compared as integers, because the maximum of floats would ignore a NaN.
         let magnitudes = |i| _mm512_castps_si512(_mm512_abs_ps(load(x, i)));
         let largest = _mm512_max_epi32(magnitudes(2 * b), magnitudes(2 * b + 1));
         *absmax = f32::from_bits(_mm512_reduce_max_epi32(largest) as u32);
@@ -38,7 +38,7 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
         super_block.scales[b] = int8::scale(absmax[b]);
         let inverse = _mm512_set1_ps(if absmax[b] > 0.0 { 127.0 / absmax[b] } else { 0.0 });
         for i in 2 * b..2 * b + 2 {
-            // Conversion rounds to the nearest, ties to even.
+            // Conversion rounds to nearest, ties to even.
             let values = _mm512_cvtps_epi32(_mm512_mul_ps(load(x, i), inverse));
             // SAFETY: 16 values of 8 bits are 16 bytes.
             unsafe {
@@ -52,7 +52,7 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
     }
 }
 
-/// Values 16i to 16i + 15.
+/// Loads values 16i to 16i + 15.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(x: &[f32; SUPER_BLOCK], i: usize) -> __m512 {

@@ -1,17 +1,17 @@
-//! Activations in the form of a kernel for few rows, computed once for all the rows of weights that
-//! a thread takes at a time.
+//! Activations prepared for a kernel for few rows. They are prepared once for all rows of weights
+//! that a thread processes at a time.
 
 use std::mem::MaybeUninit;
 
-/// Super-blocks of activations that are made ready at a time.
+/// Number of super-blocks of activations that are prepared at a time.
 pub(super) const STRETCH: usize = 16;
 
-/// A stretch of prepared super-blocks.
+/// Up to [`STRETCH`] prepared super-blocks.
 pub(super) struct Ready<A> {
-    /// Only as many are written, and then used, as there are in a stretch.
+    /// Storage. Only the first `written` elements are initialised.
     room: [MaybeUninit<A>; STRETCH],
     written: usize,
-    /// The row of activations that they belong to, and the first of them.
+    /// The row of activations to which the super-blocks belong, and the index of the first.
     whose: Option<(usize, usize)>,
 }
 
@@ -20,7 +20,8 @@ impl<A: Copy> Ready<A> {
         Self { room: [const { MaybeUninit::uninit() }; STRETCH], written: 0, whose: None }
     }
 
-    /// Those of row `t` from super-block `first` on, which `all` makes if others are there.
+    /// Returns the super-blocks of row `t` from super-block `first` on. If they aren't stored,
+    /// takes them from `all`.
     #[inline(always)]
     pub(super) fn of(&mut self, t: usize, first: usize, all: impl Iterator<Item = A>) -> &[A] {
         if self.whose != Some((t, first)) {
@@ -32,7 +33,8 @@ impl<A: Copy> Ready<A> {
             self.whose = Some((t, first));
         }
         let written = &self.room[..self.written];
-        // SAFETY: so many have been written, and lie as they would without the wrapper.
+        // SAFETY: the first `written` elements have been written, and `MaybeUninit<A>` has the
+        // layout of `A`.
         unsafe { &*(std::ptr::from_ref(written) as *const [A]) }
     }
 }

@@ -1,5 +1,5 @@
-//! Codes of 4 or 5 bits as few rows of activations meet them, and activations in the same order:
-//! in each lane sixteen columns of one block.
+//! Codes of 4 or 5 bits for few rows of activations, and activations in the same order: each lane
+//! has sixteen columns of one block.
 
 use std::arch::x86_64::*;
 
@@ -16,8 +16,8 @@ use crate::{
     streams::STREAMS,
 };
 
-/// The codes of eight blocks, unsigned: the first sixteen columns of blocks 0 to 3 and of blocks 4
-/// to 7, then the other sixteen.
+/// Returns the unsigned codes of eight blocks: the first sixteen columns of blocks 0 to 3 and of
+/// blocks 4 to 7, then the other sixteen columns.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 fn codes<F: Format, const BYTES: usize, const HEAD: usize>(
@@ -44,15 +44,14 @@ fn codes<F: Format, const BYTES: usize, const HEAD: usize>(
     codes
 }
 
-/// A super-block of activations, and what is the same for all rows of weights.
+/// A super-block of activations, and values that are the same for all rows of weights.
 #[derive(Clone, Copy)]
 pub(super) struct Activations {
-    /// In the order of [`codes`].
+    /// Activations in the order of [`codes`].
     values: [__m512i; 4],
-    /// What the offset takes off. It matters only for a block as a whole, which has four of these
-    /// numbers.
+    /// The amount that the offset subtracts from each block, spread over the block's four numbers.
     starts: Eights<__m512i>,
-    /// What minimums are multiplied with.
+    /// The sums of activations by which minimums are multiplied.
     totals: Eights<__m512>,
     scales: Eights<__m512>,
 }
@@ -73,7 +72,7 @@ impl Activations {
         let taken_off = _mm512_mullo_epi32(sums, _mm512_set1_epi32(-offset));
         let both = _mm512_add_epi32(sums, _mm512_shuffle_epi32::<0b10_11_00_01>(sums));
         let (mut starts, mut totals) = ([_mm512_setzero_si512(); 2], [_mm512_setzero_ps(); 2]);
-        // Two numbers for each block.
+        // The indices of two numbers for each block.
         let two = _mm512_setr_epi32(0, 1, 0, 0, 2, 3, 2, 2, 4, 5, 4, 4, 6, 7, 6, 6);
         for i in 0..2 {
             let index = _mm512_add_epi32(two, _mm512_set1_epi32(8 * i as i32));
@@ -89,7 +88,8 @@ impl Activations {
         }
     }
 
-    /// The products with eight blocks of a row of weights: in each lane those of a block.
+    /// Returns the products with eight blocks of a row of weights. Each lane has those of one
+    /// block.
     #[inline]
     #[target_feature(enable = "avx512vnni")]
     fn times(&self, codes: [__m512i; 4]) -> Eights<__m512i> {

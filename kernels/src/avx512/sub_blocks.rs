@@ -1,8 +1,9 @@
 //! Formats whose blocks of 256 weights have eight sub-blocks of 32, each with a scale and a minimum
 //! of 6 bits ([`Q4_K`](super::q4_k), [`Q5_K`](super::q5_k)), times few rows of activations.
 //!
-//! What stands at the head of a block is taken apart for four rows of weights at once, one in each
-//! lane of 128 bits; a row by itself would fill a quarter of a vector with as many instructions.
+//! The heads of blocks are unpacked for four rows of weights together, one in each lane of 128
+//! bits. Unpacking a single row would fill only a quarter of a vector and take as many
+//! instructions.
 
 use std::arch::x86_64::*;
 
@@ -19,11 +20,11 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// A vector holds even or odd sub-blocks of 32.
+/// The order of columns: a vector holds even or odd sub-blocks of 32.
 pub(crate) const ORDER: Order = Order::new([0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]);
 
-/// A [`Kernel`](crate::Kernel): `codes` takes them out of a block, in the order of
-/// [`ORDER`].
+/// Computes a tile of the output; see [`Kernel`](crate::Kernel). `codes` must unpack the codes of a
+/// block, in the order of [`ORDER`].
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply<const BYTES: usize>(
@@ -55,7 +56,7 @@ fn dot<const BYTES: usize>(
             prefetch(block, ahead);
             let codes = codes(block);
             let four = |v: usize| _mm512_dpbusd_epi32(_mm512_setzero_si512(), codes[v], values[v]);
-            // At most 4 · 31 · 127, so 16 bits hold it.
+            // At most 4 · 31 · 127, which fits 16 bits.
             let (a, b) =
                 (_mm512_packs_epi32(four(0), four(1)), _mm512_packs_epi32(four(2), four(3)));
             let scales = |half: usize| {
@@ -68,7 +69,7 @@ fn dot<const BYTES: usize>(
     stored(sums)
 }
 
-/// The sums of each lane's four numbers, side by side.
+/// Returns the sum of each lane's four numbers.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn add_up(lanes: __m512i) -> __m128i {
@@ -78,13 +79,14 @@ fn add_up(lanes: __m512i) -> __m128i {
     _mm512_castsi512_si128(_mm512_permutexvar_epi32(firsts, sums))
 }
 
-/// Which of [`Heads::scales`] row `s` meets, in sums packed from vectors 0 and 1 and from 2 and 3.
+/// For each row `s`, the indices of the scales in [`Heads::scales`] by which its sums are
+/// multiplied, for sums packed from vectors 0 and 1, and from vectors 2 and 3.
 const SCALES: [[[i16; 32]; 2]; STREAMS] = {
     let (mut scales, mut i) = ([[[0; 32]; 2]; STREAMS], 0);
     while i < STREAMS * 64 {
         let (s, half, word) = (i / 64, i / 32 % 2, i % 32);
-        // A lane has four sums of each vector; in the upper two lanes are sub-blocks two further
-        // on.
+        // A lane has four sums of each vector. The upper two lanes hold the sub-blocks two after
+        // those of the lower lanes.
         scales[s][half][word] = (8 * s + 4 * half + word / 16 * 2 + word / 4 % 2) as i16;
         i += 1;
     }
@@ -106,15 +108,16 @@ impl Heads {
     #[target_feature(enable = "avx512bw,avx512vl,f16c")]
     fn of(heads: __m512i) -> Self {
         let bytes = |b| _mm512_set1_epi8(b);
-        // In each lane four numbers of 32 bits: two factors; scales 0 to 3, of 6 bits, and minimums
-        // 0 to 3, above them the upper two bits of numbers 4 to 7; and the lower four of these,
-        // first all scales' in the lower halves of bytes.
+        // Each lane has four numbers of 32 bits. The first has the two factors. The second has
+        // scales 0 to 3 and the third minimums 0 to 3, in the lower six bits of bytes, with the
+        // upper two bits of scales and minimums 4 to 7 above them. The fourth has the lower four
+        // bits of those, scales in the lower halves of bytes and minimums in the upper.
         let first = _mm512_and_si512(heads, bytes(0x3f));
         let upper = _mm512_and_si512(_mm512_srli_epi16::<2>(heads), bytes(0x30));
         let last = _mm512_shuffle_epi32::<0b11_11_11_11>(heads);
         let last = _mm512_and_si512(_mm512_srlv_epi32(last, _mm512_set1_epi64(4)), bytes(0x0f));
         let second = _mm512_or_si512(upper, last);
-        // Scales are the second number of each, minimums the third.
+        // Scales are in the second number of each, minimums in the third.
         let (low, high) =
             (_mm512_unpacklo_epi32(first, second), _mm512_unpackhi_epi32(first, second));
         let zero = _mm512_setzero_si512();
@@ -132,7 +135,7 @@ impl Heads {
     }
 }
 
-/// The sums of each 32 activations, 16-bit, in every lane.
+/// Returns the 16-bit sums of each 32 activations, in every lane.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 fn sums_of_32(x: &Int8SuperBlock) -> __m512i {

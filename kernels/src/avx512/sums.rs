@@ -1,15 +1,15 @@
-//! Integer sums of a block's products, shared by the products of panels.
+//! Integer sums of a block's products, for the products of panels.
 
 use std::arch::x86_64::*;
 
 use crate::input::Int8SuperBlock;
 
-/// Sums of 16 rows of each panel.
+/// The sums of 16 rows of each of two panels.
 pub(super) type Sums = [__m512; 2];
 
-/// For each row of activations and each panel, starts from the block's entry in `$starts` and adds
-/// the products of the codes and activations that share a scale. A macro, so that the sums stay in
-/// registers.
+/// Computes the integer sums of a block for each row of activations and each panel. Each sum begins
+/// with the block's value in `$starts`, to which the products of codes and activations that share a
+/// scale are added. A macro, so that the sums stay in registers.
 macro_rules! integers {
     ($format:ident, $n:ident, $panels:ident, $x:ident, $block:expr, $starts:ident) => {{
         let mut sums = [[_mm512_setzero_si512(); 2]; $n];

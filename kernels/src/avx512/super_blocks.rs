@@ -1,9 +1,9 @@
 //! Products of formats whose blocks have 256 weights and integer scales, for few rows of
 //! activations.
 //!
-//! Scales are applied to integers. Sums of four products are packed to 16 bits; `vpdpwssd`
+//! Scales are multiplied as integers. Sums of four products are packed to 16 bits, and `vpdpwssd`
 //! multiplies them by their scales and adds them. The sums of four rows of weights are then put
-//! side by side ([`fours`](super::fours)). So four blocks need one conversion to floats.
+//! side by side ([`fours`](super::fours)), so that four blocks need only one conversion to floats.
 
 use std::arch::x86_64::*;
 
@@ -24,18 +24,19 @@ use crate::{
 
 /// An unpacked block: a weight is `d · scale · code − dmin · minimum`.
 pub(crate) struct SuperBlock {
-    /// Unsigned, at most 63, in the format's [`Order`].
+    /// Unsigned codes, at most 63, in the format's [`Order`].
     pub(crate) codes: [__m512i; 4],
-    /// 16-bit, one for each 16 columns.
+    /// Scales of 16 bits, one for each 16 columns.
     pub(crate) scales: __m256i,
     /// Minimums, in the same layout as `scales`. Unused in a format with an offset.
     pub(crate) minimums: __m256i,
-    /// `d` and `dmin`, which is not used in a format with an offset.
+    /// `d` and `dmin`. `dmin` is unused in a format with an offset.
     pub(crate) d: __m128,
 }
 
 impl SuperBlock {
-    /// With its scales as floats, its minimums in pairs, and `d` and `dmin` behind them.
+    /// Converts to a row of a panel: scales become floats, minimums stay 16-bit integers, and `d`
+    /// and `dmin` follow them.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn row(self) -> panel::Row {
@@ -93,7 +94,7 @@ fn dot<F: Format, const BYTES: usize>(
             let w = unpack(block);
             let scales = _mm512_castsi256_si512(w.scales);
             let four = |v: usize| _mm512_dpbusd_epi32(starts[v], w.codes[v], values[v]);
-            // At most 4 · 63 · 127, so 16 bits hold it.
+            // At most 4 · 63 · 127, which fits 16 bits.
             let (a, b) =
                 (_mm512_packs_epi32(four(0), four(1)), _mm512_packs_epi32(four(2), four(3)));
             let first = _mm512_permutexvar_epi16(sixteen_bits(&order.scales[0]), scales);
@@ -113,7 +114,7 @@ fn dot<F: Format, const BYTES: usize>(
     stored(sums)
 }
 
-/// `d` of four rows, and their `dmin`.
+/// Returns `d` of four rows, and their `dmin`.
 #[inline]
 #[target_feature(enable = "avx512vl")]
 fn factors(d: [__m128; STREAMS]) -> [__m128; 2] {

@@ -1,7 +1,8 @@
 //! The product of two panels of blocks of 256 weights and some rows of activations.
 //!
-//! A sum of products with whole-number scales is one too, and exact in a float as long as it is
-//! below 2²⁴: so it is added up in floats, which one instruction does, [`chain`] by chain.
+//! A sum of products times an integer scale is an integer, and exact as a float if it is below 2²⁴.
+//! So such sums are multiplied and added as floats, with one instruction, for as many sums as
+//! [`chain`] allows.
 
 use std::arch::x86_64::*;
 
@@ -15,10 +16,10 @@ use crate::{
     input::{Int8SuperBlock, SUM, SUPER_BLOCK},
 };
 
-/// Returns how many products of a sum and a scale can be added while the total stays below 2²⁴.
+/// Returns how many sums, multiplied by their scales, can be added while the total stays below 2²⁴.
 const fn chain<F: Format>() -> usize {
-    // Codes without their offset, and activations up to 127; scales have 4 bits in Q2_K and signs
-    // in formats with an offset, otherwise 6 bits.
+    // The largest code without its offset. Activations are at most 127. Scales have 4 bits in Q2_K,
+    // signs in formats with an offset, and 6 bits otherwise.
     let (code, scale) = match F::ZERO {
         Zero::Offset(offset) => (offset as usize, if F::HIGHEST == 7 { 32 } else { 128 }),
         Zero::Minimum => (F::HIGHEST as usize, if F::PER_SCALE == 16 { 15 } else { 63 }),
@@ -31,8 +32,8 @@ const fn chain<F: Format>() -> usize {
     chain
 }
 
-/// Which sums are added one after the other: those of a part, as few rows have them, are
-/// neighbours.
+/// Returns the order in which sums are added. Sums of the same part (as in the kernels for few
+/// rows) are neighbours.
 const fn order<F: Format>() -> [usize; SUPER_BLOCK / SUM] {
     match F::PER_SCALE {
         32 => [0, 1, 4, 5, 2, 3, 6, 7, 0, 0, 0, 0, 0, 0, 0, 0],
@@ -50,7 +51,7 @@ pub(super) fn add<F: Format, const N: usize>(
 ) {
     let (chain, order) = (const { chain::<F>() }, const { order::<F>() });
     let starts = starts::<F, N>(x);
-    // Not functions: the totals must stay in registers.
+    // Macros, because the totals must stay in registers.
     macro_rules! chained {
         ($i:expr) => {{
             let mut total = [[_mm512_setzero_ps(); 2]; N];
@@ -118,7 +119,7 @@ pub(super) fn add<F: Format, const N: usize>(
     }
 }
 
-/// Returns the part of the sums of products that the offset subtracts, which is the same in all
+/// Returns the amount that the offset subtracts from each sum of products, which is the same in all
 /// rows.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]

@@ -1,15 +1,15 @@
-//! Attention's scores, a tile of keys at a time, with 512-bit instructions. What a compiler makes of
-//! the plain loops in [`vector`](crate::vector) adds up each dot product by itself; here sixteen
-//! sums are added up at a time, and four queries share what is read.
+//! Attention's scores, a tile of keys at a time, with 512-bit instructions. From the plain loops in
+//! [`vector`](crate::vector), a compiler makes code that reduces each dot product separately. Here
+//! 16 sums are reduced together, and four queries share each read.
 
 use std::arch::x86_64::*;
 
 use crate::loops::TILE;
 
-/// Numbers in a vector; heads of other sizes are left to the plain loops.
+/// Numbers in a vector. Heads of other sizes use the plain loops.
 pub(crate) const LANES: usize = 16;
 
-/// [`tile_scores`](crate::vector::tile_scores) for a `dim` that is a multiple of
+/// Computes [`tile_scores`](crate::vector::tile_scores) for a `dim` that is a multiple of
 /// [`LANES`].
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(crate) fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f32]) {
@@ -21,7 +21,7 @@ pub(crate) fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: 
             for d in (0..dim).step_by(LANES) {
                 let q = load(q, d);
                 for j in 0..LANES {
-                    // Beyond the last key it is taken again, and its score thrown away.
+                    // Keys past the end repeat the last key, and their scores are discarded.
                     sums[j] =
                         _mm512_fmadd_ps(q, load(k, (first + j.min(there - 1)) * dim + d), sums[j]);
                 }
@@ -36,11 +36,11 @@ pub(crate) fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: 
     }
 }
 
-/// Queries whose sums are in registers at once, for keys that are transposed and for values.
+/// Number of queries whose sums are in registers together, for transposed keys and for values.
 pub(super) const QUERIES: usize = 4;
 
-/// [`tile_scores_transposed`](crate::vector::tile_scores_transposed) for heads whose size is a
-/// multiple of [`LANES`].
+/// Computes [`tile_scores_transposed`](crate::vector::tile_scores_transposed) for heads whose size
+/// is a multiple of [`LANES`].
 #[target_feature(enable = "avx512f")]
 pub(crate) fn tile_scores_transposed(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut [f32]) {
     let k = k.as_chunks().0;
@@ -56,8 +56,8 @@ pub(crate) fn tile_scores_transposed(q: &[&[f32]], k: &[f32], scale: f32, scores
     }
 }
 
-/// The scores of the first `N` queries; returns `N`. Products are added up in the order of the
-/// plain loops: in 16 sums, and these two by two.
+/// Computes the scores of the first `N` queries; returns `N`. Products are added in the order of
+/// the plain loops: into 16 sums, which are then added in pairs.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn score_columns<const N: usize>(
@@ -78,7 +78,7 @@ fn score_columns<const N: usize>(
                 let d = from + 8 * eight;
                 let keys = [load(&k[d], 0), load(&k[d], LANES)];
                 for n in 0..N {
-                    // SAFETY: the queries are as long as `k`, which has just been asked for `d`.
+                    // SAFETY: the queries are as long as `k`, and `d` is an index of `k`.
                     let x = _mm512_set1_ps(unsafe { *q[n].get_unchecked(d) });
                     for half in 0..HALVES {
                         sums[n][half] = _mm512_fmadd_ps(x, keys[half], sums[n][half]);
@@ -92,7 +92,7 @@ fn score_columns<const N: usize>(
                 totals[n][half] = _mm512_add_ps(totals[n][half], high[n][half]);
             }
         }
-        // A sum is done when its second half is.
+        // A sum is complete when its second half is.
         let halves = i.trailing_ones() as usize;
         for waiting in &waiting[..halves] {
             for n in 0..N {
@@ -117,7 +117,7 @@ fn score_columns<const N: usize>(
     N
 }
 
-/// 16 numbers from `at` on.
+/// Loads 16 numbers from index `at` on.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn load(x: &[f32], at: usize) -> __m512 {
@@ -125,8 +125,8 @@ pub(super) fn load(x: &[f32], at: usize) -> __m512 {
     unsafe { _mm512_loadu_ps(x[at..at + LANES].as_ptr()) }
 }
 
-/// The sum of each vector's numbers, in the order that the plain loops have: numbers 8 places
-/// apart, then 4, 2 and 1.
+/// Returns the sum of each vector's numbers, in the order of the plain loops: adds numbers that are
+/// 8 apart, then 4, 2 and 1.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn add_up(v: [__m512; LANES]) -> __m512 {
@@ -142,7 +142,7 @@ fn add_up(v: [__m512; LANES]) -> __m512 {
             _mm512_shuffle_f32x4::<0b11_01_11_01>(a, b),
         )
     };
-    // A vector in each lane.
+    // One vector in each lane.
     let lanes = |i: usize| fours(eights(v[i], v[i + 4]), eights(v[i + 8], v[i + 12]));
     let twos = |a, b| {
         _mm512_add_ps(

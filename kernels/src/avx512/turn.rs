@@ -1,4 +1,4 @@
-//! Transposes the bytes of 16 rows of weights, four at a time: a vector holds four bytes of each
+//! Transposes the bytes of 16 rows of weights in groups of four: a vector holds four bytes of each
 //! row.
 
 use std::arch::x86_64::*;
@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Loads 64 bytes of each row and transposes them: vector `i` holds bytes 4i to 4i + 3 of all rows.
-/// Prefetches data that will be needed soon, 16 lines from `first` on.
+/// Prefetches 16 lines of data that will be needed soon, from line `first` on.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn turned<const BYTES: usize>(

@@ -1,5 +1,5 @@
-//! Attention's values, a tile of them at a time, with 512-bit instructions: what is read serves
-//! several queries and several numbers of each.
+//! Attention's values, a tile at a time, with 512-bit instructions. Each value that is read is used
+//! for several queries, and each weight for several values.
 
 use std::arch::x86_64::*;
 
@@ -8,8 +8,7 @@ use half::f16;
 use super::tiles::{LANES, QUERIES, load};
 use crate::loops::TILE;
 
-/// [`tile_sum`](crate::vector::tile_sum) for a `dim` that is a multiple of
-/// [`LANES`].
+/// Computes [`tile_sum`](crate::vector::tile_sum) for a `dim` that is a multiple of [`LANES`].
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(crate) fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]) {
     let mut first = 0;
@@ -25,7 +24,7 @@ pub(crate) fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, 
     }
 }
 
-/// The sums of the first `N` queries; returns `N`.
+/// Computes the sums of the first `N` queries; returns `N`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn sum<const N: usize>(
@@ -49,9 +48,9 @@ fn sum<const N: usize>(
     N
 }
 
-/// `V` vectors of each sum, from column `d` of `dim` on; returns `V`. With four times four of them
-/// in registers, a value read serves four times, and so does a weight, and no sum waits for its
-/// last product.
+/// Computes `V` vectors of each sum, from column `d` on; returns `V`. With four queries times four
+/// vectors in registers, each value and each weight that is read is used four times, and no sum
+/// waits for its last product.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn sum_columns<const N: usize, const V: usize>(
@@ -87,7 +86,7 @@ fn sum_columns<const N: usize, const V: usize>(
     V
 }
 
-/// Half precision to single: both `[n]`.
+/// Converts half precision to single: both `[n]`.
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(crate) fn widen(x: &[f16], out: &mut [f32]) {
     let (x, x_rest) = x.as_chunks::<LANES>();

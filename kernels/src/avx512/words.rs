@@ -1,30 +1,30 @@
-//! Eight blocks of 18 to 24 bytes at once: their codes and scales are picked, 16-bit word by word,
-//! out of windows of 64 bytes.
+//! Unpacks eight blocks of 18 to 24 bytes together: picks their codes and scales, in words of 16
+//! bits, from windows of 64 bytes.
 
 use std::arch::x86_64::*;
 
 use super::lanes::{load64_or_zeros, sixteen_bits};
 
-/// A format's eight blocks of `BYTES` each; the codes of a block follow after `HEAD` bytes.
+/// The bytes of eight blocks of `BYTES` each. The codes of a block begin at byte `HEAD`.
 pub(super) struct Blocks<'b, const BYTES: usize, const HEAD: usize>(pub(super) &'b [u8]);
 
-/// Which words to pick out of three windows.
+/// The indices of the words to pick from three windows.
 struct Words {
-    /// From the first two windows, counted in words.
+    /// Indices into the first two windows.
     from_two: [i16; 32],
-    /// These are from the third.
+    /// Mask of the words to pick from the third window instead.
     others: u32,
     from_third: [i16; 32],
 }
 
 impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
-    /// A window holds the heads and half the codes of this many blocks.
+    /// Number of blocks whose heads and first halves of codes fit in a window.
     const PER_WINDOW: usize = if 3 * BYTES + HEAD + 8 <= 64 { 4 } else { 3 };
-    /// Where the third window starts, so that the same, 8 bytes further on, ends with the last
-    /// block.
+    /// Where the third window begins. The same window, moved by 8 bytes, ends at the end of the
+    /// last block.
     const THIRD: usize = 8 * BYTES - 72;
 
-    /// The windows, all of them moved on by `from`.
+    /// Returns the windows, all moved by `from` bytes.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     fn windows(&self, from: usize) -> [__m512i; 3] {
@@ -40,7 +40,7 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
         ]
     }
 
-    /// Word `i` of the result is the one at `at` in block `block`.
+    /// Sets index `i` to the word at byte `at` of block `block`.
     const fn with(mut words: Words, i: usize, block: usize, at: usize) -> Words {
         let byte = block * BYTES + at;
         if block < Self::PER_WINDOW {
@@ -54,7 +54,7 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
         words
     }
 
-    /// Eight bytes of codes of each block.
+    /// Picks eight bytes of codes of each block.
     const CODES: Words = {
         let (mut words, mut i) = (Words::NONE, 0);
         while i < 32 {
@@ -64,8 +64,8 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
         words
     };
 
-    /// Each block's first word, twice; then two words from its byte `at` on, or where `step` is 0,
-    /// that one twice.
+    /// Picks each block's first word, twice. Then picks two words of each block, at byte `at` and
+    /// `step` bytes after it.
     const fn heads(at: usize, step: usize) -> Words {
         let (mut words, mut i) = (Words::NONE, 0);
         while i < 16 {
@@ -76,7 +76,7 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
         words
     }
 
-    /// 256 codes of four bits: vector `v` holds weights 8v to 8v + 7 of each block.
+    /// Returns 256 codes of four bits: vector `v` holds weights 8v to 8v + 7 of each block.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn nibbles(&self) -> [__m512i; 4] {
@@ -85,14 +85,14 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
         [low(a), low(b), low(_mm512_srli_epi16::<4>(a)), low(_mm512_srli_epi16::<4>(b))]
     }
 
-    /// The same with a fifth bit: bit `i` of number `b` of `bits` belongs to weight `i` of block
-    /// `b`.
+    /// Returns codes like [`Blocks::nibbles`], with a fifth bit: bit `i` of number `b` of `bits`
+    /// belongs to weight `i` of block `b`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn nibbles_and(&self, bits: __m256i) -> [__m512i; 4] {
         let mut codes = self.nibbles();
-        // A block's bits beside its codes; byte v of them to each of eight codes, of which each
-        // picks out its own.
+        // Widens the bits of each block to the block's 64 bits of codes. Then copies byte v of them
+        // to each of eight codes, each of which tests its own bit.
         let bits = _mm512_cvtepu32_epi64(bits);
         let own = _mm512_set1_epi64(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
         for v in 0..4 {
@@ -105,21 +105,22 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
         codes
     }
 
-    /// The bytes with codes, the first eight of each block and the other eight.
+    /// Returns the bytes of codes: the first eight of each block, then the other eight.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn codes(&self) -> [__m512i; 2] {
         [const { &Self::CODES }.pick(self.windows(0)), const { &Self::CODES }.pick(self.windows(8))]
     }
 
-    /// The half-precision number that each block begins with, twice.
+    /// Returns the half-precision number with which each block begins, twice.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn scales(&self) -> __m512 {
         self.scales_and::<0, 0>().0
     }
 
-    /// The same; and two words from byte `AT` of each block on, the second `STEP` after the first.
+    /// Returns [`Blocks::scales`], and two words of each block, at byte `AT` and `STEP` bytes after
+    /// it.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn scales_and<const AT: usize, const STEP: usize>(&self) -> (__m512, __m256i) {

@@ -1,7 +1,7 @@
-//! Formats that no day teaches, and what all formats need.
+//! Formats that the course does not teach, and common functions for all formats.
 //!
-//! One file per format. A block is read from bytes, wherever they lie: in a mapped file a block
-//! begins at any address.
+//! There is one file per format. A block is read from bytes without alignment, because in a mapped
+//! file it may begin at any address.
 
 pub mod mxfp4;
 pub mod q2_k;
@@ -14,18 +14,18 @@ pub(crate) mod six_bits;
 
 use half::f16;
 
-/// The half-precision number whose first byte is `at`.
+/// Returns the half-precision number that begins at byte `at` of the block.
 #[must_use]
 pub fn f16_at(block: &[u8], at: usize) -> f32 {
     f16::from_le_bytes([block[at], block[at + 1]]).to_f32()
 }
 
-/// Writes `x` as a half-precision number, rounded to the nearest; its first byte is `at`.
+/// Writes `x`, rounded to a half-precision number, to the bytes that begin at `at`.
 pub fn put_f16(block: &mut [u8], at: usize, x: f32) {
     block[at..at + 2].copy_from_slice(&f16::from_f32(x).to_le_bytes());
 }
 
-/// The smallest and the largest of `x`.
+/// Returns the smallest and the largest of `x`.
 fn range(x: &[f32; 32]) -> (f32, f32) {
     let smallest = x.iter().fold(x[0], |min, &x| if x < min { x } else { min });
     let largest = x.iter().fold(x[0], |max, &x| if x > max { x } else { max });

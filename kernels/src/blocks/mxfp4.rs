@@ -1,4 +1,4 @@
-//! `MXFP4`: 32 floats of 4 bits, one power of two for all. 4.25 bits a weight.
+//! `MXFP4`: 32 floats of 4 bits that share a power of two. 4.25 bits a weight.
 //!
 //! ```text
 //! byte  0   1                         17
@@ -15,10 +15,10 @@ use tiny_llm_formats::gguf::TensorType;
 pub const BYTES: usize = 1 + 16;
 const _: () = assert!(BYTES == TensorType::MXFP4.block_bytes());
 
-/// What the 16 codes stand for, twice as large.
+/// Twice the values of the 16 codes.
 pub const TWICE: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 
-/// The same, [`OFFSET`] too high, so that none is below zero.
+/// Twice the values of the 16 codes, plus [`OFFSET`], so that none is negative.
 pub const ABOVE_ZERO: [u8; 16] = {
     let (mut above, mut i) = ([0; 16], 0);
     while i < 16 {
@@ -30,7 +30,7 @@ pub const ABOVE_ZERO: [u8; 16] = {
 /// See [`ABOVE_ZERO`].
 pub const OFFSET: u8 = 12;
 
-/// The 32 weights of a block.
+/// Decodes the 32 weights of a block.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     let half = half_of_scale(block[0]);
     for (j, &byte) in block[1..].iter().enumerate() {
@@ -39,14 +39,14 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     }
 }
 
-/// `2^(e−127) / 2`. The two smallest are no normal numbers.
+/// Returns `2^(e−127) / 2`. The results for the two smallest exponents are subnormal numbers.
 #[must_use]
 pub fn half_of_scale(e: u8) -> f32 {
     f32::from_bits(if e < 2 { 0x0020_0000 << e } else { u32::from(e - 1) << 23 })
 }
 
-/// A block of a Hugging Face checkpoint, which has codes of neighbours in one byte and the scale
-/// elsewhere, as it is here.
+/// Converts a block of a Hugging Face checkpoint, which stores neighbouring codes in one byte and
+/// the scale separately.
 #[must_use]
 pub fn from_neighbours(scale: u8, codes: &[u8; 16]) -> [u8; BYTES] {
     let code = |i: usize| if i.is_multiple_of(2) { codes[i / 2] & 15 } else { codes[i / 2] >> 4 };

@@ -6,8 +6,8 @@
 //!         low half: scale, high half: minimum  f16 f16
 //! ```
 //!
-//! `b0…b31` hold weights 0…127, `b32…b63` weights 128…255. Byte `j` of such a half holds four
-//! weights at a distance of 32: `j` in its lowest two bits, then `j + 32`, `j + 64` and `j + 96`.
+//! `b0…b31` hold weights 0…127, `b32…b63` weights 128…255. In each half, byte `j` holds four
+//! weights: `j` in its lowest two bits, then `j + 32`, `j + 64` and `j + 96`.
 //!
 //! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 16` and
 //! `qi` in 0…3.
@@ -25,7 +25,7 @@ use super::{
 pub const BYTES: usize = 16 + 64 + 2 + 2;
 const _: () = assert!(BYTES == TensorType::Q2_K.block_bytes());
 
-/// The 256 weights of a block.
+/// Decodes the 256 weights of a block.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     let (scales, quants) = (&block[..16], &block[16..80]);
     let (d, dmin) = (f16_at(block, 80), f16_at(block, 82));
@@ -38,8 +38,8 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     }
 }
 
-/// A block of 256 finite weights. `search` finds scale and minimum of each 16, for codes up to the
-/// number that it is given; both are stored in 4 bits.
+/// Encodes a block of 256 finite weights. `search(x, n)` finds the scale and the minimum of 16
+/// weights for codes up to `n`. Both are stored in 4 bits.
 #[must_use]
 pub fn quantize(x: &[f32; 256], search: impl Fn(&[f32; 16], u8) -> (f32, f32)) -> [u8; BYTES] {
     let groups = x.as_chunks::<16>().0;

@@ -6,9 +6,10 @@
 //!         high bits    low two bits          16 scales    f16
 //! ```
 //!
-//! The low two bits lie as in `Q2_K`. The third bit of weight `i` is bit `i / 32` of `h(i % 32)`.
-//! Scale `j` has its low four bits in `s(j % 8)`, in the low half for `j < 8`, in the high half for
-//! the others; its upper two bits are bits `j / 4 · 2` and the next of `s(8 + j % 4)`.
+//! The low two bits are stored as in `Q2_K`. The third bit of weight `i` is bit `i / 32` of
+//! `h(i % 32)`. The low four bits of scale `j` are in `s(j % 8)`: in the low half for `j < 8`, and
+//! in the high half otherwise. Its upper two bits are bits `j / 4 · 2` and `j / 4 · 2 + 1` of
+//! `s(8 + j % 4)`.
 //!
 //! weight `i = (d · (scale − 32)) · (qi − 4)`, with scale number `i / 16` and `qi` in 0…7.
 
@@ -35,7 +36,7 @@ pub fn scales(packed: &[u8; 12]) -> [i8; 16] {
     })
 }
 
-/// The 256 weights of a block.
+/// Decodes the 256 weights of a block.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     let (high, quants) = (&block[..32], &block[32..96]);
     let scales = scales(block[96..108].try_into().expect("12 bytes"));
@@ -47,8 +48,8 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     }
 }
 
-/// A block of 256 finite weights. `search` finds the scale of each 16, for codes from minus the
-/// number that it is given to one below it; it is stored in 6 bits.
+/// Encodes a block of 256 finite weights. `search(x, n)` finds the scale of 16 weights for codes
+/// from `−n` to `n − 1`. The scale is stored in 6 bits.
 #[must_use]
 pub fn quantize(x: &[f32; 256], search: impl Fn(&[f32; 16], u8) -> f32) -> [u8; BYTES] {
     let groups = x.as_chunks::<16>().0;

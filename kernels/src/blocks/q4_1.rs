@@ -1,4 +1,4 @@
-//! `Q4_1`: 32 weights of 4 bits, scale and minimum. 5 bits a weight.
+//! `Q4_1`: 32 weights of 4 bits, a scale and a minimum. 5 bits a weight.
 //!
 //! ```text
 //! byte  0   2   4                         20
@@ -16,7 +16,7 @@ use super::{f16_at, put_f16, range};
 pub const BYTES: usize = 2 + 2 + 16;
 const _: () = assert!(BYTES == TensorType::Q4_1.block_bytes());
 
-/// The 32 weights of a block.
+/// Decodes the 32 weights of a block.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     let (d, m) = (f16_at(block, 0), f16_at(block, 2));
     for (j, &byte) in block[4..].iter().enumerate() {
@@ -25,8 +25,9 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     }
 }
 
-/// A block of 32 finite weights. `m` is the smallest, `d` the distance from it to the largest,
-/// divided by 15. Both are rounded to f16 only when they are stored.
+/// Encodes a block of 32 finite weights. `m` is the smallest weight, and `d` is the difference
+/// between the largest and the smallest, divided by 15. Both are rounded to f16 only when they are
+/// stored.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     let (min, max) = range(x);

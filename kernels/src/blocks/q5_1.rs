@@ -1,4 +1,4 @@
-//! `Q5_1`: 32 weights of 5 bits, scale and minimum. 6 bits a weight.
+//! `Q5_1`: 32 weights of 5 bits, a scale and a minimum. 6 bits a weight.
 //!
 //! ```text
 //! byte  0   2   4     8                         24
@@ -17,7 +17,7 @@ use super::{f16_at, put_f16, range};
 pub const BYTES: usize = 2 + 2 + 4 + 16;
 const _: () = assert!(BYTES == TensorType::Q5_1.block_bytes());
 
-/// The 32 weights of a block.
+/// Decodes the 32 weights of a block.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     let (d, m) = (f16_at(block, 0), f16_at(block, 2));
     let high = u32::from_le_bytes([block[4], block[5], block[6], block[7]]);
@@ -28,8 +28,9 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     }
 }
 
-/// A block of 32 finite weights. `m` is the smallest, `d` the distance from it to the largest,
-/// divided by 31. Both are rounded to f16 only when they are stored.
+/// Encodes a block of 32 finite weights. `m` is the smallest weight, and `d` is the difference
+/// between the largest and the smallest, divided by 31. Both are rounded to f16 only when they are
+/// stored.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     let (min, max) = range(x);

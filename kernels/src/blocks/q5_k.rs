@@ -6,8 +6,8 @@
 //!        f16  f16               fifth bits   low four bits
 //! ```
 //!
-//! Scales, minimums and the low four bits lie as in `Q4_K`. The fifth bit of weight `i` is bit
-//! `i / 32` of `h(i % 32)`.
+//! Scales, minimums and the low four bits are stored as in `Q4_K`. The fifth bit of weight `i` is
+//! bit `i / 32` of `h(i % 32)`.
 //!
 //! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 32` and
 //! `qi` in 0…31.
@@ -26,7 +26,7 @@ use super::{
 pub const BYTES: usize = 2 + 2 + 12 + 32 + 128;
 const _: () = assert!(BYTES == TensorType::Q5_K.block_bytes());
 
-/// The 256 weights of a block.
+/// Decodes the 256 weights of a block.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     let (d, dmin) = (f16_at(block, 0), f16_at(block, 2));
     let (scales, minimums) = six_bits::unpack(block[4..16].try_into().expect("12 bytes"));
@@ -43,8 +43,8 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     }
 }
 
-/// A block of 256 finite weights, as `Q4_K` does it with one bit less. `search` finds scale and
-/// minimum of each 32, for codes up to the number that it is given.
+/// Encodes a block of 256 finite weights, like `Q4_K` with one more bit per code. `search(x, n)`
+/// finds the scale and the minimum of 32 weights for codes up to `n`.
 #[must_use]
 pub fn quantize(x: &[f32; 256], search: impl Fn(&[f32; 32], u8) -> (f32, f32)) -> [u8; BYTES] {
     let groups = x.as_chunks::<32>().0;

@@ -1,14 +1,15 @@
-//! Eight scales and eight minimums of 6 bits in 12 bytes, as `Q4_K` and `Q5_K` have them.
+//! Eight scales and eight minimums of 6 bits in 12 bytes, as in `Q4_K` and `Q5_K`.
 //!
 //! Bytes 0 to 3 hold the first four scales, bytes 4 to 7 the first four minimums, both in their
-//! lower six bits; their upper two bits belong to the other four. Bytes 8 to 11 hold the lower four
-//! bits of those: scales in the lower halves, minimums in the upper.
+//! lower six bits. Their upper two bits are the upper bits of the other four scales and minimums.
+//! Bytes 8 to 11 hold the lower four bits of those: scales in the lower halves, minimums in the
+//! upper.
 
 const SIX: u32 = 0x3f3f_3f3f;
 const FOUR: u32 = 0x0f0f_0f0f;
 const TWO: u32 = 0x0303_0303;
 
-/// Eight scales and eight minimums, a byte each, the first lowest.
+/// Unpacks eight scales and eight minimums, one byte each, the first in the lowest byte.
 #[inline]
 pub(crate) fn unpack(packed: &[u8; 12]) -> (u64, u64) {
     let word =
@@ -19,7 +20,7 @@ pub(crate) fn unpack(packed: &[u8; 12]) -> (u64, u64) {
     (scales, minimums)
 }
 
-/// The inverse, for numbers below 64.
+/// Packs numbers below 64: the inverse of [`unpack`].
 pub(crate) fn pack(scales: [u8; 8], minimums: [u8; 8]) -> [u8; 12] {
     let words = |numbers: [u8; 8]| {
         let both = u64::from_le_bytes(numbers);

@@ -1,9 +1,9 @@
-//! Few rows of activations times blocks of 32 weights: memory is the limit, so each instruction
-//! counts that is spent on a weight.
+//! Few rows of activations times blocks of 32 weights. Memory bandwidth is the limit, so every
+//! instruction per weight counts.
 //!
-//! Eight rows of weights go side by side, each its own stream, and share the activations'
-//! registers. In each row four blocks are multiplied at a time: their products are in four lanes
-//! each, three additions of neighbours bring them into one register, and only that is converted and
+//! Eight rows of weights are read side by side, each as its own stream, and share the activations'
+//! registers. Four blocks of each row are multiplied at a time. The products of each block are in
+//! four lanes. Three pairwise additions combine them into one register, which is then converted and
 //! scaled.
 
 use std::arch::aarch64::*;
@@ -15,29 +15,30 @@ use crate::{
     parallel::Tile,
 };
 
-/// A format of blocks of 32 weights, each `d · (code + OFFSET)`, and `m` more if `MINIMUM`.
+/// A format with blocks of 32 weights, each `d · (code + OFFSET)`, plus `m` if `MINIMUM`.
 pub(super) trait Blocks {
-    /// Bytes of a block, which begins with `d` and then `m`, if the format has it.
+    /// Bytes of a block. It begins with `d`, then `m` if the format has it.
     const BYTES: usize;
     /// The amount to add to the codes that [`Blocks::codes`] returns.
     const OFFSET: f32 = 0.0;
-    /// Whether a block has a number `m`.
+    /// Whether a block has a minimum `m`.
     const MINIMUM: bool = false;
 
-    /// The codes of four blocks, the first at `four`. `own` is two bytes behind `four` at the first
-    /// blocks of a row; what moves it is this function alone.
+    /// Returns the codes of four blocks, the first at `four`. Only this function reads or moves
+    /// `own`, which is two bytes after `four` at the beginning of a row.
     ///
     /// # Safety
-    /// Four blocks lie there.
+    /// There must be four blocks at `four`.
     unsafe fn codes(four: *const u8, own: &mut *const u8) -> [int8x16_t; 8];
 
-    /// The scales of four blocks, the first at `four`, and where the next block begins.
+    /// Returns the scales of four blocks, the first at `four`, and the address of the block after
+    /// them.
     ///
     /// # Safety
-    /// Four blocks lie there.
+    /// There must be four blocks at `four`.
     #[inline(always)]
     unsafe fn scales(four: *const u8) -> (float32x4_t, *const u8) {
-        // SAFETY: as for this function; each begins with its scale.
+        // SAFETY: as for this function; each block begins with its scale.
         unsafe { four_halves(four, Self::BYTES) }
     }
 }
@@ -45,7 +46,7 @@ pub(super) trait Blocks {
 /// Bytes of eight of the longest blocks.
 pub(super) const LONGEST: usize = 8 * 34;
 
-/// A [`Kernel`](crate::Kernel) for few rows.
+/// Computes a tile of the output with few rows of activations; see [`Kernel`](crate::Kernel).
 ///
 /// # Safety
 /// The machine has the instructions of `M`.
@@ -55,7 +56,8 @@ pub(super) unsafe fn few<M: Multiply, F: Blocks>(
     x: &Input,
     tile: &mut Tile<'_, f32>,
 ) {
-    // The more rows share the activations the better, as long as their sums fit into registers.
+    // Weights are read once for all rows that share the activations, so more is better, as long as
+    // the sums fit into registers.
     if tile.cols().len() < 8 {
         // SAFETY: as for this function.
         unsafe { each::<M, F, 4>(weight, x, tile) }
@@ -65,8 +67,8 @@ pub(super) unsafe fn few<M: Multiply, F: Blocks>(
     }
 }
 
-/// [`each_four`](crate::streams::each_four) for `N` rows, whose bounds are checked all at once: a
-/// check for each would be 2% of the instructions where rows have 2048 weights.
+/// Does the same as [`each_four`](crate::streams::each_four) for `N` rows, but checks their bounds
+/// only once. A check per row would take 2 % of the instructions for rows of 2048 weights.
 ///
 /// # Safety
 /// The machine has the instructions of `M`.
@@ -83,7 +85,7 @@ unsafe fn each<M: Multiply, F: Blocks, const N: usize>(
     let per_stream = count.div_ceil(N);
     for i in 0..per_stream {
         let places: [usize; N] = std::array::from_fn(|s| (s * per_stream + i).min(last));
-        // SAFETY: `bytes` are `count` rows, and a place is at most `last`.
+        // SAFETY: `bytes` has `count` rows, and each of `places` is at most `last`.
         let rows = places.map(|row| unsafe {
             let at = bytes.as_ptr().add(row * row_bytes);
             std::slice::from_raw_parts(at, row_bytes)
@@ -93,13 +95,15 @@ unsafe fn each<M: Multiply, F: Blocks, const N: usize>(
             let sums = unsafe { dot::<M, F, N>(rows, x.int8_row(t)) };
             let out = &mut tile.row_mut(t)[..count];
             for (row, sum) in places.into_iter().zip(sums) {
-                // SAFETY: `out` has `count` places.
+                // SAFETY: `out` has `count` elements.
                 unsafe { *out.get_unchecked_mut(row) = sum };
             }
         }
     }
 }
 
+/// Returns the dot products of `N` rows of weights and one row of activations.
+///
 /// # Safety
 /// The machine has the instructions of `M`.
 #[inline(always)]
@@ -109,7 +113,7 @@ unsafe fn dot<M: Multiply, F: Blocks, const N: usize>(
 ) -> [f32; N] {
     const { assert!(8 * F::BYTES <= LONGEST) };
     let super_blocks = rows[0].len() / (8 * F::BYTES);
-    // SAFETY: as for this function; eight blocks of each row meet a super-block.
+    // SAFETY: as for this function; a super-block has eight blocks of each row.
     unsafe {
         let mut products = Products::at(rows.map(<[u8]>::as_ptr));
         for x in &x[..super_blocks] {
@@ -117,7 +121,7 @@ unsafe fn dot<M: Multiply, F: Blocks, const N: usize>(
             products.add::<M, F>(x, 1);
         }
         if let Some(x) = x.get(super_blocks) {
-            // Fewer than eight. Blocks of zeros are added to them, and add zeros.
+            // Fewer than eight blocks are left. They are padded with blocks of zeros.
             let mut filled = [[0; LONGEST]; N];
             for s in 0..N {
                 let rest = &rows[s][super_blocks * 8 * F::BYTES..];
@@ -134,21 +138,22 @@ unsafe fn dot<M: Multiply, F: Blocks, const N: usize>(
 }
 
 struct Products<const N: usize> {
-    /// Addresses of the next blocks of each row.
+    /// Addresses of the next block of each row.
     at: [*const u8; N],
     /// See [`Blocks::codes`].
     own: [*const u8; N],
     acc: [float32x4_t; N],
-    /// See [`add_products`].
+    /// The running sums that [`add_products`] takes.
     sums: [int32x4_t; 4],
     before: int32x4_t,
 }
 
-/// Half a super-block of activations.
+/// Half a super-block of activations, for four blocks of weights.
 struct Half {
     values: [int8x16_t; 8],
     scales: float32x4_t,
-    /// The sums of activations that meet a block: what an offset is multiplied with, and a minimum.
+    /// The activations' sum for each block, times [`Blocks::OFFSET`] and times 1: for offsets and
+    /// for minimums.
     offsets: float32x4_t,
     minimums: float32x4_t,
 }
@@ -162,10 +167,10 @@ impl<const N: usize> Products<N> {
         Self { at, own, acc: [zero; N], sums: [none; 4], before: none }
     }
 
-    /// Multiplies the next four blocks of each row with half a super-block.
+    /// Multiplies the next four blocks of each row by half a super-block, and adds the products.
     ///
     /// # Safety
-    /// The machine has the instructions of `M`, and four blocks lie there.
+    /// The machine has the instructions of `M`, and there must be four more blocks of each row.
     #[inline(always)]
     unsafe fn add<M: Multiply, F: Blocks>(&mut self, x: &Int8SuperBlock, half: usize) {
         let values = &x.values.as_chunks().0[8 * half..][..8];
@@ -176,7 +181,8 @@ impl<const N: usize> Products<N> {
             let totals = vcvtq_f32_s32(vpaddlq_s16(load_sums(&x.sums.as_chunks().0[half])));
             let offsets = vmulq_n_f32(totals, F::OFFSET);
             let x = Half { values, scales, offsets, minimums: vmulq_f32(totals, scales) };
-            // Not a loop, which the compiler would keep as one, and sums in memory.
+            // Not a loop, because the compiler would not unroll it and would keep the sums in
+            // memory.
             self.add_row::<M, F>(0, &x);
             self.add_row::<M, F>(1, &x);
             self.add_row::<M, F>(2, &x);
@@ -190,10 +196,10 @@ impl<const N: usize> Products<N> {
         }
     }
 
-    /// [`Products::add`] for one row.
+    /// Does [`Products::add`] for one row.
     ///
     /// # Safety
-    /// As there.
+    /// As for [`Products::add`].
     #[inline(always)]
     unsafe fn add_row<M: Multiply, F: Blocks>(&mut self, s: usize, x: &Half) {
         // SAFETY: as for this function.

@@ -1,4 +1,5 @@
-//! Matrix–vector for the products that the course writes: weights are read once, in order.
+//! Matrix–vector products for kernels that are tasks of the course. Weights are read once, in
+//! order.
 
 use std::arch::aarch64::*;
 
@@ -8,8 +9,8 @@ use crate::{
     parallel::Tile,
 };
 
-/// Products of rows of blocks, `BLOCKS` of which meet a super-block; `dot` multiplies with its
-/// scales too.
+/// Computes a tile of the output. `dot` multiplies up to `BLOCKS` blocks, those of one super-block,
+/// by activations and by both scales.
 ///
 /// # Safety
 /// The processor has NEON.
@@ -27,7 +28,7 @@ pub fn rows<const BYTES: usize, const BLOCKS: usize>(
             let mut acc = vdupq_n_f32(0.0);
             let blocks: &[[u8; BYTES]] = weight.row(r).as_chunks().0;
             for (blocks, x) in blocks.chunks(BLOCKS).zip(x) {
-                // Of a constant length, so that the loop over blocks is unrolled.
+                // A constant length, so that the loop over blocks is unrolled.
                 let products = match <&[[u8; BYTES]; BLOCKS]>::try_from(blocks) {
                     Ok(all) => dot(all, x),
                     Err(_) => dot(blocks, x),

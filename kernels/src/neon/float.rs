@@ -1,5 +1,4 @@
-//! Plain floats: each is widened to 32 bits and multiplied with activations that were not
-//! quantized.
+//! Float weights: each is widened to 32 bits and multiplied by activations that were not quantized.
 
 use std::arch::{aarch64::*, asm};
 
@@ -13,7 +12,7 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// Numbers that are multiplied at a time: two registers of them.
+/// Numbers that are multiplied at a time: two registers.
 const LANES: usize = 8;
 
 /// Computes a tile of the output; see [`Kernel`](crate::Kernel).
@@ -32,8 +31,8 @@ pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let widen = |bytes: &[[u8; 2]; LANES]| {
         let (low, high): (float32x4_t, float32x4_t);
-        // SAFETY: eight numbers of 16 bits are a register; the instructions read and write these
-        // registers alone.
+        // SAFETY: eight numbers of 16 bits are a register; the instructions read and write only
+        // these registers.
         unsafe {
             asm!(
                 "fcvtl {low:v}.4s, {halves:v}.4h",

@@ -2,8 +2,8 @@
 //! four lanes.
 //!
 //! Instructions whose intrinsics are not stable yet (`sdot`, `smmla`, `fcvtl`) are written as
-//! `asm!`, and so are two sequences that must keep their order: the compiler would delay them until
-//! it runs out of registers.
+//! `asm!`. So are two sequences that must keep their order, because the compiler would delay them
+//! until it runs out of registers.
 
 use std::arch::{aarch64::*, asm};
 
@@ -15,8 +15,8 @@ pub trait Multiply {
     /// The machine has the instruction.
     unsafe fn add(sums: int32x4_t, codes: int8x16_t, values: int8x16_t) -> int32x4_t;
 
-    /// `sums` and 16 products: those of lane `i` are codes `4i … 4i + 3` times values
-    /// `4 LANE … 4 LANE + 3`, in every lane the same.
+    /// Adds 16 products to `sums`. Lane `i` gets the products of codes `4i … 4i + 3` and values
+    /// `4 LANE … 4 LANE + 3`, which are the same for all lanes.
     ///
     /// # Safety
     /// The machine has the instruction.
@@ -65,10 +65,10 @@ pub struct DotProduct;
 impl Multiply for DotProduct {
     #[inline(always)]
     unsafe fn add(mut sums: int32x4_t, codes: int8x16_t, values: int8x16_t) -> int32x4_t {
-        // Not `pure`, here and below: such instructions keep their order, and so few of the sums of
-        // an unrolled loop are alive at a time.
-        // SAFETY: the caller has found the extension; the instruction reads and writes these three
-        // registers alone.
+        // Not `pure`, here and below. So these instructions keep their order, and only a few of an
+        // unrolled loop's sums are alive at a time.
+        // SAFETY: the caller has found the extension; the instruction reads and writes only these
+        // three registers.
         unsafe {
             asm!(
                 ".arch_extension dotprod",
@@ -104,7 +104,7 @@ impl Multiply for DotProduct {
     }
 }
 
-/// A product of matrices, `[2, 8] × [8, 2] → [2, 2]`, added to `sums` (`smmla`, Arm v8.6 or the
+/// Adds a product of matrices, `[2, 8] × [8, 2] → [2, 2]`, to `sums` (`smmla`, Arm v8.6 or the
 /// extension `i8mm`): `sums[2r + t] += Σ rows[8r + i] · columns[8t + i]`.
 ///
 /// # Safety
@@ -115,8 +115,8 @@ pub(super) unsafe fn add_matrix(
     rows: int8x16_t,
     columns: int8x16_t,
 ) -> int32x4_t {
-    // SAFETY: the caller has found the extension; the instruction reads and writes these three
-    // registers alone.
+    // SAFETY: the caller has found the extension; the instruction reads and writes only these three
+    // registers.
     unsafe {
         asm!(
             ".arch_extension i8mm",
@@ -166,7 +166,7 @@ pub(super) fn load_floats(values: &[f32; 4]) -> float32x4_t {
 #[must_use]
 pub fn half(bytes: [u8; 2]) -> f32 {
     let value: f32;
-    // SAFETY: the instruction reads and writes these two registers alone.
+    // SAFETY: the instructions read and write only these two registers.
     unsafe {
         asm!(
             "fmov {value:s}, {bits:w}",
@@ -179,11 +179,11 @@ pub fn half(bytes: [u8; 2]) -> f32 {
     value
 }
 
-/// Two half-precision numbers that lie side by side, in the first two lanes; the others are 0.
+/// Converts two consecutive half-precision numbers, to the first two lanes. The other lanes are 0.
 #[inline(always)]
 pub(super) fn two_halves(bytes: &[u8; 4]) -> float32x4_t {
     let values: float32x4_t;
-    // SAFETY: it reads four bytes, which the reference is to.
+    // SAFETY: it reads four bytes, the length of `bytes`.
     unsafe {
         asm!(
             "ldr {values:s}, [{from}]",
@@ -196,11 +196,11 @@ pub(super) fn two_halves(bytes: &[u8; 4]) -> float32x4_t {
     values
 }
 
-/// A half-precision number, in the first lane; the others are 0.
+/// Converts a half-precision number, to the first lane. The other lanes are 0.
 #[inline(always)]
 pub(super) fn one_half(bytes: &[u8; 2]) -> float32x4_t {
     let values: float32x4_t;
-    // SAFETY: it reads two bytes, which the reference is to.
+    // SAFETY: it reads two bytes, the length of `bytes`.
     unsafe {
         asm!(
             "ldr {values:h}, [{from}]",
@@ -213,19 +213,19 @@ pub(super) fn one_half(bytes: &[u8; 2]) -> float32x4_t {
     values
 }
 
-/// Four half-precision numbers, the first at `from`, the others `step` bytes apart. Returns where a
-/// fifth would be.
+/// Converts four half-precision numbers, the first at `from` and the others `step` bytes apart.
+/// Also returns the address where a fifth would be.
 ///
 /// # Safety
-/// `from` points into memory that holds all four, and the `step` bytes behind the last.
+/// `from` must point to `4 · step` readable bytes.
 #[inline(always)]
 pub(super) unsafe fn four_halves(mut from: *const u8, step: usize) -> (float32x4_t, *const u8) {
     let values: float32x4_t;
     if 3 * step + 4 <= 64 {
-        // All lie in 64 bytes, four registers, from which a table look-up takes them.
+        // All four are within 64 bytes, which are loaded into four registers for a table look-up.
         let at = |i: usize| (i / 2 % 4 * step + i % 2) as u8;
         let places = load(&std::array::from_fn(at));
-        // SAFETY: 64 bytes are read, less than `4 * step` of them.
+        // SAFETY: 64 bytes are read, fewer than `4 * step`.
         unsafe {
             asm!(
                 "ld1 {{v16.16b, v17.16b, v18.16b, v19.16b}}, [{from}], {four}",
@@ -241,7 +241,8 @@ pub(super) unsafe fn four_halves(mut from: *const u8, step: usize) -> (float32x4
         }
         return (values, from);
     }
-    // SAFETY: two bytes are read at each of four addresses, which the caller vouches for.
+    // SAFETY: two bytes are read at each of four addresses, which are valid according to the
+    // caller.
     unsafe {
         asm!(
             "ld1 {{{values:v}.h}}[0], [{from}], {step}",
@@ -258,17 +259,17 @@ pub(super) unsafe fn four_halves(mut from: *const u8, step: usize) -> (float32x4
     (values, from)
 }
 
-/// Four times 32 bytes, the first at `from`, the others `step` bytes apart. Moves `from` to where a
-/// fifth would be.
+/// Loads 32 bytes at each of four addresses, the first `from` and the others `step` bytes apart.
+/// Moves `from` to where a fifth would be.
 ///
 /// # Safety
-/// `from` points into memory that holds all four.
+/// All four must be readable.
 #[inline(always)]
 pub(super) unsafe fn four_pairs(from: &mut *const u8, step: usize) -> [int8x16_t; 8] {
     let (a, b, c, d): (int8x16_t, int8x16_t, int8x16_t, int8x16_t);
     let (e, f, g, h): (int8x16_t, int8x16_t, int8x16_t, int8x16_t);
-    // One load for two registers, which then must follow one another.
-    // SAFETY: 32 bytes are read at each of four addresses, which the caller vouches for.
+    // One instruction loads two registers, which must have consecutive numbers.
+    // SAFETY: 32 bytes are read at each of four addresses, which are valid according to the caller.
     unsafe {
         asm!(
             "ld1 {{v16.16b, v17.16b}}, [{from}], {step}",
@@ -285,12 +286,12 @@ pub(super) unsafe fn four_pairs(from: &mut *const u8, step: usize) -> [int8x16_t
     [a, b, c, d, e, f, g, h]
 }
 
-/// Adds four dot products, one to each lane of `acc`, each times its factor. Product `i` is what has
-/// come to the lanes of `sums[i]` since they came to `before[i]` in all. Returns `acc` and what
-/// `sums` come to now.
+/// Adds four dot products, one to each lane of `acc`, each times its factor. Dot product `i` is the
+/// total of the lanes of `sums[i]`, minus their previous total, `before[i]`. Returns `acc` and the
+/// new totals.
 ///
-/// Sums that are never set to zero save an instruction each; that they wrap does their differences
-/// no harm.
+/// Never resetting the sums to zero saves one instruction per sum. They may wrap, but their
+/// differences are still correct.
 #[inline(always)]
 pub(super) fn add_products(
     mut acc: float32x4_t,
@@ -299,7 +300,7 @@ pub(super) fn add_products(
     factors: float32x4_t,
 ) -> (float32x4_t, int32x4_t) {
     let now: int32x4_t;
-    // SAFETY: the instructions read and write these registers alone.
+    // SAFETY: the instructions read and write only these registers.
     unsafe {
         asm!(
             "addp {new:v}.4s, {a:v}.4s, {b:v}.4s",
@@ -330,8 +331,8 @@ pub(super) fn add_scaled<const LANE: i32>(
     products: int32x4_t,
     scales: int32x4_t,
 ) -> int32x4_t {
-    // The compiler would widen each scale by itself.
-    // SAFETY: the instruction reads and writes these three registers alone.
+    // The compiler would widen each scale separately.
+    // SAFETY: the instruction reads and writes only these three registers.
     unsafe {
         asm!(
             "mla {sums:v}.4s, {products:v}.4s, {scales:v}.s[{lane}]",
@@ -352,7 +353,7 @@ pub(super) fn signed(codes: uint8x16_t) -> int8x16_t {
     unsafe { vreinterpretq_s8_u8(codes) }
 }
 
-/// Returns the low halves of 16 bytes and the high ones, 0…15.
+/// Returns the low halves of 16 bytes, then the high halves, each in 0…15.
 #[inline(always)]
 pub(super) fn nibbles(bytes: uint8x16_t) -> [int8x16_t; 2] {
     // SAFETY: as above.

@@ -1,6 +1,7 @@
-//! The product of a panel and four rows of activations with an instruction that multiplies matrices
-//! (`smmla`): a vector of codes has eight codes of each of two rows, a vector of activations eight
-//! of two rows as well, and four sums of eight products come at once.
+//! The product of a panel and four rows of activations, with an instruction that multiplies
+//! matrices (`smmla`). A vector of codes has eight codes of each of two rows, a vector of
+//! activations has eight values of each of two rows, and one instruction computes all four sums of
+//! eight products.
 
 use std::arch::aarch64::*;
 
@@ -10,14 +11,14 @@ use super::{
 };
 use crate::input::{Int8SuperBlock, SUM, SUPER_BLOCK};
 
-/// Two rows by two.
+/// Multiplies two rows of weights by two rows of activations at a time.
 pub(super) struct Matrices;
 
-/// See [`Unit::Columns`]. Of each two rows of activations eight values stand side by side.
+/// See [`Unit::Columns`]. Eight values each of two rows of activations are stored side by side.
 #[repr(C, align(64))]
 pub(super) struct Columns {
     values: [[[i8; 16]; 2]; SUPER_BLOCK / 8],
-    /// For each 32 values, those of all rows, then all of them again.
+    /// For each 32 values, the scales of all rows.
     scales: [[f32; COLUMNS]; SUPER_BLOCK / 32],
     sums: [[f32; COLUMNS]; SUPER_BLOCK / SUM],
 }
@@ -79,10 +80,11 @@ impl Unit for Matrices {
     #[inline]
     #[target_feature(enable = "neon")]
     unsafe fn add(panel: &Panel, x: &Columns, shape: Shape, sums: &mut [[f32; ROWS]; COLUMNS]) {
-        // [rows 2r and 2r + 1, activations 2p and 2p + 1] for four r, two p.
+        // Elements: [rows 2r and 2r + 1, activations 2p and 2p + 1], for four r and two p.
         let mut acc = [[vdupq_n_f32(0.0); 2]; ROWS / 2];
-        // By slices, from front to back: a load reaches far beyond the address in its register,
-        // but hardly before it, and with indices the compiler puts the far end there.
+        // Slices are consumed from front to back. A load reaches far past the address in its
+        // register, but hardly before it. With indices, the compiler puts the end of the range into
+        // the register.
         let codes = panel.codes.chunks_exact(shape.step / 8 * ROWS / 2);
         let values = x.values.chunks_exact(shape.step / 8);
         for (i, (codes, values)) in codes.zip(values).enumerate() {
@@ -146,7 +148,7 @@ impl Unit for Matrices {
     }
 }
 
-/// Eight bytes of the one and eight of the other, the first of them, then the others.
+/// Returns the first eight bytes of `a` and of `b`, then the other eight of each.
 #[inline]
 #[target_feature(enable = "neon")]
 fn side_by_side(a: int8x16_t, b: int8x16_t) -> [int8x16_t; 2] {
@@ -154,7 +156,7 @@ fn side_by_side(a: int8x16_t, b: int8x16_t) -> [int8x16_t; 2] {
     [vreinterpretq_s8_s64(vzip1q_s64(a, b)), vreinterpretq_s8_s64(vzip2q_s64(a, b))]
 }
 
-/// Each number twice, two numbers in a register.
+/// Returns each number twice, with two numbers in a register.
 #[inline]
 #[target_feature(enable = "neon")]
 fn twice(numbers: &[f32; ROWS]) -> [float32x4_t; ROWS / 2] {
@@ -162,7 +164,7 @@ fn twice(numbers: &[f32; ROWS]) -> [float32x4_t; ROWS / 2] {
     [vzip1q_f32(a, a), vzip2q_f32(a, a), vzip1q_f32(b, b), vzip2q_f32(b, b)]
 }
 
-/// The first two numbers twice, then the other two.
+/// Returns the first two numbers twice, then the other two twice.
 #[inline]
 #[target_feature(enable = "neon")]
 fn two_and_two(numbers: &[f32; COLUMNS]) -> [float32x4_t; 2] {

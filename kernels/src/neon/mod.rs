@@ -1,8 +1,8 @@
-//! 128-bit integer arithmetic (64-bit Arm). Against the integer rung: 16 products in three
-//! instructions, in one where the processor has dot products (`sdot`), and 32 in one where it
-//! multiplies matrices (`smmla`).
+//! 128-bit integer arithmetic (64-bit Arm). Compared with the integer rung, it computes 16 products
+//! in three instructions. If the processor has dot products (`sdot`), it needs one instruction, and
+//! if it multiplies matrices (`smmla`), one instruction computes 32 products.
 //!
-//! All kernels are written once; [`lanes::Multiply`] is what differs.
+//! Each kernel is written once and generic over [`lanes::Multiply`].
 
 #![allow(
     unsafe_code,
@@ -52,7 +52,7 @@ use self::{
 };
 use crate::{Kernel, MANY, rung::Rung};
 
-/// Returns the kernel for a type and a number of rows of activations, if this crate has one.
+/// Returns this crate's kernel for a type and a number of rows of activations, or `None`.
 pub(crate) fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     let many = rows >= MANY;
     match rung {

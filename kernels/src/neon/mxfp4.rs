@@ -1,4 +1,4 @@
-//! `MXFP4`: two codes in a byte, each looked up in a table of 16, and a power of two as the scale.
+//! `MXFP4`: a byte holds two codes, each looked up in a table of 16; the scale is a power of two.
 
 use std::arch::aarch64::*;
 

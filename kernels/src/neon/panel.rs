@@ -1,6 +1,6 @@
-//! Many rows of activations: arithmetic is the limit. Taking codes out of their blocks is done once
-//! for many rows of activations, and the codes of eight rows of weights are put side by side in the
-//! order in which the multiplying instruction wants them.
+//! Many rows of activations: arithmetic is the limit. Codes are unpacked once for many rows of
+//! activations. The codes of eight rows of weights are stored side by side, in the order that the
+//! multiplying instruction needs.
 
 use std::arch::aarch64::*;
 
@@ -17,25 +17,25 @@ use crate::{
 
 /// Rows of weights in a panel.
 pub(super) const ROWS: usize = 8;
-/// Rows of activations that are multiplied with a panel at a time.
+/// Number of rows of activations that are multiplied by a panel at a time.
 pub(super) const COLUMNS: usize = 4;
-/// Rows of activations that are done before a panel is unpacked anew, and panels before activations
-/// are arranged anew.
+/// Number of rows of activations for each unpacking of a panel, and number of panels for each
+/// arrangement of activations.
 const CHUNK: usize = 128;
 const PANELS: usize = 4;
 
-/// A super-block of weights of [`ROWS`] rows, out of their blocks: `scale · code − minimum`.
+/// An unpacked super-block of [`ROWS`] rows of weights: `scale · code − minimum`.
 #[repr(C, align(64))]
 pub(super) struct Panel {
-    /// In an order of the unit's own.
+    /// Codes, in an order that depends on the unit.
     pub(super) codes: [[i8; 16]; ROWS * SUPER_BLOCK / 16],
-    /// For each 16 weights, or for each 32 in the first half, those of all rows.
+    /// The scales of all rows, for each 16 weights or, in the first half, for each 32.
     pub(super) scales: [[f32; ROWS]; SUPER_BLOCK / SUM],
     /// Minimums, in the same layout as `scales`.
     pub(super) minimums: [[f32; ROWS]; SUPER_BLOCK / SUM],
 }
 
-/// A super-block of one row out of its blocks.
+/// An unpacked super-block of one row.
 #[repr(C, align(64))]
 pub(super) struct Row {
     codes: [[i8; 16]; SUPER_BLOCK / 16],
@@ -43,18 +43,18 @@ pub(super) struct Row {
     minimums: [f32; SUPER_BLOCK / SUM],
 }
 
-/// How scales lie in a format.
+/// The layout of a format's scales.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// Weights with one scale: 16 or 32.
+    /// Number of weights per scale: 16 or 32.
     pub(super) step: usize,
     /// Whether there are minimums.
     pub(super) minimums: bool,
-    /// Whether activations have a scale for each 32, not one for the super-block.
+    /// Whether activations have one scale per 32 values instead of one per super-block.
     pub(super) blocks: bool,
 }
 
-/// A format as a panel takes it.
+/// A format that can be unpacked into panels.
 pub(super) trait Unpack {
     const SHAPE: Shape;
     /// Bytes in a super-block of 256 weights.
@@ -66,12 +66,13 @@ pub(super) trait Unpack {
     unsafe fn unpack(super_block: &[u8], row: &mut Row);
 }
 
-/// What multiplies panels.
+/// A way to multiply panels.
 pub(super) trait Unit {
     /// Super-blocks of [`COLUMNS`] rows of activations, arranged.
     type Columns<'x>;
 
-    /// Puts 16 codes of four rows (of eight, the first or the last four) where they belong.
+    /// Stores codes `16i … 16i + 15` of four rows, the first or the last four of eight, in the
+    /// unit's order.
     ///
     /// # Safety
     /// The machine has NEON.
@@ -88,7 +89,7 @@ pub(super) trait Unit {
     /// The machine has NEON.
     unsafe fn arrange<'x>(x: [&'x Int8SuperBlock; COLUMNS], shape: Shape) -> Self::Columns<'x>;
 
-    /// Adds the products of panel and activations to sums of `[COLUMNS, ROWS]`.
+    /// Adds the products of a panel and activations to `sums [COLUMNS, ROWS]`.
     ///
     /// # Safety
     /// The machine has the unit's instructions.
@@ -100,7 +101,7 @@ pub(super) trait Unit {
     );
 }
 
-/// A [`Kernel`](crate::Kernel) for many rows.
+/// Computes a tile of the output with many rows of activations; see [`Kernel`](crate::Kernel).
 ///
 /// # Safety
 /// The machine has the instructions of `U`.
@@ -124,7 +125,7 @@ pub(super) unsafe fn many<U: Unit, F: Unpack>(
             let end = tokens.end.min(start + CHUNK);
             sums.as_flattened_mut().fill([[0.0; ROWS]; COLUMNS]);
             for g in 0..x.super_blocks() {
-                // Rows beyond the last repeat it, here and below; what becomes of them is not
+                // Here and below, rows past the end repeat the last row. Their results are not
                 // written.
                 let super_block = |t: usize| &x.int8_row(t.min(end - 1))[g];
                 let mut columns: [Option<U::Columns<'_>>; CHUNK / COLUMNS] =
@@ -170,7 +171,7 @@ impl Row {
     };
 }
 
-/// Unpacks eight rows into a panel, four at a time by way of `rows`.
+/// Unpacks eight rows into a panel, four at a time. `rows` is scratch memory.
 #[inline]
 #[target_feature(enable = "neon")]
 fn fill<U: Unit, F: Unpack>(
@@ -199,7 +200,7 @@ fn fill<U: Unit, F: Unpack>(
     }
 }
 
-/// Blocks of 32 weights.
+/// Unpacks blocks of 32 weights.
 pub(super) struct OfBlocks<F>(std::marker::PhantomData<F>);
 
 impl<F: Blocks> Unpack for OfBlocks<F> {
@@ -221,7 +222,7 @@ impl<F: Blocks> Unpack for OfBlocks<F> {
             unsafe {
                 let four = super_block.as_ptr().add(half * 4 * F::BYTES);
                 let codes = F::codes(four, &mut four.add(2));
-                // A code that lacks something has five bits at most, so the sum fits.
+                // Codes with an offset have at most five bits, so the sum fits.
                 let offset = vdupq_n_s8(F::OFFSET as i8);
                 for (to, codes) in row.codes[8 * half..].iter_mut().zip(codes) {
                     vst1q_s8(to.as_mut_ptr(), vaddq_s8(codes, offset));
@@ -237,7 +238,7 @@ impl<F: Blocks> Unpack for OfBlocks<F> {
     }
 }
 
-/// Blocks of 256 weights.
+/// Unpacks blocks of 256 weights.
 pub(super) struct OfSuperBlocks<F>(std::marker::PhantomData<F>);
 
 /// Implements [`Unpack`] for a format of [`SuperBlocks`]. A macro, because `N` is a parameter of

@@ -1,6 +1,6 @@
-//! The product of a panel and four rows of activations with instructions that multiply vectors: a
-//! vector of codes has four codes of each of four rows, and meets the same four activations in
-//! every lane.
+//! The product of a panel and four rows of activations, with instructions that multiply vectors. A
+//! vector of codes has four codes of each of four rows, and each lane is multiplied by the same
+//! four activations.
 
 use std::{arch::aarch64::*, marker::PhantomData};
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::input::{Int8SuperBlock, SUM, SUPER_BLOCK};
 
-/// See [`Multiply`].
+/// Multiplies panels with [`Multiply`].
 pub(super) struct Vectors<M>(PhantomData<M>);
 
 /// See [`Unit::Columns`].
@@ -30,7 +30,7 @@ impl<M: Multiply> Unit for Vectors<M> {
         half: usize,
         rows: [int8x16_t; 4],
     ) {
-        // Four codes of a row are a lane of 32 bits: the four by four of them are transposed.
+        // A lane of 32 bits holds four codes of a row. These lanes are transposed, four by four.
         let [a, b, c, d] = rows.map(|row| vreinterpretq_s32_s8(row));
         let (ab, cd) = ([vzip1q_s32(a, b), vzip2q_s32(a, b)], [vzip1q_s32(c, d), vzip2q_s32(c, d)]);
         for k in 0..4 {
@@ -116,7 +116,7 @@ impl<M: Multiply> Unit for Vectors<M> {
     }
 }
 
-/// The products of four codes of each row.
+/// Adds the products of four codes of each row.
 ///
 /// # Safety
 /// The machine has the instructions of `M`.

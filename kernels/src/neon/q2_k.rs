@@ -1,5 +1,5 @@
-//! `Q2_K`: a byte holds two bits of four weights at a distance of 32. Each 16 weights have a scale
-//! and a minimum of four bits.
+//! `Q2_K`: a byte holds the two-bit codes of four weights that are 32 apart. Each 16 weights have a
+//! scale and a minimum of four bits.
 
 use std::arch::aarch64::*;
 
@@ -47,7 +47,7 @@ impl SuperBlocks<1> for Q2K {
     }
 }
 
-/// Bits `2 · quarter` and the next of 16 bytes.
+/// Returns bits `2 · quarter` and `2 · quarter + 1` of each byte.
 #[inline(always)]
 pub(super) fn two_bits(bytes: uint8x16_t, quarter: usize) -> uint8x16_t {
     // SAFETY: every processor of this architecture has these instructions.

@@ -1,5 +1,5 @@
-//! `Q3_K`: against `Q2_K` a third bit for each code, of eight times 32 weights in one byte. All
-//! codes are 4 too high, and there are no minimums.
+//! `Q3_K`: like `Q2_K`, with a third bit for each code. A byte holds the third bits of eight
+//! weights that are 32 apart. Codes are stored with 4 added, and there are no minimums.
 
 use std::arch::aarch64::*;
 

@@ -1,5 +1,5 @@
-//! `Q4_0`: the low halves of 16 bytes are a block's first 16 codes, the high halves the others. All
-//! are 8 too high.
+//! `Q4_0`: the low halves of 16 bytes are a block's first 16 codes, and the high halves are the
+//! others. Codes are stored with 8 added.
 
 use std::arch::aarch64::*;
 
@@ -18,16 +18,16 @@ impl Blocks for Q4_0 {
     }
 }
 
-/// The low and the high halves of 16 bytes in each of four blocks, `FIRST` bytes behind its
-/// beginning.
+/// Returns the low and the high halves of 16 bytes in each of four blocks. The bytes begin `FIRST`
+/// bytes after the beginning of the block.
 ///
 /// # Safety
-/// Four blocks lie there.
+/// There must be four blocks at `four`.
 #[inline(always)]
 pub(super) unsafe fn halves<const BYTES: usize, const FIRST: usize>(
     four: *const u8,
 ) -> [int8x16_t; 8] {
-    // SAFETY: as for this function; 16 bytes of a block.
+    // SAFETY: as for this function; reads 16 bytes of a block.
     let block = |b: usize| nibbles(unsafe { vld1q_u8(four.add(b * BYTES + FIRST)) });
     let [[a, b], [c, d], [e, f], [g, h]] = [block(0), block(1), block(2), block(3)];
     [a, b, c, d, e, f, g, h]

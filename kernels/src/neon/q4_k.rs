@@ -1,5 +1,5 @@
-//! `Q4_K`: 32 bytes hold 64 codes, those of a sub-block in the low halves, those of the next in the
-//! high ones.
+//! `Q4_K`: 32 bytes hold 64 codes. The low halves hold those of one sub-block, and the high halves
+//! those of the next.
 
 use std::arch::aarch64::*;
 
@@ -34,7 +34,7 @@ impl SuperBlocks<2> for Q4K {
     }
 }
 
-/// Eight scales, and eight minimums in the lanes of a register.
+/// Unpacks eight scales, and eight minimums in the lanes of a register.
 #[inline(always)]
 #[must_use]
 pub fn scales_and_mins(packed: &[u8; 12]) -> ([i16; 8], int16x8_t) {
@@ -42,14 +42,14 @@ pub fn scales_and_mins(packed: &[u8; 12]) -> ([i16; 8], int16x8_t) {
     (scales.to_le_bytes().map(i16::from), wide(minimums))
 }
 
-/// Eight bytes as 16 bits each.
+/// Widens eight bytes to 16 bits each.
 #[inline(always)]
 fn wide(bytes: u64) -> int16x8_t {
     // SAFETY: every processor of this architecture has these instructions.
     unsafe { vreinterpretq_s16_u16(vmovl_u8(vcreate_u8(bytes))) }
 }
 
-/// `d`, `dmin`, and eight scales and minimums of six bits.
+/// Unpacks `d`, `dmin`, and eight scales and minimums of six bits.
 #[inline(always)]
 pub(super) fn six_bit_head(head: &[u8; 16]) -> Head {
     // SAFETY: every processor of this architecture has these instructions.

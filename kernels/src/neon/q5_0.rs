@@ -1,5 +1,5 @@
-//! `Q5_0`: against `Q4_0` a fifth bit for each code. Its byte is brought to the code's lane, and the
-//! bit that is the code's own tested.
+//! `Q5_0`: like `Q4_0`, with a fifth bit for each code. The byte with the bit is copied to the
+//! code's lane, where the code's own bit is tested.
 
 use std::arch::aarch64::*;
 
@@ -12,21 +12,21 @@ impl Blocks for Q5_0 {
 
     #[inline(always)]
     unsafe fn codes(four: *const u8, _: &mut *const u8) -> [int8x16_t; 8] {
-        // SAFETY: as for this function; two bytes are in front of the fifth bits.
+        // SAFETY: as for this function; two bytes come before the fifth bits.
         unsafe { five_bits::<{ Self::BYTES }, 2>(four) }
     }
 }
 
-/// The codes of four blocks, less 16. In each, four bytes of fifth bits stand `FIRST` bytes behind
-/// its beginning, and 16 bytes of four bits each behind those.
+/// Returns the codes of four blocks, minus 16. Each block has four bytes of fifth bits, `FIRST`
+/// bytes after its beginning, and then 16 bytes that each hold the low four bits of two codes.
 ///
 /// # Safety
-/// Four blocks lie there.
+/// There must be four blocks at `four`.
 #[inline(always)]
 pub(super) unsafe fn five_bits<const BYTES: usize, const FIRST: usize>(
     four: *const u8,
 ) -> [int8x16_t; 8] {
-    // SAFETY: as for this function; 20 bytes of a block.
+    // SAFETY: as for this function; reads 20 bytes of a block.
     unsafe {
         let own = vreinterpretq_u8_u64(vdupq_n_u64(0x8040_2010_0804_0201));
         let first_two = vcombine_u8(vdup_n_u8(0), vdup_n_u8(1));
@@ -34,8 +34,8 @@ pub(super) unsafe fn five_bits<const BYTES: usize, const FIRST: usize>(
         let block = |b: usize| {
             let fifth = four.add(b * BYTES + FIRST);
             let bytes = vld1q_u8(fifth.add(4));
-            // Where the bit is not set the upper half of the code becomes ones, which takes 16 off
-            // it; where it is set, zeros.
+            // If the bit is not set, the upper half of the code becomes ones, which subtracts 16.
+            // If it is set, the upper half becomes zeros.
             let missing = vdupq_n_u32(!fifth.cast::<u32>().read_unaligned());
             let missing = vreinterpretq_u8_u32(missing);
             let low = vtstq_u8(vqtbl1q_u8(missing, first_two), own);

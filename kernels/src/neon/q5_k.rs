@@ -1,4 +1,5 @@
-//! `Q5_K`: against `Q4_K` a fifth bit for each code, of eight sub-blocks in one byte.
+//! `Q5_K`: like `Q4_K`, with a fifth bit for each code. A byte holds the fifth bits of eight
+//! sub-blocks.
 
 use std::arch::aarch64::*;
 
@@ -32,15 +33,15 @@ impl SuperBlocks<2> for Q5K {
                 let codes = std::array::from_fn(|h| {
                     let four = load(&bytes[2 + i / 2 * 2 + h]);
                     let four = if i.is_multiple_of(2) { four } else { vshrq_n_u8::<4>(four) };
-                    // What is above the four bits goes when the fifth is put there.
+                    // Inserting the fifth bit also overwrites the bits above the low four.
                     let code = vsliq_n_u8::<4>(four, vandq_u8(fifth[h], vdupq_n_u8(1)));
                     fifth[h] = vshrq_n_u8::<1>(fifth[h]);
                     signed(code)
                 });
                 each(i, codes);
             };
-            // Not a loop, which the compiler would keep as one, with the sub-block to be found
-            // anew.
+            // Not a loop, because the compiler would not unroll it and would compute the
+            // sub-block's position each time.
             next(0);
             next(1);
             next(2);

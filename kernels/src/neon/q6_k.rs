@@ -1,5 +1,5 @@
-//! `Q6_K`: four bits of a code come from one place, two from another. A scale belongs to 16
-//! weights, a register; all codes are 32 too high.
+//! `Q6_K`: half a byte holds four bits of a code, and two more are stored elsewhere. Codes are
+//! stored with 32 added. A scale belongs to 16 weights, which fill a register.
 
 use std::arch::aarch64::*;
 
@@ -43,7 +43,7 @@ impl SuperBlocks<1> for Q6K {
                     let codes = std::array::from_fn(|h| {
                         let four = load(&low[4 * half + quarter % 2 * 2 + h]);
                         let four = if quarter < 2 { four } else { vshrq_n_u8::<4>(four) };
-                        // What is above the four bits goes when the two are put there.
+                        // Inserting the two upper bits also overwrites the bits above the low four.
                         signed(vsliq_n_u8::<4>(four, two_bits(load(&upper[2 * half + h]), quarter)))
                     });
                     each(4 * half + quarter, codes);

@@ -1,4 +1,4 @@
-//! Activations to int8, 32 at a time.
+//! Quantizes activations to int8, 32 at a time.
 
 use std::arch::aarch64::*;
 
@@ -8,7 +8,7 @@ use crate::{
     int8::{self, each_super_block},
 };
 
-/// Quantizes one row, to the same numbers as the scalar function that the course writes.
+/// Quantizes one row, with the same result as the course's scalar function.
 #[target_feature(enable = "neon")]
 pub(crate) fn quantize_activations(
     x: &[f32],
@@ -34,7 +34,7 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
         let absmax = absmax[i * SUM / BLOCK];
         super_block.scales[i * SUM / BLOCK] = int8::scale(absmax);
         let inverse = if absmax > 0.0 { 127.0 / absmax } else { 0.0 };
-        // Rounded to the nearest, ties to even.
+        // Rounds to nearest, ties to even.
         let four =
             |j: usize| vcvtnq_s32_f32(vmulq_n_f32(load_floats(&x.as_chunks().0[j]), inverse));
         let eight = |j: usize| vqmovn_high_s32(vqmovn_s32(four(j)), four(j + 1));
@@ -45,13 +45,13 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
     }
 }
 
-/// The largest magnitude; a NaN if there is one.
+/// Returns the largest magnitude, or NaN if any element is NaN.
 #[inline]
 #[target_feature(enable = "neon")]
 fn largest(x: &[f32; BLOCK]) -> f32 {
     let mut largest = vdupq_n_f32(0.0);
     for x in x.as_chunks().0 {
-        // Unlike `vmaxnmq_f32`, this maximum keeps a NaN.
+        // Unlike `vmaxnmq_f32`, this instruction keeps a NaN.
         largest = vmaxq_f32(largest, vabsq_f32(load_floats(x)));
     }
     vmaxvq_f32(largest)

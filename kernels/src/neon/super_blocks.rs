@@ -1,6 +1,5 @@
-//! Few rows of activations times blocks of 256 weights, whose scales are whole numbers: a product
-//! of codes and activations is multiplied by its scale while it is one too, and a block is
-//! converted once.
+//! Few rows of activations times blocks of 256 weights, whose scales are integers. Integer products
+//! are multiplied by their integer scales, and only the sum of a block is converted to a float.
 
 use std::arch::aarch64::*;
 
@@ -12,13 +11,13 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// A format of blocks of 256 weights with `16 / N` scales of `16 N` weights: weight `i` is
+/// A format with blocks of 256 weights and `16 / N` scales, each for `16 N` weights: weight `i` is
 /// `d · scale · code − e · shift`.
 pub(super) trait SuperBlocks<const N: usize> {
     /// Type of a block.
     type Block;
 
-    /// Whether `d` and `e` are the same.
+    /// Whether `d` equals `e`.
     const ONE_FACTOR: bool = false;
 
     /// Returns a row's blocks.
@@ -30,7 +29,7 @@ pub(super) trait SuperBlocks<const N: usize> {
     /// The machine has NEON.
     unsafe fn head(block: &Self::Block) -> Head;
 
-    /// Gives all codes to `each`, 32 at a time: `each(i, codes)` has codes `32i … 32i + 31`.
+    /// Calls `each` with all codes, 32 at a time: `each(i, codes)` gets codes `32i … 32i + 31`.
     ///
     /// # Safety
     /// The machine has NEON.
@@ -41,13 +40,13 @@ pub(super) trait SuperBlocks<const N: usize> {
 pub(super) struct Head {
     /// `d` and `e` in the first two lanes.
     pub(super) factors: float32x4_t,
-    /// The first of them are used, as many as there are.
+    /// Scales. Only the first `16 / N` are used.
     pub(super) scales: [int16x8_t; 2],
     /// Shifts, in the same layout as `scales`.
     pub(super) shifts: [int16x8_t; 2],
 }
 
-/// A [`Kernel`](crate::Kernel) for few rows.
+/// Computes a tile of the output with few rows of activations; see [`Kernel`](crate::Kernel).
 ///
 /// # Safety
 /// The machine has the instructions of `M`.
@@ -64,7 +63,8 @@ pub(super) unsafe fn few<M: Multiply, F: SuperBlocks<N>, const N: usize>(
         unsafe {
             let mut acc = [vdupq_n_f32(0.0); STREAMS];
             for (b, x) in x.iter().enumerate() {
-                // Not a loop, which the compiler would keep as one, and sums in memory.
+                // Not a loop, because the compiler would not unroll it and would keep the sums in
+                // memory.
                 acc[0] = add::<M, F, N>(acc[0], &rows[0][b], x);
                 acc[1] = add::<M, F, N>(acc[1], &rows[1][b], x);
                 acc[2] = add::<M, F, N>(acc[2], &rows[2][b], x);
@@ -75,7 +75,8 @@ pub(super) unsafe fn few<M: Multiply, F: SuperBlocks<N>, const N: usize>(
     });
 }
 
-/// `acc` and the product of a block with a super-block, which is still to be added up.
+/// Adds the product of a block and a super-block to `acc`. The dot product is the sum of its four
+/// lanes.
 ///
 /// # Safety
 /// The machine has the instructions of `M`.
@@ -113,7 +114,7 @@ unsafe fn add<M: Multiply, F: SuperBlocks<N>, const N: usize>(
     }
 }
 
-/// `Σ shifts · sums of the activations`, still to be added up.
+/// Computes `Σ shifts · sums of the activations`, spread over four lanes.
 #[inline(always)]
 fn shift<const N: usize>(shifts: [int16x8_t; 2], x: &Int8SuperBlock) -> int32x4_t {
     let sums = x.sums.as_chunks().0;
@@ -132,7 +133,7 @@ fn shift<const N: usize>(shifts: [int16x8_t; 2], x: &Int8SuperBlock) -> int32x4_
     }
 }
 
-/// 16 numbers as 32 bits.
+/// Widens 16 numbers to 32 bits.
 #[inline(always)]
 fn wide(numbers: [int16x8_t; 2]) -> [int32x4_t; 4] {
     // SAFETY: as above.
@@ -146,7 +147,7 @@ fn wide(numbers: [int16x8_t; 2]) -> [int32x4_t; 4] {
     }
 }
 
-/// `sums + products · scales[i]`, the scale the same for all lanes.
+/// Computes `sums + products · scales[i]`, with the same scale for all lanes.
 #[inline(always)]
 fn add_number(sums: int32x4_t, products: int32x4_t, scales: [int32x4_t; 4], i: usize) -> int32x4_t {
     let scales = scales[i / 4];

@@ -1,13 +1,13 @@
-//! Threads that wait for a job, and how they are given one.
+//! The worker threads, and how they are given a job.
 //!
-//! A job is a closure on the caller's stack. [`Turn::run`] lends it to the workers that come in
-//! while there is work, and returns when the last of them has left. It never waits for a worker that
-//! hasn't come in: the system may have given that worker's core to another program, and the caller
-//! does the whole job itself if it must. So the only wait is for a tile that a worker has begun.
+//! A job is a closure on the caller's stack. [`Turn::run`] lends it to the workers that enter while
+//! tiles are left, and returns after the last of them has left. It never waits for a worker that
+//! hasn't entered: the operating system may have given that worker's core to another program, and
+//! the caller can do the whole job alone. So it only waits for tiles that a worker has begun.
 //!
-//! One number, the gate, says everything that threads must agree on: how many workers may still come
-//! in, how many are in, and how many sleep. A thread that finds no tile left closes the gate. A worker
-//! that comes later finds it closed and doesn't look at the job, which may be gone.
+//! All shared state is in one number, the gate: how many workers may still enter, how many are
+//! inside, and how many sleep. A thread that finds no tile left closes the gate. A worker that
+//! comes later finds it closed and doesn't read the job, which may no longer exist.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -24,26 +24,26 @@ use super::{
     tile::Claims,
 };
 
-/// Workers, besides the calling thread.
+/// The workers of a team, without the calling thread.
 pub(super) struct Crew {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
-    /// The thread that holds this gives the workers their jobs: one caller at a time.
+    /// Held by the thread that gives the workers their jobs, one caller at a time.
     turn: Mutex<(Claims, Throttle)>,
 }
 
-/// What is run, as workers see it, and the thread to wake at the end. The lifetime is the caller's,
-/// see [`Turn::run`].
+/// A job as workers see it, and the thread to wake at its end. The real lifetime is shorter, see
+/// [`Turn::run`].
 type Job = (&'static (dyn Fn() + Sync), Thread);
 
 struct Shared {
     /// Three counts of 16 bits, [`ROOM`], [`INSIDE`] and [`ASLEEP`], and three flags.
     gate: AtomicU64,
-    /// Written while nobody is inside, read by those who are.
+    /// Written while no worker is inside, and read by the workers that are inside.
     job: UnsafeCell<Option<Job>>,
 }
 
-/// Unit of the count of workers that may still come in.
+/// Unit of the count of workers that may still enter.
 const ROOM: u64 = 1;
 /// Unit of the count of workers that are inside.
 const INSIDE: u64 = 1 << 16;
@@ -56,7 +56,7 @@ const PANICKED: u64 = 1 << 49;
 /// Flag: the workers must end.
 const QUIT: u64 = 1 << 50;
 
-/// The largest of the counts.
+/// The maximum of each count.
 const MOST: u64 = INSIDE - 1;
 
 fn count(gate: u64, unit: u64) -> u64 {
@@ -68,20 +68,20 @@ fn closed(gate: u64) -> u64 {
     gate & !(MOST * ROOM)
 }
 
-// SAFETY: `job` is written by the thread that holds the crew's `turn`, while nobody is inside,
-// published by the release that makes room, and read by workers that came in by an acquire.
+// SAFETY: `job` is written by the thread that holds the crew's `turn`, while no worker is inside.
+// The release that makes room publishes it, and workers read it after entering with an acquire.
 unsafe impl Sync for Shared {}
-// SAFETY: what `job` refers to is `Sync`, so it may be called from any thread.
+// SAFETY: the job is `Sync`, so any thread may call it.
 unsafe impl Send for Shared {}
 
-/// The right to give the workers a job, which one thread has at a time.
+/// The exclusive right to give the workers a job.
 pub(super) struct Turn<'a> {
     crew: &'a Crew,
     state: MutexGuard<'a, (Claims, Throttle)>,
 }
 
 impl Crew {
-    /// Starts `workers` threads, 65,535 at most.
+    /// Starts `workers` threads, at most 65,535.
     pub(super) fn new(workers: usize) -> Self {
         let workers = workers.min(MOST as usize);
         let shared = Arc::new(Shared { gate: AtomicU64::new(0), job: UnsafeCell::new(None) });
@@ -97,31 +97,31 @@ impl Crew {
         }
     }
 
-    /// Number of workers.
+    /// Returns the number of workers.
     pub(super) fn len(&self) -> usize {
         self.workers.len()
     }
 
-    /// Wakes the workers that sleep, so that they are there for the next job.
+    /// Wakes sleeping workers before the next job.
     pub(super) fn enter(&self) {
         if let Some(mut turn) = self.turn() {
             self.wake(self.shared.gate.load(Ordering::Relaxed), turn.state.1.wanted());
         }
     }
 
-    /// Wakes `wanted` workers, unless as many are awake.
+    /// Wakes `wanted` workers, unless that many are awake.
     fn wake(&self, gate: u64, wanted: usize) {
         if count(gate, ASLEEP) as usize + wanted > self.len() {
             self.workers[..wanted].iter().for_each(|worker| worker.thread().unpark());
         }
     }
 
-    /// The workers, if they are free and any are wanted. They aren't free while another thread's job
-    /// is on, nor within a job.
+    /// Returns the turn, or `None` if the workers are busy or the throttle wants none. They are
+    /// busy during another thread's job, and within a job.
     pub(super) fn turn(&self) -> Option<Turn<'_>> {
         let mut state = match self.turn.try_lock() {
             Ok(state) => state,
-            // A job that panicked has ended all the same.
+            // A job that panicked has also ended.
             Err(TryLockError::Poisoned(error)) => error.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
@@ -130,21 +130,22 @@ impl Crew {
 }
 
 impl Turn<'_> {
-    /// Runs `job` on this thread and on workers that come in time, with nothing claimed of `n` tiles.
-    /// Afterwards the claims say what was. `job` returns when there is no tile left to claim.
+    /// Runs `job` on this thread and on the workers that enter in time. At the beginning, none of
+    /// `n` tiles is claimed. Returns the claims afterwards. `job` must return when no tile is left
+    /// to claim.
     pub(super) fn run(&mut self, n: usize, job: impl Fn(&Claims) + Sync) -> &Claims {
         let (claims, throttle) = &mut *self.state;
         claims.clear(n);
         let (claims, shared) = (&*claims, &*self.crew.shared);
         let job = || job(claims);
         let job: &(dyn Fn() + Sync) = &job;
-        // SAFETY: the lifetime is longer than the truth, but workers use the reference only while
-        // they are inside. This function neither returns nor unwinds before the gate is closed and
-        // nobody is inside.
+        // SAFETY: the real lifetime is shorter, but workers use the reference only while they are
+        // inside. This function neither returns nor unwinds before the gate is closed and no worker
+        // is inside.
         let forever =
             unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(job) };
-        // SAFETY: this thread alone has the turn, and nobody is inside: the thread that had it before
-        // waited for that with the gate closed.
+        // SAFETY: only this thread has the turn, and no worker is inside: the previous holder of
+        // the turn closed the gate and waited for that.
         shared.job.with_mut(|place| unsafe { *place = Some((forever, current())) });
         let helpers = throttle.wanted().min(n - 1);
         let begun = Instant::now();
@@ -190,7 +191,8 @@ impl Shared {
             } else if looks < LINGER {
                 relax(&mut looks);
             } else if self.exchange(gate, gate + ASLEEP) {
-                // A caller that has made room since then has seen that this thread sleeps.
+                // A caller that has made room in the meantime has seen that this thread sleeps, and
+                // wakes it.
                 park();
                 self.gate.fetch_sub(ASLEEP, Ordering::Relaxed);
                 looks = 0;
@@ -198,16 +200,16 @@ impl Shared {
         }
     }
 
-    /// Does the part of a worker that is inside, and leaves.
+    /// Runs the job on a worker that is inside, then leaves.
     fn take_part(&self) {
-        // SAFETY: the job was there when this worker came in, and stays until it has left.
+        // SAFETY: the job existed when this worker entered, and exists until this worker has left.
         let job = self.job.with(|place| unsafe { (*place).as_ref() });
         let (job, caller) = job.expect("a job comes before there is room");
         let panicked = if catch_unwind(AssertUnwindSafe(job)).is_err() { PANICKED } else { 0 };
         loop {
             let gate = self.gate.load(Ordering::Relaxed);
             let last = count(gate, INSIDE) == 1;
-            // Once this worker has left, the job may be gone.
+            // After this worker has left, the job may no longer exist.
             let caller = (last && gate & WAITING != 0).then(|| caller.clone());
             if self.exchange(gate, (closed(gate) - INSIDE) | panicked) {
                 caller.inspect(Thread::unpark);
@@ -216,7 +218,8 @@ impl Shared {
         }
     }
 
-    /// Waits until nobody is inside. If that took more than a moment, this thread slept: since when.
+    /// Waits until no worker is inside. Returns when this thread fell asleep, or `None` if it only
+    /// spun.
     fn wait(&self) -> Option<Instant> {
         let (mut looks, mut slept) = (0, None);
         loop {

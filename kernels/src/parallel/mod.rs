@@ -1,9 +1,9 @@
-//! Threads: one team, entered once per forward pass, and one way to share work.
+//! Threads: a team, woken once per forward pass, that distributes work in tiles.
 //!
-//! [`Team::parallel_tiles`] is the only seam. It cuts an output into rectangles and hands each to
-//! one thread, whichever is free: two threads never see the same rectangle, so a worker writes its
-//! part through an ordinary `&mut` slice. This holds whatever a [`Schedule`] does: a tile that it
-//! hands out a second time, or one that the cut does not have, is refused.
+//! All shared output is written through [`Team::parallel_tiles`]. It cuts an output into rectangles
+//! and gives each to one free thread. Two threads never get the same rectangle, so a thread writes
+//! its part through an ordinary `&mut` slice. This is guaranteed for any [`Schedule`]: a tile that
+//! was already handed out, or that the cut doesn't have, causes a panic.
 
 #![allow(
     unsafe_code,
@@ -24,51 +24,52 @@ use self::{
     tile::Whole,
 };
 
-/// Threads that work on one thing at a time; the calling thread is one of them.
+/// A team of threads that work on one job at a time. The calling thread is one of them.
 ///
-/// Several threads may call one team, and its own threads too, within the work that they do:
-/// a thread that finds it busy does its work alone.
+/// Any thread may call a team, including the team's own threads during a job. A caller that finds
+/// the team busy does its work alone.
 pub struct Team<S = InOrder> {
     crew: Crew,
-    /// Jobs for more than one thread so far. Not one of [`sync`]'s: threads agree on nothing by it.
+    /// Number of jobs so far that had more than one thread. Not one of [`sync`]'s types, because no
+    /// thread relies on its value.
     jobs: std::sync::atomic::AtomicU64,
     schedule: PhantomData<fn() -> S>,
 }
 
 impl<S> Team<S> {
-    /// A team of `threads`, the caller included; at least one.
+    /// Creates a team of `threads` threads (at least one), including the caller.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         Self { crew: Crew::new(threads.max(1) - 1), jobs: 0.into(), schedule: PhantomData }
     }
 
-    /// Number of threads, the caller included.
+    /// Returns the number of threads, including the caller.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.crew.len() + 1
     }
 
-    /// Number of jobs so far that had more than one tile, for a team of several threads. Each ends
-    /// with a barrier.
+    /// Returns the number of jobs so far that had more than one tile and a team of several threads.
+    /// Each such job ends with a barrier.
     #[must_use]
     pub fn jobs(&self) -> u64 {
         self.jobs.load(Ordering::Relaxed)
     }
 
-    /// Wakes the workers, at the beginning of a forward pass: waking a thread takes as long as a
-    /// small matrix. Without it [`Team::parallel_tiles`] works too, and wakes them itself.
+    /// Wakes the workers at the beginning of a forward pass, because waking a thread takes as long
+    /// as a small matrix. Optional: [`Team::parallel_tiles`] also wakes them.
     pub fn enter(&self) {
         self.crew.enter();
     }
 }
 
 impl<S: Schedule> Team<S> {
-    /// Cuts `out`, rows of `width` values, into tiles of `tile.0` rows and `tile.1` columns (less
-    /// at the edges) and runs `work` on each, on all threads. Returns when all are done.
+    /// Cuts `out`, rows of `width` values, into tiles of `tile.0` rows and `tile.1` columns (fewer
+    /// at the edges). Runs `work` on each tile, on all threads, and returns when all are done.
     ///
     /// # Panics
-    /// If `out` is no whole number of rows, if `work` panics, or if the schedule hands out a tile
-    /// that the cut does not have, or one tile twice, or leaves one out.
+    /// If `out` is not a whole number of rows, or `work` panics. Also if the schedule hands out a
+    /// tile that the cut does not have, hands out a tile twice, or omits one.
     pub fn parallel_tiles<T: Send>(
         &self,
         out: &mut [T],
@@ -77,12 +78,13 @@ impl<S: Schedule> Team<S> {
         work: impl Fn(&mut Tile<'_, T>) + Sync,
     ) {
         let Some(whole) = Whole::cut(Part { out, width, tile }) else { return };
-        // SAFETY: each number comes once, and no other thread has the output.
+        // SAFETY: each number occurs once, and no other thread has the output.
         self.share(whole.shape(), |i| work(&mut unsafe { whole.tile(i) }));
     }
 
-    /// Like [`Team::parallel_tiles`], for several outputs in one job: `work` is told which of them a
-    /// tile belongs to. A job ends with a wait for the slowest thread, so one is better than many.
+    /// Like [`Team::parallel_tiles`], for several outputs in one job. `work` also gets the index of
+    /// the output that a tile belongs to. A job ends with a wait for the slowest thread, so one job
+    /// is better than several.
     ///
     /// # Panics
     /// As [`Team::parallel_tiles`].
@@ -98,7 +100,7 @@ impl<S: Schedule> Team<S> {
             for (number, part) in parts.iter().enumerate() {
                 match part {
                     Some(part) if i < part.shape().count() => {
-                        // SAFETY: each number comes once, and no other thread has the output.
+                        // SAFETY: each number occurs once, and no other thread has the output.
                         return work(number, &mut unsafe { part.tile(i) });
                     }
                     _ => i -= count(part),
@@ -107,7 +109,7 @@ impl<S: Schedule> Team<S> {
         });
     }
 
-    /// Calls `work` once with the number of each tile, on all threads.
+    /// Calls `work` once with each tile's number, on all threads.
     fn share(&self, cut: Cut, work: impl Fn(usize) + Sync) {
         let n = cut.count();
         let turn = if self.crew.len() == 0 || n < 2 {
@@ -137,8 +139,8 @@ impl<S: Schedule> Team<S> {
         }
     }
 
-    /// As [`Team::parallel_tiles`], for whole rows: `work` is given a range of `0..rows` at a time,
-    /// `grain` rows or fewer, and writes nothing that is shared.
+    /// Calls `work` with the number of each row of `out` and the row's values, `[width]`. Threads
+    /// take `grain` rows at a time.
     pub fn parallel_rows<T: Send>(
         &self,
         out: &mut [T],
@@ -154,15 +156,15 @@ impl<S: Schedule> Team<S> {
     }
 }
 
-/// Who takes which tile.
+/// How tiles are distributed among threads.
 pub trait Schedule {
-    /// What every thread of the team does: as long as there are tiles that nobody has taken, it
-    /// takes the next one and works on it. `next` is shared by all threads and counts the tiles
-    /// that were taken; a tile is its rows and its columns in the whole.
+    /// Runs on every thread of the team: takes the next tile and works on it, until no tiles are
+    /// left. `next` is shared by all threads and counts the tiles that were taken. `work` takes a
+    /// tile's rows and columns in the whole output.
     fn take_tiles(next: &impl Counter, cut: Cut, work: impl Fn((Range<usize>, Range<usize>)));
 }
 
-/// The schedule of a team that needs no task of the course.
+/// The default schedule, for teams that don't use a task of the course.
 #[derive(Debug, Clone, Copy)]
 pub struct InOrder;
 
@@ -173,36 +175,36 @@ impl Schedule for InOrder {
     }
 }
 
-/// A number that threads share. The functions are those of [`AtomicUsize`]; a test that wants to
-/// know what happens between two of them brings its own counter.
+/// A number that threads share. The functions are those of [`AtomicUsize`]. A test that observes
+/// what happens between two operations provides its own counter.
 pub trait Counter: Sync {
-    /// The number, about to be used.
+    /// Returns the atomic number that the other functions use.
     fn number(&self) -> &AtomicUsize;
 
-    /// Adds `n` and returns what was there before, in one step.
+    /// Adds `n` and returns the previous value, in one step.
     fn fetch_add(&self, n: usize, order: Ordering) -> usize {
         self.number().fetch_add(n, order)
     }
 
-    /// What is there.
+    /// Returns the value.
     fn load(&self, order: Ordering) -> usize {
         self.number().load(order)
     }
 
-    /// Replaces what is there.
+    /// Replaces the value.
     fn store(&self, n: usize, order: Ordering) {
         self.number().store(n, order);
     }
 
-    /// Replaces what is there, and returns it, in one step.
+    /// Replaces the value and returns the previous one, in one step.
     fn swap(&self, n: usize, order: Ordering) -> usize {
         self.number().swap(n, order)
     }
 
-    /// Replaces `current` by `new`, if it is there, in one step; returns what was there.
+    /// If the value is `current`, replaces it by `new`, in one step. Returns the previous value.
     ///
     /// # Errors
-    /// If something else was there: that.
+    /// If the value is not `current`: the value.
     fn compare_exchange(
         &self,
         current: usize,
@@ -213,10 +215,10 @@ pub trait Counter: Sync {
         self.number().compare_exchange(current, new, success, failure)
     }
 
-    /// The same, and may fail for no reason.
+    /// Like [`Counter::compare_exchange`], but may fail even if the value is `current`.
     ///
     /// # Errors
-    /// As [`Counter::compare_exchange`], or with `current`.
+    /// The value, if it was not replaced.
     fn compare_exchange_weak(
         &self,
         current: usize,
@@ -227,11 +229,11 @@ pub trait Counter: Sync {
         self.number().compare_exchange_weak(current, new, success, failure)
     }
 
-    /// Replaces what is there by what `update` makes of it, unless that is `None`; returns what was
-    /// there.
+    /// Replaces the value by the result of `update`, unless that is `None`. Returns the previous
+    /// value.
     ///
     /// # Errors
-    /// If `update` returned `None`: what was there.
+    /// If `update` returned `None`: the value.
     fn fetch_update(
         &self,
         set: Ordering,

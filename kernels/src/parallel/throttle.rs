@@ -1,20 +1,23 @@
-//! How many workers are worth calling at the moment.
+//! Decides how many workers to call.
 
 use std::time::{Duration, Instant};
 
-/// A worker that loses its core in the middle of a tile stalls the job until it has one again: some
-/// milliseconds. Whoever shares a machine with other programs is better off with fewer threads, for
-/// a time, and then tries again.
+/// Reduces the number of workers after a stall. A worker that loses its core in the middle of a
+/// tile stalls the job until it gets one back, for some milliseconds. If other programs use the
+/// machine, fewer threads are faster, so the throttle uses fewer for a while and then tries more
+/// again.
 pub(super) struct Throttle {
     workers: usize,
     wanted: usize,
-    /// How long fewer are called after the last stall.
+    /// How long the number stays reduced after the last stall.
     pause: Duration,
-    /// When `wanted` last changed. The browser has no clock, and no workers.
+    /// When `wanted` last changed. `None` at first, and always in the browser, which has no clock
+    /// and no workers.
     since: Option<Instant>,
 }
 
-/// A caller that waits for longer than this, and than its own part took, waits for a core.
+/// A caller that waits longer than this, and longer than its own part took, waits for a worker that
+/// has lost its core.
 const STALL: Duration = Duration::from_micros(500);
 const SHORTEST: Duration = Duration::from_millis(4);
 const LONGEST: Duration = Duration::from_millis(512);
@@ -24,7 +27,7 @@ impl Throttle {
         Self { workers, wanted: workers, pause: SHORTEST, since: None }
     }
 
-    /// How many workers to call now.
+    /// Returns how many workers to call now.
     pub(super) fn wanted(&mut self) -> usize {
         if self.wanted < self.workers && self.elapsed() > self.pause {
             self.change(self.workers.min(2 * self.wanted + 1));
@@ -32,9 +35,10 @@ impl Throttle {
         self.wanted
     }
 
-    /// The caller did `part` of a job, and then slept until the workers had done theirs.
+    /// Records that the caller took `part` for its share of a job and then slept for `slept` until
+    /// the workers were done.
     pub(super) fn has_slept(&mut self, part: Duration, slept: Duration) {
-        // Under loom, time is not what decides.
+        // Under loom, time doesn't matter.
         if slept < STALL.max(part) || cfg!(loom) {
             return;
         }

@@ -1,16 +1,16 @@
-//! How an output is cut into tiles, and how each is given to one thread only.
+//! Cuts an output into tiles, and gives each tile to only one thread.
 
 use std::{marker::PhantomData, ops::Range};
 
 use super::sync::{AtomicU64, Ordering};
 
-/// An output that is cut into tiles, all of one size but those at the right and lower edge, which
-/// hold what is left. Tiles are numbered from left to right, then downwards.
+/// A division of an output into tiles of the same size, except those at the right and lower edges,
+/// which may be smaller. Tiles are numbered from left to right, then from top to bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// Rows of the whole.
+    /// Rows of the whole output.
     pub rows: usize,
-    /// Columns of the whole.
+    /// Columns of the whole output.
     pub width: usize,
     /// Rows and columns of a tile, each at least 1.
     pub tile: (usize, usize),
@@ -21,7 +21,7 @@ impl Cut {
         self.rows.div_ceil(self.tile.0) * self.across()
     }
 
-    /// Tiles side by side.
+    /// Returns the number of tiles per row of tiles.
     fn across(&self) -> usize {
         self.width.div_ceil(self.tile.1)
     }
@@ -32,10 +32,10 @@ impl Cut {
         (top..self.rows.min(top + down), left..self.width.min(left + right))
     }
 
-    /// The number of the tile with these rows and columns.
+    /// Returns the number of the tile with these rows and columns.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such tile.
     pub(super) fn number(&self, rows: &Range<usize>, cols: &Range<usize>) -> usize {
         let Self { rows: height, width, tile: (down, right) } = *self;
         assert!(
@@ -55,12 +55,12 @@ impl Cut {
     }
 }
 
-/// Which tiles have been taken: kept from one output to the next, so that nothing is allocated.
+/// The set of tiles that have been taken. It is reused, so that a job allocates nothing.
 #[derive(Default)]
 pub(super) struct Claims(Vec<AtomicU64>);
 
 impl Claims {
-    /// Nothing is taken of `n` tiles.
+    /// Marks all of `n` tiles as not taken.
     pub(super) fn clear(&mut self, n: usize) {
         let words = n.div_ceil(64);
         if self.0.len() < words {
@@ -69,19 +69,19 @@ impl Claims {
         self.0[..words].iter().for_each(|word| word.store(0, Ordering::Relaxed));
     }
 
-    /// Takes tile `i`, if nobody has: of several threads that try, one succeeds.
+    /// Takes tile `i`. Returns false if it was already taken. If several threads try, one succeeds.
     pub(super) fn take(&self, i: usize) -> bool {
         let bit = 1 << (i % 64);
         self.0[i / 64].fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
-    /// The first of `n` tiles that nobody has taken.
+    /// Returns the first of `n` tiles that has not been taken.
     pub(super) fn untaken(&self, n: usize) -> Option<usize> {
         (0..n).find(|i| self.0[i / 64].load(Ordering::Relaxed) & 1 << (i % 64) == 0)
     }
 }
 
-/// A rectangle of the output, which no other thread has.
+/// A rectangle of the output to which its thread has exclusive access.
 pub struct Tile<'a, T> {
     rows: Range<usize>,
     cols: Range<usize>,
@@ -91,27 +91,27 @@ pub struct Tile<'a, T> {
 }
 
 impl<T> Tile<'_, T> {
-    /// Its rows in the whole output.
+    /// Returns the tile's rows in the whole output.
     #[must_use]
     pub fn rows(&self) -> Range<usize> {
         self.rows.clone()
     }
 
-    /// Its columns in the whole output.
+    /// Returns the tile's columns in the whole output.
     #[must_use]
     pub fn cols(&self) -> Range<usize> {
         self.cols.clone()
     }
 
-    /// The tile's part of row `row` of the whole output.
+    /// Returns the tile's part of row `row` of the whole output.
     ///
     /// # Panics
     /// If the row is not in the tile.
     pub fn row_mut(&mut self, row: usize) -> &mut [T] {
         assert!(self.rows.contains(&row), "row {row} is not in this tile");
-        // SAFETY: rows and columns are within the slice that the tiles were made of, and nobody
-        // else has a tile with this part, see `Whole::tile`; `&mut self` keeps two parts of one
-        // tile from being borrowed at once.
+        // SAFETY: rows and columns are within the slice that was cut into tiles. No other tile has
+        // this part, see `Whole::tile`. `&mut self` prevents two borrows of one tile at the same
+        // time.
         unsafe {
             std::slice::from_raw_parts_mut(
                 self.base.add(row * self.width + self.cols.start),
@@ -121,10 +121,10 @@ impl<T> Tile<'_, T> {
     }
 }
 
-/// One of several outputs of a job, and how it is cut: see
+/// One of several outputs of a job, and the size of its tiles: see
 /// [`Team::parallel_tiles`](super::Team::parallel_tiles).
 pub struct Part<'a, T> {
-    /// Rows of [`Part::width`] values.
+    /// The output: rows of [`Part::width`] values.
     pub out: &'a mut [T],
     /// Values in a row.
     pub width: usize,
@@ -132,21 +132,21 @@ pub struct Part<'a, T> {
     pub tile: (usize, usize),
 }
 
-/// The output of which tiles are made.
+/// A whole output that is cut into tiles.
 pub(super) struct Whole<'a, T> {
     base: *mut T,
     cut: Cut,
     lifetime: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: threads use it for disjoint parts only, see `Whole::tile`.
+// SAFETY: threads access only disjoint parts, see `Whole::tile`.
 unsafe impl<T: Send> Sync for Whole<'_, T> {}
 
 impl<'a, T> Whole<'a, T> {
-    /// The output and its cut; `None` if it is empty.
+    /// Cuts an output into tiles. Returns `None` if it is empty.
     ///
     /// # Panics
-    /// If it is no whole number of rows.
+    /// If it is not a whole number of rows.
     pub(super) fn cut(Part { out, width, tile }: Part<'a, T>) -> Option<Self> {
         if out.is_empty() {
             return None;
@@ -165,13 +165,13 @@ impl<'a, T> Whole<'a, T> {
         self.cut
     }
 
-    /// Tile `i`.
+    /// Returns tile `i`.
     ///
     /// # Safety
-    /// No other tile `i` of this output is in use.
+    /// Tile `i` of this output must not be in use.
     pub(super) unsafe fn tile(&self, i: usize) -> Tile<'a, T> {
         assert!(i < self.cut.count(), "tile {i} of {}", self.cut.count());
-        // Different tiles of a cut have no part in common, and all are within the whole.
+        // The tiles of a cut don't overlap, and all are within the whole output.
         let (rows, cols) = self.cut.tile(i);
         Tile { rows, cols, width: self.cut.width, base: self.base, lifetime: PhantomData }
     }

@@ -1,5 +1,5 @@
-//! Rows of activations times blocks of 32 weights. Four rows of weights share what is loaded of the
-//! activations.
+//! Rows of activations times blocks of 32 weights. Activations are loaded once for four rows of
+//! weights.
 
 use std::{arch::wasm32::*, array};
 
@@ -13,14 +13,15 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// A format of blocks of 32 weights, each `d · code`; a block has `BYTES` and begins with `d`.
+/// A format with blocks of 32 weights, each `d · code`. A block has `BYTES` bytes and begins with
+/// `d`.
 pub(super) trait Blocks<const BYTES: usize> {
-    /// The codes as signed bytes.
+    /// Returns the codes as signed bytes.
     fn codes(block: &[u8; BYTES]) -> [v128; 2];
 }
 
-/// A [`Kernel`](crate::Kernel). A row of activations meets the weights in one order, whatever rows
-/// are beside it.
+/// Computes a tile of the output; see [`Kernel`](crate::Kernel). The result for a row of
+/// activations does not depend on the other rows.
 pub(super) fn product<const BYTES: usize, F: Blocks<BYTES>>(
     weight: &Matrix,
     x: &Input,
@@ -29,7 +30,7 @@ pub(super) fn product<const BYTES: usize, F: Blocks<BYTES>>(
     each_four(weight, tile, |rows, t| dot::<BYTES, F>(rows, x.int8_row(t)));
 }
 
-/// Four rows times one row of activations.
+/// Multiplies four rows of weights by one row of activations.
 #[inline(always)]
 fn dot<const BYTES: usize, F: Blocks<BYTES>>(
     rows: [&[u8]; STREAMS],

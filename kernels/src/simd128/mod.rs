@@ -1,5 +1,5 @@
-//! 128-bit integer arithmetic (WebAssembly). Against the integer rung: 8 products and 4 of their
-//! additions in one instruction.
+//! 128-bit integer arithmetic (WebAssembly). Compared with the integer rung, it computes 8 products
+//! and 4 sums of pairs in one instruction.
 //!
 //! A format without a kernel here is served by the rung below.
 
@@ -17,7 +17,7 @@ pub(crate) use self::quantize::quantize_activations;
 use self::{blocks::product, q4_0::Q4_0, q8_0::Q8_0};
 use crate::Kernel;
 
-/// The kernel for a type, if there is one here; the same for all numbers of rows.
+/// Returns this crate's kernel for a type, for any number of rows, or `None`.
 pub(crate) fn kernel(tensor_type: TensorType) -> Option<Kernel> {
     match tensor_type {
         TensorType::Q4_0 => Some(product::<18, Q4_0>),

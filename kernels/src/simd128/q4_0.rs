@@ -1,4 +1,5 @@
-//! `Q4_0`: two codes in a byte, the first 16 in the low halves; each lacks 8.
+//! `Q4_0`: a byte holds two codes, the first 16 codes in the low halves. Codes are stored with 8
+//! added.
 
 use std::arch::wasm32::*;
 

@@ -1,4 +1,4 @@
-//! `Q8_0`: codes are signed bytes, as they lie in the file.
+//! `Q8_0`: codes are signed bytes, which need no unpacking.
 
 use std::arch::wasm32::v128;
 

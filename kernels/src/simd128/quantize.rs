@@ -1,4 +1,4 @@
-//! Activations to int8, 32 at a time.
+//! Quantizes activations to int8, 32 at a time.
 
 use std::arch::wasm32::*;
 
@@ -8,7 +8,7 @@ use crate::{
     int8::{self, each_super_block},
 };
 
-/// Quantizes one row, to the same numbers as the scalar function that the course writes.
+/// Quantizes one row, with the same result as the course's scalar function.
 pub(crate) fn quantize_activations(
     x: &[f32],
     per_scale: usize,
@@ -32,7 +32,7 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
         let absmax = absmax[i * SUM / BLOCK];
         super_block.scales[i * SUM / BLOCK] = int8::scale(absmax);
         let inverse = f32x4_splat(if absmax > 0.0 { 127.0 / absmax } else { 0.0 });
-        // Rounded to the nearest, ties to even; what is no number becomes 0.
+        // Rounds to nearest, ties to even. NaN becomes 0.
         let four = |j: usize| {
             let x = f32x4_mul(load_floats(&x.as_chunks().0[j]), inverse);
             i32x4_trunc_sat_f32x4(f32x4_nearest(x))

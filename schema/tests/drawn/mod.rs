@@ -1,4 +1,4 @@
-//! Schemas and vocabularies that are drawn.
+//! Random schemas and vocabularies.
 
 use std::sync::Arc;
 
@@ -40,12 +40,12 @@ impl Grammar for Shaped {
     }
 }
 
-/// A number below `n`.
+/// Returns a random number below `n`.
 pub(super) fn pick(rng: &mut Rng, n: usize) -> usize {
     (rng.next_u64() % n as u64) as usize
 }
 
-/// Tokens: all bytes, and pieces that span several elements or split one.
+/// Returns tokens for all bytes, and tokens that span several elements or parts of one.
 pub(super) fn vocabulary(rng: &mut Rng) -> Arc<Vocabulary> {
     let mut texts: Vec<Vec<u8>> = vec![Vec::new()];
     texts.extend((0..=255).map(|byte| vec![byte]));
@@ -62,7 +62,7 @@ pub(super) fn vocabulary(rng: &mut Rng) -> Arc<Vocabulary> {
     Arc::new(Vocabulary::new(texts))
 }
 
-/// A schema of so many levels.
+/// Returns a random schema with this many levels.
 pub(super) fn schema(rng: &mut Rng, levels: usize) -> Value {
     let bounded = |rng: &mut Rng, kind: &str| {
         let least = pick(rng, 40) as i64 - 20;

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::engine::Reply;
 
-/// What all parts of an answer have in common.
+/// The common data of all parts of an answer.
 pub(crate) struct Head {
     kind: Kind,
     id: String,
@@ -31,8 +31,8 @@ pub(crate) struct Head {
     tokenizer: Arc<Tokenizer>,
 }
 
-/// One of a request's answers: what has been received but not sent. Without streaming, that is
-/// everything.
+/// One of a request's answers: the parts that have been received but not sent. Without streaming,
+/// those are all parts.
 #[derive(Default)]
 struct Choice {
     /// Holds text back that may begin a stop text.
@@ -41,7 +41,7 @@ struct Choice {
     finder: Option<Finder>,
     text: String,
     calls: Vec<Call>,
-    /// Number of calls so far, sent ones included.
+    /// Number of calls so far, including those already sent.
     called: usize,
     /// Number of characters sent.
     letters: usize,
@@ -56,7 +56,7 @@ struct Call {
     index: usize,
     /// Name of the tool, if the call begins here.
     name: Option<String>,
-    /// More of the arguments.
+    /// The unsent part of the arguments.
     arguments: String,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Answers {
     pub(crate) head: Head,
     choices: Vec<Choice>,
     prompt_tokens: usize,
-    /// Prompt tokens that were not computed again.
+    /// Number of prompt tokens that were found in the cache.
     cached_tokens: usize,
     /// Number of answers to each prompt.
     n: usize,
@@ -84,7 +84,7 @@ impl Answers {
         let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let head = Head {
             kind: request.kind,
-            // Answers of two servers have different ids, too.
+            // Answers of different servers also have different ids.
             id: format!("{}-{:x}{ticket:08x}", request.kind.prefix(), created),
             created,
             model: model.to_owned(),
@@ -120,7 +120,7 @@ impl Answers {
         };
         let choice = &mut self.choices[i];
         choice.extend(text, reason.is_some());
-        // A call is always complete, however the answer ended.
+        // A call is always complete, whatever the reason that the answer ended.
         choice.reason = reason.map(|reason| if choice.called > 0 { "tool_calls" } else { reason });
         i
     }
@@ -162,7 +162,7 @@ impl Answers {
 }
 
 impl Choice {
-    /// Divides new text into text for the client and parts of calls.
+    /// Divides new text into content and parts of calls.
     fn extend(&mut self, text: String, last: bool) {
         let Some(finder) = &mut self.finder else {
             self.text += &text;
@@ -298,7 +298,7 @@ impl Head {
 fn word(reason: FinishReason) -> &'static str {
     match reason {
         FinishReason::Length | FinishReason::ContextFull => "length",
-        // A request is only cancelled after its client has left, so nothing reads this.
+        // A request is cancelled only after its client has left, so no client reads this.
         FinishReason::Stop | FinishReason::Interrupted => "stop",
         // Its client gets an error instead.
         FinishReason::NotFinite => "error",

@@ -1,5 +1,5 @@
-//! Finds tool calls in an answer's text as it arrives. The text is constrained, so anything that
-//! begins like a call is one.
+//! Finds tool calls in an answer's text as it arrives. The text is constrained, so any text that
+//! begins like a call is a call.
 
 use std::mem::take;
 
@@ -12,7 +12,7 @@ pub(crate) enum Part {
     Content(String),
     /// The start of a call of the tool with this name.
     Name(String),
-    /// More of its arguments, which are JSON.
+    /// The next part of its arguments, which are JSON.
     Arguments(String),
 }
 
@@ -46,8 +46,8 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
-    /// Creates a finder for a text that is a call, or may be one if `free`; `several` allows more
-    /// calls.
+    /// Creates a finder for a text that is a call. If `free`, the text need not be a call. If
+    /// `several`, more calls may follow.
     pub(crate) fn new(style: Style, free: bool, several: bool) -> Self {
         let place = if free { Place::Begin } else { Place::Head };
         Self { style, several, place, held: String::new() }
@@ -99,7 +99,7 @@ impl Finder {
                 return false;
             }
             Place::Head => {
-                // A tool's name has none of these letters.
+                // A tool's name can't contain this string.
                 let Some((head, rest)) = self.held.split_once("\"arguments\":") else {
                     return false;
                 };
@@ -149,14 +149,14 @@ impl Finder {
 mod tests {
     use super::{Finder, Part, Style};
 
-    /// The parts of a text that comes in pieces of so many letters.
+    /// Returns the parts of a text that arrives in pieces of `letters` letters.
     fn parts(style: Style, (free, several): (bool, bool), text: &str, letters: usize) -> Vec<Part> {
         let mut finder = Finder::new(style, free, several);
         let letters: Vec<String> =
             text.chars().collect::<Vec<_>>().chunks(letters).map(|c| c.iter().collect()).collect();
         let mut parts: Vec<Part> = letters.iter().flat_map(|piece| finder.push(piece)).collect();
         parts.extend(finder.finish());
-        // Pieces of one kind as one.
+        // Joins consecutive parts of the same kind.
         parts.into_iter().fold(Vec::new(), |mut all, part| {
             match (all.last_mut(), part) {
                 (Some(Part::Content(text)), Part::Content(more))
@@ -204,7 +204,7 @@ mod tests {
                 for free in [true, false] {
                     let text = texts.join("\n");
                     assert_eq!(parts(style, (free, true), &text, letters), calls);
-                    // A line feed behind the last is nothing yet.
+                    // A line feed after the last call does not belong to any part.
                     assert_eq!(parts(style, (free, true), &(text + "\n"), letters), calls);
                 }
             }

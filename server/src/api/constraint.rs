@@ -1,7 +1,7 @@
 //! Reads constraints on answers: a JSON object, a schema, tool calls.
 //!
-//! All forms are read here. [`tiny_llm_cli::Request`] takes them to the engine, which refuses a
-//! token limit too small for any answer of that form.
+//! All forms are read here. [`tiny_llm_cli::Request`] passes them to the engine, which refuses a
+//! token limit that is too small for any answer of that form.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ const MAX_NAME: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     pub(super) form: Option<Form>,
-    /// Available tools, each as the request has it.
+    /// Available tools, each as in the request.
     pub(super) tools: Vec<Json>,
     /// Finds calls in an answer's text.
     pub(super) calls: Option<Finder>,
 }
 
-/// Reads `response_format`, `tools` and related fields. Parses the body again if there is a schema,
-/// since the order of its keys is the order in the answer.
+/// Reads `response_format`, `tools` and related fields. If there is a schema, parses the body
+/// again, because answers keep the order of the schema's keys.
 ///
 /// # Errors
 /// If they ask for something unsupported, or a schema is invalid.
@@ -64,7 +64,7 @@ pub(super) fn read(
     Ok(Wanted { form: form.or(wanted.form), ..wanted })
 }
 
-/// Parses the body with the order of its keys.
+/// Parses the body and keeps the order of its keys.
 fn ordered(body: &[u8]) -> Result<Json, ApiError> {
     Json::parse(body).map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")))
 }
@@ -117,7 +117,7 @@ enum Choice {
 /// Reads `tools`, `tool_choice` and `parallel_tool_calls`.
 ///
 /// # Errors
-/// If a tool is invalid, or the choice names none of them.
+/// If a tool is invalid, or `tool_choice` names a tool that is not in the list.
 pub(super) fn tools(
     fields: &mut Fields,
     kind: Kind,

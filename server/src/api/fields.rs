@@ -1,5 +1,5 @@
-//! The fields of a JSON object. Each supported field is taken out. Any field left at the end is
-//! unknown and refused by name.
+//! The fields of a JSON object. Each supported field is taken out. If any field is left at the end,
+//! it is unknown, and the error names it.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// Reads an object at this place.
+    /// Creates fields from an object whose name in messages is `place`.
     pub(crate) fn of(value: Value, place: &str) -> Result<Self, ApiError> {
         let Value::Object(mut left) = value else {
             let name = place.trim_end_matches('.');

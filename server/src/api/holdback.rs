@@ -16,7 +16,7 @@ impl Holdback {
         Self { stops, ..Self::default() }
     }
 
-    /// Adds text. Returns what is certainly part of the answer.
+    /// Adds text. Returns the text that is now certain to be part of the answer.
     pub(crate) fn push(&mut self, text: &str) -> String {
         if self.stopped {
             return String::new();

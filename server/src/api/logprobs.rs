@@ -6,7 +6,7 @@ use tiny_llm_formats::text::Tokenizer;
 
 use super::kind::Kind;
 
-/// Formats the log-probabilities of an answer or a chunk. `start` is the number of characters of
+/// Formats the log-probabilities of an answer or a chunk. `start` is the number of characters in
 /// the answer before the chunk.
 pub(super) fn logprobs(kind: Kind, all: &[Chosen], start: usize, tokenizer: &Tokenizer) -> Value {
     match kind {

@@ -20,9 +20,9 @@ use super::{
 
 /// Maximum number of stop texts, as in OpenAI's API.
 const MAX_STOPS: usize = 4;
-/// Maximum bytes of a stop text, since as much text may be held back.
+/// Maximum bytes of a stop text. Up to this many bytes may be held back.
 const MAX_STOP: usize = 256;
-/// Maximum characters of a user's name, since the live view shows it.
+/// Maximum characters of a user's name, which the live view shows.
 const MAX_USER: usize = 64;
 
 /// Limits of a request.
@@ -34,7 +34,7 @@ pub(crate) struct Bounds {
     pub(crate) style: Style,
 }
 
-/// What to continue or answer.
+/// A text to continue, or a conversation to answer in.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Prompt {
     /// A text to continue.
@@ -53,12 +53,12 @@ pub(crate) struct ApiRequest {
     pub(crate) prompts: Vec<Prompt>,
     /// Number of answers to each prompt.
     pub(crate) n: usize,
-    /// Maximum new tokens; `None` until the context is full.
+    /// Maximum number of new tokens. With `None`, the answer may fill the context.
     pub(crate) max_tokens: Option<usize>,
     pub(crate) stop: Vec<String>,
     /// Constraint on each answer, if any.
     pub(crate) form: Option<Form>,
-    /// Available tools, each as the request has it.
+    /// Available tools, each as in the request.
     pub(crate) tools: Vec<Json>,
     /// Finds calls in an answer's text, if calls are possible.
     pub(crate) calls: Option<Finder>,
@@ -171,7 +171,7 @@ fn sampling(fields: &mut Fields) -> Result<SamplerOptions, ApiError> {
 /// Reads the seed. Without one, each request gets a different seed.
 fn seed(fields: &mut Fields) -> Result<u64, ApiError> {
     let Some(value) = fields.take("seed") else { return Ok(RandomState::new().hash_one(0)) };
-    // A negative one counts as its 64 bits.
+    // A negative seed is reinterpreted as an unsigned number.
     let seed = value.as_u64().or_else(|| value.as_i64().map(i64::cast_unsigned));
     seed.ok_or_else(|| fields.wrong("seed", &value, "a whole number of 64 bits"))
 }

@@ -49,7 +49,7 @@ pub(crate) async fn whole(mut waiting: Waiting, mut answers: Answers) -> Result<
     Ok(answers.whole())
 }
 
-/// Returns a stream of events once the first reply has arrived. Before that, failures are ordinary
+/// Waits for the first reply, then returns a stream of events. Earlier failures are ordinary
 /// errors.
 ///
 /// # Errors
@@ -72,13 +72,13 @@ pub(crate) async fn events(
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-cache"),
-        // Otherwise nginx would buffer the events.
+        // Without this header, nginx would buffer the events.
         (header::HeaderName::from_static("x-accel-buffering"), "no"),
     ];
     Ok((headers, Body::new(events)).into_response())
 }
 
-/// Server-sent events. Each is created when the connection can take it. Until then, the engine's
+/// Server-sent events. Each is created when the connection can send it. Until then, the engine's
 /// replies wait in the queue.
 struct Events {
     waiting: Waiting,

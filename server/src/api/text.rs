@@ -60,7 +60,7 @@ fn read(body: &[u8]) -> Result<Fields, ApiError> {
     let value = serde_json::from_slice(body)
         .map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")))?;
     let mut fields = Fields::of(value, "")?;
-    // As elsewhere: any name means the one model.
+    // As in other requests, any model name is accepted.
     fields.text("model")?;
     Ok(fields)
 }

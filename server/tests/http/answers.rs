@@ -1,4 +1,4 @@
-//! Answers in one piece: their shape, and what was asked for reaches the engine.
+//! Complete answers: their format, and that the request's fields reach the engine.
 
 use serde_json::{Value, json};
 use tiny_llm_cli::Form;
@@ -195,7 +195,7 @@ fn what_is_served_says_what_it_is() {
         assert!(page.header("content-type").is_some_and(|found| found.starts_with(kind)), "{path}");
         let policy = page.header("content-security-policy").expect("a policy");
         assert!(policy.contains("default-src 'none'"), "{policy}");
-        // Nothing comes from elsewhere.
+        // The page loads nothing from other servers.
         assert!(!page.body.contains("://"), "{path}");
     }
 }

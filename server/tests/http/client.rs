@@ -1,4 +1,4 @@
-//! A client that says exactly what it is told to, byte by byte.
+//! A client that sends exactly the given bytes.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -8,7 +8,7 @@ use std::{
 
 use crate::Json;
 
-/// An answer, its chunks put together.
+/// An answer, with its chunks joined.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -26,13 +26,13 @@ impl Answer {
         self.body.parse().unwrap_or_else(|e| panic!("{e}: {self:?}"))
     }
 
-    /// The data of its events.
+    /// Returns the data of its events.
     pub(crate) fn events(&self) -> Vec<String> {
         let events = self.body.split_terminator("\n\n");
         events.map(|event| event.strip_prefix("data: ").expect("an event").to_owned()).collect()
     }
 
-    /// An error of OpenAI's shape, about this field, with this code.
+    /// Checks that this is an error in OpenAI's format, about this field, with this code.
     #[track_caller]
     pub(crate) fn is_error(&self, status: u16, param: Option<&str>, code: Option<&str>) {
         assert_eq!(self.status, status, "{self:?}");
@@ -50,7 +50,7 @@ impl Answer {
     }
 }
 
-/// A connection.
+/// A connection to the server.
 pub(crate) struct Connection {
     pub(crate) stream: BufReader<TcpStream>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).expect("the server listens");
-        // A test must not hang; nothing takes so long.
+        // A test must not hang. No operation takes this long.
         stream.set_read_timeout(Some(Duration::from_secs(600))).expect("a timeout");
         Self { stream: BufReader::new(stream) }
     }
@@ -77,7 +77,7 @@ impl Connection {
         line.trim_end().to_owned()
     }
 
-    /// Status and headers.
+    /// Reads the status and the headers.
     pub(crate) fn head(&mut self) -> Answer {
         let line = self.line();
         let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
@@ -91,7 +91,7 @@ impl Connection {
         Answer { status, headers, body: String::new() }
     }
 
-    /// The next chunk; `None` after the last.
+    /// Reads the next chunk. Returns `None` after the last one.
     pub(crate) fn chunk(&mut self) -> Option<String> {
         let line = self.line();
         let length = usize::from_str_radix(&line, 16).unwrap_or_else(|e| panic!("{e}: {line:?}"));
@@ -101,7 +101,7 @@ impl Connection {
         (length > 0).then(|| String::from_utf8(bytes).expect("text"))
     }
 
-    /// A whole answer; the connection stays.
+    /// Reads a complete answer. The connection stays open.
     pub(crate) fn answer(&mut self) -> Answer {
         let mut answer = self.head();
         if let Some(length) = answer.header("content-length") {
@@ -116,7 +116,7 @@ impl Connection {
         answer
     }
 
-    /// Whether the server has closed the connection, or does.
+    /// Returns whether the server closes the connection.
     pub(crate) fn is_closed(&mut self) -> bool {
         let mut rest = Vec::new();
         match self.stream.read_to_end(&mut rest) {
@@ -126,7 +126,7 @@ impl Connection {
     }
 }
 
-/// The bytes of a request.
+/// Returns the bytes of a request.
 pub(crate) fn post(path: &str, body: &str, headers: &str) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
@@ -134,7 +134,7 @@ pub(crate) fn post(path: &str, body: &str, headers: &str) -> String {
     )
 }
 
-/// Asks once.
+/// Sends one request and returns the answer.
 pub(crate) fn ask(address: SocketAddr, path: &str, body: &Json) -> Answer {
     let mut connection = Connection::open(address);
     connection.post(path, &body.to_string());
@@ -147,7 +147,7 @@ pub(crate) fn get(address: SocketAddr, path: &str) -> Answer {
     connection.answer()
 }
 
-/// A number among the metrics.
+/// Returns the value of a metric.
 pub(crate) fn metric(address: SocketAddr, name: &str) -> f64 {
     let text = get(address, "/metrics").body;
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));

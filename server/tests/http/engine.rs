@@ -1,4 +1,4 @@
-//! An engine without a model, and a server in front of it.
+//! An engine without a model, and a server for it.
 
 use std::{
     collections::VecDeque,
@@ -25,43 +25,43 @@ use tiny_llm_formats::{
 };
 use tiny_llm_server::Server;
 
-/// Longest sequence.
+/// Maximum sequence length.
 pub(crate) const CONTEXT: usize = 100_000;
-/// Requests that are computed at once.
+/// Number of batch slots.
 pub(crate) const ROWS: usize = 4;
-/// Requests that may wait.
+/// Maximum number of waiting requests.
 pub(crate) const QUEUE: usize = 6;
-/// The logits of a prompt of this many tokens are NaN.
+/// Length of prompts whose logits are NaN.
 pub(crate) const POISONED: usize = 17;
-/// Letters of the embedded model's vocabulary, from `first` on.
+/// Letters of the embedded model's vocabulary, beginning at token `first`.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 
-/// What a test sets, and what the engine has seen.
+/// Settings by a test, and observations of the engine.
 #[derive(Default)]
 pub(crate) struct Knobs {
-    /// How long a step takes, in microseconds.
+    /// Duration of a step, in microseconds.
     pub(crate) step_time: AtomicU64,
-    /// Whether the next step panics, or fails.
+    /// Whether the next step panics, or returns an error.
     pub(crate) panics: AtomicBool,
     pub(crate) fails: AtomicBool,
-    /// Whether the server is to end.
+    /// Whether to shut the server down.
     pub(crate) stop: AtomicBool,
     seen: Mutex<Seen>,
 }
 
-/// What the engine has seen.
+/// Observations of the engine.
 #[derive(Default, Clone)]
 pub(crate) struct Seen {
-    /// Requests that have a row now, and that wait.
+    /// Number of requests that have a slot, and that wait.
     pub(crate) rows: usize,
     pub(crate) waiting: usize,
     pub(crate) steps: u64,
-    /// The step at which each was cancelled, and at which its row was free.
+    /// The steps at which requests were cancelled, and at which their slots were freed.
     pub(crate) cancelled: Vec<(u64, u64)>,
     pub(crate) freed: Vec<(u64, u64)>,
-    /// Requests as they came.
+    /// Requests, in order of arrival.
     pub(crate) requests: Vec<Submitted>,
-    /// How many texts the engine was told, each time.
+    /// Size of the vocabulary in each call of `use_vocabulary`.
     pub(crate) vocabularies: Vec<usize>,
 }
 
@@ -71,7 +71,7 @@ impl Knobs {
     }
 }
 
-/// What the engine was given.
+/// A request as the engine received it.
 #[derive(Clone)]
 pub(crate) struct Submitted {
     pub(crate) request: Request,
@@ -88,7 +88,7 @@ struct Run {
     over: Option<FinishReason>,
 }
 
-/// Answers with letters that depend on the prompt and, where one draws, on the seed.
+/// Answers with letters that depend on the prompt and, if the answer is sampled, on the seed.
 struct Fake {
     knobs: Arc<Knobs>,
     tokenizer: Arc<Tokenizer>,
@@ -102,8 +102,8 @@ struct Fake {
 }
 
 impl Fake {
-    /// The shortest answer of a shape, if the request asks for one and doesn't leave it open. Where
-    /// more may follow it in the next line, twice.
+    /// Returns the shortest answer of a shape, if the request requires one. If another value may
+    /// follow on the next line, returns it twice.
     fn shortest(&self, run: &Run) -> Option<Vec<u32>> {
         let Some(Form::Shape(shape)) = &run.submitted.form else { return None };
         let text = shape.closing_text(&shape.start());
@@ -172,7 +172,7 @@ impl Batch for Fake {
         let mut free = (0..ROWS).filter(|slot| !taken.contains(slot));
         for run in self.runs.iter_mut().filter(|run| run.slot.is_none()) {
             run.slot = free.next();
-            // As if all but the last token had been there.
+            // Pretends that all tokens but the last were in the cache.
             if run.slot.is_some() {
                 self.found.push((run.id, run.submitted.request.prompt.len() - 1));
             }
@@ -204,7 +204,7 @@ impl Batch for Fake {
             }
             on_event(Event::Token { id: run.id, token });
         }
-        // As the engine of week 3 does: told in the step in which it is known.
+        // Like week 3's engine: reports the end in the step in which it is known.
         let mut retire = |runs: &mut VecDeque<Run>, knobs: &Knobs| {
             for run in runs.iter().filter(|run| run.over.is_some()) {
                 let reason = run.over.expect("it is over");
@@ -240,7 +240,7 @@ impl Batch for Fake {
         std::mem::take(&mut self.found)
     }
 
-    /// A page for each row.
+    /// Returns one page for each slot.
     fn page_map(&self) -> Vec<PageUse> {
         let mut map = vec![PageUse::Free; ROWS + 1];
         for slot in self.runs.iter().filter_map(|run| run.slot) {
@@ -283,7 +283,7 @@ impl Batch for Fake {
     }
 }
 
-/// Letters are whole: nothing is ever held back.
+/// Every letter is a whole character, so no text is ever held back.
 struct Letters;
 
 impl Text for Letters {
@@ -296,7 +296,7 @@ impl Text for Letters {
     }
 }
 
-/// Limits that a test can reach.
+/// Returns settings with small limits.
 pub(crate) fn settings() -> Settings {
     Settings {
         host: "127.0.0.1".to_owned(),
@@ -319,14 +319,14 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-/// A server that runs until this is dropped.
+/// A running server. Dropping it ends the server.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) knobs: Arc<Knobs>,
     thread: Option<JoinHandle<Result<ExitCode>>>,
 }
 
-/// Starts one.
+/// Starts a server.
 pub(crate) fn start(settings: &Settings) -> Running {
     let knobs = Arc::new(Knobs::default());
     let (sender, receiver) = std::sync::mpsc::channel();
@@ -341,7 +341,7 @@ pub(crate) fn start(settings: &Settings) -> Running {
     Running { address, knobs, thread: Some(thread) }
 }
 
-/// An engine as a server gets it.
+/// Returns an engine in the form that a server takes.
 pub(crate) fn opened(knobs: &Arc<Knobs>) -> Opened {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tiny-story");
     let tokenizer = Arc::new(Tokenizer::from_folder(&folder).expect("the embedded model"));
@@ -381,18 +381,18 @@ pub(crate) fn opened(knobs: &Arc<Knobs>) -> Opened {
 }
 
 impl Running {
-    /// Tells it to end, and waits for that.
+    /// Shuts the server down and waits for its end.
     pub(crate) fn end(&mut self) -> Result<ExitCode> {
         self.knobs.stop.store(true, SeqCst);
         self.wait()
     }
 
-    /// Waits for its end.
+    /// Waits for the server's end.
     pub(crate) fn wait(&mut self) -> Result<ExitCode> {
         self.thread.take().expect("it ends once").join().expect("it does not panic")
     }
 
-    /// Waits until what the engine has seen is as wanted.
+    /// Waits until the observations satisfy `wanted`.
     #[track_caller]
     pub(crate) fn until(&self, what: &str, wanted: impl Fn(&Seen) -> bool) {
         until(what, || wanted(&self.knobs.seen()));
@@ -407,7 +407,7 @@ impl Drop for Running {
     }
 }
 
-/// Waits for something that must come, however busy the machine is.
+/// Waits for a condition that must become true, however busy the machine is.
 #[track_caller]
 pub(crate) fn until(what: &str, mut wanted: impl FnMut() -> bool) {
     for _ in 0..60_000 {

@@ -1,5 +1,5 @@
-//! Clients that leave, dawdle or talk nonsense, and a server that ends or breaks: nobody else notices,
-//! and nothing stays behind.
+//! Clients that leave, are slow or send invalid data, and a server that ends or fails. Other
+//! clients are not affected, and nothing is leaked.
 
 use std::{
     io::{Read, Write},
@@ -21,7 +21,7 @@ use crate::{
 const ENDLESS: &str = r#"{"model":"m","prompt":"a","max_tokens":90000,"stream":true}"#;
 const ENDLESS_WHOLE: &str = r#"{"model":"m","prompt":"a","max_tokens":90000,"n":2}"#;
 
-/// A client whose answer has begun.
+/// Returns a client whose answer has begun.
 fn begun(server: &Running, body: &str) -> Connection {
     let rows = server.knobs.seen().rows;
     let mut client = Connection::open(server.address);
@@ -76,7 +76,7 @@ fn a_slow_reader_loses_its_answer_and_nobody_else_waits() {
     let queue = 100;
     let server = start(&Settings { client_queue: queue, ..settings() });
     server.knobs.step_time.store(1000, SeqCst);
-    // Not one byte is read; the system's own buffers hold some megabytes.
+    // The client reads nothing. The system's buffers hold several megabytes.
     let slow = begun(&server, ENDLESS);
     let body = json!({"model": "m", "prompt": "b", "max_tokens": 50, "temperature": 0});
     let alone = ask(server.address, "/v1/completions", &body).json()["choices"][0]["text"].clone();
@@ -85,7 +85,7 @@ fn a_slow_reader_loses_its_answer_and_nobody_else_waits() {
     assert_eq!(metric(server.address, "tiny_llm_answers_total{how=\"slow\"}"), 1.0);
     let answer = ask(server.address, "/v1/completions", &body).json();
     assert_eq!(answer["choices"][0]["text"], alone);
-    // Once it reads, it gets what there was, and is told.
+    // When the client reads again, it gets the buffered tokens and then the reason.
     let mut slow = slow;
     let answer = slow.answer();
     let events = answer.events();
@@ -111,7 +111,7 @@ fn a_reader_that_never_reads_is_let_go() {
 #[test]
 fn nonsense_hurts_nobody() {
     let server = start(&settings());
-    // Else the answer that must go on is over soon.
+    // Slows the engine down. Otherwise the answer that must continue would end too soon.
     server.knobs.step_time.store(1000, SeqCst);
     let client = begun(&server, ENDLESS);
     for nonsense in [
@@ -138,13 +138,14 @@ fn nonsense_hurts_nobody() {
     drop(client);
 }
 
-/// Open files of this process.
+/// Returns the number of open files of this process.
 #[cfg(target_os = "linux")]
 fn files() -> usize {
     std::fs::read_dir("/proc/self/fd").expect("a list").count()
 }
 
-/// In a process of its own, so that other tests' connections are not counted: see `nothing_stays`.
+/// Runs in a separate process, so that connections of other tests are not counted: see
+/// `nothing_stays`.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_stays_behind_after_a_crowd() {
@@ -175,16 +176,16 @@ fn nothing_stays_behind_after_a_crowd() {
         for i in 0..96 {
             let (alone, text, server) = (&alone, &text, &server);
             scope.spawn(move || match i % 4 {
-                // A good one gets what it would get alone.
+                // A good client gets the same answer as alone.
                 0 | 1 => assert_eq!(text(i % 8), alone[i % 8], "in company"),
-                // One that vanishes in the middle.
+                // A client that disconnects in the middle of an answer.
                 2 => {
                     let mut client = Connection::open(server.address);
                     client.post("/v1/completions", ENDLESS);
                     assert_eq!(client.head().status, 200);
                     let _ = client.chunk();
                 }
-                // One that begins and talks nonsense.
+                // A client that begins a request and then sends invalid data.
                 _ => {
                     let mut client = Connection::open(server.address);
                     client.send(b"POST /v1/completions HTTP/1.1\r\nhost: localhost\r\ncontent-le");
@@ -243,7 +244,7 @@ fn a_view_that_is_open_does_not_keep_it_from_ending() {
     server.end().expect("it ends well");
 }
 
-/// Its client learns it, others do not notice, and the server goes on.
+/// The client gets an error, other clients are not affected, and the server continues.
 #[test]
 fn logits_that_are_not_finite_end_one_request() {
     let mut server = start(&settings());
@@ -282,12 +283,12 @@ fn an_engine_that_fails_tells_everybody_who_waits() {
 #[test]
 fn a_task_that_is_still_open_is_named_to_the_client() {
     let mut server = start(&settings());
-    // The template runs beside the engine: that one request fails, and no other.
+    // The template runs next to the engine: only this request fails.
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "panic"}]});
     let answer = ask(server.address, "/v1/chat/completions", &body);
     answer.is_error(500, None, Some("engine_failed"));
     assert!(answer.body.contains("chatml"), "{answer:?}");
-    // Else it is over soon.
+    // Slows the engine down. Otherwise the answer would end too soon.
     server.knobs.step_time.store(1000, SeqCst);
     let mut whole = begun(&server, ENDLESS_WHOLE);
     server.knobs.panics.store(true, SeqCst);

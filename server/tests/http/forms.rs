@@ -1,5 +1,5 @@
-//! Answers with a form: schemas and calls of tools. The engine here writes the shortest answer
-//! there is.
+//! Constrained answers: schemas and tool calls. The engine in these tests writes the shortest
+//! possible answer.
 
 use serde_json::{Value, json};
 use tiny_llm_cli::{Form, Settings};
@@ -11,7 +11,7 @@ use crate::{
 
 const CHATS: &str = "/v1/chat/completions";
 
-/// Lists of tools are long.
+/// Settings for long lists of tools.
 fn roomy() -> Settings {
     Settings { max_prompt: None, max_body: 1 << 20, ..settings() }
 }
@@ -47,7 +47,7 @@ fn shown(server: &Running) -> String {
 #[test]
 fn a_schema_travels_to_the_engine_in_its_order() {
     let server = start(&roomy());
-    // Not in the order of the alphabet. The text, as a value would be sorted.
+    // Not in alphabetical order. It is sent as text, because a `Value` would be sorted.
     let schema = r##"{"type": "object", "properties": {
         "z": {"type": "null"}, "a": {"$ref": "#/$defs/d"}
     }, "required": ["a", "z"], "$defs": {"d": {"const": 5}}}"##;
@@ -151,7 +151,7 @@ fn a_tool_is_called() {
     }
 }
 
-/// What a stream tells of calls, put together as OpenAI's clients do: by their numbers.
+/// Combines the parts of calls in a stream by their indices, like OpenAI's clients.
 fn collected(events: &[String]) -> Vec<Value> {
     let mut calls: Vec<Value> = Vec::new();
     for event in events.iter().filter(|event| *event != "[DONE]") {
@@ -204,7 +204,7 @@ fn several_tools_are_called() {
         for call in streamed {
             assert_eq!(call["function"], json!({"name": "now", "arguments": "{}"}), "{more}");
         }
-        // All of them go back, and an answer to each.
+        // Sends back all calls, and a result for each.
         let answers = calls
             .iter()
             .map(|call| json!({"role": "tool", "tool_call_id": call["id"], "content": "noon"}));

@@ -1,4 +1,4 @@
-//! Limits: of bodies, headers, prompts, places, and of time.
+//! Limits of bodies, headers, prompts, waiting requests, and times.
 
 use std::{io::Write, sync::atomic::Ordering::SeqCst, time::Duration};
 
@@ -20,7 +20,7 @@ fn a_body_has_a_limit_however_it_comes() {
     connection.post("/v1/completions", &long);
     let answer = connection.answer();
     answer.is_error(413, None, Some("body_too_large"));
-    // In chunks, nobody says beforehand how long it is.
+    // A chunked body does not state its length in advance.
     let mut connection = Connection::open(server.address);
     connection.send(
         b"POST /v1/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
@@ -39,7 +39,7 @@ fn a_header_has_a_limit() {
     let mut connection = Connection::open(server.address);
     let head =
         format!("GET /health HTTP/1.1\r\nhost: localhost\r\nlong: {}\r\n\r\n", "a".repeat(70_000));
-    // It may close before it has taken all of it.
+    // The server may close the connection before it has read everything.
     let _ = connection.stream.get_mut().write_all(head.as_bytes());
     assert_eq!(connection.head().status, 431);
     assert_eq!(get(server.address, "/health").status, 200);
@@ -102,7 +102,7 @@ fn past_the_queue_there_is_no_place_until_one_is_free() {
     answer.is_error(429, None, Some("queue_full"));
     assert_eq!(answer.header("retry-after"), Some("1"));
     assert_eq!(metric(server.address, "tiny_llm_refused_total{why=\"full\"}"), 1.0);
-    // One that waits leaves: its place is free, and no more than that.
+    // A waiting client leaves, which frees exactly one place in the queue.
     clients.pop();
     server.until("one has left", |seen| seen.waiting == QUEUE - 1);
     let two = json!({"model": "m", "prompt": "a", "max_tokens": 1, "n": 2});

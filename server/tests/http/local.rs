@@ -1,4 +1,4 @@
-//! Requests that come by a call, and no network.
+//! Requests by function call, without a network.
 
 use std::{
     sync::{Arc, atomic::Ordering::SeqCst},
@@ -26,7 +26,7 @@ fn post(local: &Local, body: &Value) -> LocalAnswer {
         .expect("a request")
 }
 
-/// Status and body.
+/// Returns the status and the body.
 fn whole(mut answer: LocalAnswer) -> (u16, String) {
     let status = loop {
         if let Some(head) = answer.head(PATIENCE).expect("the engine lives") {
@@ -67,15 +67,15 @@ fn an_answer_that_is_dropped_frees_its_row() {
     let (local, knobs) = start();
     knobs.step_time.store(1000, SeqCst);
     let long = json!({"model":"m","prompt":"a","max_tokens":90000,"stream":true});
-    // Requests are read on two threads, so that they may overtake one another: the first is in its
-    // row before the others come.
+    // Requests are read on two threads, so one may overtake another. So the first must have a slot
+    // before the others are sent.
     let mut answers = vec![post(&local, &long)];
     until("the first has its row", || knobs.seen().rows == 1);
     answers.extend((0..ROWS).map(|_| post(&local, &long)));
     until("all rows are taken, and one waits", || {
         knobs.seen().rows == ROWS && knobs.seen().waiting == 1
     });
-    // One that has begun, and one that nobody has looked at.
+    // One answer that has begun, and one that has not been read.
     while !matches!(answers[0].more(PATIENCE).expect("it lives"), Piece::Bytes(_)) {}
     drop(answers.drain(..2));
     until("two are gone", || knobs.seen().rows == ROWS - 1 && knobs.seen().waiting == 0);
@@ -84,7 +84,8 @@ fn an_answer_that_is_dropped_frees_its_row() {
 #[test]
 fn nobody_waits_for_an_engine_that_has_ended() {
     let (mut local, knobs) = start();
-    // Nobody reads while it closes, and only a few pieces wait for a reader: few steps may pass.
+    // Nothing reads the answer while the server closes, and only a few pieces are buffered, so only
+    // a few steps may run.
     knobs.step_time.store(100_000, SeqCst);
     let mut answer =
         post(&local, &json!({"model":"m","prompt":"a","max_tokens":90000,"stream":true}));

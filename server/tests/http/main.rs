@@ -1,5 +1,5 @@
-//! The server as its clients meet it, in front of an engine that can be made slow, broken or busy at
-//! will. `tests/serve` of the repository has the same server in front of the real one.
+//! Tests the server with an engine that can be made slow, broken or busy. `tests/serve` of the
+//! repository tests it with the real engine.
 
 mod answers;
 mod client;

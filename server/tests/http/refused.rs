@@ -1,4 +1,4 @@
-//! What is not supported is refused by its name, with OpenAI's shape of an error. Nothing is ignored.
+//! Unsupported fields are refused by name, with an error in OpenAI's format. No field is ignored.
 
 use serde_json::{Value, json};
 
@@ -204,7 +204,7 @@ fn what_is_no_request_gets_an_answer_that_says_so() {
     ] {
         assert_eq!(ask(server.address, path, &body).status, 400, "{path} {body}");
     }
-    // The engine's own no, too.
+    // Errors of the engine have the same format.
     let body = json!({"model": "m", "prompt": vec![7; 13]});
     ask(server.address, "/v1/completions", &body).is_error(400, None, None);
     let body = json!({"model": "m", "prompt": vec![7; 13], "stream": true});

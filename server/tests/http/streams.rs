@@ -1,4 +1,4 @@
-//! Answers piece by piece.
+//! Streamed answers.
 
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -9,7 +9,7 @@ use crate::{
     engine::{settings, start},
 };
 
-/// The JSON of every event but the last, which says that it is the last.
+/// Returns the JSON of every event except the last, which is the end marker.
 #[track_caller]
 fn pieces(answer: &Answer) -> Vec<Value> {
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -86,7 +86,7 @@ fn nothing_of_a_stop_text_is_ever_sent() {
     let said: String = found.iter().map(text).collect();
     assert_eq!(said, whole[..whole.find(stop).expect("it is there")]);
     assert_eq!(found[found.len() - 1]["choices"][0]["finish_reason"], "stop");
-    // What was held back for a while comes in one piece, with what belongs to it.
+    // Text that was held back arrives in one piece, with its tokens.
     let held =
         found.iter().find(|piece| text(piece).len() == 4).expect("three letters held, and one");
     let logprobs = &held["choices"][0]["logprobs"];
@@ -103,7 +103,7 @@ fn each_token_comes_when_it_is_there() {
     assert_eq!(connection.head().status, 200);
     let first = connection.chunk().expect("a piece");
     assert!(first.starts_with("data: {"), "{first}");
-    // The rest has not been computed yet; whoever waits for it here waits for ever.
+    // The rest has not been computed yet; waiting for it here would take forever.
     assert!(server.knobs.seen().steps < 99_000);
     drop(connection);
     server.until("the row is free again", |seen| seen.rows == 0);

@@ -1,4 +1,4 @@
-//! What the server tells about itself: its metrics, and the view of the batch.
+//! The server's information about itself: its metrics, and the view of the batch.
 
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -44,7 +44,7 @@ fn metrics_count_what_was_done() {
     }
 }
 
-/// The next view.
+/// Returns the next view.
 fn view(connection: &mut Connection) -> Value {
     let event = connection.chunk().expect("a view");
     event.strip_prefix("data: ").expect("an event").trim_end().parse().expect("JSON")
@@ -71,6 +71,6 @@ fn the_view_shows_who_is_in_which_row() {
     let steps = first["steps"].as_u64();
     until("a view of a later step", || view(&mut watcher)["steps"].as_u64() > steps);
     drop(client);
-    // The last one shows that nobody is there any more.
+    // The last view has no requests.
     until("the view is empty", || view(&mut watcher)["rows"] == json!([]));
 }

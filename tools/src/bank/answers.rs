@@ -1,34 +1,35 @@
-//! Wrong answers as the tests record them, and when two of them are the same.
+//! Wrong answers as recorded by the tests, and a comparison of them.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// One answer that a check refused.
+/// An answer that a check refused.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answer {
-    /// The check: `task_1_softmax/signed/output`.
+    /// Name of the check, such as `task_1_softmax/signed/output`.
     pub(super) what: String,
     pub(super) value: Answered,
-    /// How many tolerances the worst element is away; infinite for a NaN, or where no deviation is
-    /// allowed.
+    /// Distance of the worst element, as a multiple of the tolerance. Infinite for a NaN, or if no
+    /// deviation is allowed.
     pub(super) distance: Option<f64>,
     /// Whether it differs from the right answer in so few of many elements that another mistake may
-    /// well give the same.
+    /// give the same answer.
     pub(super) thin: bool,
 }
 
-/// What was answered.
+/// The contents of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Answered {
     Tensor { shape: Vec<usize>, values: Vec<f32>, tolerance: f32, relative: bool },
     Text(String),
 }
 
-/// Two wrong answers must be at least this many times as far apart as what counts as equal.
+/// Minimum distance between two wrong answers, as a multiple of the distance at which they count as
+/// equal.
 const APART: f32 = 4.0;
 
 impl Answer {
-    /// Reads one line of the record.
+    /// Parses a line of the record.
     pub(super) fn parse(line: &str) -> Result<Self> {
         let value: Value =
             serde_json::from_str(line).context("a line of the record is not JSON")?;
@@ -60,7 +61,7 @@ impl Answer {
         })
     }
 
-    /// Whether it is the same number throughout, and so tells nothing of where it came from.
+    /// Returns whether all elements are the same number, which does not reveal the cause.
     pub(super) fn is_constant(&self) -> bool {
         match &self.value {
             Answered::Tensor { values, .. } => values
@@ -70,12 +71,12 @@ impl Answer {
         }
     }
 
-    /// Whether diagnosis may take one of the two for the other, with a margin.
+    /// Returns whether diagnosis might confuse the two answers, with a margin.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.what == other.what && self.within(other, APART)
     }
 
-    /// Whether they are the same but for rounding.
+    /// Returns whether the answers are equal except for rounding.
     pub(super) fn equals(&self, other: &Self) -> bool {
         self.what == other.what && self.within(other, 1.0)
     }

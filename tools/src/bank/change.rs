@@ -1,4 +1,4 @@
-//! What a wrong body changes in its region of the reference.
+//! The changes that a wrong body makes to its region of the reference.
 
 use std::ops::Range;
 
@@ -9,9 +9,9 @@ use super::tokens::tokens;
 /// A change to a region.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Other code for the whole region.
+    /// New code for the whole region.
     Whole(String),
-    /// Pieces of it.
+    /// New code for parts of the region.
     Pieces(Vec<Piece>),
 }
 
@@ -23,11 +23,12 @@ pub(crate) struct Piece {
 }
 
 impl Change {
-    /// Reads the lines under an entry: `replace → with`, or lines after `-`, `+` and neither, as a
-    /// diff has them, where `...` separates two places. What has `+` alone is the whole body.
+    /// Parses the lines below an entry: either `replace → with`, or lines of a diff that begin with
+    /// `-`, `+` or neither, with `...` between two places. If all lines have `+`, they are the
+    /// whole body.
     ///
     /// # Errors
-    /// If there are none, or only some pieces say where they belong.
+    /// If there are no lines, or only some of the pieces have a position.
     pub(crate) fn parse(lines: &[&str]) -> Result<Self> {
         let (mut pieces, mut lines) = (Vec::new(), lines.iter().peekable());
         let mut whole = None;
@@ -77,10 +78,10 @@ impl Change {
         }
     }
 
-    /// The body that `region` becomes.
+    /// Returns the changed body of `region`.
     ///
     /// # Errors
-    /// If a piece does not stand in it exactly once.
+    /// If a piece does not occur in it exactly once.
     pub(crate) fn apply(&self, region: &str) -> Result<String> {
         let pieces = match self {
             Self::Whole(body) => return Ok(body.clone()),
@@ -103,7 +104,7 @@ impl Change {
             ensure!(end <= place.start, "two of its pieces overlap at `{}`", &region[place]);
             body += &region[end..place.start];
             body += with;
-            // A comment at the end must not swallow what follows.
+            // A comment at the end must not comment out the code that follows.
             body.push('\n');
             end = place.end;
         }
@@ -119,7 +120,7 @@ fn mark(line: &str) -> char {
     line.chars().nth(3).unwrap_or(' ')
 }
 
-/// Where the code stands, however it is laid out.
+/// Returns the position of the code, which may be formatted differently.
 fn only_place(region: &str, code: &str) -> Result<Range<usize>> {
     let (all, mut wanted) = (tokens(region), tokens(code));
     let find = |wanted: &[Range<usize>]| -> Vec<usize> {
@@ -133,7 +134,7 @@ fn only_place(region: &str, code: &str) -> Result<Range<usize>> {
     let mut found = find(&wanted);
     let mut comma = 0;
     if found.is_empty() && wanted.len() > 1 && code.ends_with(',') {
-        // The last comma before a bracket, which [`tokens`] leaves out of the region.
+        // The last comma before a bracket, which [`tokens`] omits from the region.
         wanted.pop();
         found = find(&wanted);
         comma = 1;

@@ -1,4 +1,4 @@
-//! `cargo course matrix`: tries the whole bank, and writes what follows from it.
+//! `cargo course matrix`: tries the whole bank, and records the answers.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -31,14 +31,14 @@ pub(crate) struct Options {
     days: Vec<String>,
 }
 
-/// The nearest wrong answer must be this many tolerances away.
+/// Minimum distance of the nearest wrong answer, as a multiple of the tolerance.
 const NEAREST: f64 = 20.0;
 
 /// Tries the bank.
 ///
 /// # Errors
-/// If an entry is malformed, survives, is named wrongly or not at all, or a correct body is
-/// refused.
+/// If an entry is malformed, no test fails with it, its diagnosis is wrong or missing, or a correct
+/// body is refused.
 pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<()> {
     let days = options.days.iter().map(|name| curriculum.day(name)).collect::<Result<Vec<_>>>()?;
     if options.unseen {
@@ -77,7 +77,7 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
         }
     }
     if options.check {
-        // A file that also has answers of tasks for another processor is not what this one gives.
+        // Files that also have answers of tasks for another processor can't be compared completely.
         let mixed = |file: &String| {
             others
                 .iter()
@@ -88,8 +88,8 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
         matrix.problems.extend(data::stale(root, &matrix.answers));
     } else {
         for (path, answers) in data::files(root, &matrix.answers) {
-            // No text: but the same promise as for one, that a reader finds the old file or the new
-            // one.
+            // Not a text, but replaced in the same way, so that a reader finds either the old or
+            // the new file.
             let temporary = path.with_extension("tmp");
             fs::create_dir_all(path.parent().unwrap_or(root))?;
             fs::write(&temporary, answers.bytes())?;
@@ -118,7 +118,8 @@ fn finish(matrix: &mut Matrix, entries: &[Entry], check: bool) -> Result<()> {
     Ok(())
 }
 
-/// Tries the whole bank in a program that was built with it, and compares the recorded answers.
+/// Tries the whole bank in a program that was built with it, and compares the answers with the
+/// recorded ones.
 ///
 /// # Errors
 /// As [`run`].
@@ -131,7 +132,7 @@ pub(super) fn check(
     let record = root.join("target/verify/answers");
     fs::create_dir_all(&record)?;
     let mut matrix = matrix::run(&bank, curriculum, entries, &record)?;
-    // A file that also has answers of tasks for another processor is not what this one gives.
+    // Files that also have answers of tasks for another processor can't be compared completely.
     let all = super::load(root, curriculum)?;
     let elsewhere: Vec<&Entry> =
         all.iter().filter(|entry| !super::is_for_here(entry, curriculum)).collect();
@@ -144,7 +145,7 @@ pub(super) fn check(
     Ok(format!("{wrong} mistakes caught and named, {right} alternates accepted"))
 }
 
-/// The same for the tasks of another kind of processor, which `emulation` plays.
+/// Like [`check`], for the tasks of another kind of processor, which `emulation` emulates.
 ///
 /// # Errors
 /// As [`run`].
@@ -203,7 +204,7 @@ fn report(matrix: &mut Matrix, entries: &[Entry]) {
     }
 }
 
-/// Two digits.
+/// Formats a distance with two digits.
 fn shown(distance: f64) -> String {
     if distance.is_infinite() {
         return "∞".to_owned();

@@ -1,8 +1,9 @@
-//! The known wrong answers as the tests read them: one safetensors file a day, like the fixtures.
+//! The files of known wrong answers that the tests read: one safetensors file per day, like the
+//! fixtures.
 //!
-//! Tensors are named `0`, `1`, …; the metadata holds for each check
-//! `{"answers": [{"tensor": "0", "says": …, "read": …}]}`, with `"text"` in place of `"tensor"`
-//! where the answer is a text.
+//! Tensors are named `0`, `1`, and so on. For each check, the metadata has
+//! `{"answers": [{"tensor": "0", "says": …, "read": …}]}`. If an answer is a text, it has `"text"`
+//! instead of `"tensor"`.
 
 use std::{
     collections::BTreeMap,
@@ -18,16 +19,17 @@ use super::{
     answers::{Answer, Answered},
 };
 
-/// Where the files stand, relative to the repository.
+/// Folder of the files, relative to the repository.
 pub(super) const FOLDER: &str = "tests/fixtures/wrong";
 
-/// The answers of one day, each with what is to be said; equal ones that say the same, once.
+/// The answers of one day, each with its message and the chapter to read. Equal answers with equal
+/// messages are stored once.
 #[derive(Debug, Default)]
 pub(super) struct Answers(BTreeMap<String, Vec<(Answer, String, String)>>);
 
 impl Answers {
-    /// Adds an answer, unless one that says the same is equal, or it is one number throughout: many
-    /// mistakes give NaN or 0.
+    /// Adds an answer, unless an equal answer with the same message is there, or all its elements
+    /// are the same number, because many mistakes give only NaN or 0.
     pub(super) fn add(&mut self, answer: &Answer, wrong: &Wrong) {
         if answer.is_constant() {
             return;
@@ -38,7 +40,7 @@ impl Answers {
         }
     }
 
-    /// The file's bytes.
+    /// Returns the contents of the file.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let (mut header, mut metadata, mut data) = (Map::new(), Map::new(), Vec::new());
         for (what, answers) in &self.0 {
@@ -68,12 +70,13 @@ impl Answers {
         bytes
     }
 
-    /// Whether a file holds these answers, but for rounding.
+    /// Returns whether a file contains these answers, except for rounding.
     pub(super) fn are_in(&self, path: &Path) -> bool {
         self.stale(path).is_ok_and(|difference| difference.is_none())
     }
 
-    /// Reads a file back, for comparison: check → answers. Tolerances are those of `self`.
+    /// Reads a file, and returns its first difference from these answers. Tolerances are those of
+    /// `self`.
     ///
     /// # Errors
     /// If the file is missing or malformed.
@@ -104,10 +107,11 @@ impl Answers {
     }
 }
 
-/// What is said and the answer itself.
+/// The message and the answer.
 type Said = (String, Result<(Vec<u64>, Vec<f32>), String>);
 
-/// Another machine rounds otherwise, and a wrong answer may magnify that.
+/// Compares answers with a tolerance, because other machines round differently, and a wrong answer
+/// may amplify that.
 fn same(
     a: &Result<(Vec<u64>, Vec<f32>), String>,
     b: &Result<(Vec<u64>, Vec<f32>), String>,
@@ -168,7 +172,7 @@ fn read_bytes(bytes: &[u8]) -> Result<BTreeMap<String, Vec<Said>>> {
     Ok(all)
 }
 
-/// Where the files of these days belong below `root`, and their content.
+/// Returns the path of each day's file in `root`, and its contents.
 pub(super) fn files<'a>(
     root: &Path,
     days: &'a BTreeMap<String, Answers>,
@@ -178,7 +182,8 @@ pub(super) fn files<'a>(
         .collect()
 }
 
-/// Which of the committed files are not what the bank gives today, and where they first differ.
+/// Returns the committed files that differ from the bank's current answers, with their first
+/// difference.
 pub(super) fn stale(root: &Path, days: &BTreeMap<String, Answers>) -> Vec<String> {
     let problem = |(path, answers): (PathBuf, &Answers)| match answers.stale(&path) {
         Ok(None) => None,

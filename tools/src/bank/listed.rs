@@ -1,5 +1,5 @@
-//! The entries of one day, as `tests/wrong/week1_day3.txt` lists them; `tests/wrong/README.md` has
-//! the form.
+//! Parses the entries of one day, as listed in `tests/wrong/week1_day3.txt`.
+//! `tests/wrong/README.md` describes the format.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail, ensure};
 use super::{Entry, Kind, Regions, Wrong, change::Change};
 use crate::curriculum::Day;
 
-/// An entry as it is listed, before it is compared with curriculum and reference.
+/// A parsed entry, before it is compared with the curriculum and the reference.
 #[derive(Debug, Default)]
 struct Listed<'a> {
-    /// From 1.
+    /// Line number, counted from 1.
     line: usize,
     task: usize,
     function: &'a str,
@@ -23,7 +23,7 @@ struct Listed<'a> {
     code: Vec<&'a str>,
 }
 
-/// The entries of a file, and what is wrong with the others.
+/// Returns the entries of a file, and the problems with the others.
 pub(super) fn entries(
     path: &str,
     text: &str,
@@ -51,7 +51,7 @@ pub(super) fn entries(
     (entries, problems)
 }
 
-/// Takes a file apart. Errors begin with the line's number.
+/// Parses a file. Errors begin with the line number.
 fn listed(text: &str) -> Result<Vec<Listed<'_>>> {
     let (mut all, mut group): (Vec<Listed>, Option<(usize, &str)>) = (Vec::new(), None);
     for (i, line) in text.lines().enumerate() {
@@ -93,14 +93,14 @@ fn listed(text: &str) -> Result<Vec<Listed<'_>>> {
     Ok(all)
 }
 
-/// `task 2, fn causal_mask`
+/// Parses a line such as `task 2, fn causal_mask`.
 fn group_of(line: &str) -> Option<(usize, &str)> {
     let (task, function) = line.strip_prefix("task ")?.split_once(", fn ")?;
     Some((task.parse().ok()?, function.trim()))
 }
 
-/// `top_left: The diagonal of your mask …`, or `top_right = top_left`, which says the same as an
-/// entry above.
+/// Parses `top_left: The diagonal of your mask …`, or `top_right = top_left`, which has the same
+/// diagnosis as an earlier entry.
 fn opened<'a>(line: &'a str, above: &[Listed]) -> Result<Listed<'a>> {
     let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
     if let Some((name, says)) = line.split_once(": ").filter(|(name, _)| is_name(name)) {

@@ -25,32 +25,33 @@ use super::{
 };
 use crate::{curriculum::Curriculum, grade::fresh, libtest::Report, process::start_piped};
 
-/// How long the tests of one task may take with a wrong body, which may never end.
+/// Time limit for the tests of one task with a wrong body, which may loop endlessly.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// What became of one wrong body.
+/// The result of one wrong body.
 #[derive(Debug)]
 pub(super) struct Row<'a> {
     pub(super) entry: &'a Entry,
-    /// Tests whose message names the mistake.
+    /// Number of tests whose message names the mistake.
     pub(super) named: usize,
-    /// How many tolerances its most revealing answer is away, where there is a tolerance.
+    /// Distance of its most distinctive answer, as a multiple of the tolerance, if there is a
+    /// tolerance.
     pub(super) distance: Option<f64>,
 }
 
-/// The whole of it.
+/// All results.
 #[derive(Debug, Default)]
 pub(super) struct Matrix<'a> {
     pub(super) rows: Vec<Row<'a>>,
-    /// Correct bodies of another shape that passed.
+    /// Number of correct alternative bodies that passed.
     pub(super) alternates: usize,
-    /// `week1_day3` → the wrong answers of its bank.
+    /// Wrong answers of the bank, by file, such as `week1_day3`.
     pub(super) answers: BTreeMap<String, Answers>,
     pub(super) problems: Vec<String>,
 }
 
 impl<'a> Matrix<'a> {
-    /// Adds what was tried elsewhere.
+    /// Adds results from another processor.
     pub(super) fn add(&mut self, other: Self) {
         self.rows.extend(other.rows);
         self.alternates += other.alternates;
@@ -59,8 +60,8 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// Runs all entries, to learn the wrong answers and to see their messages; those of a day
-/// whose answers are not what they were, twice.
+/// Runs all entries, to record the wrong answers and to check their messages. Entries of days whose
+/// answers have changed run twice.
 ///
 /// # Errors
 /// If a program cannot be run.
@@ -132,8 +133,8 @@ pub(super) fn run<'a>(
             matrix.problems.push(format!("{}: by luck: there is no test {test}", entry.path));
         }
     }
-    // Where the answers in the copy are what the bank gives today, the tests have already said what
-    // they say of them.
+    // If the answers in the copy are the bank's current ones, the first run has already shown the
+    // messages.
     fs::create_dir_all(bank.tree().join(data::FOLDER))?;
     let mut anew = BTreeSet::new();
     for (module, (path, answers)) in
@@ -168,8 +169,8 @@ pub(super) fn run<'a>(
     Ok(matrix)
 }
 
-/// The correct bodies whose answers on inputs that a grading draws are not the reference's: it would
-/// refuse them.
+/// Returns the correct bodies that a grading would refuse, because their answers to its random
+/// inputs differ from the reference's.
 fn refused_by_grading(
     bank: &Bank,
     entries: &[Entry],
@@ -202,7 +203,7 @@ fn refused_by_grading(
     Ok(problems.into_iter().flatten().collect())
 }
 
-/// Does something with every entry and its place, on all cores, and returns the results in order.
+/// Calls `action` for every entry and its index, on all cores. Returns the results in order.
 pub(crate) fn each<E: Sync, T: Send>(
     entries: &[E],
     action: impl Fn(usize, &E) -> Result<T> + Sync,
@@ -226,8 +227,8 @@ pub(crate) fn each<E: Sync, T: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Leaves out the thin answers of every mistake that another check shows more clearly: what names
-/// one mistake rightly would name the next that gives the same wrongly.
+/// Removes the thin answers of mistakes that another check shows more clearly. A thin answer may
+/// also be given by a different mistake, which would then get a wrong diagnosis.
 fn drop_thin<'a>(entries: &[Entry], recorded: impl Iterator<Item = &'a mut Vec<Answer>>) {
     let mut all: Vec<_> = entries
         .iter()
@@ -249,8 +250,8 @@ fn drop_thin<'a>(entries: &[Entry], recorded: impl Iterator<Item = &'a mut Vec<A
     }
 }
 
-/// Two mistakes of a day that give one answer to one check: its input is too weak to tell which it
-/// was.
+/// Reports two mistakes of a day that give the same answer in a check. Its input is too weak to
+/// distinguish them.
 fn ambiguities(answers: &[(&Entry, &Wrong, &[Answer])]) -> Vec<String> {
     let mut problems = Vec::new();
     for (i, (entry, wrong, recorded)) in answers.iter().enumerate() {
@@ -304,7 +305,7 @@ fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> 
     problems
 }
 
-/// Tries the entry at that place of the list. Returns what is wrong with it.
+/// Tries the entry with this index. Returns its problems.
 ///
 /// # Errors
 /// If a program cannot be run.
@@ -324,11 +325,11 @@ pub(super) fn try_one(
     Ok(judge(entry, wrong, &ran, says))
 }
 
-/// A run of tests.
+/// The result of a run of tests.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) report: Report,
-    /// Whether it came to its end.
+    /// Whether it finished.
     pub(crate) ended: bool,
 }
 
@@ -337,7 +338,7 @@ impl Ran {
         self.report.passed.iter().filter(|(_, passed)| !**passed).map(|(name, _)| name.as_str())
     }
 
-    /// Whether this failed test tells the learner what the entry says.
+    /// Returns whether this failed test shows the entry's diagnosis to the learner.
     fn names(&self, test: &str, wrong: &Wrong) -> bool {
         let output = self.report.output(test).unwrap_or_default();
         match &wrong.shows {
@@ -351,7 +352,7 @@ pub(super) fn tests(command: &mut Command) -> Result<Ran> {
     tests_within(command, LIMIT)
 }
 
-/// Runs tests, for so long at most.
+/// Runs tests, within a time limit.
 ///
 /// # Errors
 /// If the program cannot be run, or ends without a report.
@@ -386,8 +387,8 @@ mod tests {
     use super::*;
     use crate::bank;
 
-    /// What is red by a mistake must be so in each run, or its result changes from run to
-    /// run: threads that run at once show a race in one run and not in the next.
+    /// A test that detects a mistake must detect it in every run. Concurrent threads show a race
+    /// only in some runs, so they must not be tested for it.
     #[test]
     fn races_are_not_asked_of_threads_that_run_at_once() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

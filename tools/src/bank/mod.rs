@@ -1,18 +1,18 @@
-//! The bank of misconceptions: what is proved and derived from `tests/wrong`, `tests/held-out` and
-//! `tests/alternate`.
+//! The bank of misconceptions: everything that is proved or derived from `tests/wrong`,
+//! `tests/held-out` and `tests/alternate`.
 //!
-//! Each folder has a file a day, all in one form ([`listed`]): bodies for functions of the reference,
-//! each as what it changes in the marked region ([`change`]).
+//! Each folder has one file per day, all in the same format ([`listed`]). The files list bodies for
+//! functions of the reference, each as a change to the marked region ([`change`]).
 //!
-//! - `tests/wrong/week1_day3.txt` lists mistakes, each with what the learner is told. Where an answer
-//!   is no tensor and too small to tell mistakes apart, `shows` is a part of the message of a test
-//!   that fails by it, and diagnosis is that message.
-//! - `tests/held-out` lists mistakes that the tests' wrong answers are not made from ([`unseen`]).
-//! - `tests/alternate` lists correct bodies of another shape; all tests must pass with them.
+//! - `tests/wrong/week1_day3.txt` lists mistakes, each with its diagnosis. If an answer is not a
+//!   tensor and too small to distinguish mistakes, `shows` is a part of the message of a test that
+//!   fails, and that message is the diagnosis.
+//! - `tests/held-out` lists mistakes that the recorded wrong answers do not include ([`unseen`]).
+//! - `tests/alternate` lists correct alternative bodies. All tests must pass with them.
 //!
-//! All bodies are compiled into one program ([`crate::proof`]), and an environment variable
-//! chooses one, so that trying one costs a run and no build. [`matrix`] runs them;
-//! [`data`] keeps the wrong answers for the tests.
+//! All bodies are compiled into one program ([`crate::proof`]), and an environment variable selects
+//! one, so trying a body needs a run but no build. [`matrix`] runs them, and [`data`] stores the
+//! wrong answers for the tests.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -43,15 +43,15 @@ mod unseen;
 pub(crate) use command::{Options, run, verify_elsewhere};
 pub(crate) use prove::Bodies;
 
-/// Region by file and function: `src/week1/gqa/gqa.rs`, `causal_mask`.
+/// Regions by file and function, such as `src/week1/gqa/gqa.rs` and `causal_mask`.
 type Regions = BTreeMap<(String, String), String>;
 
 /// Another body for a function of the reference.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
-    /// For messages: `tests/wrong/week1_day3.txt:14: top_left`
+    /// Location for messages: `tests/wrong/week1_day3.txt:14: top_left`.
     pub(crate) path: String,
-    /// `task_2_top_left`
+    /// Name, such as `task_2_top_left`.
     pub(crate) name: String,
     pub(crate) task: TaskId,
     pub(crate) function: String,
@@ -59,7 +59,7 @@ pub(crate) struct Entry {
     pub(crate) body: String,
 }
 
-/// What an entry proves.
+/// The purpose of an entry.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
     /// The task's tests must fail, and their message must name the mistake.
@@ -71,24 +71,25 @@ pub(crate) enum Kind {
 /// A misconception.
 #[derive(Debug, Clone)]
 pub(crate) struct Wrong {
-    /// One sentence to the learner.
+    /// Diagnosis for the learner, in one sentence.
     pub(crate) says: String,
-    /// `Day 3, “Task 2: the causal mask” (book/src/week1/day3.md)`
+    /// Where to read about it: `Day 3, “Task 2: the causal mask” (book/src/week1/day3.md)`.
     pub(crate) read: String,
-    /// A part of a failing test's message, where the answer is no tensor.
+    /// A part of a failing test's message, if the answer is not a tensor.
     pub(crate) shows: Option<String>,
-    /// What `cargo course trace` says of it, in this order; asked of entries that have it.
+    /// What `cargo course trace` must print about it, in this order. Checked only for entries that
+    /// have it.
     pub(crate) trace: Vec<String>,
-    /// Tests in which threads meet the mistake or do not: whether they fail is luck, so that they
-    /// are not run.
+    /// Tests that may or may not detect the mistake, depending on the timing of threads. They are
+    /// not run.
     pub(crate) by_luck: Vec<String>,
 }
 
-/// All entries: the wrong ones by day and name, then the alternates.
+/// Loads all entries: the mistakes by day and name, then the alternatives.
 ///
 /// # Errors
-/// If a file is malformed or does not fit the curriculum or the reference; all such places are
-/// named.
+/// If a file is malformed or does not match the curriculum or the reference. The message names all
+/// such places.
 pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
     let (mut entries, mut problems) = entries(root, curriculum, "tests/wrong")?;
     let (alternates, more) = alternates(root, curriculum)?;
@@ -98,7 +99,7 @@ pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The correct bodies by day and name, and what is wrong with their files.
+/// Returns the correct alternative bodies by day and name, and the problems in their files.
 ///
 /// # Errors
 /// If a file cannot be read.
@@ -113,8 +114,8 @@ pub(crate) fn alternates(
     Ok((entries, problems))
 }
 
-/// The name of the file of wrong answers that an entry's belong to: its day's, or one of its own
-/// for tasks of a kind of processor that most machines that run the bank do not have.
+/// Returns the name of the file for an entry's wrong answers: the day's file, or a separate one for
+/// tasks of a kind of processor that most machines do not have.
 fn answers_file(entry: &Entry, curriculum: &Curriculum) -> String {
     let module = entry.task.feature.replace('-', "_");
     let task = curriculum.task(&entry.task);
@@ -124,7 +125,7 @@ fn answers_file(entry: &Entry, curriculum: &Curriculum) -> String {
     }
 }
 
-/// The tests that meet an entry's mistake by luck alone.
+/// Returns the tests that detect an entry's mistake only by luck.
 fn by_luck(entry: &Entry) -> &[String] {
     match &entry.kind {
         Kind::Wrong(wrong) => &wrong.by_luck,
@@ -132,12 +133,12 @@ fn by_luck(entry: &Entry) -> &[String] {
     }
 }
 
-/// Whether this machine's processor runs an entry.
+/// Returns whether this machine's processor runs an entry.
 fn is_for_here(entry: &Entry, curriculum: &Curriculum) -> bool {
     curriculum.task(&entry.task).is_ok_and(Task::is_for_here)
 }
 
-/// The held-out mistakes.
+/// Loads the held-out mistakes.
 ///
 /// # Errors
 /// As [`load`].
@@ -147,7 +148,7 @@ fn load_unseen(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The entries of a folder by day and name, and what is wrong with its files.
+/// Returns the entries of a folder by day and name, and the problems in its files.
 fn entries(
     root: &Path,
     curriculum: &Curriculum,
@@ -165,7 +166,7 @@ fn entries(
         let (mut of_day, faults) =
             listed::entries(&path, &read(root, &path)?, day, &chapter, &regions);
         problems.extend(faults);
-        // The order of the recorded answers.
+        // The recorded answers have this order.
         of_day.sort_by(|a, b| a.name.cmp(&b.name));
         entries.extend(of_day);
     }
@@ -175,7 +176,7 @@ fn entries(
     Ok((entries, problems))
 }
 
-/// The entries' bodies; entry `i` has the number `i + 1`.
+/// Returns the entries' bodies. Entry `i` has the number `i + 1`.
 ///
 /// # Errors
 /// If a task is not in the curriculum.
@@ -195,7 +196,7 @@ pub(crate) fn variants<'a>(
     entries.iter().enumerate().map(variant).collect()
 }
 
-/// Every marked body of the reference, without its indentation.
+/// Returns every marked body of the reference, without its indentation.
 fn regions(root: &Path, curriculum: &Curriculum) -> Result<Regions> {
     let mut regions = Regions::new();
     for file in generated(root, curriculum)? {
@@ -209,7 +210,7 @@ fn regions(root: &Path, curriculum: &Curriculum) -> Result<Regions> {
     Ok(regions)
 }
 
-/// The files of a folder but its README.
+/// Returns the files of a folder, except its README.
 fn files(root: &Path, folder: &str) -> Result<BTreeSet<String>> {
     let mut files = BTreeSet::new();
     for entry in fs::read_dir(root.join(folder)).with_context(|| format!("no folder {folder}"))? {

@@ -1,4 +1,4 @@
-//! The bank in the proof program of verification.
+//! Tries the bank in verification's proof program.
 
 use std::{collections::BTreeSet, fmt, path::Path};
 
@@ -17,11 +17,11 @@ use crate::{
 
 /// All bodies for some days that this machine's processor runs.
 pub(crate) struct Bodies {
-    /// The bank: mistakes and alternates.
+    /// The bank: mistakes and correct alternatives.
     known: Vec<Entry>,
-    /// Held-out mistakes; their numbers follow those of the bank.
+    /// Held-out mistakes. Their numbers follow those of the bank.
     held_out: Vec<Entry>,
-    /// What the whole bank says: nothing but an entry's own sentence may be said of it.
+    /// All diagnoses of the bank. A test of an entry may only show the entry's own.
     says: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Bodies {
 }
 
 impl Bodies {
-    /// Reads them.
+    /// Loads the bodies of some days.
     ///
     /// # Errors
     /// If an entry is malformed.
@@ -54,14 +54,14 @@ impl Bodies {
         Ok(Self { known, held_out, says })
     }
 
-    /// Only those of the bank for some tasks.
+    /// Keeps only the bank's bodies for some tasks.
     pub(crate) fn of_tasks(mut self, tasks: &BTreeSet<String>) -> Self {
         self.known.retain(|entry| tasks.contains(&entry.task.to_string()));
         self.held_out.clear();
         self
     }
 
-    /// Only `count` of the bank, which `seed` draws.
+    /// Keeps only `count` random bodies of the bank, selected by `seed`.
     pub(crate) fn sample(mut self, seed: u64, count: usize) -> Self {
         shuffle(&mut self.known, seed);
         self.known.truncate(count);
@@ -78,7 +78,8 @@ impl Bodies {
         proof::write(root, curriculum, tree, &super::variants(curriculum, &all)?)
     }
 
-    /// Tries the whole bank and all held-out mistakes, and compares the recorded answers.
+    /// Tries the whole bank and all held-out mistakes, and compares the answers with the recorded
+    /// ones.
     ///
     /// # Errors
     /// As [`command::run`].
@@ -94,10 +95,10 @@ impl Bodies {
         Ok(format!("{caught}, {held_out} held-out mistakes caught"))
     }
 
-    /// Tries the bank's bodies without a look at the recorded answers.
+    /// Tries the bank's bodies, without comparing the recorded answers.
     ///
     /// # Errors
-    /// If a mistake survives or is not named, or an alternate is refused.
+    /// If no test fails with a mistake, a diagnosis is missing, or an alternative is refused.
     pub(crate) fn try_each(&self, program: Program) -> Result<String> {
         let bank = Bank::of(program, 1);
         let says: Vec<&str> = self.says.iter().map(String::as_str).collect();
@@ -111,7 +112,7 @@ impl Bodies {
     }
 }
 
-/// Fisher and Yates, on SplitMix64.
+/// Shuffles a list (Fisher–Yates with SplitMix64).
 fn shuffle<T>(places: &mut [T], seed: u64) {
     let mut state = seed;
     let mut random = || {

@@ -1,10 +1,10 @@
-//! A piece of Rust as a row of tokens, so that code is found again however it is laid out.
+//! Splits Rust code into tokens, so that code is found even if it is formatted differently.
 
 use std::ops::Range;
 
-/// What the text holds apart from blanks and comments, as places in it. A comma before a closing
-/// bracket is left out, since rustfmt writes one where it breaks a line. A raw string that begins
-/// with a line feed is code of another language, whose tokens are near enough to Rust's.
+/// Returns the positions of all tokens in the text. Blanks and comments are not tokens. A comma
+/// before a closing bracket is omitted, because rustfmt adds one when it breaks a line. A raw
+/// string that begins with a line feed is code of another language, which is split in the same way.
 pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
@@ -31,7 +31,7 @@ pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Where the lines of a raw string are that begins with a line feed.
+/// Returns the positions of the lines in a raw string that begins with a line feed.
 fn other_code(piece: &str) -> Option<Range<usize>> {
     let marks = piece.strip_prefix('r')?.split('"').next()?.len();
     let (start, end) = (marks + 2, piece.len().checked_sub(marks + 1)?);
@@ -43,7 +43,8 @@ fn is_comment(piece: &str) -> bool {
     piece.starts_with("//") || piece.starts_with("/*")
 }
 
-/// The bytes of the blank, comment or token at the beginning of a text that is not empty.
+/// Returns the length in bytes of the blank, comment or token at the beginning of a text, which
+/// must not be empty.
 fn length_of(text: &str) -> usize {
     const MARKS: [&str; 23] = [
         "..=", "<<=", ">>=", "::", "->", "=>", "..", "+=", "-=", "*=", "/=", "%=", "^=", "&=",
@@ -72,7 +73,8 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// A name or a number, such as `1.5e-3`; of `0..n` and `x.0.abs()` only the number.
+/// Returns the length of a name or a number, such as `1.5e-3`. In `0..n` and `x.0.abs()`, the
+/// number ends at its last digit.
 fn length_of_word(text: &str) -> usize {
     let word = |text: &str| text.find(|c| !is_word(c)).unwrap_or(text.len());
     let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
@@ -91,7 +93,7 @@ fn length_of_word(text: &str) -> usize {
     length
 }
 
-/// A string, byte string, raw string, character or lifetime.
+/// Returns the length of a string, byte string, raw string, character or lifetime.
 fn length_of_literal(text: &str) -> Option<usize> {
     let unprefixed =
         text.strip_prefix('b').filter(|rest| rest.starts_with(['"', '\'', 'r'])).unwrap_or(text);

@@ -1,4 +1,4 @@
-//! The proof program with the bodies of some entries.
+//! Runs tests with the bodies of some entries, in a proof program.
 
 use std::{path::Path, process::Command};
 
@@ -12,16 +12,16 @@ use crate::{
     proof::{self, Program, VARIANT},
 };
 
-/// The program.
+/// A proof program with the bodies of some entries.
 #[derive(Debug)]
 pub(super) struct Bank {
     program: Program,
-    /// The number of the first entry.
+    /// Number of the first entry.
     first: usize,
 }
 
 impl Bank {
-    /// The entries from number `first` on of a program that was built with them.
+    /// Returns the entries of a program from number `first` on.
     pub(super) fn of(program: Program, first: usize) -> Self {
         Self { program, first }
     }
@@ -45,8 +45,8 @@ impl Bank {
         Ok(Self { program, first: 1 })
     }
 
-    /// The tests that the entry at that place of the list faces: all of its day for a correct body,
-    /// those of its task for a wrong one.
+    /// Returns a command that runs the tests for an entry with this index: all tests of its day for
+    /// a correct body, those of its task for a wrong one.
     pub(super) fn tests(&self, entry: &Entry, place: usize) -> Result<Command> {
         let wanted = |name: &str| match entry.kind {
             Kind::Alternate => task_of_test(name).is_some(),
@@ -60,27 +60,28 @@ impl Bank {
         Ok(chosen(command, self.first + place))
     }
 
-    /// The answers of an entry's day to a grading's questions, or of the reference.
+    /// Returns a command that answers a grading's questions for a day, with an entry's body or with
+    /// the reference.
     pub(super) fn fresh(&self, module: &str, place: Option<usize>) -> Result<Command> {
         let command = self.program.fresh(module);
         let number = place.map_or(0, |place| self.first + place);
         Ok(chosen(command.with_context(|| format!("{module} asks nothing"))?, number))
     }
 
-    /// The copy's folder.
+    /// Returns the folder of the copy.
     pub(super) fn tree(&self) -> &Path {
         self.program.tree()
     }
 }
 
-/// `week1_day3`
+/// Returns the module of an entry's day, such as `week1_day3`.
 pub(super) fn module(entry: &Entry) -> String {
     entry.task.feature.replace('-', "_")
 }
 
 fn chosen(mut command: Command, number: usize) -> Command {
-    // Entries run side by side, and one test after the other, so that the answers always come in
-    // the same order.
+    // Entries run in parallel, but each runs its tests one after the other, so that answers always
+    // come in the same order.
     command.env(VARIANT, number.to_string()).env("RUST_TEST_THREADS", "1");
     command
 }

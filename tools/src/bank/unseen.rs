@@ -1,9 +1,9 @@
 //! `cargo course matrix --unseen`: held-out mistakes, which the bank does not know.
 //!
-//! `tests/held-out` lists them in the bank's form. No answer of theirs reaches the tests, so they
-//! measure what the tests are worth against mistakes that their authors did not think of. Each must
-//! be red. The message is printed, and must be true: a diagnosis that an entry does not
-//! `shows:` is a wrong name.
+//! `tests/held-out` lists them in the bank's format. Their answers are not recorded, so they show
+//! how well the tests handle mistakes that their authors did not anticipate. A test must fail with
+//! each of them. The message is printed and must be true: a diagnosis that is not in the entry's
+//! `shows:` is wrong.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -15,10 +15,10 @@ use course::{
     explain::{self, Failure},
 };
 
-/// Tries them all, or those of some days.
+/// Tries all held-out mistakes of some days.
 ///
 /// # Errors
-/// If an entry is malformed, survives, or is named wrongly.
+/// If an entry is malformed, no test fails with it, or its diagnosis is wrong.
 pub(super) fn run(root: &Path, curriculum: &Curriculum, days: &[&Day]) -> Result<()> {
     let mut entries = super::load_unseen(root, curriculum)?;
     entries.retain(|entry| {
@@ -29,7 +29,7 @@ pub(super) fn run(root: &Path, curriculum: &Curriculum, days: &[&Day]) -> Result
     try_all(&bank, &entries, true).map(drop)
 }
 
-/// For verification: prints only what is wrong, and returns how many there are.
+/// Like [`run`], for verification: prints only problems, and returns the number of mistakes.
 ///
 /// # Errors
 /// As [`run`].

@@ -1,4 +1,4 @@
-//! `cargo course bench busy`: decoding beside other programs that keep cores busy.
+//! `cargo course bench busy`: measures decoding while other programs keep cores busy.
 
 use std::{
     fs,
@@ -41,12 +41,12 @@ pub(crate) struct Options {
 /// Measures a number of threads, in tokens per second.
 type Measure<'a> = Box<dyn Fn(u16) -> Result<f64> + 'a>;
 
-/// Tokens of the prompt, and decoded after it.
+/// Number of prompt tokens, and of tokens decoded after it.
 const AFTER: usize = 10;
 const NEW: usize = 128;
 
-/// Runs the engine with one thread and with many beside 0, 1 and 2 busy threads of this process.
-/// All rows of a round follow each other.
+/// Runs the engine with one thread and with many, while 0, 1 and 2 other threads of this process
+/// are busy. The rows of a round are measured one after the other.
 ///
 /// # Errors
 /// If an engine cannot be built or fails.
@@ -107,7 +107,7 @@ fn row(name: &str, [idle, one, two]: [String; 3]) {
     println!("{name:<24} {idle:>8} {one:>8} {two:>8}");
 }
 
-/// Does something while so many threads of this process spin.
+/// Runs `action` while `busy` threads of this process spin.
 fn beside<T>(busy: usize, action: impl FnOnce() -> T) -> T {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {

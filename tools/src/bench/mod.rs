@@ -1,4 +1,4 @@
-//! `cargo course bench`: speed and memory on this machine. Nothing is asserted about time.
+//! `cargo course bench`: measures speed and memory on this machine. Times are not asserted.
 
 use std::{
     fs,
@@ -52,7 +52,7 @@ pub(crate) fn run(root: &Path, week: &Week) -> Result<()> {
     }
 }
 
-/// What an engine did, or why it did nothing.
+/// The result of an engine, or why there is none.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 enum Outcome<T> {
@@ -69,10 +69,10 @@ impl<T> Outcome<T> {
     }
 }
 
-/// A row's name, and what the reference and the learner's engine did.
+/// A row's name, and the results of the reference and of the learner's engine.
 type Outcomes<'a, T> = (&'a str, &'a Outcome<T>, Option<&'a Outcome<T>>);
 
-/// Lists why there are gaps: each reason once, with the rows that it left empty.
+/// Lists why there are gaps: each reason once, with its rows.
 fn reasons<T>(all: &[Outcomes<'_, T>]) -> String {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for &(name, reference, yours) in all {
@@ -91,7 +91,7 @@ fn reasons<T>(all: &[Outcomes<'_, T>]) -> String {
     reasons.into_iter().map(|(reason, rows)| format!("\n{reason}\n  ({})\n", which(rows))).collect()
 }
 
-/// Makes the folder that files are written to, and that of the results.
+/// Creates the folder for temporary files and the folder for the results.
 fn folders(root: &Path, out: Option<&Path>) -> Result<[PathBuf; 2]> {
     let folder = root.join("target/course-bench");
     let both = [folder.clone(), out.map_or(folder, Path::to_owned)];
@@ -102,7 +102,7 @@ fn folders(root: &Path, out: Option<&Path>) -> Result<[PathBuf; 2]> {
     Ok(both)
 }
 
-/// The commit of the course that is measured.
+/// Returns the commit of the course.
 fn commit(root: &Path) -> String {
     let show = ["show", "--no-patch", "--format=%h of %cs", "HEAD"];
     let shown = run_quietly(Command::new("git").current_dir(root).args(show)).ok();
@@ -115,7 +115,7 @@ fn machine() -> String {
     format!("{cores} cores, {} {}", std::env::consts::OS, std::env::consts::ARCH)
 }
 
-/// The same with the processor's name and its units for integers, where the system says them.
+/// Returns the processor's name and its integer instructions, if the system reports them.
 fn processor() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {

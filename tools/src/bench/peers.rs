@@ -1,7 +1,6 @@
-//! The programs of llama.cpp and of its fork ik_llama.cpp, which the engine is compared with.
+//! The programs of llama.cpp and its fork ik_llama.cpp, with which the engine is compared.
 //!
-//! Each of them can repack the weights while it loads them. Both layouts are measured, and the
-//! faster one counts.
+//! Both can repack the weights while loading. Both layouts are measured, and the faster one counts.
 
 use std::{
     env::consts::EXE_SUFFIX,
@@ -33,27 +32,27 @@ pub(super) struct Peer {
     folder: PathBuf,
 }
 
-/// What one sequence does.
+/// The work of one sequence.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Work {
     Prefill(usize),
     Decode { after: usize, new: usize },
 }
 
-/// Rates of both layouts, one for each round.
+/// Rates of both layouts, one per round.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rates {
     plain: Vec<f64>,
     repacked: Vec<f64>,
 }
 
-/// A peer that reads less than this share of the memory's bandwidth is slower than it should be.
+/// A peer that reaches less than this fraction of the memory bandwidth is slower than it should be.
 const SLOW: f64 = 0.6;
-/// Tokens in one pass of a peer.
+/// Maximum number of tokens in one pass of a peer.
 const BATCH: &str = "512";
 
 impl Peer {
-    /// Finds out whose programs are in a folder.
+    /// Determines whose programs are in a folder.
     fn of(folder: &str) -> Result<Self, String> {
         let peer = Self { name: "llama.cpp", folder: folder.into() };
         let help = run_quietly(peer.program("llama-bench").arg("--help"));
@@ -98,8 +97,8 @@ impl Peer {
         one_rate(&printed).with_context(|| format!("`{}` printed no rate", shown(&command)))
     }
 
-    /// Measures sequences that decode together, in tokens per second of all of them, for each number
-    /// of sequences.
+    /// Measures sequences that decode together, in total tokens per second, for each number of
+    /// sequences.
     pub(super) fn batched(
         &self,
         model: &Path,
@@ -158,13 +157,13 @@ impl Rates {
     }
 }
 
-/// Returns as many threads as were asked for, or one for each core.
+/// Returns the requested number of threads, or one per core.
 pub(super) fn threads(wanted: Option<u16>) -> u16 {
     wanted.unwrap_or_else(|| thread::available_parallelism().map_or(1, |cores| cores.get() as u16))
 }
 
-/// Compares each peer's decoding of one sequence with the memory's bandwidth: a peer that something
-/// holds back flatters every ratio.
+/// Compares each peer's decoding of one sequence with the memory bandwidth. If something slows a
+/// peer down, all ratios flatter our engine.
 ///
 /// # Errors
 /// If a program fails.
@@ -204,7 +203,7 @@ fn finished(command: &mut Command) -> Result<Finished> {
     Ok(finished)
 }
 
-/// Finds the rate of the only test in what `llama-bench -o json` printed. It is not parsed as JSON,
+/// Finds the rate of the only test in the output of `llama-bench -o json`. It is not parsed as JSON,
 /// because the fork prints warnings in between.
 fn one_rate(printed: &str) -> Result<f64> {
     let rates = printed.lines().filter_map(|line| line.trim().strip_prefix("\"avg_ts\": "));
@@ -213,7 +212,7 @@ fn one_rate(printed: &str) -> Result<f64> {
     Ok(rates[0].trim_end_matches(',').parse()?)
 }
 
-/// Finds the rate of so many sequences in the table of `llama-batched-bench`.
+/// Parses the rate for this number of sequences in the table of `llama-batched-bench`.
 fn batched_rate(printed: &str, sequences: usize) -> Option<f64> {
     printed.lines().find_map(|line| {
         let cells: Vec<&str> = line.trim().strip_prefix('|')?.split('|').map(str::trim).collect();

@@ -1,10 +1,10 @@
 //! `cargo course bench week1`: speed and memory of the reference on this machine.
 //!
-//! Two models: the embedded one at 64 tokens of prompt, and a Llama of 360 M parameters at
-//! SmolLM2's shape, with random weights, which is written under `target/` and removed again. Times
-//! are printed beside what the course promises and not asserted. Memory is: after loading, what the
-//! process holds for itself is the f32 weights and little else, so the file was mapped and not
-//! copied a second time.
+//! It uses two models: the embedded one with a prompt of 64 tokens, and a Llama of SmolLM2-360M's
+//! shape with random weights, which is written to `target/` and removed afterwards. Times are
+//! printed next to the course's promises and not asserted. Memory is asserted: after loading, the
+//! process's own memory must be little more than the f32 weights, which shows that the file was
+//! mapped and not also copied.
 
 use std::{fs, path::Path};
 
@@ -17,7 +17,8 @@ use crate::{
     progress,
 };
 
-/// What may come on top of the weights: code, tokenizer, position tables, the allocator's slack.
+/// Maximum memory in addition to the weights: code, tokenizer, position tables, and the allocator's
+/// overhead.
 const BESIDES_WEIGHTS: u64 = 128 << 20;
 
 /// Measures both models and prints a table.

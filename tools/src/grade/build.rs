@@ -1,15 +1,15 @@
-//! Compiling a submission: the compiler alone, without cargo, so that no setting, no build script
-//! and no file of another crate is looked for.
+//! Compiles a submission with only the compiler, without cargo, so that no settings, build scripts
+//! or files of other crates are used.
 //!
-//! The learner's crate is compiled with the features of all days. If it does not compile so, days
-//! that need the same parts of it are compiled together, as a learner who is at day 2 builds
-//! nothing of day 5: so a fault in a later day's file does not cost the earlier days.
+//! The learner's crate is compiled with the features of all days. If that fails, days that need the
+//! same parts of it are compiled together, just as a learner on day 2 builds no code of day 5. So a
+//! fault in a later day's file does not affect earlier days.
 //!
 //! The tests of all days are one program. If it does not compile, the days that the compiler's
-//! errors are about are left out of it.
+//! errors mention are removed from it.
 //!
-//! What is the same for all submissions is compiled once, with the reference: each submission gets
-//! a copy of what the compiler then kept (`-C incremental`), and compiles what it changes.
+//! Common code is compiled once, with the reference. Each submission gets a copy of the compiler's
+//! cache (`-C incremental`), and compiles only what it changes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,40 +29,41 @@ use super::{
 };
 use crate::{curriculum::Day, files::list};
 
-/// Processor time for a call of the compiler: a base, and an addition for each day.
+/// Processor time for a call of the compiler: a base, and an additional time per day.
 const SECONDS: u64 = 20;
 const SECONDS_PER_DAY: u64 = 5;
-/// The compiler's own memory counts here, MiB.
+/// Memory limit, including the compiler's own memory, in MiB.
 const MEMORY: u64 = 4096;
-/// How much of the compiler's errors is kept.
+/// Maximum number of bytes of the compiler's errors that are kept.
 const ERRORS: usize = 16 << 10;
 
 /// A day's test program, or why there is none.
 pub(super) type Built = Result<PathBuf, String>;
 
-/// What the compiler said.
+/// The result of a failed compilation.
 struct Refused {
     errors: String,
-    /// It used up its time: there is no second try.
+    /// Whether the time limit was reached. There is no second try then.
     late: bool,
 }
 
-/// Everything that a submission is built from.
+/// Everything that is needed to build a submission.
 pub(super) struct Workshop<'a> {
-    /// The course. Inside the wall a submission's files stand in its place.
+    /// The course's folder. In the sandbox, a submission's files replace its files.
     pub(super) root: &'a Path,
     pub(super) image: &'a Image,
     pub(super) wall: &'a Wall,
-    /// A folder for one submission at a time.
+    /// Folder for one submission at a time.
     pub(super) scratch: PathBuf,
-    /// What the compiler kept of the reference.
+    /// The compiler's cache from the reference.
     pub(super) kept: PathBuf,
-    /// Each day with the features that the learner's crate needs for it.
+    /// The features of the learner's crate that each day needs.
     pub(super) features: &'a BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Workshop<'_> {
-    /// Puts a submission's files over the stubs, in an empty folder, beside what is provided.
+    /// Writes a submission's files over the stubs, in an empty folder, together with the provided
+    /// files.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -97,7 +98,7 @@ impl Workshop<'_> {
         Ok(())
     }
 
-    /// Keeps what the compiler learnt from the reference, for all submissions that follow.
+    /// Keeps the compiler's cache from the reference for all following submissions.
     ///
     /// # Errors
     /// If it cannot be moved.
@@ -106,12 +107,12 @@ impl Workshop<'_> {
             .with_context(|| format!("{} cannot be created", self.kept.display()))
     }
 
-    /// Takes away what a submission left.
+    /// Removes the files of a submission.
     pub(super) fn clear(&self) {
         let _ = fs::remove_dir_all(&self.scratch);
     }
 
-    /// Compiles the days' tests on the submission that is laid out. All of it must end by `end`.
+    /// Compiles the days' tests with the current submission. Everything must end by `end`.
     ///
     /// # Errors
     /// If the compiler cannot be started.
@@ -137,7 +138,7 @@ impl Workshop<'_> {
         Ok(all)
     }
 
-    /// Days that need the same features.
+    /// Groups days that need the same features.
     fn groups<'d>(&self, days: &[&'d Day]) -> Vec<Vec<&'d Day>> {
         let mut groups: Vec<Vec<&Day>> = Vec::new();
         for day in days {
@@ -150,19 +151,19 @@ impl Workshop<'_> {
         groups
     }
 
-    /// Compiles the learner's crate with all that these days need.
+    /// Compiles the learner's crate with all features that these days need.
     fn compiled(&self, days: &[&Day], end: Instant) -> Result<Result<PathBuf, Refused>> {
         let library = self.out().join("libtiny_llm.rlib");
         let mut arguments = self.arguments("tiny_llm", days);
         arguments.extend(["--crate-type=rlib", "src/lib.rs"].map(Into::into));
-        // The tests of week 1 then take a third of the time.
+        // With this level, the tests of week 1 take a third of the time.
         arguments.extend(["-Copt-level=1", "-Clto=off", "-o"].map(Into::into));
         arguments.push(library.clone().into());
         Ok(self.compile(arguments, days.len(), end)?.map(|()| library))
     }
 
-    /// Compiles the tests of these days as one program; if it does not compile, without the days
-    /// that the errors are about, or each day's by itself if they are about none.
+    /// Compiles the tests of these days as one program. If it does not compile, tries again without
+    /// the days that the errors mention, or with each day alone if they mention none.
     fn programs(
         &self,
         days: &[&Day],
@@ -214,18 +215,18 @@ impl Workshop<'_> {
         self.compile(arguments, days.len(), end)
     }
 
-    /// Options of the compiler for every crate.
+    /// Returns the compiler's options for every crate.
     fn arguments(&self, name: &str, days: &[&Day]) -> Vec<OsString> {
         let features: BTreeSet<&String> = days
             .iter()
             .flat_map(|day| self.features[&day.feature].iter().chain([&day.feature]))
             .collect();
         let mut all: Vec<OsString> = vec![format!("--crate-name={name}").into()];
-        // The course's lints are for learners; here only the compiler's own errors count.
+        // The course's lints are for learners. Here only the compiler's own errors count.
         all.extend(["--edition=2024", "-Awarnings", "--color=never"].map(Into::into));
         all.extend(["-Ccodegen-units=64", "-Cembed-bitcode=no"].map(Into::into));
-        // Numbers overflow as they do at the learner's. The standard library's own assertions are left
-        // out: they take time to compile and to run.
+        // Numbers overflow as on the learner's machine. The standard library's own assertions are
+        // disabled, because they take time to compile and to run.
         all.extend(["-Coverflow-checks=yes", "-Cdebug-assertions=no"].map(Into::into));
         all.push(format!("-Cincremental={}", self.incremental().display()).into());
         all.push(format!("--remap-path-prefix={}/=", self.root.display()).into());
@@ -245,7 +246,7 @@ impl Workshop<'_> {
         let out = self.out();
         let mut seen: Vec<(PathBuf, PathBuf)> =
             same([&self.image.toolchain, &self.image.libraries, &self.image.tests]);
-        // Inside the wall the submission stands where the instructor's own files are outside.
+        // In the sandbox, the submission's files have the paths of the instructor's own files.
         for folder in ["src", "provided"] {
             seen.push((self.scratch.join(folder), self.root.join(folder)));
         }
@@ -314,7 +315,7 @@ impl Workshop<'_> {
     }
 }
 
-/// Copies a folder and all in it.
+/// Copies a folder and its contents.
 fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -333,17 +334,17 @@ fn import((name, file): &(String, PathBuf)) -> OsString {
     format!("--extern={name}={}", file.display()).into()
 }
 
-/// Each under its own path.
+/// Maps each path to itself.
 fn same<const N: usize>(paths: [impl AsRef<Path>; N]) -> Vec<(PathBuf, PathBuf)> {
     paths.iter().map(|path| (path.as_ref().to_owned(), path.as_ref().to_owned())).collect()
 }
 
-/// The same answer for each day.
+/// Returns the same result for each day.
 fn each(days: &[&Day], refused: &Refused) -> BTreeMap<String, Built> {
     days.iter().map(|day| (day.feature.clone(), Err(refused.errors.clone()))).collect()
 }
 
-/// Whether the compiler's errors are about a file of this day's tests.
+/// Returns whether the compiler's errors mention a file of this day's tests.
 fn names(errors: &str, module: &str) -> bool {
     let places = errors.lines().filter_map(|line| line.trim().strip_prefix("--> tests/"));
     let mut parts = places.map(|place| place.strip_prefix("fresh/").unwrap_or(place));
@@ -354,7 +355,8 @@ fn names(errors: &str, module: &str) -> bool {
     })
 }
 
-/// Each day with the features of the learner's crate that its own turns on, by `Cargo.toml`.
+/// Returns, for each day, the features of the learner's crate that its own feature enables in
+/// `Cargo.toml`.
 ///
 /// # Errors
 /// If `Cargo.toml` is malformed.
@@ -367,7 +369,7 @@ pub(super) fn features(
     let next = |feature: &str| -> Vec<String> {
         let list = table.and_then(|table| table.get(feature)).and_then(toml::Value::as_array);
         let names = list.into_iter().flatten().filter_map(toml::Value::as_str);
-        // Libraries are built with all features, so those of dependencies are of no account.
+        // Libraries are built with all features, so features of dependencies don't matter.
         names.filter(|name| !name.contains([':', '/'])).map(str::to_owned).collect()
     };
     let mut features = BTreeMap::new();

@@ -1,7 +1,7 @@
-//! What is the same for all submissions: the libraries, the tests, and the reference's answers.
+//! The common data of all submissions: the libraries, the tests, and the reference's answers.
 //!
-//! The reference is graded first, as a submission like all others. A day that it does not pass here
-//! (for want of a graphics processor, say) cannot be graded on this machine, and is left out.
+//! The reference is graded first, like a submission. If it does not pass a day here (for example
+//! without a graphics processor), the day cannot be graded on this machine, and is left out.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -36,15 +36,15 @@ pub(super) struct Course<'a> {
     root: &'a Path,
     folder: PathBuf,
     image: Image,
-    /// Each day with the features that the learner's crate needs for it.
+    /// The features of the learner's crate that each day needs.
     features: BTreeMap<String, BTreeSet<String>>,
-    /// `src/week1/attention/attention.rs` → the stub.
+    /// Stubs by path, such as `src/week1/attention/attention.rs`.
     pub(super) stubs: BTreeMap<String, String>,
-    /// The days that are graded.
+    /// The graded days.
     pub(super) days: Vec<&'a Day>,
-    /// The others, each with the reason.
+    /// The other days, with the reasons.
     pub(super) left_out: Vec<(String, String)>,
-    /// `week1-day1` → its tests.
+    /// Names of the tests, by day, such as `week1-day1`.
     expected: BTreeMap<String, Vec<String>>,
     pub(super) fresh: Fresh,
 }
@@ -95,7 +95,7 @@ impl<'a> Course<'a> {
         Ok(course)
     }
 
-    /// The place where a worker builds submissions, one after the other.
+    /// Returns the folder and settings with which a worker builds submissions, one after the other.
     pub(super) fn workshop<'w>(&'w self, wall: &'w Wall, worker: usize) -> Workshop<'w> {
         Workshop {
             root: self.root,
@@ -111,12 +111,12 @@ impl<'a> Course<'a> {
         &self.expected[&day.feature]
     }
 
-    /// The files that the days' tasks are in.
+    /// Returns the files that contain the days' tasks.
     pub(super) fn needed(&self) -> BTreeSet<&str> {
         self.days.iter().flat_map(|day| &day.tasks).map(|task| task.file.as_str()).collect()
     }
 
-    /// Asks the reference for its tests and its answers, and leaves out the days that it does not
+    /// Gets the tests and the answers from the reference, and leaves out the days that it does not
     /// pass.
     fn grade_reference(&mut self, solution: &BTreeMap<String, String>, plan: &Plan) -> Result<()> {
         eprintln!("grading the reference");
@@ -157,7 +157,7 @@ impl<'a> Course<'a> {
     }
 }
 
-/// Why the reference fails a test.
+/// Returns why the reference fails a test.
 fn failure(test: &Test) -> Option<String> {
     match &test.verdict {
         Verdict::Passed => None,
@@ -175,8 +175,8 @@ fn shown(left_out: &[(String, String)]) -> String {
     left_out.iter().map(|(day, why)| format!("{day}: {why}")).collect::<Vec<_>>().join("; ")
 }
 
-/// The day's tests, without those on fresh inputs and those for other processors: their paths in
-/// the program, in the order of their names.
+/// Returns the paths of the day's tests in the program, sorted by name, without those on fresh
+/// inputs and those for other processors.
 fn tests(program: &Path, day: &Day) -> Result<Vec<String>> {
     let list = |ignored: &[&str]| -> Result<BTreeSet<String>> {
         let mut command = Command::new(program);

@@ -1,8 +1,8 @@
-//! One day's tests on one submission.
+//! Runs one day's tests on one submission.
 //!
-//! Each task's tests run in their own process, so that one task's fault does not cost the
-//! others. A task whose tests pass is then asked for answers on fresh inputs ([`super::fresh`]).
-//! The tests say what is wrong; that a task is right, only those answers can say.
+//! Each task's tests run in their own process, so that a fault in one task does not affect the
+//! others. A task whose tests pass must then answer questions on fresh inputs ([`super::fresh`]).
+//! The tests show what is wrong, but only those answers prove that a task is right.
 
 use std::{
     collections::BTreeMap,
@@ -24,38 +24,38 @@ use crate::{
     libtest::{own_name, task_of_test},
 };
 
-/// Bytes of a submission's output that are kept.
+/// Maximum number of bytes of a submission's output that are kept.
 const LOG_LIMIT: usize = 1 << 20;
-/// When tasks that did not end have cost this many times the limit for a test, the rest of a
-/// submission is not run: an endless loop in a function that all days use would otherwise cost the
-/// limit for each of their tasks, and one that prints a day's limit.
+/// If tasks that did not end have taken this many times the limit for a test, the rest of the
+/// submission is skipped. Otherwise, an endless loop in a function that all days use would take the
+/// limit for each task, or the day's limit if it prints something.
 const LATE: u32 = 6;
 
-/// A day of one submission.
+/// The results of one day of a submission.
 #[derive(Debug, Clone)]
 pub(super) struct DayResult {
-    /// `week1-day1`.
+    /// The day's feature, such as `week1-day1`.
     pub(super) feature: String,
-    /// Why the tests could not be run as usual; the first line is for a table.
+    /// Why the tests could not run normally. The first line is for the table.
     pub(super) reason: Option<String>,
     /// Every expected test, sorted by name.
     pub(super) tests: Vec<Test>,
-    /// Of running the tests.
+    /// Time for running the tests.
     pub(super) duration: Duration,
 }
 
-/// What the tests of a submission may use.
+/// Limits for the tests of a submission.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allowance {
-    /// Time for one test.
+    /// Time limit for one test.
     pub(super) test: Duration,
-    /// Time for a day's tests.
+    /// Time limit for a day's tests.
     pub(super) day: Duration,
-    /// Time for reading, building and testing.
+    /// Time limit for reading, building and testing.
     pub(super) submission: Duration,
-    /// Address space of a test program, MiB.
+    /// Limit for the address space of a test program, in MiB.
     pub(super) memory: u64,
-    /// Tests that run at a time.
+    /// Number of tests that run concurrently.
     pub(super) threads: usize,
 }
 
@@ -64,11 +64,11 @@ pub(super) struct Run<'a> {
     workshop: &'a Workshop<'a>,
     fresh: &'a Fresh,
     allowance: Allowance,
-    /// When the submission's time is up.
+    /// When the submission's time limit is reached.
     end: Instant,
-    /// Time that tasks took that did not end.
+    /// Time of tasks that did not end.
     late: Duration,
-    /// What the submission's programs printed.
+    /// Output of the submission's programs.
     pub(super) log: String,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Run<'a> {
         Self { workshop, fresh, allowance, end, late: Duration::ZERO, log: String::new() }
     }
 
-    /// When the submission's time is up.
+    /// Returns when the submission's time limit is reached.
     pub(super) fn end(&self) -> Instant {
         self.end
     }
@@ -169,7 +169,7 @@ impl<'a> Run<'a> {
         Ok(ended)
     }
 
-    /// Asks a task for answers on fresh inputs.
+    /// Runs a task on fresh inputs and checks its answers.
     fn ask(&mut self, day: &Day, task: usize, program: &Path, limits: &Limits) -> Result<Verdict> {
         let limits = Limits { output: fresh::OUTPUT, ..*limits };
         let ended = fresh::ask(self.workshop, day, task, program, &self.fresh.seed, &limits)?;
@@ -178,7 +178,7 @@ impl<'a> Run<'a> {
         Ok(self.fresh.judge(&day.feature, task, &ended, &limits))
     }
 
-    /// Adds to the log, up to its limit.
+    /// Appends to the log, up to its limit.
     fn note(&mut self, text: &str) {
         const FULL: &str = "[… the rest is left out: the limit is 1 MiB …]\n";
         if self.log.len() < LOG_LIMIT {
@@ -192,7 +192,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A day whose tests cannot run at all.
+/// Returns the results of a day whose tests cannot run.
 pub(super) fn not_run(feature: &str, expected: &[String], reason: &str) -> DayResult {
     let first = reason.lines().next().unwrap_or_default();
     let test = |path: &String| Test {

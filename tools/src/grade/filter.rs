@@ -1,11 +1,10 @@
-//! What a submission's test program may not ask of the kernel: a filter in the kernel's own little
-//! language (seccomp, classic BPF).
+//! A filter of system calls for a submission's test program (seccomp, in classic BPF).
 //!
-//! Tests need threads and never a second process. With one process the limit of its address space
-//! limits all of its memory and all of its threads, so that no control group is needed; and nothing
-//! can outlive it.
+//! Tests need threads but no second process. With only one process, the limit of its address space
+//! limits all of its memory and threads, so no control group is needed, and nothing can outlive it.
 
-/// An instruction: what to do, where to go if a comparison holds and if not, and a number.
+/// An instruction: operation, jump distances if a comparison is true and if it is false, and a
+/// number.
 type Instruction = (u16, u8, u8, u32);
 
 const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
@@ -14,7 +13,7 @@ const AT_LEAST: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
 const ANY_BIT: u16 = 0x45; // BPF_JMP | BPF_JSET | BPF_K
 const RETURN: u16 = 0x06; // BPF_RET | BPF_K
 
-/// Places in the kernel's `struct seccomp_data`.
+/// Offsets in the kernel's `struct seccomp_data`.
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 const FIRST_ARGUMENT: u32 = 16;
@@ -31,11 +30,12 @@ struct Calls {
     audit: u32,
     clone: u32,
     clone3: u32,
-    /// New processes, memory outside of an address space, and the kernel's largest door.
+    /// Calls that create processes or memory outside the address space, and io_uring, which has a
+    /// large attack surface.
     refused: &'static [u32],
 }
 
-/// The calls of the architecture that this program was built for, if they are known here.
+/// Returns the calls of the architecture that this program was built for, if they are known.
 fn calls() -> Option<Calls> {
     if cfg!(target_arch = "x86_64") {
         // fork, vfork, memfd_create, shmget, msgget, io_uring_setup
@@ -50,8 +50,8 @@ fn calls() -> Option<Calls> {
     }
 }
 
-/// The filter as bubblewrap reads it: eight bytes an instruction. `None` on architectures whose
-/// numbers are not known here.
+/// Returns the filter in bubblewrap's format, eight bytes per instruction, or `None` for an unknown
+/// architecture.
 pub(super) fn filter() -> Option<Vec<u8>> {
     let calls = calls()?;
     let mut program: Vec<Instruction> = vec![
@@ -59,10 +59,10 @@ pub(super) fn filter() -> Option<Vec<u8>> {
         (EQUAL, 1, 0, calls.audit),
         (RETURN, 0, 0, KILL),
         (LOAD, 0, 0, NUMBER),
-        // x86-64 has the same calls once more from here on, for 32-bit pointers.
+        // From here on, x86-64 repeats the calls for 32-bit pointers.
         (AT_LEAST, 0, 1, 0x4000_0000),
         (RETURN, 0, 0, KILL),
-        // Its flags lie in memory, out of a filter's reach; the C library falls back to `clone`.
+        // Its flags are in memory, which a filter cannot read. The C library falls back to `clone`.
         (EQUAL, 0, 1, calls.clone3),
         (RETURN, 0, 0, NO_SUCH_CALL),
     ];

@@ -1,10 +1,11 @@
-//! Answers on inputs that were drawn for this grading, compared where no submission can reach.
+//! Answers on inputs that are drawn for each grading. They are compared where no submission can
+//! interfere.
 //!
-//! A day's test program and the submission are one process, so whatever that process says of itself
-//! (a test passed, all tests passed) can be a lie of the submission's. What it cannot do is know
-//! what the right answers are on inputs that did not exist when it was handed in, unless it
-//! computes them. So `tests/fresh/` sends out answers, and this module compares them with those of
-//! the reference's program, which ran by itself behind the same wall.
+//! A day's test program and the submission are one process, so the submission can forge whatever
+//! that process reports, such as passed tests. But it cannot know the right answers on inputs that
+//! did not exist when it was handed in, unless it computes them. So `tests/fresh/` sends out
+//! answers, and this module compares them with those of the reference's program, which ran
+//! separately in the same kind of sandbox.
 
 use std::{
     collections::BTreeMap,
@@ -29,14 +30,14 @@ use crate::{curriculum::Day, libtest::Report, process::run_quietly};
 pub(super) const VARIABLE: &str = "TINY_LLM_FRESH";
 const ANSWER: &str = "fresh answer: ";
 
-/// Bytes of output that are kept: answers are numbers, written out.
+/// Maximum number of bytes of output that are kept. Answers are numbers as text.
 pub(super) const OUTPUT: usize = 16 << 20;
 
-/// What a day's test program answers to the questions of all its tasks.
+/// The answers of a day's test program to the questions of all its tasks.
 pub(crate) struct Answers(Vec<Answer>);
 
 impl Answers {
-    /// Asks a program that is built with the feature `fresh`; inputs are drawn from the seed.
+    /// Runs a program that was built with the feature `fresh`. Inputs are drawn from the seed.
     ///
     /// # Errors
     /// If it cannot be run, or gives no answers.
@@ -48,7 +49,7 @@ impl Answers {
         Ok(Self(answers))
     }
 
-    /// The first question that these answer otherwise than the reference does.
+    /// Returns the first question whose answer differs from the reference's.
     pub(crate) fn difference<'a>(&self, reference: &'a Self) -> Option<&'a str> {
         let mut pairs = self.0.iter().zip(&reference.0);
         let differs = pairs.find(|(found, expected)| !expected.allows(found));
@@ -57,18 +58,18 @@ impl Answers {
     }
 }
 
-/// 128 bits of the system's own randomness.
+/// Returns 128 bits from the system's random generator.
 pub(crate) fn seed() -> String {
-    // The standard library seeds these from there.
+    // The standard library takes its keys from there.
     let random = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", random(), random())
 }
 
 /// The right answers of one grading.
 pub(super) struct Fresh {
-    /// What the inputs are drawn from.
+    /// The seed of the inputs.
     pub(super) seed: String,
-    /// Day and task → the reference's answers, in order.
+    /// The reference's answers in order, by day and task.
     answers: BTreeMap<(String, usize), Vec<Answer>>,
 }
 
@@ -95,7 +96,7 @@ impl fmt::Display for Fresh {
 }
 
 impl Fresh {
-    /// Draws a seed.
+    /// Creates an empty list with a new seed.
     pub(super) fn new() -> Self {
         Self { seed: seed(), answers: BTreeMap::new() }
     }
@@ -103,7 +104,7 @@ impl Fresh {
     /// Adds the answers of the reference's `program` for a day.
     ///
     /// # Errors
-    /// If it gives no answers, or the same whatever the seed.
+    /// If it gives no answers, or the same answers for every seed.
     pub(super) fn draw(
         &mut self,
         workshop: &Workshop,
@@ -121,7 +122,8 @@ impl Fresh {
                 Ok(found)
             };
             let (found, again) = (answers(&self.seed)?, answers(&other)?);
-            // Equal within tolerance counts as equal: otherwise one list of numbers would do for all.
+            // Answers within tolerance count as equal, because otherwise the same list of numbers
+            // would be accepted for every seed.
             let same = found.iter().zip(&again).all(|(found, again)| found.allows(again));
             ensure!(
                 !(same && found.len() == again.len()),
@@ -134,7 +136,7 @@ impl Fresh {
         Ok(())
     }
 
-    /// What a submission's run comes to.
+    /// Returns the verdict on a submission's run.
     pub(super) fn judge(
         &self,
         feature: &str,
@@ -169,7 +171,7 @@ impl Fresh {
     }
 }
 
-/// Runs a program that answers one task's questions, and does nothing else.
+/// Runs a program that only answers one task's questions.
 ///
 /// # Errors
 /// If it cannot be started.
@@ -186,7 +188,7 @@ pub(super) fn ask(
     workshop.test(program, &arguments, &[(VARIABLE, seed)], limits)
 }
 
-/// Why the reference gave no answers, in one line.
+/// Returns why the reference gave no answers, in one line.
 fn why(ended: &Ended, limits: &Limits) -> String {
     let report = Report::parse(&ended.stdout);
     if let Some(lacking) = report.not_verified() {
@@ -202,12 +204,12 @@ fn read(output: &str) -> Vec<Answer> {
 }
 
 impl Answer {
-    /// In the place of a line that is none of the harness's.
+    /// Creates an answer for a line that the harness did not write.
     fn unreadable() -> Self {
         Self { what: String::new(), value: Value::Text { text: "unreadable".to_owned() } }
     }
 
-    /// Whether `found` is this answer, within this one's tolerance.
+    /// Returns whether `found` equals this answer, within this one's tolerance.
     fn allows(&self, found: &Self) -> bool {
         let (Self { what, value }, same) = (self, self.what == found.what);
         debug_assert!(!what.is_empty());
@@ -274,7 +276,7 @@ mod tests {
         let right = line(&[1.25, 2.0, f32::INFINITY], 0.0);
         assert_eq!(judge(&right, 0), Verdict::Passed);
         for (found, code) in [
-            // Its own tolerance does not count.
+            // The submission's own tolerance is ignored.
             (line(&[2.0, 2.0, f32::INFINITY], 9.0), 0),
             (line(&[1.0, f32::NAN, f32::INFINITY], 9.0), 0),
             (line(&[1.0, 2.0, f32::NEG_INFINITY], 9.0), 0),

@@ -1,5 +1,5 @@
-//! What every submission starts from, made once from the instructor's own files: the libraries and
-//! the tests.
+//! The common files of all submissions, created once from the instructor's own files: the libraries
+//! and the tests.
 
 use std::{
     collections::BTreeMap,
@@ -16,39 +16,40 @@ use crate::{
     process::{self, run_quietly},
 };
 
-/// The learner's crate and the reference; every other package is a library to a submission.
+/// The learner's crate and the reference. For a submission, every other package is a library.
 const OURS: [&str; 2] = ["tiny-llm", "tiny-llm-reference"];
 
-/// A test of the learner's crate with no tests in it: whoever builds it has built the libraries of
-/// all tests.
+/// A test target of the learner's crate without tests. Building it builds the libraries of all
+/// tests.
 const PLAIN_TEST: &str = "start_here";
 
-/// Libraries that the tests spend their time in: built once, they run for each submission. At level 2
-/// the compiler would no longer share what it makes of their generic functions with the tests.
+/// Libraries in which the tests spend their time. They are built once, and run for each submission.
+/// At level 2 the compiler would no longer share instances of their generic functions with the
+/// tests.
 const OPTIMIZED: [&str; 4] = ["ndarray", "serde_json", "tiny-llm-formats", "tiny-llm-harness"];
 
 /// The libraries and the tests.
 pub(super) struct Image {
-    /// Copies of all libraries, and nothing else.
+    /// Folder with copies of all libraries, and nothing else.
     pub(super) libraries: PathBuf,
-    /// What the learner's crate imports: crate → file in `libraries`.
+    /// The learner's crate's imports: crates, and their files in `libraries`.
     pub(super) imports: Imports,
-    /// What its tests import besides.
+    /// Additional imports of its tests.
     pub(super) imports_of_tests: Imports,
-    /// Copies of the days' tests, and a program of all of them, `all.rs`.
+    /// Folder with copies of the days' tests, and `all.rs`, a program of all of them.
     pub(super) tests: PathBuf,
     /// The compiler's folder, with its own libraries.
     pub(super) toolchain: PathBuf,
 }
 
-/// What of cargo's messages is used.
+/// The used fields of cargo's messages.
 #[derive(Deserialize)]
 struct Artifact {
     package_id: String,
     filenames: Vec<PathBuf>,
 }
 
-/// What of `cargo metadata` is used.
+/// The used fields of `cargo metadata`.
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
@@ -81,15 +82,15 @@ struct Import {
 
 #[derive(Deserialize)]
 struct Dependency {
-    /// `dev` for tests alone.
+    /// `dev` for dependencies of tests only.
     kind: Option<String>,
 }
 
 impl Image {
-    /// Builds the libraries that the days need, and gathers them and the tests in `folder`.
+    /// Builds the libraries that the days need, and copies them and the tests to `folder`.
     ///
     /// # Errors
-    /// If the build fails: nothing can be graded then.
+    /// If the build fails. Then nothing can be graded.
     pub(super) fn make(root: &Path, folder: &Path, days: &[&Day]) -> Result<Self> {
         let mut features = vec!["reference", "fresh"];
         features.extend(days.iter().map(|day| day.feature.as_str()));
@@ -122,8 +123,8 @@ impl Image {
     }
 }
 
-/// Copies the days' tests to `to`, and writes one program that has each day as a module. Several
-/// days count allocations: the program has one allocator for all.
+/// Copies the days' tests to `to`, and writes one program with a module for each day. Several days
+/// count allocations, so the program has one allocator for all.
 fn copy_tests(from: &Path, to: &Path, days: &[&Day]) -> Result<()> {
     let _ = fs::remove_dir_all(to);
     let cannot = || format!("{} cannot be copied", from.display());
@@ -146,7 +147,7 @@ fn copy_tests(from: &Path, to: &Path, days: &[&Day]) -> Result<()> {
     fs::write(to.join("all.rs"), all).with_context(cannot)
 }
 
-/// Copies the Rust files of a folder and of those in it.
+/// Copies the Rust files of a folder and its subfolders.
 fn copy_rust(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -169,11 +170,11 @@ fn metadata(root: &Path, features: &str) -> Result<Metadata> {
     serde_json::from_str(&listed.output).context("`cargo metadata` did not print JSON")
 }
 
-/// Crates, each with its file.
+/// Crates with their files.
 type Imports = Vec<(String, PathBuf)>;
 
-/// Copies the libraries to `folder`; returns what the learner's crate imports, and what its tests
-/// import besides.
+/// Copies the libraries to `folder`. Returns the imports of the learner's crate, and the additional
+/// imports of its tests.
 fn gather(
     metadata: &Metadata,
     artifacts: &[Artifact],
@@ -220,7 +221,7 @@ fn gather(
     Ok((imports(false), imports(true)))
 }
 
-/// Where the compiler lies that cargo uses here.
+/// Returns the folder of the compiler that cargo uses here.
 fn toolchain(root: &Path) -> Result<PathBuf> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut command = Command::new(rustc);

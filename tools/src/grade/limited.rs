@@ -1,4 +1,4 @@
-//! A program within limits of time, memory and output, in its own process group that ends with
+//! Runs a program with limits of time, memory and output, in its own process group, which ends with
 //! it.
 
 use std::{
@@ -14,43 +14,43 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// The number under which a program is given its filter's file.
+/// File descriptor under which a program receives its filter.
 pub(super) const FILTER: u8 = 9;
 
-/// Whether a memory limit is enforced here: macOS accepts one and ignores it, Windows has none of
-/// this kind.
+/// Whether a memory limit is enforced on this system. macOS accepts one and ignores it, and Windows
+/// has none of this kind.
 pub(super) const MEMORY_IS_LIMITED: bool = cfg!(target_os = "linux");
 
-/// The process groups that run now.
+/// The process groups that are running.
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// Ends what runs now, before this process ends itself: its own process group does not receive
-/// the terminal's interrupt.
+/// Ends all running programs before this process ends. Their process groups do not receive the
+/// terminal's interrupt.
 pub(super) fn end_running() {
     lock(&RUNNING).iter().for_each(|id| end_group(*id));
 }
 
-/// What a program may use.
+/// Limits for a program.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Wall time, for it and all it starts.
+    /// Elapsed time, for the program and all child processes.
     pub(super) time: Duration,
-    /// Wall time without a byte of standard output: a test runner prints a line after each test.
+    /// Elapsed time without a byte of standard output. A test runner prints a line after each test.
     pub(super) silence: Duration,
-    /// Processor time of each process, seconds over all its threads.
+    /// Processor time of each process, in seconds over all its threads.
     pub(super) processor: u64,
-    /// Address space of each process, MiB.
+    /// Address space of each process, in MiB.
     pub(super) memory: u64,
-    /// Bytes kept of each of its two outputs.
+    /// Number of bytes that are kept of each of its two outputs.
     pub(super) output: usize,
 }
 
-/// What is left of a program that ended or was ended.
+/// The result of a program that ended or was stopped.
 #[derive(Debug)]
 pub(super) struct Ended {
-    /// `None`: it was ended because its time was up.
+    /// Exit status. `None` if it was stopped because a time limit was reached.
     pub(super) status: Option<ExitStatus>,
-    /// The limit of time that ended it, if one did.
+    /// The time limit that stopped it, if any.
     pub(super) limit: Option<Duration>,
     /// Standard output, possibly with its middle cut out.
     pub(super) stdout: String,
@@ -59,7 +59,7 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Why it gave no verdict, in words that are the same on every run.
+    /// Returns why it gave no verdict, in words that are the same in every run.
     pub(super) fn reason(&self, limits: &Limits) -> String {
         if let Some(limit) = self.limit {
             return format!("ended after {} s, the time limit", limit.as_secs());
@@ -81,7 +81,7 @@ impl Ended {
                 "ended by signal 9: it used up {} s of processor time, or the machine's memory",
                 limits.processor
             ),
-            // Bubblewrap ends so where its program was ended by a signal.
+            // Bubblewrap exits like this if a signal ended its program.
             Some(code @ 129..=192) => format!("ended by signal {}", code - 128),
             Some(code) => format!("ended with exit code {code} without a verdict"),
             None => "ended without a verdict".to_owned(),
@@ -89,8 +89,8 @@ impl Ended {
     }
 }
 
-/// Runs `program` in `folder` with no variable in its environment but `variables`; it finds the
-/// file `filter`, if there is one, open under the number [`FILTER`].
+/// Runs `program` in `folder`, with only `variables` in its environment. The file `filter`, if any,
+/// is open as descriptor [`FILTER`].
 ///
 /// # Errors
 /// If it cannot be started.
@@ -114,7 +114,7 @@ pub(super) fn run<A: AsRef<OsStr>>(
     let stdout = Reader::new(child.stdout.take(), limits.output);
     let stderr = Reader::new(child.stderr.take(), limits.output);
     let waited = wait(&mut child, start, limits, &stdout);
-    // It may have left others behind, which would hold the pipes and the processor.
+    // Child processes may still hold the pipes and use the processor.
     end_group(child.id());
     lock(&RUNNING).remove(&child.id());
     let _ = child.kill();
@@ -127,19 +127,19 @@ pub(super) fn run<A: AsRef<OsStr>>(
     Ok(Ended { status, limit, stdout: stdout.text(patience), stderr: stderr.text(patience) })
 }
 
-/// The program behind a shell that sets the limits: no core files, no endless files, no more open
-/// files than usual (sockets use the kernel's memory), no endless processor time for what escapes,
-/// and the memory limit.
+/// Returns a command that starts the program through a shell, which sets the limits: no core files,
+/// bounded files, no more open files than usual (sockets use the kernel's memory), bounded
+/// processor time (for processes that escape), and the memory limit.
 #[cfg(unix)]
 fn command(program: &OsStr, filter: Option<&Path>, limits: &Limits) -> Command {
     use std::os::unix::process::CommandExt;
-    // Blocks of 512 bytes.
+    // In blocks of 512 bytes.
     let mut script =
         format!("ulimit -c 0; ulimit -f 524288; ulimit -n 1024; ulimit -t {}; ", limits.processor);
     if MEMORY_IS_LIMITED {
         script += &format!("ulimit -v {} || exit 125; ", limits.memory.saturating_mul(1024));
     }
-    // The first argument is the filter's file, if there is one.
+    // If there is a filter, its file is the first argument.
     if filter.is_some() {
         script += &format!("exec {FILTER}<\"$1\"; shift; ");
     }
@@ -154,10 +154,10 @@ fn command(program: &OsStr, _filter: Option<&Path>, _limits: &Limits) -> Command
     Command::new(program)
 }
 
-/// How the wait for a program ended.
+/// How waiting for a program ended.
 enum Waited {
     Ended(ExitStatus),
-    /// This limit was reached first.
+    /// This time limit was reached first.
     Late(Duration),
 }
 
@@ -183,7 +183,7 @@ fn wait(child: &mut Child, start: Instant, limits: &Limits, stdout: &Reader) -> 
     }
 }
 
-/// Ends everything in the process group of that number.
+/// Ends all processes in this process group.
 fn end_group(id: u32) {
     #[cfg(unix)]
     if let Some(group) = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw) {
@@ -197,7 +197,7 @@ fn end_group(id: u32) {
         .status();
 }
 
-/// Empties a pipe and keeps its beginning and its end.
+/// Reads a pipe to its end, and keeps the beginning and the end of the data.
 struct Reader {
     kept: Arc<Mutex<Kept>>,
     half: usize,
@@ -207,10 +207,10 @@ struct Reader {
 #[derive(Default)]
 struct Kept {
     head: Vec<u8>,
-    /// At most twice the half limit, cut back to it now and then.
+    /// The end of the data. Truncated to `half` bytes whenever it exceeds twice as many.
     tail: Vec<u8>,
     cut: u64,
-    /// All bytes that came.
+    /// Number of bytes received.
     bytes: u64,
 }
 
@@ -257,8 +257,8 @@ impl Reader {
         Self { kept, half, thread }
     }
 
-    /// What came, once the pipe is closed or patience has ended: a process that escaped may hold it
-    /// open.
+    /// Returns the data after the pipe is closed or `patience` has passed, because a process that
+    /// escaped may keep the pipe open.
     fn text(self, patience: Instant) -> String {
         while self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
             && Instant::now() < patience
@@ -307,8 +307,8 @@ mod tests {
         );
     }
 
-    /// Whether a process stays alive: not gone, and not only waiting to be noticed. On a busy
-    /// machine one that was killed takes its time.
+    /// Returns whether a process stays alive. It isn't alive if it is gone or a zombie. On a busy
+    /// machine, a killed process takes a while to end.
     fn lives(id: &str) -> bool {
         (0..500).all(|_| {
             thread::sleep(Duration::from_millis(10));

@@ -1,10 +1,10 @@
-//! What this machine may lack for a day, found out before anything is built.
+//! Detects what this machine lacks for a day, before anything is built.
 
 use std::path::{Path, PathBuf};
 
-/// Where Linux keeps shared libraries, and the folders of an architecture in them.
+/// Folders of shared libraries on Linux, which also have a folder for each architecture.
 const LIBRARIES: [&str; 4] = ["/usr/lib", "/usr/lib64", "/lib", "/usr/local/lib"];
-/// Where lists of Vulkan drivers are.
+/// Folders with lists of Vulkan drivers.
 const DRIVERS: [&str; 4] = [
     "/usr/share/vulkan/icd.d",
     "/etc/vulkan/icd.d",
@@ -12,8 +12,8 @@ const DRIVERS: [&str; 4] = [
     "/usr/local/etc/vulkan/icd.d",
 ];
 
-/// Why no day that needs a graphics processor can be graded here, as far as files say. Other systems
-/// than Linux always have a driver.
+/// Returns why days that need a graphics processor cannot be graded here, if that is visible from
+/// files. Systems other than Linux always have a driver.
 pub(crate) fn without_graphics() -> Option<String> {
     if !cfg!(target_os = "linux") {
         return None;
@@ -32,7 +32,7 @@ pub(crate) fn without_graphics() -> Option<String> {
     })
 }
 
-/// `drivers` are files, or folders of them.
+/// Returns what is missing. `drivers` are files, or folders of files.
 fn lacks(libraries: &[PathBuf], drivers: &[PathBuf]) -> Option<&'static str> {
     let inside = |folder: &PathBuf| -> Vec<PathBuf> {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -1,12 +1,15 @@
-//! `cargo course grade`: runs learners' trees on this repository's tests, each behind a wall and
-//! within limits.
+//! `cargo course grade`: runs this repository's tests on learners' files, each in a sandbox and
+//! with limits.
 //!
-//! Of a submission nothing is used but its `src/week*/*.rs`. Three things stand between it and
-//! points that it did not earn: it is [read](reader), [compiled](build) and run behind a [`wall`];
-//! its tests must pass; and its answers on inputs that were drawn for this grading must be the
-//! reference's, which are compared [here](fresh) and not where it runs. A fault of one submission
-//! is a finding about that one and nothing else; only a fault of this repository or machine ends a
-//! run. The book's page "For instructors" says what is left.
+//! Only `src/week*/*.rs` of a submission is used. Three checks prevent undeserved points:
+//!
+//! - A submission is [read](reader), [compiled](build) and run in a sandbox ([`wall`]).
+//! - Its tests must pass.
+//! - Its answers on inputs that are drawn for each grading must equal the reference's. They are
+//!   compared in [another process](fresh).
+//!
+//! A fault of a submission only affects that submission. Only a fault of this repository or machine
+//! ends a run. The book's page "For instructors" describes the remaining risks.
 
 use std::{
     fs::{self, File},
@@ -55,7 +58,7 @@ use score::Points;
 use submission::Submission;
 use wall::Wall;
 
-/// Where everything lies that a grading makes, but for its results.
+/// Folder of everything that a grading creates, except its results.
 const FOLDER: &str = "target/grade/cell";
 
 /// What to grade, and within which limits.
@@ -99,7 +102,7 @@ pub(crate) struct Options {
     trust: bool,
 }
 
-/// What the options come to.
+/// The parsed options.
 struct Plan<'a> {
     folders: Vec<(String, PathBuf)>,
     wall: Wall,
@@ -111,8 +114,8 @@ struct Plan<'a> {
     resume: bool,
 }
 
-/// Grades, and prints a table. The exit code is 0 if all submissions were graded, whatever their
-/// points, and 2 if the options are wrong.
+/// Grades submissions and prints a table. The exit code is 0 if all submissions were graded,
+/// whatever their points, and 2 if the options are wrong.
 ///
 /// # Errors
 /// If the grading itself fails.
@@ -224,12 +227,12 @@ fn plan<'a>(root: &Path, curriculum: &'a Curriculum, options: &Options) -> Resul
     Ok(Plan { folders, wall, days, points, jobs, allowance, out, resume: options.resume })
 }
 
-/// Why there is no wall on this machine, if there is none.
+/// Returns why there is no sandbox on this machine, if so.
 pub(crate) fn without_wall(root: &Path) -> Option<String> {
     Wall::find(&root.join(FOLDER)).err()
 }
 
-/// Says what strangers' code can do without a wall, or refuses to run it.
+/// Warns of the risks of untrusted code without a sandbox, or refuses to run it.
 fn accept(reason: &str, trust: bool) -> Result<()> {
     const OPEN: &str = "strangers' code runs as you, with your files and your network";
     ensure!(
@@ -244,14 +247,15 @@ fn accept(reason: &str, trust: bool) -> Result<()> {
     Ok(())
 }
 
-/// Everything that judges submissions.
+/// Grades submissions.
 struct Grader<'a> {
     plan: &'a Plan<'a>,
     course: &'a Course<'a>,
 }
 
 impl Grader<'_> {
-    /// Judges all submissions, several at a time. Each one's results are written as it is done.
+    /// Grades all submissions, several at a time. The results of each are written as soon as they
+    /// are known.
     fn all(&self, features: &[&str]) -> Result<Vec<Row>> {
         let plan = self.plan;
         let table = plan.out.join("table.csv");
@@ -303,7 +307,7 @@ impl Grader<'_> {
         Ok(rows.into_iter().map(|(_, row)| row).collect())
     }
 
-    /// The results of an earlier run for the same days, if they are to be kept.
+    /// Returns the results of an earlier run for the same days, if they should be kept.
     fn earlier(&self, name: &str, features: &[&str]) -> Option<Row> {
         let folder = self.plan.out.join(name);
         let results = fs::read_to_string(folder.join("results.json"));
@@ -312,7 +316,7 @@ impl Grader<'_> {
         (same && folder.join("junit.xml").is_file()).then_some(row)
     }
 
-    /// Judges one submission and writes its results.
+    /// Grades one submission and writes its results.
     fn grade(&self, name: &str, folder: &Path, worker: usize) -> Result<Row> {
         let (plan, course) = (self.plan, self.course);
         let found = reader::read(&plan.wall, folder);
@@ -348,13 +352,14 @@ impl Grader<'_> {
         let out = plan.out.join(name);
         write_atomically(&out.join("output.txt"), &run.log)?;
         write_atomically(&out.join("junit.xml"), &report::junit(&graded)?)?;
-        // Last: a run that goes on where this one stopped takes it for a sign that all is there.
+        // Written last, because a resumed run takes this file as the sign that all results are
+        // there.
         write_atomically(&out.join("results.json"), &graded.gradescope()?)?;
         Ok(graded.row())
     }
 }
 
-/// Holds this repository's grading until the file is closed.
+/// Locks this repository's grading until the file is closed.
 fn lock(folder: &Path) -> Result<File> {
     let path = folder.join("lock");
     let mut options = File::options();

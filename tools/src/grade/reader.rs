@@ -1,7 +1,7 @@
-//! Reading a submission: its own program, which runs behind the wall and within limits, finds
-//! the Rust files of the weeks and prints them.
+//! Reads a submission: a separate program, sandboxed and with limits, finds the Rust files of the
+//! weeks and prints them.
 //!
-//! It follows no link, and stops at its limits of files, bytes, depth and entries.
+//! It follows no links, and stops at its limits of files, bytes, depth and entries.
 
 use std::{
     collections::BTreeMap,
@@ -22,36 +22,37 @@ use super::{
 /// The hidden command of `cargo course` that reads a folder.
 pub(super) const COMMAND: &str = "read-submission";
 
-/// The largest file that is read.
+/// Maximum size of a file.
 pub(super) const FILE_LIMIT: u64 = 1 << 20; // bytes
-/// The most that is read of all files together.
+/// Maximum total size of all files.
 const TOTAL_LIMIT: u64 = 4 << 20; // bytes
-/// The most files that are read.
+/// Maximum number of files.
 const FILES: usize = 200;
-/// The most entries of folders that are looked at.
+/// Maximum number of folder entries.
 const ENTRIES: usize = 2000;
-/// How deep folders may nest below `week1/`.
+/// Maximum depth of folders in `week1/`.
 const DEPTH: usize = 4;
 
-/// A clone has its weeks in `src/`.
+/// Form of a clone, which has its weeks in `src/`.
 pub(super) const CLONE: &str = "a clone of the course (src/week1/)";
 const WEEKS: &str = "a folder of weeks (week1/)";
 const LOOSE: &str = "loose .rs files";
 
-/// What a folder holds.
+/// The contents of a folder.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Found {
-    /// Which form was found, in words.
+    /// The form of the submission, in words.
     pub(super) form: String,
-    /// `week1/attention/attention.rs`, or `attention.rs` if the files are loose → its text.
+    /// Texts of the files by path: `week1/attention/attention.rs`, or `attention.rs` for files
+    /// without a folder.
     pub(super) files: BTreeMap<String, String>,
-    /// What is not used and why, a line each.
+    /// Files that are not used and why, one per line.
     pub(super) findings: Vec<String>,
-    /// Why none of it can be graded.
+    /// Why nothing can be graded, if so.
     pub(super) refused: Option<String>,
 }
 
-/// Whether this program was called as the reader; it has then printed a folder's files.
+/// If this program was called as the reader, prints a folder's files and returns the exit code.
 pub(crate) fn run() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next()? != COMMAND {
@@ -63,7 +64,7 @@ pub(crate) fn run() -> Option<ExitCode> {
     Some(if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Reads a folder behind the wall.
+/// Reads a folder in the sandbox.
 pub(super) fn read(wall: &Wall, folder: &Path) -> Found {
     let refused = |error: String| Found {
         refused: Some(format!("it cannot be read: {error}")),
@@ -88,7 +89,7 @@ pub(super) fn read(wall: &Wall, folder: &Path) -> Found {
         written: None,
     };
     let time = Duration::from_secs(60);
-    // In JSON a byte becomes six at most.
+    // In JSON, a byte becomes at most six.
     let output = 2 * 6 * TOTAL_LIMIT as usize;
     let limits = Limits { time, silence: time, processor: 20, memory: 512, output };
     match wall.run(shut, &limits) {
@@ -144,7 +145,7 @@ impl Reader {
         })
     }
 
-    /// The files below the folder `inside` of the submission.
+    /// Reads the files in the folder `inside` of the submission.
     fn week(&mut self, folder: &Path, inside: &str, depth: usize) -> Result<(), String> {
         if depth > DEPTH {
             self.not_used(inside, &format!("it is nested deeper than {DEPTH} folders"));
@@ -161,7 +162,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The names in a folder, sorted.
+    /// Returns the names in a folder, sorted.
     fn list(&mut self, folder: &Path, inside: &str) -> Result<Vec<String>, String> {
         let cannot = |error: std::io::Error| format!("it cannot be read: {error}");
         let mut names = Vec::new();
@@ -182,13 +183,13 @@ impl Reader {
         Ok(names)
     }
 
-    /// Anything but a folder.
+    /// Reads an entry that is not a folder.
     fn entry(&mut self, path: &Path, inside: &str) -> Result<(), String> {
         let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
         if meta.is_symlink() {
             self.not_used(inside, "it is a link, and links are not followed");
         } else if !inside.ends_with(".rs") || meta.is_dir() {
-            // Nothing that is graded.
+            // Not relevant for grading.
         } else if !meta.is_file() {
             self.not_used(inside, "it is not a regular file");
         } else if meta.len() > FILE_LIMIT {
@@ -225,7 +226,7 @@ fn text(path: &Path) -> Result<String, String> {
         .map_err(|error| format!("byte {} is not UTF-8", error.utf8_error().valid_up_to()))
 }
 
-/// Whether it is a folder, and no link to one.
+/// Returns whether the path is a folder, and not a link to one.
 fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
 }
@@ -320,7 +321,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "week1/b.rs", "mine");
         symlink("b.rs", folder.path().join("week1/c.rs")).unwrap();
-        // 60 links to their own folder would be 60 to the power of 5 paths.
+        // 60 links to their own folder would lead to 60⁵ paths.
         (0..60).for_each(|n| symlink(".", folder.path().join(format!("week1/l{n}"))).unwrap());
         // Opening this pipe would block forever.
         let pipe = folder.path().join("week1/p.rs");

@@ -1,5 +1,5 @@
-//! What a run leaves: for each submission Gradescope's `results.json` and a JUnit file; and of all
-//! of them one JUnit file and a table.
+//! Writes the results of a run: for each submission, Gradescope's `results.json` and a JUnit file;
+//! for all submissions, one JUnit file and a table.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -14,17 +14,17 @@ use super::{
 };
 use crate::libtest::task_of_test;
 
-/// The files of a run beside the submissions' folders: no submission may have such a name.
+/// The files next to the submissions' folders. No submission may have such a name.
 pub(super) const FILES: [&str; 3] = ["table.csv", "junit.xml", "results.json"];
 
-/// All that is known of a graded submission.
+/// The results of a submission.
 #[derive(Debug, Clone)]
 pub(super) struct Graded {
     /// Its name in this run.
     pub(super) name: String,
-    /// Form, findings and what is not limited on this system, a line each.
+    /// Form, problems, and limits that this system doesn't enforce, one per line.
     pub(super) remarks: Vec<String>,
-    /// Day by day, with the day's tasks.
+    /// Results of each day, and of its tasks.
     pub(super) days: Vec<(DayResult, Vec<TaskResult>)>,
 }
 
@@ -39,15 +39,15 @@ struct Gradescope<'a> {
     tests: Vec<GradescopeTest<'a>>,
 }
 
-/// A submission's row of the table. It stands in `results.json` too, where Gradescope keeps it and
-/// does not show it to students.
+/// A submission's row of the table. It is also stored in `results.json`, where Gradescope keeps it
+/// without showing it to students.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Row {
     #[serde(skip)]
     pub(super) submission: String,
     pub(super) points: f64,
     pub(super) most: f64,
-    /// Each day with its tasks passed of all, or the reason why not.
+    /// For each day, the number of passed tasks, or the reason why there is none.
     pub(super) days: Vec<(String, String)>,
 }
 
@@ -70,7 +70,7 @@ impl Graded {
         Row { submission: self.name.clone(), points, most, days: days.collect() }
     }
 
-    /// Points given, and at most.
+    /// Returns the points given, and the maximum.
     fn points(&self) -> (f64, f64) {
         self.days
             .iter()
@@ -78,8 +78,8 @@ impl Graded {
             .fold((0.0, 0.0), |sum, task| (sum.0 + task.points.0, sum.1 + task.points.1))
     }
 
-    /// The bytes of `results.json`: the same for the same submission, whenever and wherever it is
-    /// graded.
+    /// Returns the contents of `results.json`. They are the same for the same submission in every
+    /// run, on every machine.
     pub(super) fn gradescope(&self) -> Result<String> {
         let mut output = self.remarks.join("\n");
         for (day, _) in &self.days {
@@ -91,7 +91,7 @@ impl Graded {
             name: format!("{}: {}", task.id, task.title),
             score: task.points.0,
             max_score: task.points.1,
-            // The format knows these two.
+            // The format has only these two values.
             status: if task.status == Status::Passed { "passed" } else { "failed" },
             output: &task.text,
             tags: if task.status == Status::Borrowed { vec!["borrowed"] } else { Vec::new() },
@@ -100,7 +100,7 @@ impl Graded {
         let results = Gradescope {
             score: self.points().0,
             output,
-            // Otherwise Gradescope reads it as HTML.
+            // Otherwise Gradescope interprets it as HTML.
             output_format: "text",
             visibility: "visible",
             extra_data: self.row(),
@@ -146,7 +146,7 @@ impl Graded {
     }
 }
 
-/// `3/3`, or the reason why not.
+/// Formats a day: `3/3`, or the reason.
 fn cell((result, tasks): &(DayResult, Vec<TaskResult>)) -> String {
     let count = |status| tasks.iter().filter(|task| task.status == status).count();
     let mut text = format!("{}/{}", count(Status::Passed), tasks.len());
@@ -160,26 +160,26 @@ fn cell((result, tasks): &(DayResult, Vec<TaskResult>)) -> String {
     text
 }
 
-/// Without the two characters that XML lacks and `quick-junit` lets pass: a panic's message may hold
-/// them, and one would make the file of the whole class unreadable.
+/// Removes the two characters that XML does not allow and `quick-junit` doesn't filter. A panic's
+/// message may contain them, and one would make the file of the whole class unreadable.
 fn for_xml(text: &str) -> String {
     text.replace(['\u{fffe}', '\u{ffff}'], "")
 }
 
-/// One suite for each day, one case for each test.
+/// Formats a JUnit report with a suite for each day and a case for each test.
 ///
 /// # Errors
-/// If the text cannot be made.
+/// If the report cannot be formatted.
 pub(super) fn junit(graded: &Graded) -> Result<String> {
     let mut report = Report::new("cargo course grade");
     report.add_test_suites(graded.suites());
     report.to_string().context("junit.xml cannot be created")
 }
 
-/// The suites of all submissions' files in one.
+/// Combines the suites of all submissions' files.
 ///
 /// # Errors
-/// If a file is none of [`junit`]'s.
+/// If a file was not written by [`junit`].
 pub(super) fn all_junit(texts: &[String], total: Duration) -> Result<String> {
     let mut report = Report::new("cargo course grade");
     report.set_time(total);
@@ -191,21 +191,21 @@ pub(super) fn all_junit(texts: &[String], total: Duration) -> Result<String> {
 }
 
 impl Row {
-    /// The row in the `results.json` of an earlier run.
+    /// Reads the row from the `results.json` of an earlier run.
     pub(super) fn of(submission: &str, results: &str) -> Option<Self> {
         let results: serde_json::Value = serde_json::from_str(results).ok()?;
         let row: Self = serde_json::from_value(results["extra_data"].clone()).ok()?;
         Some(Self { submission: submission.to_owned(), ..row })
     }
 
-    /// The days' results, for a line of progress.
+    /// Formats the days' results for a progress line.
     pub(super) fn cells(&self) -> String {
         let cells: Vec<String> =
             self.days.iter().map(|(day, cell)| format!("{day} {cell}")).collect();
         cells.join(", ")
     }
 
-    /// A line of `table.csv`.
+    /// Formats a line of `table.csv`.
     pub(super) fn csv(&self) -> String {
         let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
         let mut cells =
@@ -215,12 +215,12 @@ impl Row {
     }
 }
 
-/// The first line of `table.csv`.
+/// Returns the first line of `table.csv`.
 pub(super) fn csv_head(features: &[&str]) -> String {
     format!("submission,points,most,{}\n", features.join(","))
 }
 
-/// Submissions and days: tasks passed of all, or the reason.
+/// Formats submissions and days: the number of passed tasks, or the reason.
 pub(super) fn table(all: &[Row], features: &[&str]) -> String {
     let head = std::iter::once("submission").chain(features.iter().copied()).chain(["points"]);
     let mut rows = vec![head.map(str::to_owned).collect::<Vec<_>>()];
@@ -255,7 +255,7 @@ mod tests {
     };
     use std::collections::BTreeSet;
 
-    /// A submission with a verdict of every kind.
+    /// Returns a submission with a verdict of every kind.
     fn graded() -> Graded {
         let curriculum = curriculum();
         let days: Vec<_> = curriculum.days().collect();
@@ -292,7 +292,7 @@ mod tests {
         }
     }
 
-    /// Compares with a file beside this one; `BLESS=1` writes it.
+    /// Compares with a file in this folder. `BLESS=1` writes it instead.
     fn golden(name: &str, found: &str) {
         let path =
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/grade/golden").join(name);

@@ -1,4 +1,4 @@
-//! Points: a task gives all of its points or none.
+//! Points: a task gives either all of its points or none.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,11 +19,11 @@ use crate::{
 pub(super) struct Points(BTreeMap<(String, usize), f64>);
 
 impl Points {
-    /// Reads lines such as `"week1-day1.2" = 3`.
+    /// Parses lines such as `"week1-day1.2" = 3`.
     ///
     /// # Errors
-    /// If the file cannot be read, names a task that does not exist, or has a value that is no
-    /// number from 0 on.
+    /// If the file cannot be read, names a task that does not exist, or has a value that is not a
+    /// number of at least 0.
     pub(super) fn load(path: &Path, curriculum: &Curriculum) -> Result<Self> {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("{} cannot be read", path.display()))?;
@@ -58,33 +58,33 @@ impl Points {
     }
 }
 
-/// How a task came out.
+/// The result of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     /// All of its tests passed.
     Passed,
-    /// Some did not.
+    /// Some of its tests did not pass.
     Failed,
-    /// Its functions were taken over from the reference.
+    /// Its functions were borrowed from the reference.
     Borrowed,
 }
 
-/// One task of one submission.
+/// The result of one task of one submission.
 #[derive(Debug, Clone)]
 pub(super) struct TaskResult {
-    /// `week1-day1 task 2`.
+    /// The task, such as `week1-day1 task 2`.
     pub(super) id: String,
-    /// As the curriculum has it.
+    /// Title, as in the curriculum.
     pub(super) title: String,
-    /// How it came out.
+    /// Result.
     pub(super) status: Status,
-    /// Given, and at most.
+    /// Points given, and maximum points.
     pub(super) points: (f64, f64),
-    /// What did not pass and why; the same on every run.
+    /// What did not pass and why. The same in every run.
     pub(super) text: String,
 }
 
-/// The tasks of a day, in order.
+/// Returns the tasks of a day, in order.
 pub(super) fn tasks(
     day: &Day,
     result: &DayResult,
@@ -94,7 +94,7 @@ pub(super) fn tasks(
     let of_task = |number: usize| {
         result.tests.iter().filter(move |test| task_of_test(&test.name) == Some(number))
     };
-    // What is for another kind of processor cannot be graded on this one, and gives no points.
+    // Tasks for another kind of processor cannot be graded on this machine, and give no points.
     day.tasks()
         .filter(|(_, task)| task.is_for_here())
         .map(|(id, task)| {
@@ -137,7 +137,8 @@ pub(super) fn tasks(
         .collect()
 }
 
-/// The tasks between `// BORROWED week1-day1 task 2` and `// END BORROWED` in a submission's files.
+/// Returns the tasks between `// BORROWED week1-day1 task 2` and `// END BORROWED` in a
+/// submission's files.
 pub(super) fn borrowed(submission: &Submission) -> BTreeSet<(String, usize)> {
     let marker = |line: &str| parse_task(line.trim().strip_prefix("// BORROWED ")?);
     let lines = submission.files.values().flat_map(|text| text.lines());

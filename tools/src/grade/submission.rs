@@ -1,7 +1,7 @@
-//! What a learner handed in: the weeks' Rust files, and nothing else of it.
+//! A learner's submission: the weeks' Rust files, and nothing else.
 //!
-//! What is wrong with a file is a finding about that submission: the file counts as not handed in,
-//! and the others are graded.
+//! A problem with a file is reported for this submission. The file counts as missing, and the other
+//! files are graded.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,17 +14,17 @@ use super::reader::Found;
 /// The files of one submission.
 #[derive(Debug, Default)]
 pub(super) struct Submission {
-    /// `src/week1/attention/attention.rs` → its text.
+    /// Texts of the files by path, such as `src/week1/attention/attention.rs`.
     pub(super) files: BTreeMap<String, String>,
-    /// Its form and what is wrong with it, a line each.
+    /// Its form and its problems, one per line.
     pub(super) findings: Vec<String>,
-    /// Why none of it can be graded.
+    /// Why nothing can be graded, if so.
     pub(super) refused: Option<String>,
 }
 
 impl Submission {
-    /// Gives each file that was found its place in the course. `stubs` are all files of the course;
-    /// those in `needed` are missed if they are not there.
+    /// Assigns each file to its path in the course. `stubs` are all files of the course. Files in
+    /// `needed` are reported if they are missing.
     pub(super) fn new(
         found: Found,
         stubs: &BTreeMap<String, String>,
@@ -61,7 +61,8 @@ impl Submission {
     }
 }
 
-/// Where a file belongs: `week1/attention/attention.rs`, or `attention.rs` alone.
+/// Returns the path in the course of a file such as `week1/attention/attention.rs`, or only
+/// `attention.rs`.
 fn place(
     path: &str,
     stubs: &BTreeMap<String, String>,
@@ -81,7 +82,7 @@ fn place(
             Some(stub) => Err(format!("{stub} is a file of the course and not a folder")),
         };
     }
-    // Weeks have files of one name; then the days that are graded decide.
+    // Several weeks have files with the same name. The graded days decide then.
     let all: Vec<&str> = stubs
         .keys()
         .map(String::as_str)
@@ -95,8 +96,8 @@ fn place(
     }
 }
 
-/// A name for each folder: its own, made safe for a file name, and numbered where two would be the
-/// same, or the same as one of `taken`. Some file systems take large and small letters for the same.
+/// Returns a name for each folder: its own, made safe as a file name, and numbered if it would
+/// equal another name or one of `taken`. Ignores case, because some file systems do.
 pub(super) fn names(folders: &[PathBuf], taken: &[&str]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for folder in folders {

@@ -1,34 +1,34 @@
-//! How tests ended, as far as a test program's word is believed.
+//! Interprets the output of a test program, and decides whether to trust it.
 //!
-//! What it says is believed if it is whole: one verdict for each test, one closing line with the
-//! same counts, and the exit code that belongs to them. It is not if the program was ended, if it
-//! crashed, or if something else wrote into its output.
+//! It is trusted if it is complete: one verdict for each test, one closing line with the same
+//! counts, and the matching exit code. It is not trusted if the program was stopped or crashed, or
+//! if something else wrote to its output.
 
 use super::limited::{Ended, Limits};
 use crate::libtest::{Report, own_name};
 
-/// How one test ended.
+/// The result of one test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It passed.
     Passed,
-    /// It failed; its panic's message and all that it printed, or why there is no verdict.
+    /// It failed. Has its panic's message and all of its output, or why there is no verdict.
     Failed { message: String, output: String },
-    /// It never ran, and why.
+    /// It never ran, with the reason.
     NotRun(String),
 }
 
 /// One test.
 #[derive(Debug, Clone)]
 pub(super) struct Test {
-    /// `task_1_softmax_normalises_each_row`.
+    /// Name, such as `task_1_softmax_normalises_each_row`.
     pub(super) name: String,
-    /// How it ended.
+    /// Its result.
     pub(super) verdict: Verdict,
 }
 
-/// The verdicts of a program that ran the tests `expected`, and why it is not believed if it is
-/// not. Then the tests that it said nothing good of have failed, or all of them.
+/// Returns the verdicts of a program that ran the tests `expected`, and why it is not trusted, if
+/// so. Then the tests that it did not report as passed have failed, or all tests have.
 pub(super) fn verdicts(
     ended: &Ended,
     expected: &[String],
@@ -75,7 +75,7 @@ fn verdict(report: &Report, name: &str) -> Verdict {
     Verdict::Failed { message, output: steady(report.output(name).unwrap_or_default()) }
 }
 
-/// How many passed and failed, by the one closing line.
+/// Returns how many tests passed and failed, according to the only closing line.
 fn counts(report: &Report) -> Option<(usize, usize)> {
     let [closing] = report.closing.as_slice() else { return None };
     let number = |word: &str| {
@@ -86,8 +86,8 @@ fn counts(report: &Report) -> Option<(usize, usize)> {
     Some((number("passed")?, number("failed")?))
 }
 
-/// A test's output without what differs from run to run and from machine to machine: the thread's
-/// number, and where libraries lie.
+/// Returns a test's output without parts that differ between runs and machines: the thread's
+/// number, and the paths of libraries.
 fn steady(output: &str) -> String {
     let mut text = String::new();
     for line in output.lines().filter(|line| !line.starts_with("note: run with `RUST_BACKTRACE")) {
@@ -192,7 +192,7 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
         ] {
             assert!(together(&ended(&text, code), &names()).is_err(), "{text} {code}");
         }
-        // The program's list says in which files its tests are; a verdict has their names alone.
+        // The program lists its tests with their modules. Verdicts have only their names.
         let paths = ["task_2::a", "task_1::b"].map(str::to_owned);
         let in_files = good.replace("test a", "test task_2::a").replace("test b", "test task_1::b");
         let tests = together(&ended(&in_files, 0), &paths).unwrap();
@@ -212,7 +212,7 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
         let (tests, reason) = verdicts(&late, &names(), &LIMITS);
         assert_eq!(reason.as_deref(), Some("ended after 3 s, the time limit"));
         assert_eq!(failed(&tests), [false, true]);
-        // All passed, it says, but it did not end as it should.
+        // It reports that all tests passed, but did not end normally.
         let good = format!("test a ... ok\ntest b ... ok\n{}", closing(2, 0));
         for (code, expected) in [
             (7, "ended with exit code 7 without a verdict"),

@@ -1,9 +1,9 @@
-//! What stands between a submission and everything else.
+//! The sandbox of a submission.
 //!
-//! With bubblewrap, each program of a submission runs in a file system that holds what is named
-//! here and nothing more, read-only but for a small place in memory; without network; in a space of
-//! processes of its own, which ends with it. Without bubblewrap there is no wall: the programs run
-//! as you, which an instructor must ask for (`--trust`).
+//! With bubblewrap, each program of a submission runs in a file system that contains only the files
+//! named here. It is read-only, except for a small folder in memory. There is no network, and a
+//! separate process namespace ends with the program. Without bubblewrap there is no sandbox: the
+//! programs run as your user, which an instructor must allow (`--trust`).
 
 use std::{
     ffi::{OsStr, OsString},
@@ -19,10 +19,10 @@ use super::{
     limited::{self, Ended, Limits},
 };
 
-/// What a program may write in memory, as temporary files.
+/// Maximum size of temporary files in memory.
 const TEMPORARY: u64 = 256 << 20; // bytes
 
-/// Parts of a system that a compiler and a linker need, where they are there.
+/// Parts of the system that a compiler and a linker need, if they exist.
 const FOR_COMPILER: [&str; 6] =
     ["/usr", "/bin", "/lib", "/lib64", "/etc/alternatives", "/nix/store"];
 /// Parts that a test program needs: shared libraries, and the list of Vulkan drivers.
@@ -32,40 +32,41 @@ const FOR_TESTS: [&str; 7] =
 /// The kinds of program that a submission needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The compiler: no strange code runs, but strange text is read.
+    /// The compiler. It reads untrusted text, but runs no untrusted code.
     Compiler,
-    /// What reads a submission: no strange code runs.
+    /// The reader of submissions. It runs no untrusted code.
     Reader,
-    /// Tests: strange code runs.
+    /// Tests, which run untrusted code.
     Tests,
 }
 
-/// A program of a submission, before it runs.
+/// A program to run in the sandbox.
 pub(super) struct Shut<'a> {
     pub(super) kind: Kind,
     pub(super) program: &'a Path,
     pub(super) arguments: Vec<OsString>,
-    /// Where it runs.
+    /// Working folder.
     pub(super) folder: &'a Path,
-    /// Its whole environment.
+    /// The whole environment.
     pub(super) variables: Vec<(String, OsString)>,
-    /// What it sees besides the system: a file or folder, and under which path.
+    /// Additional visible files and folders, and their paths in the sandbox.
     pub(super) seen: Vec<(PathBuf, PathBuf)>,
-    /// The one folder outside memory that it may write.
+    /// The only folder outside memory that it may write to.
     pub(super) written: Option<&'a Path>,
 }
 
-/// How submissions are shut in on this machine.
+/// The kind of sandbox on this machine.
 #[derive(Debug)]
 pub(super) enum Wall {
-    /// By bubblewrap, which is this program; and the filter's file.
+    /// Bubblewrap: its program, and the file of the filter.
     Bubblewrap { program: PathBuf, filter: Option<PathBuf> },
-    /// Not at all.
+    /// No sandbox.
     None,
 }
 
 impl Wall {
-    /// Bubblewrap, if it works here; or why it does not. `folder` takes the filter's file.
+    /// Returns bubblewrap if it works here, or why it does not. The filter's file is written to
+    /// `folder`.
     pub(super) fn find(folder: &Path) -> Result<Self, String> {
         if !cfg!(target_os = "linux") {
             return Err("bubblewrap runs only on Linux".to_owned());
@@ -77,7 +78,7 @@ impl Wall {
             .ok_or("bubblewrap is not installed: there is no program `bwrap`")?;
         let filter = Self::write_filter(folder).map_err(|error| format!("{error:#}"))?;
         let wall = Self::Bubblewrap { program, filter };
-        // A program that is surely there, in all that a submission's program would be in.
+        // A program that certainly exists, run with all restrictions of a submission's program.
         let probe = Shut {
             kind: Kind::Compiler,
             program: Path::new("/bin/sh"),
@@ -105,7 +106,7 @@ impl Wall {
         Ok(Some(path))
     }
 
-    /// Whether there is one.
+    /// Returns whether there is a sandbox.
     pub(super) fn stands(&self) -> bool {
         matches!(self, Self::Bubblewrap { .. })
     }
@@ -133,7 +134,7 @@ impl Wall {
     }
 }
 
-/// Bubblewrap's arguments, the program and its own among them.
+/// Returns bubblewrap's arguments, including the program and its arguments.
 fn bubblewrap(shut: &Shut, filtered: bool) -> Vec<OsString> {
     let mut all: Vec<OsString> = Vec::new();
     let mut add = |words: &[&OsStr]| all.extend(words.iter().map(|word| (*word).to_owned()));

@@ -1,5 +1,5 @@
-//! 64-bit Arm: kernels, tasks and misconceptions that are for it, on an Arm machine natively and on
-//! another under emulation; and what else this machine has a second compiler for.
+//! Checks the kernels, tasks and misconceptions for 64-bit Arm: natively on an Arm machine,
+//! otherwise under emulation. Also checks other targets for which this machine has a compiler.
 
 use anyhow::{Result, ensure};
 
@@ -17,11 +17,11 @@ use crate::{
 const TEST: &str = "--no-fail-fast --release --package tiny-llm-kernels --package \
                     tiny-llm-reference --features tiny-llm-reference/engine --lib --test kernels";
 
-/// Processors that QEMU emulates, and the fastest rung of each: the first has no dot product.
+/// Processors that QEMU emulates, with the fastest rung of each. The first has no dot product.
 const MODELS: [(&str, &str); 2] = [("cortex-a53", "neon"), ("max", "neon-i8mm")];
 
-/// The kernels' tests, on a processor with everything and on one with nothing but NEON; the tasks,
-/// red and green; the misconceptions.
+/// Runs the kernels' tests on a processor with all instructions and on one with only NEON, replays
+/// the tasks, and tries the misconceptions.
 pub(super) fn neon(v: &Verification) -> Result<Outcome> {
     let [_, arm] = PROCESSORS;
     if arm.is_here() {
@@ -39,8 +39,8 @@ pub(super) fn neon(v: &Verification) -> Result<Outcome> {
         let mut test = emulation.cargo(&v.tree, "test", model)?;
         test.env("CARGO_TARGET_DIR", v.root.join("target/verify/arm"));
         test.args(TEST.split_whitespace());
-        // Left out: a small model, run in every way, whose waiting threads take minutes under
-        // emulation.
+        // Skips a test that runs a small model in many ways, because its waiting threads take
+        // minutes under emulation.
         test.args(["--", "--show-output", "--skip", "week2::load"]);
         let finished = succeeds(&mut test)?;
         let (tests, rungs) = (count(&finished.text)?, rungs(&finished.text)?);

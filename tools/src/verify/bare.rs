@@ -1,5 +1,5 @@
-//! The smallest verification on a machine that has only what the README asks for: Rust, its linker,
-//! Python and git. It must pass, and name what it could not verify.
+//! The smallest verification, on a machine that has only what the README requires: Rust, a linker,
+//! Python and git. It must pass, and report what it could not verify.
 
 use std::{
     fs,
@@ -13,21 +13,21 @@ use serde_json::Value;
 use super::context::{INSIDE, Outcome, Verification};
 use crate::process::{forget_cargo, run_aloud, run_quietly};
 
-/// Programs that a machine with Rust, Python and git has. Rust's own are added below.
+/// Programs of a machine with Rust, Python and git. Rust's own are added below.
 const PROGRAMS: [&str; 34] = [
     "cc", "gcc", "ld", "as", "ar", "git", "sh", "bash", "env", "df", "ls", "cat", "cp", "mv", "rm",
     "mkdir", "chmod", "touch", "uname", "which", "sed", "grep", "dirname", "basename", "sleep",
     "kill", "ps", "true", "test", "expr", "tr", "head", "nice", "readelf",
 ];
 
-/// What Rust consists of, without the components that a minimal installation lacks.
+/// Rust's programs, without the components that a minimal installation lacks.
 const RUST: [&str; 3] = ["cargo", "rustc", "rustdoc"];
 
-/// Where drivers of graphics adapters and optional programs are, on Linux.
+/// Folders of graphics drivers and optional programs on Linux, which are hidden.
 const HIDDEN: [&str; 4] =
     ["/usr/share/vulkan", "/etc/vulkan", "/usr/lib/chromium", "/usr/aarch64-linux-gnu"];
 
-/// Runs the steps of the smallest size, all of which count as run.
+/// Runs the steps of the smallest size. All of them then count as run.
 pub(super) fn bare(v: &Verification) -> Result<Outcome> {
     if cfg!(windows) {
         return Ok(Outcome::NotVerified("this system has no links to programs".to_owned()));
@@ -70,7 +70,7 @@ pub(super) fn bare(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(format!("{passed} steps {place}; not verified: {}", lacking.join(", "))))
 }
 
-/// A folder with links to the programs of a bare machine.
+/// Fills a folder with links to the programs of a bare machine.
 fn links(folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
@@ -89,8 +89,8 @@ fn links(folder: &Path) -> Result<()> {
     RUST.iter().try_for_each(|name| link(&rust.join(name), &folder.join(name)))
 }
 
-/// Python under its own path: what is on the PATH may be a script of a version manager, and an
-/// environment that is made through a link does not find its library.
+/// Links Python by its real path. The program on the PATH may be a script of a version manager, and
+/// an environment that was created through a link does not find its library.
 fn python(folder: &Path) -> Result<()> {
     let mut find = Command::new("python3");
     find.args(["-c", "import sys; print(getattr(sys, '_base_executable', sys.executable))"]);
@@ -117,11 +117,11 @@ fn link(program: &Path, link: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Words that run a command where drivers are hidden, if bubblewrap works here.
+/// Returns the beginning of a command that hides drivers, if bubblewrap works here.
 fn wall() -> Vec<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut programs = std::env::split_paths(&path).map(|folder| folder.join("bwrap"));
-    // By its path: the command's own PATH does not lead to it.
+    // By its full path, because the command's own PATH does not include it.
     let Some(program) = programs.find(|program| program.is_file()) else { return Vec::new() };
     let mut words = vec![program.display().to_string()];
     words.extend(["--dev-bind", "/", "/"].map(str::to_owned));
@@ -130,7 +130,7 @@ fn wall() -> Vec<String> {
     }
     let tried = run_quietly(Command::new(&words[0]).args(&words[1..]).arg("true"));
     if tried.is_ok_and(|finished| finished.status.success()) {
-        // Ends with this process.
+        // Ends together with this process.
         words.push("--die-with-parent".to_owned());
         words
     } else {

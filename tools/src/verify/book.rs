@@ -1,4 +1,4 @@
-//! The book: that it builds, and that every command in it does what the book says.
+//! Checks that the book builds, and that every command in it has the described result.
 
 use std::process::Command;
 
@@ -11,14 +11,14 @@ use super::{
 };
 use crate::process::{Finished, forget_cargo, run};
 
-/// The book's builder checks links, stubs, formulas and fences as it goes.
+/// Builds the book. The book builder checks links, stubs, formulas and fences.
 pub(super) fn build(v: &Verification) -> Result<Outcome> {
     let mut builder = Command::new(proofs::program(v, proofs::BOOK)?);
     succeeds(builder.arg("--build").current_dir(&v.tree))?;
     Ok(Outcome::Passed(String::new()))
 }
 
-/// One command as `book-builder --list-commands` prints it.
+/// A command in the output of `book-builder --list-commands`.
 #[derive(Debug, Deserialize)]
 struct Listed {
     file: String,
@@ -32,7 +32,7 @@ struct Listed {
     reason: Option<String>,
 }
 
-/// What must come of a command; book/README.md has the meanings.
+/// The expected result of a command; see book/README.md for the meanings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Expectation {
@@ -91,12 +91,12 @@ pub(super) fn commands(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(note))
 }
 
-/// A command line, in this system's shell.
+/// Returns a command that runs a line in this system's shell.
 fn shell(v: &Verification, line: &str) -> Command {
     #[cfg(windows)]
     let mut command = {
         let mut command = Command::new("cmd");
-        // cmd does its own reading of quotes.
+        // cmd parses quotes itself.
         std::os::windows::process::CommandExt::raw_arg(&mut command, format!("/C {line}"));
         command
     };
@@ -109,7 +109,7 @@ fn shell(v: &Verification, line: &str) -> Command {
     command
         .current_dir(&v.tree)
         .env("CARGO_TARGET_DIR", v.root.join("target/verify/build"))
-        // What a chapter asks for is built once.
+        // Chapters' builds are not repeated, so incremental builds would be useless.
         .env("CARGO_PROFILE_DEV_INCREMENTAL", "false")
         .env("CARGO_TERM_COLOR", "never");
     forget_cargo(&mut command);
@@ -128,8 +128,8 @@ fn judge(listed: &Listed, finished: &Finished) -> Result<(), String> {
     }
 }
 
-/// The first shown line that does not occur in the output, in order. Runs of white space are one;
-/// `…` stands for anything.
+/// Returns the first shown line that does not occur in the output, in order. Runs of white space
+/// count as one space, and `…` matches any text.
 fn missing_line<'a>(shown: &'a [String], output: &str) -> Option<&'a str> {
     let squeeze = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let output: Vec<String> = output.lines().map(squeeze).collect();
@@ -147,8 +147,7 @@ fn missing_line<'a>(shown: &'a [String], output: &str) -> Option<&'a str> {
     None
 }
 
-/// Whether the parts of `pattern` between its `…` occur in `text`, in order; without any, whether
-/// it occurs at all.
+/// Returns whether the parts of `pattern` between `…` occur in `text`, in order.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut rest = text;
     pattern.split('…').map(str::trim).all(|part| match rest.find(part) {

@@ -1,4 +1,4 @@
-//! The book's pages and the server's in headless Chromium, where there is one.
+//! Tests the book's pages and the server's page in headless Chromium, if it is installed.
 
 use std::{path::PathBuf, process::Command};
 
@@ -7,19 +7,19 @@ use anyhow::{Context, Result, ensure};
 use super::context::{Outcome, Verification, succeeds};
 use crate::{environment, process::run_quietly, processor::Compiler};
 
-/// What the browser is called.
+/// Names of the browser's program.
 const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// What the engine in the book's pages is built for.
+/// Target of the engine in the book's pages.
 const WEB: &str = "wasm32-unknown-unknown";
-/// How tests tell a speed and a time, and what is promised of them: the page's model writes at least
-/// so fast, and pages show something after so many milliseconds.
+/// How the tests report a speed and a time. The course promises a minimum speed of the page's
+/// model, and a maximum number of milliseconds until pages show something.
 const SPEED: &str = " tokens/s written in the page";
 const PAINT: &str = " ms to the first paint";
 const LEAST: f64 = 30.0;
 const LONGEST: f64 = 1000.0;
 
-/// All of it.
+/// Runs all of these tests.
 pub(super) fn browser(v: &Verification) -> Result<Outcome> {
     let Some(program) = chromium() else {
         return Ok(Outcome::NotVerified(format!("missing: {}", PROGRAMS.join(" or "))));
@@ -64,13 +64,13 @@ pub(super) fn browser(v: &Verification) -> Result<Outcome> {
     })
 }
 
-/// The number that a test told before these words.
+/// Returns the number that a test reported before these words.
 fn told(text: &str, words: &str) -> Result<f64> {
     let line = text.lines().find_map(|line| line.trim().strip_suffix(words));
     line.and_then(|number| number.parse().ok()).with_context(|| format!("no test reported{words}"))
 }
 
-/// Where the browser is, if anywhere: CHROMIUM says so, or the path.
+/// Returns the path of the browser, from CHROMIUM or the PATH.
 fn chromium() -> Option<PathBuf> {
     if let Some(program) = std::env::var_os("CHROMIUM") {
         return Some(program.into());

@@ -1,5 +1,5 @@
-//! How long a learner waits on the first day. Measured and reported, not asserted: a machine may be
-//! busy.
+//! Measures how long a learner waits on the first day. The results are reported but not asserted,
+//! because the machine may be busy.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -12,7 +12,8 @@ use super::{
 };
 use crate::process::run_quietly;
 
-/// A cold build of the first day's tests, then an edit in `src/` to the verdict.
+/// Measures a cold build of the first day's tests, then the time from an edit in `src/` to the
+/// verdict.
 pub(super) fn first_day(v: &Verification) -> Result<Outcome> {
     let target = v.root.join("target/verify/cold");
     remove(&target)?;

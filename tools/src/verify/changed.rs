@@ -1,7 +1,7 @@
-//! `--changed`: which steps and tasks the changes since a revision can affect.
+//! `--changed`: selects the steps and tasks that changes since a revision can affect.
 //!
-//! A step says which crates and folders it reads. Which crates a crate is built from comes from
-//! cargo, and which tasks a change to the reference concerns comes from its marked regions.
+//! Each step lists the crates and folders that it reads. Cargo's metadata gives the dependencies
+//! between crates, and the marked regions of the reference show which tasks a change affects.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,11 +19,11 @@ use crate::{
     template::Template,
 };
 
-/// Folders among a crate's files that no crate is built from: the bank, and submissions.
+/// Folders in a crate's folder that are not part of any crate: the bank, and submissions.
 const DATA: [&str; 4] = ["tests/wrong/", "tests/alternate/", "tests/held-out/", "tests/hostile/"];
 
-/// The folders of a crate's own files, and the crates of the workspace that it is built from, tests
-/// left aside.
+/// The folders of a crate's own files, and its dependencies in the workspace, except those of its
+/// tests.
 #[derive(Debug, Default)]
 struct Package {
     folders: Vec<String>,
@@ -57,7 +57,8 @@ impl Packages {
                     path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/")),
                 )
             };
-            // The root's folder holds everything; its own files lie where its targets do.
+            // The root's folder contains everything. Its own files are in the folders of its
+            // targets.
             let mut folders: Vec<String> = if folder.is_empty() {
                 targets.filter_map(of_target).chain(["Cargo.toml".to_owned()]).collect()
             } else {
@@ -68,7 +69,7 @@ impl Packages {
                 folders.push("provided/".to_owned());
             }
             let needs = package["dependencies"].as_array().into_iter().flatten();
-            // A step that runs tests lists what only they are built from.
+            // A step that runs tests lists their dependencies itself.
             let needs = needs.filter(|need| need["path"].is_string() && need["kind"] != "dev");
             let needs = needs.filter_map(|need| need["name"].as_str().map(str::to_owned)).collect();
             packages.insert(name, Package { folders, needs });
@@ -76,7 +77,7 @@ impl Packages {
         Ok(Self(packages))
     }
 
-    /// Whether a crate, or one that it is built from, has this file.
+    /// Returns whether a crate or one of its dependencies has this file.
     fn read(&self, name: &str, path: &str) -> Result<bool> {
         let (mut open, mut seen) = (vec![name.to_owned()], BTreeSet::new());
         while let Some(name) = open.pop() {
@@ -90,21 +91,21 @@ impl Packages {
             }
             open.extend(package.needs.iter().cloned());
         }
-        // What all crates are built with.
+        // Files that affect the build of all crates.
         Ok(["Cargo.lock", ".cargo/", "rust-toolchain"].iter().any(|start| path.starts_with(start)))
     }
 }
 
-/// What has changed.
+/// The changed files and tasks.
 pub(super) struct Changes {
     paths: Vec<String>,
     packages: Packages,
-    /// The tasks that the changes concern; `None` if they concern more than some tasks.
+    /// The tasks that the changes affect. `None` if they may affect more than these.
     tasks: Option<BTreeSet<String>>,
 }
 
 impl Changes {
-    /// All changes since a revision, those that git does not track yet among them.
+    /// Returns all changes since a revision, including files that git does not track yet.
     ///
     /// # Errors
     /// If git has no such revision.
@@ -137,15 +138,17 @@ impl Changes {
         Ok(Self { paths, packages: Packages::of(root)?, tasks: all })
     }
 
-    /// The tasks that replay and mistakes are restricted to; none: they are not restricted.
+    /// Returns the tasks to which replay and mistakes are restricted. Empty if there is no
+    /// restriction.
     pub(super) fn tasks(&self) -> Vec<String> {
         self.tasks.iter().flatten().cloned().collect()
     }
 
-    /// Whether a step reads something that has changed; if not, the reason to leave it out.
+    /// Returns whether a step reads something that has changed. If not, returns the reason to skip
+    /// it.
     ///
     /// # Errors
-    /// If a step reads a crate that there is not.
+    /// If a step lists a crate that does not exist.
     pub(super) fn concern(&self, step: &Step) -> Result<Result<(), String>> {
         for path in &self.paths {
             for reads in step.reads {
@@ -167,7 +170,7 @@ impl Changes {
     }
 }
 
-/// What a change to a file concerns.
+/// The tasks that a change to a file affects.
 #[derive(Debug, PartialEq, Eq)]
 enum Concern {
     /// No task.
@@ -176,7 +179,8 @@ enum Concern {
     More,
 }
 
-/// `versions` gives the old and the new text of the file, if there are both.
+/// Returns the tasks that a change affects. `versions` returns the old and the new text of the
+/// file, if both exist.
 fn tasks_of(
     path: &str,
     curriculum: &Curriculum,
@@ -191,7 +195,7 @@ fn tasks_of(
         return Ok(of_day(name).unwrap_or(Concern::More));
     }
     if path.starts_with("src/week") {
-        // It is made from the reference, which the step `stubs` checks.
+        // Generated from the reference; the step `stubs` checks it.
         return Ok(Concern::None);
     }
     if !path.starts_with("reference/src/") {
@@ -227,7 +231,7 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
     }
 
-    /// The steps that a change to one file concerns, but for those that read everything.
+    /// Returns the steps that a change to one file affects, except those that read everything.
     fn concerned(path: &str) -> Vec<&'static str> {
         let changes = Changes {
             paths: vec![path.to_owned()],

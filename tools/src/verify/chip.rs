@@ -1,5 +1,5 @@
-//! A chip without an operating system: week 4's streamed model is built for it, and gives under QEMU
-//! the bits that it gives here.
+//! Builds week 4's streamed model for a chip without an operating system, and checks that it
+//! computes the same bits under QEMU as on this machine.
 
 use std::{
     env, fs,
@@ -18,17 +18,17 @@ use crate::{
 const TARGET: &str = "thumbv7em-none-eabihf";
 const QEMU: &str = "qemu-system-arm";
 
-/// New tokens, and a prompt of the embedded model.
+/// Number of new tokens, and a prompt for the embedded model.
 const NUMBERS: [&str; 5] = ["4", "300", "17", "289", "1000"];
 
-/// A compiler of the chip's processor.
+/// A compiler for the chip's processor.
 struct Compiler {
     rustc: PathBuf,
-    /// Whether `core` is built first.
+    /// Whether `core` must be built first.
     from_source: bool,
 }
 
-/// Builds `reference/bare`, runs it if there is a QEMU, and compares.
+/// Builds `reference/bare`, runs it if QEMU is installed, and compares the results.
 pub(super) fn chip(v: &Verification) -> Result<Outcome> {
     let Some(compiler) = compiler() else {
         return Ok(Outcome::NotVerified(format!(
@@ -86,14 +86,14 @@ fn tokens(text: &str) -> Vec<String> {
     text.lines().filter(|line| line.starts_with("token ")).map(str::to_owned).collect()
 }
 
-/// The program's command line, a word at a time.
+/// Returns QEMU's options for the program's command line, one word at a time.
 fn semihosting(file: &Path) -> String {
     let file = file.display().to_string();
     let words = [file.as_str()].into_iter().chain(NUMBERS);
     words.fold("enable=on,target=native".to_owned(), |all, word| format!("{all},arg={word}"))
 }
 
-/// The first of rustup's toolchains and the system's that has the library, or its source.
+/// Returns the first of rustup's toolchains and the system's that has the library, or its source.
 fn compiler() -> Option<Compiler> {
     let rustup = |toolchain: &str| {
         let mut which = Command::new("rustup");

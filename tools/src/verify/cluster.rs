@@ -1,16 +1,16 @@
-//! The replicas of `cluster/` on a local cluster of two nodes, with the bridge that has an engine
-//! for them. It needs Ray, which is an extra of `pyproject.toml` that nothing else uses.
+//! Tests the replicas of `cluster/` on a local cluster of two nodes, with a bridge that contains
+//! their engine. This needs Ray, an extra of `pyproject.toml` that nothing else uses.
 
 use anyhow::{Context, Result, ensure};
 
 use super::context::{Outcome, Verification, succeeds};
 use crate::process::run_quietly;
 
-/// What this step needs of the environment.
+/// The message if Ray is missing.
 const MISSING: &str =
     "Ray is not installed (.venv/bin/python -m pip install 'ray[serve,data]==2.60.0')";
 
-/// All tests of `cluster/tests`.
+/// Runs all tests of `cluster/tests`.
 pub(super) fn cluster(v: &Verification) -> Result<Outcome> {
     let mut probe = match v.python("") {
         Ok(command) => command,
@@ -19,7 +19,7 @@ pub(super) fn cluster(v: &Verification) -> Result<Outcome> {
     if !run_quietly(probe.args(["-c", "import ray.serve, ray.data"]))?.status.success() {
         return Ok(Outcome::NotVerified(MISSING.to_owned()));
     }
-    // What the figures are held against.
+    // The measured figures are compared with this program.
     succeeds(&mut v.cargo("build --release --bin tiny-llm --features cli,reference"))?;
     v.build_bridge(&["--release", "--features", "serve"])?;
     let mut pytest = v.python("").map_err(|_| anyhow::anyhow!("there was one above"))?;

@@ -1,4 +1,4 @@
-//! What the steps of verification share.
+//! The types and functions that the steps of verification share.
 
 use std::{
     collections::BTreeSet,
@@ -17,7 +17,7 @@ use crate::{
     process::{self, Finished, run_aloud},
 };
 
-/// Which commands run a step. Each size has all steps of the ones before it.
+/// The size of a verification. Each size includes the steps of the smaller ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Size {
     /// `cargo course verify`: does it work here?
@@ -28,7 +28,7 @@ pub(super) enum Size {
     Full,
 }
 
-/// Set in the environment of a verification that runs inside another, which holds the lock.
+/// Name of the variable that is set for a verification inside another one, which holds the lock.
 pub(super) const INSIDE: &str = "COURSE_VERIFY_INSIDE";
 
 /// How much to check, and how to report it.
@@ -67,7 +67,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Which steps these ask for. A step that is named is run, whatever its size.
+    /// Returns the requested size. A step that is named is run in any case.
     pub(super) fn size(&self) -> Size {
         if self.full {
             Size::Full
@@ -79,41 +79,41 @@ impl Options {
     }
 }
 
-/// How many cores a step keeps busy.
+/// The number of cores that a step keeps busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Load {
     All,
     One,
-    /// Almost none: it waits.
+    /// Almost none, because it mostly waits.
     Little,
-    /// It measures time, or holds locks that others need: it runs alone.
+    /// It measures time, or holds locks that other steps need, so it runs alone.
     Alone,
 }
 
-/// Something that a step reads. A change to it may change the step's outcome.
+/// An input of a step. A change to it may change the step's outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reads {
-    /// A crate of the workspace, and all crates of the workspace that it is built from.
+    /// A crate of the workspace, and all its dependencies in the workspace.
     Package(&'static str),
-    /// Files whose paths begin so.
+    /// Files whose paths begin like this.
     Path(&'static str),
     /// Every file.
     All,
 }
 
-/// How a step ended. The text is a short finding or the reason.
+/// How a step ended. The text is a short result or the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome", content = "note")]
 pub(super) enum Outcome {
     Passed(String),
-    /// All is well but for a promise about time or memory, which this machine does not keep.
+    /// It passed, but this machine does not meet a promise about time or memory.
     Missed(String),
     Failed(String),
     NotVerified(String),
 }
 
 impl Outcome {
-    /// The finding or the reason.
+    /// Returns the result or the reason.
     pub(super) fn note(&self) -> &str {
         let (Self::Passed(note) | Self::Missed(note)) = self else {
             let (Self::Failed(note) | Self::NotVerified(note)) = self else { unreachable!() };
@@ -123,12 +123,12 @@ impl Outcome {
     }
 }
 
-/// What the steps share.
+/// The shared state of the steps.
 pub(super) struct Verification {
     pub(super) root: PathBuf,
-    /// The pristine copy.
+    /// Folder of the pristine copy.
     pub(super) tree: PathBuf,
-    /// The copy with every body: see [`crate::proof`].
+    /// Folder of the copy with all bodies, see [`crate::proof`].
     pub(super) proof: PathBuf,
     pub(super) curriculum: Curriculum,
     pub(super) options: Options,
@@ -141,23 +141,23 @@ impl Verification {
         Self { root: root.to_owned(), tree, proof, curriculum, options }
     }
 
-    /// The tasks that `--changed` restricts the run to, if it does.
+    /// Returns the tasks to which `--changed` restricts the run, if it does.
     pub(super) fn tasks(&self) -> Option<BTreeSet<String>> {
         let tasks = &self.options.tasks;
         (!tasks.is_empty()).then(|| tasks.iter().cloned().collect())
     }
 
-    /// What draws the sample of mistakes: another one each day, so that it need not be built anew
-    /// for each run.
+    /// Returns the seed for the sample of mistakes. It changes only once a day, so that the sample
+    /// need not be rebuilt for each run.
     pub(super) fn seed(&self) -> u64 {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.options.seed.unwrap_or(now.as_secs() / (24 * 3600))
     }
 
-    /// The environment's interpreter.
+    /// Returns the environment's interpreter.
     ///
     /// # Errors
-    /// Why there is none.
+    /// If there is none: the reason.
     pub(super) fn interpreter(&self) -> Result<PathBuf, String> {
         if self.options.no_python {
             return Err("--no-python".to_owned());
@@ -170,22 +170,23 @@ impl Verification {
         }
     }
 
-    /// `cargo ARGUMENTS` in the pristine copy, in the build folder that all steps share.
+    /// Returns the command `cargo ARGUMENTS` in the pristine copy, with the build folder that all
+    /// steps share.
     pub(super) fn cargo(&self, arguments: &str) -> Command {
         let mut command = process::cargo(&self.tree);
         command
             .args(arguments.split_whitespace())
             .env("CARGO_TARGET_DIR", self.root.join("target/verify/build"));
         if self.options.full {
-            // Its tests otherwise take 2,000 cases.
+            // By default, these tests try only 2,000 cases.
             command.env("PROPTEST_CASES", "32000");
-            // And this one kills a program a few times.
+            // By default, this test kills a program only a few times.
             command.env("TINY_LLM_KILLS", "200");
         }
         command
     }
 
-    /// Runs [`Verification::cargo`] aloud.
+    /// Runs [`Verification::cargo`] and prints its output.
     ///
     /// # Errors
     /// If it fails.
@@ -194,7 +195,7 @@ impl Verification {
     }
 }
 
-/// Runs a command aloud.
+/// Runs a command and prints its output.
 ///
 /// # Errors
 /// If it fails.
@@ -206,7 +207,7 @@ pub(super) fn succeeds(command: &mut Command) -> Result<Finished> {
     Ok(finished)
 }
 
-/// `3.2 s`.
+/// Formats a duration: `3.2 s`.
 pub(super) fn seconds(duration: Duration) -> String {
     format!("{:.1} s", duration.as_secs_f64())
 }

@@ -1,9 +1,9 @@
-//! Processor time: what a step costs, however busy the machine is.
+//! Processor time: the cost of a step, independent of other load on the machine.
 
 use std::{fs, time::Duration};
 
-/// Of this program and of all that it has run and seen the end of; `None` where the system does not
-/// say.
+/// Returns the processor time of this program and of all child processes that have ended, or `None`
+/// if the system does not report it.
 pub(super) fn spent() -> Option<Duration> {
     // Linux: user and system time in hundredths of a second, of the process and of its children,
     // are the 14th to 17th field; the second is the program's name in parentheses.
@@ -14,7 +14,7 @@ pub(super) fn spent() -> Option<Duration> {
     Some(Duration::from_millis(10 * ticks))
 }
 
-/// What was spent since.
+/// Returns the processor time since `before`.
 pub(super) fn since(before: Option<Duration>) -> Option<Duration> {
     Some(spent()?.saturating_sub(before?))
 }

@@ -1,5 +1,6 @@
-//! The replay of tasks that are for another kind of processor than this machine's: each is red by
-//! its own message while all others are done, and green afterwards.
+//! Replays the tasks that are for another kind of processor than this machine's. If all other tasks
+//! are done, each task's tests must first fail with the task's own message, and pass after it is
+//! done.
 
 use anyhow::{Result, ensure};
 
@@ -12,7 +13,7 @@ use crate::{
     stubs::{Generated, generated},
 };
 
-/// Every such task. Returns how many there are, and what is wrong.
+/// Replays every such task. Returns their number, and the problems.
 pub(super) fn replay(
     v: &Verification,
     processor: Processor,

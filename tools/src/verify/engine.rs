@@ -1,4 +1,4 @@
-//! The finished engine, from the command line.
+//! Checks the finished engine from the command line.
 
 use std::fs;
 
@@ -11,11 +11,11 @@ use super::{
     rust::count,
 };
 
-/// `cargo course start`, twice: the second time shows the wait that remains once everything is
+/// Runs `cargo course start` twice. The second run shows how long it takes once everything is
 /// built.
 pub(super) fn start(v: &Verification) -> Result<Outcome> {
     let cold = !v.root.join("target/verify/build").exists();
-    // What other steps left of a learner's state, where only some steps are run.
+    // If only some steps are run, other steps may have left a learner's state.
     let _ = fs::remove_dir_all(v.tree.join(".course"));
     let (mut durations, before) = (Vec::new(), cpu::spent());
     let mut processor = None;
@@ -43,15 +43,15 @@ pub(super) fn start(v: &Verification) -> Result<Outcome> {
     Ok(promise::outcome(&promises, &again))
 }
 
-/// Tests of the command line: what it must refuse in one line, and on stubs the task that is
-/// missing, in one line too.
+/// Tests the command line: errors must be one line. On stubs, one line must also name the missing
+/// task.
 pub(super) fn command_line(v: &Verification) -> Result<Outcome> {
     let ours = v.cargo_succeeds("test --no-fail-fast --test cli --features cli,reference")?;
     let stubs = v.cargo_succeeds("test --no-fail-fast --test cli --features cli")?;
     Ok(Outcome::Passed(count(&(ours.text + &stubs.text))?))
 }
 
-/// `cargo course bench week1`: the embedded model, and a 360 M Llama with random weights.
+/// Runs `cargo course bench week1`: the embedded model, and a 360M Llama with random weights.
 pub(super) fn bench(v: &Verification) -> Result<Outcome> {
     let finished = v.cargo_succeeds("course bench week1")?;
     let line = finished
@@ -61,7 +61,7 @@ pub(super) fn bench(v: &Verification) -> Result<Outcome> {
         .context("`cargo course bench week1` measured nothing")?;
     let decoded = line.rsplit("it decoded ").next().and_then(|rest| rest.split(' ').next());
     let rate: f64 = decoded.and_then(|rate| rate.parse().ok()).context(line.to_owned())?;
-    // A rate is promised from below: as the time of a token it is promised from above.
+    // A rate has a minimum, so the time per token has a maximum.
     let token = Promise {
         what: "a token after 64 of prompt".to_owned(),
         found: 1e3 / rate,

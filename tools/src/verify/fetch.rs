@@ -1,5 +1,5 @@
-//! `cargo llm fetch`: against hubs on this machine, good and bad, with its process killed; then
-//! beside `huggingface_hub` and `transformers`, in one cache.
+//! Tests `cargo llm fetch` with good and faulty hubs on this machine, while its process is killed.
+//! Then tests it together with `huggingface_hub` and `transformers` in one cache.
 
 use anyhow::{Context, Result, ensure};
 
@@ -8,10 +8,10 @@ use super::{
     rust::count,
 };
 
-/// How many times the process is killed.
+/// Number of times that the process is killed.
 const KILLS: &str = "100";
 
-/// All of it.
+/// Runs all of these tests.
 pub(super) fn fetch(v: &Verification) -> Result<Outcome> {
     let mut tests = v.cargo("test --no-fail-fast --package tiny-llm-fetch");
     let tests = succeeds(tests.env("TINY_LLM_FETCH_KILLS", KILLS))?;

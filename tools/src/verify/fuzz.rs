@@ -1,4 +1,5 @@
-//! Bytes that a fuzzer makes up: no reader panics or breaks what its target in `fuzz/` promises.
+//! Fuzzing: no input makes a reader panic or violates the properties that its target in `fuzz/`
+//! checks.
 
 use std::{fs, path::Path, process::Command};
 
@@ -7,29 +8,29 @@ use anyhow::{Context, Result, bail};
 use super::context::{Outcome, Verification, succeeds};
 use crate::process::{forget_cargo, run_aloud};
 
-/// Pinned, as every tool that is installed here.
+/// Pinned version, as for every tool that is installed here.
 const VERSION: &str = "0.13.2";
 
-/// For each target.
+/// Duration for each target, in seconds.
 const SECONDS: u64 = 600;
 
-/// Targets that reach no unsafe code of ours. AddressSanitizer has nothing to find there, and takes
-/// most of the time.
+/// Targets that reach no unsafe code of this repository. AddressSanitizer would find nothing there,
+/// and takes most of the time.
 const SAFE: [&str; 2] = ["request", "schema"];
 
-/// Installs cargo-fuzz below `target/`, runs every target, and counts.
+/// Installs cargo-fuzz in `target/`, and runs every target. Reports the number of executions.
 pub(super) fn fuzz(v: &Verification) -> Result<Outcome> {
     if cfg!(not(unix)) {
         return Ok(Outcome::NotVerified("cargo-fuzz runs only on Linux and macOS".to_owned()));
     }
     let tools = v.root.join("target/verify/tools");
-    // It starts Cargo and the target, no more: nothing that would pay for optimizing it.
+    // cargo-fuzz only starts Cargo and the target, so optimising it isn't worthwhile.
     let mut install = v.cargo("install cargo-fuzz --debug --locked --quiet --version");
     succeeds(install.arg(VERSION).arg("--root").arg(&tools))?;
 
     let mut notes = Vec::new();
     for name in targets(&v.tree)? {
-        // What this run finds new is kept for the next; the committed corpus is only read.
+        // Inputs that this run finds are kept for the next run. The committed corpus is only read.
         let work = v.root.join("target/verify/fuzz");
         let (grown, found, committed) = (
             work.join("corpus").join(&name),
@@ -42,8 +43,8 @@ pub(super) fn fuzz(v: &Verification) -> Result<Outcome> {
         }
         let mut run = Command::new(tools.join("bin/cargo-fuzz"));
         forget_cargo(&mut run);
-        // The stable compiler has what the fuzzer needs; only the options are reserved to nightly
-        // ones.
+        // The stable compiler can do what the fuzzer needs, but only nightly ones accept the
+        // options.
         run.current_dir(&v.tree).env("RUSTC_BOOTSTRAP", "1");
         run.args(["fuzz", "run", "--no-default-features", "--features", &name]);
         if SAFE.contains(&name.as_str()) {
@@ -51,7 +52,7 @@ pub(super) fn fuzz(v: &Verification) -> Result<Outcome> {
         }
         let words = v.tree.join("fuzz/dictionaries").join(format!("{name}.dict"));
         if words.is_file() {
-            // Then it need not find them in what the target compares, which takes half of the time.
+            // Doesn't trace comparisons of the target, which take half of the time.
             run.arg("--no-trace-compares");
         }
         run.arg("--target-dir").arg(&work).arg(&name).arg(&grown);
@@ -80,7 +81,7 @@ pub(super) fn fuzz(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(notes.join("; ")))
 }
 
-/// The targets' names.
+/// Returns the names of the targets.
 fn targets(tree: &Path) -> Result<Vec<String>> {
     let path = tree.join("fuzz/Cargo.toml");
     let manifest: toml::Table = fs::read_to_string(&path)
@@ -95,7 +96,7 @@ fn targets(tree: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// From libFuzzer's closing figures.
+/// Parses libFuzzer's final statistics.
 fn executions(text: &str) -> Option<u64> {
     let count =
         text.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"))?;

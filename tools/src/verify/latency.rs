@@ -1,5 +1,5 @@
-//! How long the runner takes: its own build, its list, and in `watch` from a save to the verdict.
-//! Measured and reported, not asserted: a machine may be busy.
+//! Measures how long the runner takes: its build, its list, and the time from a save to the verdict
+//! in `watch`. The results are reported but not asserted, because the machine may be busy.
 
 use std::{
     fs,
@@ -21,18 +21,18 @@ use crate::{
     stubs::generated,
 };
 
-/// One task of the first day, and the slowest of later ones: the whole model, and the sampler,
+/// A task of the first day, and the slowest tasks of later days: the whole model, and the sampler,
 /// which is linked with the tokenizer.
 const TASKS: [(&str, usize); 3] = [("week1-day1", 2), ("week1-day5", 3), ("week1-day7", 6)];
 
-/// Saves for each task.
+/// Number of saves for each task.
 const SAVES: usize = 10;
 
-/// Longer than any build of one crate.
+/// Timeout, longer than any build of one crate.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// A cold build of the runner, ten calls of it without arguments, and ten saves for each of
-/// [`TASKS`].
+/// Measures a cold build of the runner, ten calls of it without arguments, and ten saves for each
+/// of [`TASKS`].
 pub(super) fn runner(v: &Verification) -> Result<Outcome> {
     let target = v.root.join("target/verify/cold");
     if target.exists() {
@@ -83,11 +83,11 @@ pub(super) fn runner(v: &Verification) -> Result<Outcome> {
     Ok(promise::outcome(&promises, ""))
 }
 
-/// The median over [`SAVES`] saves of a file of the task, and the runner's peak of memory in KiB (0
-/// where the system does not tell).
+/// Returns the median time of [`SAVES`] saves of the task's file, and the runner's peak memory in
+/// KiB (0 if the system does not report it).
 ///
-/// An assertion at the top of the task's first function fails at each save with another message: so
-/// its tests are red, the task stays the current one, and the whole body is compiled every time.
+/// Before each save, an assertion with a new message is put at the beginning of the task's first
+/// function. So its tests fail, the task stays current, and the whole body is compiled every time.
 fn watch(v: &Verification, day: &str, number: usize) -> Result<(Duration, u64)> {
     let (_, id, task) = v.curriculum.named(day, number)?;
     let path = v.tree.join(&task.file);
@@ -104,7 +104,7 @@ fn watch(v: &Verification, day: &str, number: usize) -> Result<(Duration, u64)> 
         Ok([&lines[..at], &[assertion.as_str()], &lines[at..]].concat().join("\n") + "\n")
     };
     fs::write(&path, with(SAVES + 1)?)?;
-    // So that this task is the first that is not green. It is red, and that is its exit code.
+    // Makes this task the first that has not passed. Its tests fail, which the exit code shows.
     run_quietly(&mut v.cargo(&format!("course test {day}")))?;
 
     let mut command = v.cargo(&format!("course watch {day}"));
@@ -113,7 +113,7 @@ fn watch(v: &Verification, day: &str, number: usize) -> Result<(Duration, u64)> 
         until(&lines, &format!("save {}", SAVES + 1))?;
         let mut times = Vec::new();
         for n in 1..=SAVES {
-            // The verdict's last lines are still to come.
+            // Waits for the last lines of the verdict.
             std::thread::sleep(Duration::from_millis(300));
             let saved = Instant::now();
             fs::write(&path, with(n)?)?;
@@ -129,7 +129,7 @@ fn watch(v: &Verification, day: &str, number: usize) -> Result<(Duration, u64)> 
     measured
 }
 
-/// Waits for a line that is exactly this, as the message of a panic is.
+/// Waits for a line that equals `message`, like the message of a panic.
 fn until(lines: &Receiver<String>, message: &str) -> Result<()> {
     let start = Instant::now();
     let mut seen = String::new();
@@ -145,20 +145,21 @@ fn until(lines: &Receiver<String>, message: &str) -> Result<()> {
     )
 }
 
-/// The middle one.
+/// Returns the median.
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// Peak resident memory of the runner that a `cargo` of this number runs, in KiB. Linux tells it.
+/// Returns the peak resident memory, in KiB, of the runner that the `cargo` with this process id
+/// runs. Only Linux reports it.
 fn peak_of(cargo: u32) -> u64 {
     let status = |id: u32| fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let field = |text: &str, name: &str| -> Option<u64> {
         text.lines()
             .find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
     };
-    // `cargo run` becomes the program on Unix; if it did not, the program is a child of it.
+    // On Unix, `cargo run` is replaced by the program. Otherwise the program is its child.
     let children =
         fs::read_to_string(format!("/proc/{cargo}/task/{cargo}/children")).unwrap_or_default();
     let own =

@@ -1,5 +1,5 @@
-//! The reference's tests under AddressSanitizer: every rung that this machine has, and whatever
-//! else reads bytes.
+//! Runs the reference's tests under AddressSanitizer: every rung that this machine has, and all
+//! other code that reads bytes.
 
 use std::{fs, path::PathBuf, process::Command};
 
@@ -11,21 +11,20 @@ use super::{
 };
 use crate::process::run_quietly;
 
-/// Builds the reference's tests with the checker and runs them.
+/// Builds the reference's tests with AddressSanitizer and runs them.
 pub(super) fn memory(v: &Verification) -> Result<Outcome> {
     let host = match host_with_sanitizer()? {
         Ok(host) => host,
         Err(reason) => return Ok(Outcome::NotVerified(reason)),
     };
-    // With the target named, what only helps to build is left as it is.
+    // Because the target is named, build scripts and macros are not instrumented.
     let mut test = v.cargo(
         "test --no-fail-fast --release --package tiny-llm-kernels --package tiny-llm-reference \
          --features tiny-llm-reference/engine --tests --target",
     );
     test.arg(host).args(["--", "--show-output"]);
     test.env("CARGO_TARGET_DIR", v.root.join("target/verify/memory"));
-    // The stable compiler ships the checker; only the option that asks for it is reserved to
-    // nightly ones.
+    // The stable compiler includes AddressSanitizer, but only nightly ones accept the option.
     test.env("RUSTC_BOOTSTRAP", "1")
         .env("RUSTFLAGS", "-Zsanitizer=address")
         .env("ASAN_OPTIONS", "verbosity=1");
@@ -37,14 +36,14 @@ pub(super) fn memory(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(format!("{}; {}", count(&finished.text)?, rungs(&finished.text)?)))
 }
 
-/// The line in which the kernels' tests say what they ran on.
+/// Returns the line in which the kernels' tests name the rungs that they ran.
 pub(super) fn rungs(text: &str) -> Result<&str> {
     text.lines()
         .find(|line| line.starts_with("rungs: "))
         .context("the kernels' tests did not say which rungs there are")
 }
 
-/// This machine's target, if the compiler has AddressSanitizer for it; or why not.
+/// Returns this machine's target if the compiler has AddressSanitizer for it, or why not.
 fn host_with_sanitizer() -> Result<Result<String, String>> {
     let mut rustc = Command::new("rustc");
     let version = run_quietly(rustc.arg("-vV"))?.output;

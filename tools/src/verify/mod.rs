@@ -1,10 +1,11 @@
 //! `cargo course verify`: checks the promises of this repository, in three sizes.
 //!
-//! Everything runs in copies under `target/verify`, whose `src/` is generated anew: a learner's work
-//! neither matters nor is touched. A step passes, fails, or is *not verified* with its reason; a
-//! check that could not run never counts as passed, and what a machine lacks never counts as
-//! failed. Durations are reported and never asserted: a promise about time that this machine misses
-//! by more than machines differ is shown as *missed*, which is no failure.
+//! Everything runs in copies in `target/verify`, with newly generated stubs: a learner's work is
+//! neither used nor touched. A step passes, fails, or is *not verified*, with a reason. A check
+//! that could not run never counts as passed, and a missing program never counts as a failure.
+//! Durations are reported but not asserted. If this machine misses a promise about time by more
+//! than the usual differences between machines, the promise is shown as *missed*, which is not a
+//! failure.
 
 use std::{fs, path::Path, process::ExitCode, time::Instant};
 
@@ -59,7 +60,7 @@ mod words;
 /// Runs the steps and prints the table. The exit code is 1 if a step failed.
 ///
 /// # Errors
-/// If the options fit no step, the disk has no room, another verification runs, or the user
+/// If the options select no step, the disk is too full, another verification runs, or the user
 /// interrupts this one.
 pub(crate) fn verify(root: &Path, curriculum: Curriculum, options: Options) -> Result<ExitCode> {
     let mut v = Verification::new(root, curriculum, options);
@@ -92,10 +93,10 @@ pub(crate) fn verify(root: &Path, curriculum: Curriculum, options: Options) -> R
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// What to run.
+/// The steps to run.
 struct Plan {
     steps: Vec<&'static Step>,
-    /// Steps of this size that `--changed` does not run, and why.
+    /// Steps of this size that `--changed` skips, and why.
     left_out: Vec<(String, String)>,
 }
 
@@ -131,12 +132,12 @@ fn plan(v: &mut Verification) -> Result<Plan> {
         return Ok(Plan { steps, left_out });
     }
     let mut steps: Vec<&Step> = of_size.collect();
-    // It runs the steps of the smallest size, and so comes before them.
+    // This step runs the steps of the smallest size, so it comes before them.
     steps.sort_by_key(|step| step.id != "bare");
     Ok(Plan { steps, left_out: Vec::new() })
 }
 
-/// The steps and all that they need, in the list's order.
+/// Returns the steps and their dependencies, in the list's order.
 fn with_needs(steps: Vec<&'static Step>) -> Vec<&'static Step> {
     let mut all = steps;
     let mut at = 0;
@@ -151,12 +152,14 @@ fn with_needs(steps: Vec<&'static Step>) -> Vec<&'static Step> {
     STEPS.iter().filter(|step| all.iter().any(|wanted| wanted.id == step.id)).collect()
 }
 
-/// A full disk makes a linker die of a bus error, so the room is checked before the first build.
+/// Checks the free space before the first build, because on a full disk the linker crashes with a
+/// bus error.
 ///
 /// # Errors
-/// If the disk has too little room for what the steps build and install.
+/// If the disk has too little space for the files that the steps build and install.
 fn room(v: &Verification) -> Result<()> {
-    // What each size leaves in the build folder, in GiB; half a GiB at least is rebuilt.
+    // Size of the build folder after each size of verification, in GiB. At least half a GiB is
+    // rebuilt.
     let total = if v.options.size() == Size::Quick { 3.5 } else { 14.0 };
     let builds = (total - used(&v.root.join("target/verify")) as f64 / GIB).max(0.5);
     let packages = if v.interpreter().is_ok() || v.options.no_python { 0.0 } else { 2.0 };
@@ -174,7 +177,7 @@ fn room(v: &Verification) -> Result<()> {
 
 const GIB: f64 = (1 << 30) as f64;
 
-/// The bytes of all files below a folder that can be read.
+/// Returns the total size of all readable files in a folder.
 fn used(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries

@@ -1,5 +1,5 @@
-//! `.venv`: the packages that pyproject.toml pins, with a PyTorch that does not bring GPU libraries
-//! where there is one.
+//! `.venv`: the packages that pyproject.toml pins, with a PyTorch without GPU libraries if
+//! available.
 
 use std::{
     fs,
@@ -31,8 +31,8 @@ To stop, press Ctrl-C; `--no-python` leaves this out.";
 
 const THE_REST: &str = "Now the other packages, about 110 MB.";
 
-/// Makes `.venv`, or takes the one that is there if it was made for the same packages: its
-/// interpreter, and what was done.
+/// Creates `.venv`, or uses an existing one for the same packages. Returns its interpreter, and
+/// what was done.
 ///
 /// # Errors
 /// If there is no Python that is new enough, or a package cannot be installed.
@@ -45,7 +45,7 @@ pub(super) fn make(root: &Path) -> Result<(PathBuf, String), String> {
         "Making .venv with the packages that pyproject.toml pins. `cargo course verify \
          --no-python` leaves this out."
     );
-    // Over an environment that is there this changes nothing, and it mends one whose making was
+    // For an existing environment this changes nothing, and it repairs one whose creation was
     // interrupted.
     let mut make = environment::python()?.command();
     make.args(["-m", "venv"]).arg(&venv.folder).current_dir(root);
@@ -58,20 +58,20 @@ pub(super) fn make(root: &Path) -> Result<(PathBuf, String), String> {
     Ok((venv.python, format!("{} packages installed{from}", venv.packages.len())))
 }
 
-/// Installs the packages; returns where PyTorch came from, for the closing table.
+/// Installs the packages. Returns the origin of PyTorch, for the final table.
 fn install(venv: &Venv, root: &Path) -> Result<&'static str, String> {
     let mut from = "";
     let mut rest = venv.packages.clone();
     if cfg!(target_os = "linux") {
         println!("{FROM_CPU_INDEX}");
         if succeeds(&mut cpu_torch(venv, root)).is_ok() {
-            // A `torch==2.0+cpu` that is there is the `torch==2.0` that is pinned, so it stays.
+            // An installed `torch==2.0+cpu` satisfies the pinned `torch==2.0`, so it is kept.
             from = ", PyTorch without GPU libraries";
             println!("{THE_REST}");
         } else {
             println!("{FROM_PYPI}");
             if succeeds(&mut pypi_torch(venv, root)).is_ok() {
-                // Named again, it would bring its GPU libraries.
+                // Naming it again would install its GPU libraries.
                 rest.retain(|package| !is_torch(package));
                 from = ", PyTorch from PyPI without GPU libraries";
                 println!("{THE_REST}");
@@ -97,11 +97,11 @@ fn pypi_torch(venv: &Venv, root: &Path) -> Command {
     command
 }
 
-/// PyTorch alone: its index has copies of other packages too, and those come from where they are
-/// pinned.
+/// Installs only PyTorch from its index. The index also has copies of other packages, which must
+/// come from PyPI.
 fn cpu_torch(venv: &Venv, root: &Path) -> Command {
     let mut pip = pip(venv, root);
-    // Where the index cannot be reached, one more attempt is enough.
+    // If the index cannot be reached, retries only once.
     pip.args(["--no-deps", "--retries", "1", "--timeout", "20", "--index-url", CPU_INDEX]);
     pip.args(venv.packages.iter().filter(|package| is_torch(package)));
     pip
@@ -110,7 +110,7 @@ fn cpu_torch(venv: &Venv, root: &Path) -> Command {
 fn pip(venv: &Venv, root: &Path) -> Command {
     let mut pip = Command::new(&venv.python);
     pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]);
-    // Python compiles a module when it is first imported, and most of these never are.
+    // Python compiles modules when they are first imported, and most of these never are.
     pip.arg("--no-compile");
     pip.current_dir(root);
     pip
@@ -120,7 +120,8 @@ fn pip(venv: &Venv, root: &Path) -> Command {
 mod tests {
     use super::*;
 
-    /// `pyproject.toml` pins one PyTorch for each Python, and only these come from its index.
+    /// `pyproject.toml` pins one PyTorch for each Python, and only these packages come from its
+    /// index.
     #[test]
     fn only_torch_comes_from_its_index() {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));

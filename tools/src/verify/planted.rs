@@ -1,9 +1,9 @@
-//! `cargo course trace` on mistakes planted one at a time: it must name the function that each
-//! stands in.
+//! Runs `cargo course trace` on planted mistakes, one at a time. It must name the function that
+//! contains the mistake.
 //!
-//! The mistakes are those of the bank that say what the trace tells of them, and a few ways to go
-//! wrong without a wrong number. A build for each would take minutes. So the learner's files get
-//! the reference's bodies with all mistakes beside them, and one build serves all.
+//! The mistakes are the bank's entries with an expected trace, and a few failures without wrong
+//! numbers. A separate build for each would take minutes. So the learner's files get the
+//! reference's bodies together with all mistakes, and one build serves all.
 
 use anyhow::{Context, Result, ensure};
 
@@ -18,16 +18,17 @@ use crate::{
     stubs::{Generated, generated},
 };
 
-/// The mildest mistake is this many tolerances away.
+/// Minimum distance of the mildest mistake, as a multiple of the tolerance.
 const MARGIN: f64 = 20.0;
 
-/// A body of a learner that goes wrong.
+/// A body with a mistake.
 struct Mistake {
     name: String,
     file: String,
     function: String,
     body: String,
-    /// What the trace must print, in this order: where it differs, and the function.
+    /// The expected output of the trace, in this order: where the activations differ, and the
+    /// function.
     told: Vec<String>,
 }
 
@@ -38,7 +39,7 @@ impl Mistake {
     }
 }
 
-/// A way to go wrong that is no mistake in a number: a change as the bank has it.
+/// A failure without wrong numbers: a change in the bank's format.
 struct Failure {
     name: &'static str,
     file: &'static str,
@@ -92,7 +93,7 @@ const FAILURES: [Failure; 4] = [
     },
 ];
 
-/// One build, one run without a mistake and one for each.
+/// Builds once, then runs without a mistake and with each mistake.
 pub(super) fn trace(v: &Verification) -> Result<Outcome> {
     let files = generated(&v.root, &v.curriculum)?;
     let mistakes = mistakes(v, &files)?;
@@ -187,7 +188,7 @@ fn runs(v: &Verification, mistakes: &[Mistake]) -> Result<Outcome> {
         mistakes.len(),
         problems.join("\n")
     );
-    // The tolerance leaves room on both sides.
+    // Checks that the tolerance leaves a margin on both sides.
     ensure!(
         nearest >= MARGIN,
         "a mistake is only {nearest} times the tolerance away, expected {MARGIN} at least"
@@ -198,12 +199,12 @@ fn runs(v: &Verification, mistakes: &[Mistake]) -> Result<Outcome> {
     )))
 }
 
-/// How far a mistake is from what is right, in tolerances.
+/// Returns the distance of a mistake from the right result, as a multiple of the tolerance.
 fn times(text: &str) -> Option<f64> {
     text.split_once(" times the tolerance")?.0.rsplit(' ').next()?.parse().ok()
 }
 
-/// The first of the words that does not follow the ones before it.
+/// Returns the first of the words that does not follow the previous ones.
 fn missing<'a>(text: &str, words: &'a [String]) -> Option<&'a str> {
     let mut rest = text;
     for word in words {

@@ -1,18 +1,19 @@
-//! What the course promises about time and memory, beside what was found.
+//! Compares measurements with the course's promises about time and memory.
 
 use super::context::Outcome;
 
-/// What one machine may differ from another before a promise counts as missed: a quarter.
+/// Tolerance for differences between machines: a promise counts as missed if the measurement
+/// exceeds it by more than a quarter.
 const MACHINE: f64 = 1.25;
 
-/// A promise: at most this much.
+/// A promise: a maximum for a measurement.
 #[derive(Debug)]
 pub(super) struct Promise {
-    /// `list`
+    /// What is measured, such as `list`.
     pub(super) what: String,
     pub(super) found: f64,
     pub(super) promised: f64,
-    /// `s`
+    /// Unit, such as `s`.
     pub(super) unit: &'static str,
 }
 
@@ -21,7 +22,7 @@ impl Promise {
         self.found > self.promised * MACHINE
     }
 
-    /// `list 61 ms (promised 100)`, and `MISSED:` before it where that is so.
+    /// Formats the promise: `list 61 ms (promised 100)`, with `MISSED:` before it if it is missed.
     fn words(&self) -> String {
         let digits = usize::from(self.found < 10.0);
         let Self { what, found, promised, unit } = self;
@@ -30,7 +31,8 @@ impl Promise {
     }
 }
 
-/// Passed, or missed if one of the promises is. Those that are missed come first.
+/// Returns passed, or missed if one of the promises is missed. Missed promises come first in the
+/// text.
 pub(super) fn outcome(promises: &[Promise], more: &str) -> Outcome {
     let (missed, kept): (Vec<_>, Vec<_>) = promises.iter().partition(|promise| promise.is_missed());
     let words: Vec<String> = missed.iter().chain(&kept).map(|promise| promise.words()).collect();

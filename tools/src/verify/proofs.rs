@@ -1,4 +1,4 @@
-//! What the proof program shows, and the programs that are built beside it.
+//! Steps that use the proof program and the programs that are built with it.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,7 @@ use crate::{
     proof::{self, PROGRAM, Program},
 };
 
-/// How many bodies of the bank the smallest verification tries.
+/// Number of the bank's bodies that the smallest verification tries.
 const SAMPLE: usize = 200;
 
 /// The engine and the server, on the reference.
@@ -31,7 +31,7 @@ const SERVER: &str = "tiny-llm-serve";
 /// The book's builder.
 pub(super) const BOOK: &str = "book-builder";
 
-/// Builds all of it, once, and remembers where the programs are.
+/// Builds all programs once, and stores their paths.
 pub(super) fn build(v: &Verification) -> Result<Outcome> {
     reach_crates(v)?;
     let days = days(v);
@@ -41,17 +41,19 @@ pub(super) fn build(v: &Verification) -> Result<Outcome> {
     let features = format!("reference,fresh,serve,{}", features.join(","));
     let engine = ["--test", PROGRAM, "--bin", ENGINE, "--bin", SERVER, "--features", &features];
     let mut programs = proof::build(&v.root, &v.proof, None, &engine)?;
-    // Beside the learner's crate as it is: the bridge shows both, the stubs and the reference.
+    // With the learner's crate as it is, because the bridge is tested on both the stubs and the
+    // reference.
     if !v.options.no_python {
         proof::build(&v.root, &v.proof, None, &["--package", BRIDGE[0]])?;
     }
-    // The book shows the reference as it is.
+    // With the unchanged reference, because the book shows it.
     programs.extend(proof::build(&v.root, &v.tree, None, &["--package", BOOK])?);
     fs::write(list(v), serde_json::to_string(&programs)?)?;
     Ok(Outcome::Passed(format!("{} days, {bodies}", days.len())))
 }
 
-/// One line where crates are missing and crates.io cannot be reached, in place of cargo's many.
+/// Returns a one-line error instead of cargo's many lines if crates are missing and crates.io
+/// cannot be reached.
 fn reach_crates(v: &Verification) -> Result<()> {
     let mut fetch = crate::process::cargo(&v.root);
     let fetched = run_quietly(fetch.args(["fetch", "--locked", "--quiet"]))?;
@@ -62,7 +64,7 @@ fn reach_crates(v: &Verification) -> Result<()> {
     Ok(())
 }
 
-/// The days that any machine can build: those that need no adapter.
+/// Returns the days that any machine can build: those that need no adapter.
 fn days(v: &Verification) -> Vec<&Day> {
     v.curriculum.days().filter(|day| day.apart.is_none()).collect()
 }
@@ -71,10 +73,10 @@ fn list(v: &Verification) -> PathBuf {
     v.root.join("target/verify/programs.json")
 }
 
-/// A program that the step `build` built.
+/// Returns a program from the step `build`.
 ///
 /// # Errors
-/// If it did not.
+/// If that step has not built it.
 pub(super) fn program(v: &Verification, name: &str) -> Result<PathBuf> {
     let text = fs::read_to_string(list(v)).context("the step `build` has not run")?;
     let mut programs: BTreeMap<String, PathBuf> = serde_json::from_str(&text)?;
@@ -85,13 +87,14 @@ fn tests(v: &Verification) -> Result<Program> {
     Program::open(&v.proof, program(v, PROGRAM)?, None)
 }
 
-/// Every stage of every day.
+/// Replays every stage of every day.
 pub(super) fn replay(v: &Verification) -> Result<Outcome> {
     let (stages, _) = replay::stages(v, &tests(v)?, &days(v), v.tasks().as_ref())?;
     Ok(Outcome::Passed(stages))
 }
 
-/// The bodies in the program: a sample of the bank; after a change, those of the changed tasks.
+/// Returns the bodies in the program: a sample of the bank or, with `--changed`, those of the
+/// changed tasks.
 fn chosen(v: &Verification) -> Result<Bodies> {
     let all = Bodies::of(&v.root, &v.curriculum, &days(v))?;
     Ok(match v.tasks() {
@@ -100,7 +103,7 @@ fn chosen(v: &Verification) -> Result<Bodies> {
     })
 }
 
-/// Those bodies.
+/// Tries those bodies.
 pub(super) fn mistakes(v: &Verification) -> Result<Outcome> {
     let found = chosen(v)?.try_each(tests(v)?)?;
     Ok(Outcome::Passed(match v.tasks() {
@@ -109,7 +112,7 @@ pub(super) fn mistakes(v: &Verification) -> Result<Outcome> {
     }))
 }
 
-/// The whole bank, its recorded answers, and all held-out mistakes.
+/// Tries the whole bank with its recorded answers, and all held-out mistakes.
 pub(super) fn matrix(v: &Verification) -> Result<Outcome> {
     let days = days(v);
     let bodies = Bodies::of(&v.root, &v.curriculum, &days)?;
@@ -118,7 +121,7 @@ pub(super) fn matrix(v: &Verification) -> Result<Outcome> {
     bodies.try_all(&v.root, &v.curriculum, &program).map(Outcome::Passed)
 }
 
-/// A story from the command line, and an answer from the server.
+/// Checks that the command line writes a story and the server answers.
 pub(super) fn engine(v: &Verification) -> Result<Outcome> {
     let mut story = Command::new(program(v, ENGINE)?);
     forget_cargo(&mut story);
@@ -150,7 +153,7 @@ pub(super) fn engine(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(format!("{} letters of a story, {} of an answer", told.len(), text.len())))
 }
 
-/// A chat completion, over a plain socket: the machine may have no client.
+/// Requests a chat completion over a plain socket, because the machine may have no HTTP client.
 fn ask(address: &str) -> Result<serde_json::Value> {
     use std::io::{Read, Write};
     let address = address.trim_end_matches('/');
@@ -176,7 +179,7 @@ fn ask(address: &str) -> Result<serde_json::Value> {
     serde_json::from_str(json.unwrap_or_default()).with_context(|| format!("not JSON: {body}"))
 }
 
-/// Where the bridge's library was built.
+/// Returns the path of the bridge's library.
 pub(super) fn bridge_library(v: &Verification) -> PathBuf {
     let (start, end) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     Path::new(&v.root)

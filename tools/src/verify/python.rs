@@ -1,4 +1,4 @@
-//! The PyTorch side: an environment inside the repository, fixtures, bridge, pytest, models,
+//! The PyTorch side: an environment in the repository, fixtures, the bridge, pytest, models and
 //! figures.
 
 use std::{
@@ -21,7 +21,7 @@ use crate::{
     process::{forget_cargo, run_quietly},
 };
 
-/// Makes `.venv`, or takes the one that is there if it was made for the same packages.
+/// Creates `.venv`, or uses an existing one for the same packages.
 pub(super) fn environment(v: &Verification) -> Result<Outcome> {
     let made = if v.options.no_python { Err("--no-python".to_owned()) } else { make(&v.root) };
     Ok(match made {
@@ -31,21 +31,21 @@ pub(super) fn environment(v: &Verification) -> Result<Outcome> {
 }
 
 impl Verification {
-    /// Python in a folder of the pristine copy, with the bridge that was built for verification.
+    /// Returns a Python command in a folder of the pristine copy, with the bridge that was built
+    /// for verification.
     pub(super) fn python(&self, folder: &str) -> std::result::Result<Command, Outcome> {
         self.python_in(&self.tree.join(folder))
     }
 
-    /// The same in any folder.
+    /// Like [`Verification::python`], in any folder.
     pub(super) fn python_in(&self, folder: &Path) -> std::result::Result<Command, Outcome> {
         let mut command = Command::new(self.interpreter().map_err(Outcome::NotVerified)?);
         command.current_dir(folder).env("PYTHONPATH", self.site()).env("PYTHONUTF8", "1");
-        // Two threads of torch on two busy cores wait for one another.
+        // Two threads of torch on two busy cores would wait for each other.
         command
             .env("OMP_NUM_THREADS", "1")
             .env("CARGO_TARGET_DIR", self.root.join("target/verify/build"));
-        // Neither progress bars in a log nor questions to the hub: every model is in the
-        // repository.
+        // Disables progress bars and requests to the hub: every model is in the repository.
         command.env("TQDM_DISABLE", "1").env("HF_HUB_OFFLINE", "1");
         forget_cargo(&mut command);
         Ok(command)
@@ -55,8 +55,8 @@ impl Verification {
         self.root.join("target/verify/site")
     }
 
-    /// Builds the bridge as a wheel, with these options of maturin, and unpacks it beside the
-    /// environment, in place of the one that is there.
+    /// Builds the bridge as a wheel with these options of maturin, and unpacks it next to the
+    /// environment, replacing an earlier one.
     pub(super) fn build_bridge(&self, options: &[&str]) -> Result<()> {
         let wheels = self.root.join("target/verify/wheels");
         for folder in [&wheels, &self.site()] {
@@ -81,7 +81,7 @@ impl Verification {
     }
 }
 
-/// Computes every committed fixture anew.
+/// Computes every committed fixture again.
 pub(super) fn oracle(v: &Verification) -> Result<Outcome> {
     let mut command = match v.python_in(&v.root.join("python-ref")) {
         Ok(command) => command,
@@ -91,7 +91,8 @@ pub(super) fn oracle(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(String::new()))
 }
 
-/// Pytest through the bridge that the step `build` built: red on the stubs, green on the reference.
+/// Runs pytest through the bridge from the step `build`: its tests must fail on the stubs and pass
+/// on the reference.
 pub(super) fn bridge(v: &Verification) -> Result<Outcome> {
     if let Err(reason) = v.interpreter() {
         return Ok(Outcome::NotVerified(reason));
@@ -122,8 +123,8 @@ pub(super) fn bridge(v: &Verification) -> Result<Outcome> {
     pytest(v, &v.proof, &days.join(" or "), false)
 }
 
-/// The bridge as a wheel as users build it, in release and with all features; Clippy on its crates;
-/// and every test on it.
+/// Builds the bridge as a release wheel with all features, like users. Runs Clippy on its crates,
+/// and every test on the wheel.
 pub(super) fn wheel(v: &Verification) -> Result<Outcome> {
     if let Err(outcome) = v.python("") {
         return Ok(outcome);
@@ -134,14 +135,14 @@ pub(super) fn wheel(v: &Verification) -> Result<Outcome> {
     pytest(v, &v.tree, "", true)
 }
 
-/// Runs pytest in a copy, on tests whose names have these words; where it is thorough, also the tests
-/// that take long.
+/// Runs pytest in a copy, on tests whose names contain these words. If `thorough`, includes slow
+/// tests.
 fn pytest(v: &Verification, tree: &Path, words: &str, thorough: bool) -> Result<Outcome> {
     let mut pytest = match v.python_in(tree) {
         Ok(command) => command,
         Err(outcome) => return Ok(outcome),
     };
-    // Quietly: in a log these tests would look like failures of the project.
+    // Prints nothing, because in a log these tests would look like failures of the project.
     let student = ["-m", "pytest", "--solution", "student", "-k", "week1_day1", "--tb=line"];
     let stubs = run_quietly(pytest.args(student))?;
     ensure!(
@@ -175,13 +176,13 @@ fn pytest(v: &Verification, tree: &Path, words: &str, thorough: bool) -> Result<
     Ok(Outcome::Passed(format!("{closing}; week4-day5 not verified: {reason}")))
 }
 
-/// How pytest begins the reason where there is no adapter, and what it says of a bridge that is built
-/// without wgpu, as the step `build` builds it.
+/// The beginning of pytest's reason if there is no adapter, and its message for a bridge without
+/// wgpu, as the step `build` builds it.
 const NO_ADAPTER: &str = "no graphics processor: ";
 const WITHOUT_GPU: &str = "the bridge was built without graphics processors";
 
-/// Why pytest left tests out, if all of them are those of the one day that needs a graphics
-/// processor, and what it lacks begins so.
+/// Returns why pytest skipped tests, if all of them belong to the one day that needs a graphics
+/// processor, and the reason begins with `lack`.
 fn no_adapter<'a>(text: &'a str, lack: &str) -> Option<&'a str> {
     let mut skipped = text.lines().filter(|line| line.starts_with("SKIPPED ")).map(|line| {
         let (_, reason) = line.split_once("test_week4_day5.py:")?;
@@ -192,7 +193,7 @@ fn no_adapter<'a>(text: &'a str, lack: &str) -> Option<&'a str> {
     skipped.all(|other| other == reason).then_some(reason)?
 }
 
-/// The embedded models' scores on held-out stories, and the book's figures.
+/// Computes the embedded models' scores on held-out stories, and the book's figures.
 pub(super) fn models(v: &Verification) -> Result<Outcome> {
     for script in ["python-ref/train/evaluate.py", "book/figures/make.py"] {
         let mut command = match v.python("") {

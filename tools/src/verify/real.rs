@@ -1,4 +1,5 @@
-//! A published model, from Python's package index: its logits, tokens and texts beside PyTorch's.
+//! Compares the logits, tokens and texts of a published model from Python's package index with
+//! PyTorch's.
 
 use std::{fs, path::PathBuf};
 

@@ -1,7 +1,7 @@
-//! The course as a learner goes through it: before each task its tests are red by its own message,
-//! after it they are green.
+//! Replays the course like a learner: before each task, its tests must fail with the task's own
+//! message, and after it they must pass.
 //!
-//! Stage n of a day has the tasks before n filled in from the reference.
+//! In stage n of a day, the tasks before n are filled in from the reference.
 
 use std::collections::BTreeSet;
 
@@ -19,9 +19,10 @@ use crate::{
 /// A day with its first tasks solved.
 struct Stage<'a> {
     day: &'a Day,
-    /// The task that comes next, from 1; one more than there are where all are solved.
+    /// Number of the next task, counted from 1. If all are solved, one more than the number of
+    /// tasks.
     next: usize,
-    /// How many tasks of the course are solved.
+    /// Number of solved tasks of the course.
     solved: usize,
 }
 
@@ -39,8 +40,8 @@ impl Stage<'_> {
     }
 }
 
-/// Every stage of some days, those of only some tasks where `tasks` names them. Returns a finding,
-/// and what the machine lacks for these days, if it lacks something.
+/// Replays every stage of some days, or only those of `tasks`. Returns a result, and what the
+/// machine lacks for these days, if anything.
 pub(super) fn stages(
     v: &Verification,
     program: &Program,
@@ -85,12 +86,12 @@ fn run(program: &Program, stage: &Stage) -> Result<Report> {
     ensure!(!report.closing.is_empty(), "{}:\n{}", stage.place(), finished.tail(40));
     Ok(report)
 }
-/// What is wrong with a stage: a solved task's test that fails, an open one's that passes, or the
-/// next one's that fails otherwise than by its own `todo!`.
+/// Returns the problems of a stage: a failing test of a solved task, a passing test of an unsolved
+/// task, or a test of the next task that fails with another message than its own `todo!`.
 fn judge(day: &Day, n: usize, report: &Report) -> Vec<String> {
     let mut problems = Vec::new();
     for (id, task) in day.tasks() {
-        // What is for another kind of processor is replayed in that one's step.
+        // Tasks for other kinds of processors are replayed in a separate step.
         if !task.is_for_here() {
             continue;
         }
@@ -131,7 +132,8 @@ mod tests {
     use super::*;
     use crate::testing::curriculum;
 
-    /// A report of tests, each with its panic's message; an empty one passes.
+    /// Creates a report of tests, each with its panic's message. A test with an empty message
+    /// passes.
     fn report(tests: &[(&str, &str)]) -> Report {
         let mut text = String::new();
         for (name, panic) in tests {

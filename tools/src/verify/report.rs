@@ -1,4 +1,4 @@
-//! The closing table.
+//! The final table.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -15,7 +15,7 @@ fn mark(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// One step: `passed       replay       12 s  27 tasks …`.
+/// Formats one step: `passed       replay       12 s  27 tasks …`.
 pub(super) fn line(row: &Row) -> String {
     let note = row.outcome.note().lines().next().unwrap_or_default();
     let clock = format!("{:.0} s", row.clock);
@@ -23,13 +23,13 @@ pub(super) fn line(row: &Row) -> String {
     line.trim_end().to_owned()
 }
 
-/// Whether this is the line with which a test runner closes.
+/// Returns whether this is the last line of a test runner's output.
 pub(super) fn is_closing(line: &str) -> bool {
     let pytest = line.starts_with("=") && line.contains(" passed") && line.ends_with('=');
     line.starts_with("test result: ") || pytest
 }
 
-/// All steps, and how many ended how.
+/// Formats all steps, and the number of steps with each outcome.
 pub(super) fn table(rows: &[Row], total: Duration) -> String {
     let mut text = format!("\n{:<13}{:<13}{:>7}  {:>9}\n", "", "step", "clock", "processor");
     for row in rows {
@@ -41,7 +41,7 @@ pub(super) fn table(rows: &[Row], total: Duration) -> String {
     }
     let count = |word: &str| rows.iter().filter(|row| mark(&row.outcome) == word).count();
     let counts = ["passed", "MISSED", "FAILED", "NOT VERIFIED"].map(|word| (word, count(word)));
-    // What is missed or not verified is named only where there is some.
+    // Missed and not verified steps are counted only if there are any.
     let counts = counts.iter().filter(|(word, n)| *n > 0 || ["passed", "FAILED"].contains(word));
     let counts: Vec<String> =
         counts.map(|(word, n)| format!("{n} {}", word.to_lowercase())).collect();
@@ -55,7 +55,7 @@ pub(super) fn table(rows: &[Row], total: Duration) -> String {
     text
 }
 
-/// The same for programs.
+/// Formats the same as JSON.
 pub(super) fn json(rows: &[Row], left_out: &[(String, String)], total: Duration) -> String {
     let left_out: Vec<_> =
         left_out.iter().map(|(step, reason)| json!({"step": step, "reason": reason})).collect();

@@ -1,4 +1,4 @@
-//! Runs steps, each in its own process: several at once where they leave cores idle.
+//! Runs steps, each in its own process. Several run at the same time if cores are idle.
 
 use std::{
     collections::BTreeSet,
@@ -22,12 +22,12 @@ use super::{
 };
 use course::estimate::measured;
 
-/// What [`measured`] gives on the machine on which the steps' processor seconds were taken.
+/// The result of [`measured`] on the machine on which the steps' processor seconds were measured.
 const REFERENCE: f64 = 1.0;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// What a step's process reports.
+/// The report of a step's process.
 #[derive(Serialize, Deserialize)]
 struct Ended {
     outcome: Outcome,
@@ -54,7 +54,7 @@ fn log(root: &Path, id: &str) -> PathBuf {
     root.join("target/verify/logs").join(format!("{id}.log"))
 }
 
-/// A step that runs.
+/// A running step.
 struct Running {
     step: &'static Step,
     child: Child,
@@ -64,7 +64,7 @@ struct Running {
 /// Runs the steps of a plan, and returns a row for each.
 ///
 /// # Errors
-/// If a process cannot be started, or the user interrupts the run; no process is left behind.
+/// If a process cannot be started, or the user interrupts the run. All processes are ended then.
 pub(super) fn all(v: &Verification, plan: &[&'static Step], state: &mut State) -> Result<Vec<Row>> {
     fs::create_dir_all(v.root.join("target/verify/logs"))?;
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
@@ -117,19 +117,21 @@ pub(super) fn all(v: &Verification, plan: &[&'static Step], state: &mut State) -
         }
     }
     progress.clear();
-    // The order of the table is the list's, not the one in which steps ended.
+    // Sorts by the list's order instead of the order in which steps ended.
     rows.sort_by_key(|row| step::STEPS.iter().position(|step| step.id == row.id));
     Ok(rows)
 }
 
-/// The first step that can start: what it needs is over, and the machine has room for it.
+/// Returns the first step that can start: its dependencies are done, and the machine has room for
+/// it.
 fn next(waiting: &[&Step], running: &[Running]) -> Option<usize> {
     let is_open = |id: &str| {
         waiting.iter().any(|step| step.id == id) || running.iter().any(|run| run.step.id == id)
     };
     let count = |load| running.iter().filter(|run| run.step.load == load).count();
     let (all, one) = (count(Load::All), count(Load::One));
-    // A step of one core runs beside one of all cores, which often waits for its own last thread.
+    // A step of one core may run next to one of all cores, which often waits for its own last
+    // thread.
     let fits = |step: &Step| match step.load {
         _ if count(Load::Alone) > 0 => false,
         Load::Alone => running.is_empty(),
@@ -144,14 +146,14 @@ fn next(waiting: &[&Step], running: &[Running]) -> Option<usize> {
     })
 }
 
-/// The row of an earlier run, if that one need not be repeated. What a machine lacked then it may
-/// have now.
+/// Returns the row of an earlier run, if that run need not be repeated. A missing program may have
+/// been installed since.
 fn reusable(state: &State, step: &Step) -> Option<Row> {
     let row = state.rows.get(step.id).filter(|_| step.id != "unmodified")?;
     matches!(row.outcome, Outcome::Passed(_) | Outcome::Missed(_)).then(|| row.clone())
 }
 
-/// The first step that this one needs and that failed.
+/// Returns the first dependency of this step that failed.
 fn lacking<'a>(step: &Step, rows: &'a [Row]) -> Option<&'a str> {
     let failed = |row: &&Row| {
         matches!(row.outcome, Outcome::Failed(_)) && step.after.contains(&row.id.as_str())
@@ -167,17 +169,17 @@ fn start(v: &Verification, step: &'static Step) -> Result<Running> {
     let program = std::env::current_exe().context("this program's file is unknown")?;
     let mut command = Command::new(program);
     command.args(["verify", "--step", step.id]).args(flags(&v.options)).current_dir(&v.root);
-    // The day may change while the steps run.
+    // The seed depends on the date, which may change while the steps run.
     command.arg(format!("--seed={}", v.seed()));
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
-    // Its own process group: what it started ends with it.
+    // A separate process group, so that all its child processes end with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let child = command.spawn().context("a step cannot be started")?;
     Ok(Running { step, child, start: Instant::now() })
 }
 
-/// The options that a step sees.
+/// Returns the options for a step's process.
 fn flags(options: &Options) -> Vec<String> {
     let mut flags = Vec::new();
     if options.full {
@@ -202,7 +204,7 @@ fn finished(v: &Verification, step: &Step, clock: Duration) -> Row {
     Row { id: step.id.to_owned(), outcome, clock: clock.as_secs_f64(), processor }
 }
 
-/// Ends processes and all that they started: politely, then by force.
+/// Ends processes and their child processes, first with a termination signal, then by force.
 fn end(running: &mut [Running]) {
     for wait in [Duration::from_secs(3), Duration::from_secs(1)] {
         for run in &mut *running {
@@ -226,17 +228,17 @@ fn end(running: &mut [Running]) {
     }
 }
 
-/// The lines that show how far a run is.
+/// Shows the progress of a run.
 struct Progress {
     root: PathBuf,
     cores: f64,
-    /// Processor seconds that each step will take here.
+    /// Estimated processor seconds of each step on this machine.
     estimates: Vec<(&'static str, f64)>,
     total: usize,
     /// Whether the last line is rewritten.
     terminal: bool,
     json: bool,
-    /// Whether test programs' closing lines are shown.
+    /// Whether the last lines of test programs are shown.
     closing: bool,
     done: BTreeSet<String>,
 }
@@ -276,13 +278,13 @@ impl Progress {
         }
     }
 
-    /// `3 more steps, about 4 min`
+    /// Formats the remaining work: `3 more steps, about 4 min`.
     fn left(&self, waiting: &[&Step], running: &[Running]) -> String {
         let estimate = |id: &str| {
             self.estimates.iter().find(|(step, _)| *step == id).map_or(0.0, |(_, time)| *time)
         };
-        // Where steps share the cores, how much of one is done is not known: its time on the clock
-        // is taken for its work.
+        // If steps share the cores, the processor time of each so far is unknown, so its elapsed
+        // time is used instead.
         let now = running.iter().map(|run| (run.step, run.start.elapsed().as_secs_f64()));
         let later = waiting.iter().map(|step| (*step, 0.0));
         let (mut work, mut longest) = (0.0, 0.0_f64);

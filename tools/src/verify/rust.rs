@@ -1,4 +1,4 @@
-//! The Rust side: generated stubs, formatting, lints, tests.
+//! The Rust side: generated stubs, formatting, lints and tests.
 
 use std::{path::Path, process::Command};
 
@@ -15,11 +15,11 @@ use crate::{
     stubs::{self, generated},
 };
 
-/// The PyO3 crate, and the engines that it serves: checked where there is a Python.
+/// The PyO3 crate and its engines. They are checked only if there is a Python.
 pub(super) const BRIDGE: [&str; 3] =
     ["tiny-llm-bridge", "tiny-llm-engine-reference", "tiny-llm-engine-student"];
 
-/// Code that is compiled for other processors alone, which Clippy would never read here.
+/// Code for other processors, which Clippy would not check otherwise.
 const ELSEWHERE: [(&str, &str); 2] = [
     (
         "aarch64-unknown-linux-gnu",
@@ -29,12 +29,12 @@ const ELSEWHERE: [(&str, &str); 2] = [
     ("wasm32-unknown-unknown", "--package tiny-llm-kernels --package tiny-llm-web"),
 ];
 
-/// `--workspace` without the bridge's crates.
+/// Returns `--workspace` without the bridge's crates.
 fn all_but_the_bridge() -> String {
     format!("--workspace {}", BRIDGE.map(|name| format!("--exclude {name}")).join(" "))
 }
 
-/// `cargo course stubs --check` on the repository itself.
+/// Runs `cargo course stubs --check` on the repository itself.
 pub(super) fn stubs(v: &Verification) -> Result<Outcome> {
     let stubs::Checked { equal, yours } = stubs::check(&v.root, &v.curriculum)?;
     let note = if yours == 0 {
@@ -46,7 +46,7 @@ pub(super) fn stubs(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(note))
 }
 
-/// All that repeats the curriculum.
+/// Checks everything that repeats the curriculum.
 pub(super) fn curriculum(v: &Verification) -> Result<Outcome> {
     let problems = consistency::problems(&v.root, &v.curriculum)?;
     ensure!(problems.is_empty(), "{} disagreements\n{}", problems.len(), problems.join("\n"));
@@ -57,14 +57,14 @@ pub(super) fn curriculum(v: &Verification) -> Result<Outcome> {
     )))
 }
 
-/// rustfmt.
+/// Runs rustfmt.
 pub(super) fn formatting(v: &Verification) -> Result<Outcome> {
     v.cargo_succeeds("fmt --all --check")?;
     Ok(Outcome::Passed(String::new()))
 }
 
-/// Clippy, with warnings as errors, on all crates; on the learner's once with its stubs and once
-/// with the reference.
+/// Runs Clippy, with warnings as errors, on all crates. The learner's crate is checked with its
+/// stubs and with the reference.
 pub(super) fn clippy(v: &Verification) -> Result<Outcome> {
     let features = v.curriculum.features().into_iter();
     let weeks: Vec<String> = features.map(|feature| format!("tiny-llm/{feature}")).collect();
@@ -80,7 +80,7 @@ pub(super) fn clippy(v: &Verification) -> Result<Outcome> {
     let (mut read, mut missing) = (Vec::new(), Vec::new());
     for (target, crates) in ELSEWHERE {
         if has_library(target) {
-            // In a browser a file is nothing that `drop` could close.
+            // In the browser, dropping a file has no effect.
             let lints = "-D warnings -A clippy::drop_non_drop";
             v.cargo_succeeds(&format!("clippy --target {target} {crates} -- {lints}"))?;
             read.push(target);
@@ -99,14 +99,14 @@ pub(super) fn clippy(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(note))
 }
 
-/// Whether the compiler has Rust's library for this target.
+/// Returns whether the compiler has Rust's library for this target.
 fn has_library(target: &str) -> bool {
     let mut rustc = Command::new("rustc");
     rustc.args(["--print", "target-libdir", "--target", target]);
     run_quietly(&mut rustc).is_ok_and(|finished| Path::new(finished.output.trim()).is_dir())
 }
 
-/// `cargo doc`, with warnings as errors: links that lead nowhere, above all.
+/// Runs `cargo doc`, with warnings as errors, mainly to find broken links.
 pub(super) fn documentation(v: &Verification) -> Result<Outcome> {
     let all = v.curriculum.features().join(",");
     let features = format!("{all},serve,tiny-llm-reference/gpu,tiny-llm-reference/text");
@@ -116,7 +116,7 @@ pub(super) fn documentation(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(String::new()))
 }
 
-/// The crates that are not the learner's.
+/// Tests the crates other than the learner's.
 pub(super) fn unit_tests(v: &Verification) -> Result<Outcome> {
     let packages = ["formats", "kernels", "schema", "harness", "cli", "server", "reference"];
     let packages = packages.map(|name| format!("--package tiny-llm-{name}")).join(" ");
@@ -124,21 +124,21 @@ pub(super) fn unit_tests(v: &Verification) -> Result<Outcome> {
     let mut debug = v.cargo(&format!("test --no-fail-fast {packages} --features {features}"));
     // Each is built once, with features that no other step has.
     let debug = succeeds(debug.env("CARGO_PROFILE_DEV_INCREMENTAL", "false"))?;
-    // With the features that the step `gpu` has: wgpu takes minutes to build.
+    // With the same features as the step `gpu`, because wgpu takes minutes to build.
     let gpu = v.cargo_succeeds(
         "test --no-fail-fast --package tiny-llm-gpu --package tiny-llm-reference --features \
          tiny-llm-reference/gpu --lib --test device --test gpu_faults",
     )?;
-    // Its libraries are built already, for the runner itself.
+    // Its libraries have already been built for the runner itself.
     let runner = v.cargo_succeeds(
         "test --no-fail-fast --profile course --package course --package course-tools",
     )?;
-    // mdBook is slow to compile, and the book is built in release anyway.
+    // mdBook is slow to compile, and the book builder is built in release mode anyway.
     let release = v.cargo_succeeds("test --no-fail-fast --release --package book-builder")?;
     Ok(Outcome::Passed(count(&(debug.text + &gpu.text + &runner.text + &release.text))?))
 }
 
-/// `cargo test` with no day chosen.
+/// Runs `cargo test` without a day.
 pub(super) fn test_alone(v: &Verification) -> Result<Outcome> {
     let finished = v.cargo_succeeds("test")?;
     for expected in ["cargo course start", "cargo test --features week1-day1"] {
@@ -147,9 +147,9 @@ pub(super) fn test_alone(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(String::new()))
 }
 
-/// Each day's tests compile with its own feature alone, on stubs and on the reference, so that a day
-/// that needs another's feature is found; and so do stages of the learner's crate. The compiler
-/// warns of nothing.
+/// Checks that each day's tests compile with only the day's own feature, on stubs and on the
+/// reference, so that a day that needs another day's feature is detected. Also checks stages of the
+/// learner's crate. There must be no warnings.
 pub(super) fn days(v: &Verification) -> Result<Outcome> {
     let days: Vec<_> = v.curriculum.days().filter(|day| day.apart.is_none()).collect();
     for day in &days {
@@ -161,7 +161,8 @@ pub(super) fn days(v: &Verification) -> Result<Outcome> {
     }
     let files = generated(&v.root, &v.curriculum)?;
     let ids: Vec<TaskId> = v.curriculum.tasks().map(|(id, _)| id).collect();
-    // The largest size checks each stage, the others the first of each day and the last of all.
+    // The largest size checks every stage. The others check the first stage of each day and the
+    // last stage of all.
     let begins = |&solved: &usize| {
         v.options.full
             || solved.checked_sub(1).and_then(|last| ids.get(last)).map(|id| &id.feature)
@@ -188,15 +189,16 @@ pub(super) fn days(v: &Verification) -> Result<Outcome> {
 }
 
 fn without_warning(v: &Verification, check: &str) -> Result<()> {
-    // Most of each check is what the one before it did.
+    // Most of each check repeats the previous one.
     let checked = run_quietly(v.cargo(check).env("CARGO_INCREMENTAL", "1"))?;
     let clean = checked.status.success() && !checked.text.contains("warning: ");
     ensure!(clean, "the compiler says:\n{}", checked.tail(40));
     Ok(())
 }
 
-/// How many tests passed. None, or an ignored one, is a failure: it would count as passed without
-/// having run. Only those that are for another processor may be left out; they are counted apart.
+/// Returns how many tests passed. No test, or an ignored test, is an error, because it would count
+/// as passed without having run. Only tests for another processor may be skipped; they are counted
+/// separately.
 pub(super) fn count(text: &str) -> Result<String> {
     let report = Report::parse(text);
     let numbers = |word: &str| -> usize {

@@ -1,5 +1,5 @@
-//! The server: a crowd of clients, good and bad, in front of the real engine; then `curl`, and the
-//! `openai` package from Python.
+//! Tests the server with many well-behaved and misbehaving clients and the real engine, then with
+//! `curl`, and with the `openai` package in Python.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -15,10 +15,10 @@ use super::{
 };
 use crate::process::run_quietly;
 
-/// Clients at once with `--full`.
+/// Number of concurrent clients with `--full`.
 const CLIENTS: &str = "1000";
 
-/// All of it.
+/// Runs all of these tests.
 pub(super) fn server(v: &Verification) -> Result<Outcome> {
     let mut tests = v.cargo("test --no-fail-fast --test serve --features serve,reference");
     if v.options.full {
@@ -38,7 +38,7 @@ pub(super) fn server(v: &Verification) -> Result<Outcome> {
     })
 }
 
-/// Why nothing could be said about `curl`, if so.
+/// Tests the server with `curl`. Returns why that was not possible, if so.
 fn curl(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
     if run_quietly(Command::new("curl").arg("--version")).is_err() {
         return Ok(Some("missing: curl".to_owned()));
@@ -58,7 +58,7 @@ fn curl(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// The same about `openai`.
+/// Tests the server with `openai`. Returns why that was not possible, if so.
 fn openai(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
     let mut probe = match v.python("") {
         Ok(command) => command,
@@ -77,7 +77,7 @@ fn openai(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// A server with the embedded model; it is killed when this is dropped.
+/// A server with the embedded model. Dropping it kills the server.
 struct Server {
     child: Child,
     address: String,

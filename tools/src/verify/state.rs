@@ -1,4 +1,4 @@
-//! What verification remembers between runs: the outcome of each step, for the files as they were.
+//! The state of verification between runs: the outcome of each step, for the present files.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,26 +14,26 @@ use serde::{Deserialize, Serialize};
 use super::context::Outcome;
 use crate::files::{list, write_atomically};
 
-/// A step that is over.
+/// A finished step.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Row {
     pub(super) id: String,
     #[serde(flatten)]
     pub(super) outcome: Outcome,
-    /// Seconds.
+    /// Elapsed seconds.
     pub(super) clock: f64,
-    /// Seconds of processor time, where the system reports them.
+    /// Seconds of processor time, if the system reports them.
     pub(super) processor: Option<f64>,
 }
 
 /// The outcomes of earlier steps.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct State {
-    /// Of all files of the repository.
+    /// Fingerprint of all files of the repository.
     fingerprint: u64,
     pub(super) rows: BTreeMap<String, Row>,
-    /// Processor seconds that each step took when it last passed here, whatever the files were;
-    /// seconds on the clock where the processor's are not known.
+    /// Processor seconds that each step took when it last passed on this machine, for any version
+    /// of the files. If processor time is unknown, elapsed seconds.
     #[serde(default)]
     pub(super) times: BTreeMap<String, f64>,
 }
@@ -43,7 +43,7 @@ impl State {
         root.join("target/verify/state.json")
     }
 
-    /// What is remembered of the files as they are now. The times are kept when files change.
+    /// Loads the state for the present files. The times are kept even if files have changed.
     ///
     /// # Errors
     /// If a file of the repository cannot be read.
@@ -56,7 +56,7 @@ impl State {
         Ok(Self { fingerprint, rows, times: old.times })
     }
 
-    /// Remembers a step.
+    /// Records a step.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -68,13 +68,13 @@ impl State {
         write_atomically(&Self::path(root), serde_json::to_string_pretty(self)?)
     }
 
-    /// Forgets all steps, so that an interrupted run leaves only its own.
+    /// Removes all steps, so that an interrupted run leaves only its own.
     pub(super) fn forget(&mut self) {
         self.rows.clear();
     }
 }
 
-/// A number that differs where any file of the repository does.
+/// Returns a number that changes with any file of the repository.
 fn fingerprint(root: &Path) -> Result<u64> {
     let mut files = BTreeSet::new();
     list(root, Path::new(""), &mut files)?;
@@ -86,7 +86,7 @@ fn fingerprint(root: &Path) -> Result<u64> {
     Ok(hasher.finish())
 }
 
-/// Holds the folder of verification until it is dropped.
+/// Locks the folder of verification until the result is dropped.
 ///
 /// # Errors
 /// If another verification runs, or the folder cannot be written.

@@ -1,4 +1,4 @@
-//! The list of steps: what each shows, when it runs, and what it reads.
+//! The list of steps: what each checks, when it runs, and what it reads.
 
 use anyhow::Result;
 
@@ -12,12 +12,12 @@ use super::{
 
 /// One step.
 pub(super) struct Step {
-    /// One word, for `--only`.
+    /// Name, for `--only`.
     pub(super) id: &'static str,
-    /// What it shows.
+    /// What it checks.
     pub(super) shows: &'static str,
     pub(super) size: Size,
-    /// Steps that make what this one uses.
+    /// Steps whose results this one uses.
     pub(super) after: &'static [&'static str],
     pub(super) load: Load,
     /// Processor seconds on two idle cores of an AMD EPYC (Zen 3), with nothing built.
@@ -430,7 +430,7 @@ pub(super) const STEPS: [Step; 48] = [
     ),
 ];
 
-/// The step of that name.
+/// Returns the step with this name.
 pub(super) fn named(id: &str) -> Option<&'static Step> {
     STEPS.iter().find(|step| step.id == id)
 }

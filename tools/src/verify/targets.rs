@@ -1,5 +1,5 @@
-//! Systems and processors that this machine is not: everything compiles for them without a warning,
-//! and Windows' tests pass under Wine.
+//! Other systems and processors: everything must compile for them without warnings, and the tests
+//! for Windows must pass under Wine.
 
 use std::{env, ffi::OsString, fs, path::Path, process::Command};
 
@@ -13,37 +13,38 @@ use crate::processor::{Compiler, missing_program, variable};
 
 const WINDOWS: &str = "x86_64-pc-windows-gnu";
 
-/// Each with what people call it.
+/// Targets, with their usual names.
 const TARGETS: [(&str, &str); 3] = [
     ("Apple", "aarch64-apple-darwin"),
     ("Windows", WINDOWS),
     ("32-bit Arm", "armv7-unknown-linux-gnueabihf"),
 ];
 
-/// The engine alone and with the reference; the runner, and the tools. Of each, the tests as well.
+/// The engine alone and with the reference, the runner, and the tools, each including its tests.
 const CHECKED: [&str; 3] = [
     "--all-targets --package tiny-llm --features cli,week1,week2",
     "--all-targets --package tiny-llm --features cli,week1,week2,reference",
     "--all-targets --package course --package course-tools --package tiny-llm-reference",
 ];
 
-/// What does not ask for another program, such as cargo, which Wine would have to have too; and not
-/// a small model run in every way, whose waiting threads take minutes there.
+/// Tests that start no other program, such as cargo, which would have to exist under Wine. A small
+/// model that is run in many ways is also excluded, because its waiting threads take minutes.
 const TESTED: &str = "--no-fail-fast --package tiny-llm-formats --package tiny-llm-kernels \
                       --package tiny-llm-reference --lib --test arrays --test malformed \
                       --test model_folder --test tensor --test kernels --features \
                       tiny-llm-formats/model,tiny-llm-reference/engine -- --skip week2::load";
 
-/// Debian's packages of what builds for Windows and of what runs it.
+/// Debian packages of the linker for Windows and of Wine.
 const TOOLS: [(&str, &str, &str); 2] =
     [("LINKER", "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64"), ("RUNNER", "wine", "wine")];
 
-/// Rust's library asks this of Windows. Wine before 9 lacks it; another finds its own first.
+/// Rust's library calls this function of Windows. Wine before version 9 lacks it; later versions
+/// use their own.
 const RANDOM: &str = "#include <windows.h>\n#include <ntsecapi.h>\n\
                       __declspec(dllexport) BOOL ProcessPrng(PBYTE data, SIZE_T length) \
                       { return RtlGenRandom(data, length); }\n";
 
-/// `cargo check` of everything for every target that a compiler here has a library for.
+/// Runs `cargo check` for every target for which a compiler here has a library.
 pub(super) fn compile(v: &Verification) -> Result<Outcome> {
     let (mut done, mut missing) = (Vec::new(), Vec::new());
     for (name, target) in TARGETS {
@@ -54,7 +55,7 @@ pub(super) fn compile(v: &Verification) -> Result<Outcome> {
         for arguments in CHECKED {
             let mut check = cargo(v, &compiler, "check");
             let finished = succeeds(check.args(arguments.split_whitespace()))?;
-            // Of other people's crates, cargo shows none.
+            // Cargo does not show warnings of external crates.
             let warning = finished.text.lines().find(|line| line.starts_with("warning: "));
             ensure!(warning.is_none(), "{name}: {}", warning.unwrap_or_default());
         }
@@ -69,7 +70,7 @@ pub(super) fn compile(v: &Verification) -> Result<Outcome> {
     })
 }
 
-/// The tests of what reads files and of what calculates.
+/// Runs the tests of code that reads files and of code that computes.
 pub(super) fn windows(v: &Verification) -> Result<Outcome> {
     let tools = TOOLS.map(|(what, default, packages)| {
         let variable = variable(WINDOWS, what);
@@ -89,7 +90,8 @@ pub(super) fn windows(v: &Verification) -> Result<Outcome> {
         test.env(variable, program);
     }
     test.env("WINEPATH", format!("Z:{}", libraries.display().to_string().replace('/', "\\")));
-    // Its own settings, and none of its remarks among the tests' lines.
+    // Uses separate settings, and disables Wine's messages, which would appear among the tests'
+    // lines.
     test.env("WINEPREFIX", libraries.join("prefix")).env("WINEDEBUG", "-all");
     Ok(Outcome::Passed(count(&succeeds(&mut test)?.text)?))
 }
@@ -104,7 +106,7 @@ fn cargo(v: &Verification, compiler: &Compiler, command: &str) -> Command {
     cargo
 }
 
-/// Each with how to get it.
+/// Returns the missing tools, each with how to get it.
 fn missing(compiler: Option<&Compiler>, tools: &[(OsString, &str, String)]) -> Vec<String> {
     let library = compiler.is_none().then(|| Compiler::missing(WINDOWS));
     let programs = tools
@@ -113,7 +115,7 @@ fn missing(compiler: Option<&Compiler>, tools: &[(OsString, &str, String)]) -> V
     library.into_iter().chain(programs).collect()
 }
 
-/// The library that holds [`RANDOM`], in `folder`.
+/// Builds the library with [`RANDOM`] in `folder`.
 fn random(linker: &OsString, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
     let source = folder.join("random.c");

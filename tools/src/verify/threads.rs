@@ -1,5 +1,5 @@
-//! The team of threads: its protocol in every order in which threads can take their steps (`loom`),
-//! and its unsafe code under an interpreter that knows what Rust does not define (Miri).
+//! Tests the thread team: its protocol in every order in which threads can take their steps
+//! (`loom`), and its unsafe code in an interpreter that detects undefined behaviour (Miri).
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::process::{forget_cargo, run_quietly};
 
-/// `kernels/tests/loom.rs`.
+/// Runs `kernels/tests/loom.rs`.
 pub(super) fn every_order(v: &Verification) -> Result<Outcome> {
     let mut test = v.cargo("test --release --package tiny-llm-kernels --test loom");
     test.env("CARGO_TARGET_DIR", v.root.join("target/verify/loom"));
@@ -19,8 +19,9 @@ pub(super) fn every_order(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(count(&succeeds(&mut test)?.text)?))
 }
 
-/// `kernels/tests/parallel.rs`, where a nightly toolchain has Miri: all that the team does with
-/// pointers and threads, on a few tiles. It knows no vector instructions, so kernels are not asked.
+/// Runs `kernels/tests/parallel.rs` in Miri, if a nightly toolchain has it. This covers all of the
+/// team's operations on pointers and threads, with a few tiles. Miri does not support vector
+/// instructions, so kernels are not tested.
 pub(super) fn undefined(v: &Verification) -> Result<Outcome> {
     let nightly = |arguments: &str| {
         let mut command = Command::new("rustup");

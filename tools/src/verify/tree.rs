@@ -1,4 +1,5 @@
-//! The pristine copy that everything runs in, and the check that the repository stayed as it was.
+//! Creates the pristine copy in which everything runs, and checks that the repository has not
+//! changed.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +17,7 @@ use crate::{pristine::copy_tree, process::run_quietly};
 /// Copies the repository to `target/verify/tree`, with every stub as generated.
 pub(super) fn copy(v: &Verification) -> Result<Outcome> {
     let files = copy_tree(&v.root, &v.curriculum, &v.tree, BTreeMap::new())?;
-    // Cargo builds elsewhere, but the book's commands write into this folder.
+    // Cargo builds elsewhere, but the book's commands write to this folder.
     fs::create_dir_all(v.tree.join("target"))?;
     let note =
         format!("{files} files in {}", v.tree.strip_prefix(&v.root).unwrap_or(&v.tree).display());
@@ -24,7 +25,7 @@ pub(super) fn copy(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(note))
 }
 
-/// `git status` of the repository; `None` outside git.
+/// Returns `git status` of the repository, or `None` outside git.
 fn git_status(root: &Path) -> Option<String> {
     let status =
         run_quietly(Command::new("git").args(["status", "--porcelain"]).current_dir(root)).ok()?;
@@ -35,7 +36,7 @@ fn remembered(root: &Path) -> PathBuf {
     root.join("target/verify/status.txt")
 }
 
-/// Writes down `git status` as it is before the first step.
+/// Stores the output of `git status` before the first step.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -49,7 +50,7 @@ pub(super) fn remember(root: &Path) -> Result<()> {
     }
 }
 
-/// Compares `git status` with what it was before the first step.
+/// Compares `git status` with the output before the first step.
 pub(super) fn unmodified(v: &Verification) -> Result<Outcome> {
     let (Ok(before), Some(after)) = (fs::read_to_string(remembered(&v.root)), git_status(&v.root))
     else {

@@ -1,5 +1,5 @@
-//! That no learner's command waits for a build which it does not need, and that going from day to
-//! day builds no library anew.
+//! Checks that learners' commands do not wait for builds that they don't need, and that moving from
+//! day to day does not rebuild libraries.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::context::{Outcome, Verification};
 use crate::process::{run_quietly, shown, start_piped};
 
-/// Longer than any of these commands on a busy machine, when it waits for nothing.
+/// Timeout, longer than any of these commands takes on a busy machine without waiting for a build.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Commands that need no engine and no tests.
@@ -27,11 +27,12 @@ const COMMANDS: [&str; 5] = [
     "course return week1-day1",
 ];
 
-/// Holds the locks of the engine's and of the tests' build folders, as a running build does, while
-/// the runner's commands answer; then that of the engine alone, while a task's tests run.
+/// Locks the build folders of the engine and of the tests, like a running build, and checks that
+/// the runner's commands still finish. Then locks only the engine's folder, and checks that a
+/// task's tests run.
 pub(super) fn locks(v: &Verification) -> Result<Outcome> {
     let target = v.root.join("target/verify/build");
-    // Built before: that may take its time.
+    // Built in advance, without a time limit.
     v.cargo_succeeds("course next")?;
     let test = "course test week1-day1 1";
     run_quietly(&mut v.cargo(test))?;
@@ -50,7 +51,7 @@ pub(super) fn locks(v: &Verification) -> Result<Outcome> {
     )))
 }
 
-/// A build folder's lock, as cargo holds it.
+/// Locks a build folder like cargo.
 fn held(folder: &Path) -> Result<File> {
     fs::create_dir_all(folder)?;
     let path = folder.join(".cargo-lock");
@@ -60,11 +61,10 @@ fn held(folder: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Packages that are built by themselves, among the sets of features: the program that fetches, and
-/// the bridge.
+/// Packages that are built separately: the downloader and the bridge.
 const BY_THEMSELVES: [&str; 2] = ["tiny-llm-fetch", "tiny-llm-bridge"];
 
-/// How long the command took; whether it succeeds does not matter, as tests are red here.
+/// Returns how long the command took. Its result does not matter, because tests fail here.
 fn answered(command: &mut Command) -> Result<Duration> {
     let start = Instant::now();
     let (mut child, lines) = start_piped(command)?;
@@ -83,8 +83,9 @@ fn answered(command: &mut Command) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// Every library has the same features in every day, in the command line, in its programs and in the bridge: with
-/// others it would be built anew. Days that are apart may ask for more: beside what they build, that is little.
+/// Checks that every library has the same features in every day, in the command line, in its
+/// programs and in the bridge, because otherwise it would be rebuilt. Days that no week includes
+/// may need more features: compared with what else they build, that takes little time.
 pub(super) fn libraries(v: &Verification) -> Result<Outcome> {
     let together = v.curriculum.days().filter(|day| day.apart.is_none());
     let mut sets: Vec<String> = together.map(|day| day.feature.clone()).collect();
@@ -125,11 +126,12 @@ pub(super) fn libraries(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(format!("{} libraries, {} sets of features", asked.len(), sets.len())))
 }
 
-/// The libraries that are not of this repository, with their features.
+/// Returns the libraries from outside this repository, with their features.
 fn libraries_of(tree: &str) -> BTreeSet<(String, String)> {
     let of_line = |line: &str| {
         let (package, features) = line.trim_end_matches(" (*)").split_once('|')?;
-        // `name v1.0.0 (proc-macro)`; a package of the repository has its folder there.
+        // A line is `name v1.0.0 (proc-macro)`. For a package of the repository, the brackets
+        // contain its folder.
         let own = package.contains("(/") || package.contains(":\\");
         (!own).then(|| (package.to_owned(), features.trim_end_matches(" (*)").to_owned()))
     };

@@ -1,4 +1,4 @@
-//! Spelling, and phrases that readers had to read twice.
+//! Checks spelling, and refuses phrases that readers had to read twice.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -39,10 +39,11 @@ const PHRASES: [(&str, &str); 28] = [
     ("is nothing but", "is only"),
 ];
 
-/// Where people read: chapters, help, messages and comments.
+/// File name extensions of chapters, help texts, messages and comments.
 const READ: [&str; 8] = ["md", "rs", "py", "toml", "js", "html", "css", "yml"];
 
-/// `codespell` with the settings in pyproject.toml, where there is Python; and the phrases.
+/// Runs `codespell` with the settings in pyproject.toml, if there is Python, and searches for the
+/// phrases.
 pub(super) fn words(v: &Verification) -> Result<Outcome> {
     let mut files = BTreeSet::new();
     list(&v.tree, Path::new(""), &mut files)?;

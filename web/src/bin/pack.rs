@@ -1,5 +1,5 @@
-//! What the page's engine needs beside itself, made natively: the embedded model in one file, and
-//! what this engine says, with which a browser's answers are compared.
+//! Writes the files that the page's engine needs: the embedded model in one file, and the native
+//! results, with which a browser's results are compared. Run it with
 //! `cargo run --release -p tiny-llm-web --features pack --bin pack -- FOLDER`.
 
 use std::{fs, ops::ControlFlow, path::PathBuf};
@@ -18,7 +18,8 @@ const PROMPTS: [&str; 3] =
     ["Once upon a time", "Once upon a time there was a brave fox", "Milo had a new kite."];
 const NEW_TOKENS: usize = 120;
 
-/// Requests that come before a step: its number, tokens of the prompt, tokens of the answer.
+/// Requests, each with the step before which it is submitted, the tokens of its prompt, and the
+/// tokens of its answer.
 const CROWD: [(usize, usize, usize); 6] =
     [(0, 20, 12), (0, 60, 20), (2, 100, 8), (3, 5, 30), (9, 40, 40), (9, 1, 1)];
 const STEPS: usize = 60;

@@ -1,8 +1,8 @@
-//! A newer course that comes from git.
+//! A newer course from git.
 
 use super::*;
 
-/// Runs git with a name to commit under.
+/// Runs git with an author's name.
 fn git_in(root: &Path, arguments: &[&str]) -> String {
     let who = [
         "-c",
@@ -32,8 +32,8 @@ fn a_newer_course_comes_from_git_without_a_touch_on_branch_or_index() {
     let learner = tempfile::tempdir().unwrap();
     let root = learner.path();
     git_in(root, &["clone", "-q", course.path().to_str().unwrap(), "."]);
-    // The learner commits work, and their own file, which the newer course must not take for
-    // one that it dropped.
+    // The learner commits work and a file of their own, which must not be treated as a file that
+    // the newer course has dropped.
     edit(root, PATH, "    todo!(\"week1-day1 task 1: one\")", "    1");
     write(root, "tests/added.rs", "// mine alone\n");
     commit_all(root);

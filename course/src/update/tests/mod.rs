@@ -21,8 +21,8 @@ mod moves;
 
 const PATH: &str = "src/week1/a.rs";
 
-/// A learner's repository with its stubs, a test and a chapter; and a newer course beside it, equal
-/// so far.
+/// Returns a learner's repository with its stubs, a test and a chapter, and a newer course that is
+/// still equal to it.
 fn pair() -> (TempDir, TempDir) {
     let (learner, newer) = (repository(), repository());
     for root in [learner.path(), newer.path()] {
@@ -34,7 +34,7 @@ fn pair() -> (TempDir, TempDir) {
     (learner, newer)
 }
 
-/// What both sides hold before, as an earlier update would have recorded it.
+/// Records the present files, like an earlier update.
 fn record(root: &Path) {
     let files = snapshot(root)
         .into_iter()
@@ -66,7 +66,7 @@ fn run(learner: &TempDir, newer: &TempDir) -> Result<()> {
     update(learner.path(), newer.path().to_str(), false)
 }
 
-/// Expects that nothing is changed, and returns the message.
+/// Checks that nothing is changed, and returns the message.
 fn refused(learner: &TempDir, newer: &TempDir) -> String {
     let before = snapshot(learner.path());
     let error = format!("{:#}", run(learner, newer).unwrap_err());
@@ -125,8 +125,8 @@ fn a_learners_body_stays_while_all_around_it_moves() {
         if windows {
             write(root, PATH, &text(root, PATH).replace('\n', "\r\n"));
         }
-        // A function in front, documentation, and other numbers: the learner's task 2 is now task
-        // 3.
+        // The newer course has an additional function at the beginning, documentation, and other
+        // numbers: the learner's task 2 is now task 3.
         let reference = A
             .replace("day1 task 2", "day1 task 3")
             .replace("    pub fn two", "    /// Two.\n    pub fn two")
@@ -350,7 +350,7 @@ fn an_unsound_course_is_refused() {
     assert!(error.contains("is this course itself"), "{error}");
 }
 
-/// A number below `n`, another one each time.
+/// Returns a number below `n`, a different one in each call.
 fn draw(seed: &mut u64, n: usize) -> usize {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*seed >> 33) as usize % n
@@ -363,8 +363,8 @@ fn no_line_of_either_side_is_lost_in_any_merge() {
     let (mut merged, mut refused, mut seed) = (0, 0, 7);
     for _ in 0..200 {
         let stub = template(A).stub();
-        // A line of its own at some places of either text; the learner's may stand inside bodies,
-        // or instead of a `todo!`.
+        // Inserts lines at some positions of both texts. The learner's may be inside bodies, or
+        // replace a `todo!`.
         let mut ours: Vec<String> = stub.lines().map(str::to_owned).collect();
         let mut theirs: Vec<String> = A.lines().map(str::to_owned).collect();
         for n in 0..1 + draw(&mut seed, 4) {

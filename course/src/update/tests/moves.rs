@@ -1,9 +1,9 @@
-//! Files that have another name in the newer course, or none.
+//! Files that are renamed or removed in the newer course.
 
 use super::*;
 use crate::replace::replace;
 
-/// What is in recovery: path → content.
+/// Returns the contents of recovery, by path.
 fn kept(root: &Path) -> BTreeMap<String, String> {
     let Ok(mut folders) = fs::read_dir(root.join(".course/recovery")) else {
         return BTreeMap::new();
@@ -11,7 +11,7 @@ fn kept(root: &Path) -> BTreeMap<String, String> {
     snapshot(&folders.next().unwrap().unwrap().path())
 }
 
-/// The newer course calls the file `tens.rs`, and has no `a.rs`.
+/// Renames `a.rs` to `tens.rs` in the newer course.
 fn rename(newer: &TempDir) {
     let root = newer.path();
     write(root, "reference/src/week1/tens.rs", A);
@@ -129,8 +129,8 @@ fn a_file_of_tasks_that_goes_is_kept_if_the_learner_has_written_in_it() {
     }
 }
 
-/// A course of which a later one has a folder for each day: `a.rs` moves there and changes, `mod.rs`
-/// changes with it, and two provided files leave `src/`.
+/// Returns a course and a newer one with a folder for each day: `a.rs` moves there and changes,
+/// `mod.rs` changes accordingly, and two provided files leave `src/`.
 fn rearranged() -> (TempDir, TempDir) {
     let (learner, newer) = (repository(), repository());
     let modules = "//! Provided.\n\npub mod a;\npub mod b;\nmod table;\nmod unit;\n";
@@ -153,7 +153,7 @@ fn rearranged() -> (TempDir, TempDir) {
     write(newer.path(), "reference/src/week1/mod.rs", modules);
     write(newer.path(), "tests/week1_day1.rs", "// newer test\n");
 
-    // The first task is half-written, the second is borrowed, the third is written.
+    // The first task is partly written, the second is borrowed, and the third is written.
     let root = learner.path();
     let second = crate::selection::Words(vec!["week1-day1".to_owned(), "2".to_owned()]);
     borrow::borrow(root, &curriculum(), &second).unwrap();

@@ -1,8 +1,8 @@
-//! `cargo course bench quality`: what each format costs, in size and in quality.
+//! `cargo course bench quality`: measures the size and the quality of each format.
 //!
-//! The reference writes a model in every type that `quantize` knows, and in some recipes of its
-//! `--tensor`, and asks each file the same questions and the same stories with `score`. Nothing
-//! here is a matter of speed: on a machine of the same kernels the numbers are the same.
+//! The reference writes a model in every type of `quantize`, and with some combinations of
+//! `--tensor`, and runs `score` on each file with the same questions and stories. The results do
+//! not depend on speed: machines with the same kernels give the same numbers.
 
 use std::{
     fs,
@@ -39,7 +39,7 @@ pub(crate) struct Options {
     out: Option<PathBuf>,
 }
 
-/// What `score --json` says.
+/// The output of `score --json`.
 #[derive(Debug, Clone, Deserialize)]
 struct Score {
     exact: Shares,
@@ -65,9 +65,9 @@ impl Score {
         (self.exact.all * self.asked.all as f64).round() as usize
     }
 
-    /// By how much the perplexity is above that of `other`, as a part of it, and the standard error
-    /// of that. Both have read the same stories, and what is uncertain is which stories those are:
-    /// the error comes from how much the difference varies among them.
+    /// Returns by which fraction the perplexity exceeds that of `other`, and the standard error of
+    /// this fraction. Both were measured on the same stories. The error comes from how much the
+    /// difference varies among the stories, because they are a random sample.
     fn above(&self, other: &Self) -> Change {
         let pairs = self.negative_log_likelihoods.iter().zip(&other.negative_log_likelihoods);
         let differences: Vec<f64> = pairs.map(|(a, b)| a - b).collect();
@@ -87,25 +87,25 @@ struct Change {
     standard_error: Option<f64>,
 }
 
-/// One line of the result.
+/// One line of the results.
 #[derive(Debug, Serialize)]
 struct Row {
     name: String,
-    /// The options of `quantize`.
+    /// The arguments of `quantize`.
     arguments: Vec<String>,
-    /// Types of the matrices, with how many there are of each.
+    /// Types of the matrices, with the number of matrices of each.
     types: String,
     file_bytes: u64,
     bits_per_weight: f64,
-    /// Of the matrices, root mean square over root mean square.
+    /// Relative error of the matrices, root mean square over root mean square.
     relative_error: f64,
     perplexity: f64,
-    /// Of the perplexity, against the first row.
+    /// Change of the perplexity, relative to the first row.
     change: Change,
     right: usize,
 }
 
-/// All that was measured.
+/// All results.
 #[derive(Debug, Serialize)]
 struct Report {
     model: String,
@@ -113,13 +113,13 @@ struct Report {
     questions: usize,
     stories: usize,
     tokens: usize,
-    /// The first is F32.
+    /// Rows. The first is F32.
     rows: Vec<Row>,
-    /// Recipes that this model cannot be written in, and why.
+    /// Recipes in which this model cannot be written, and why.
     left_out: Vec<(String, String)>,
 }
 
-/// Measures and prints.
+/// Measures and prints the results.
 ///
 /// # Errors
 /// If the reference cannot be built or cannot score what it wrote, or a file cannot be written.
@@ -146,13 +146,13 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Files that are gone at the end.
+/// Temporary files.
 struct Files {
     /// The model in F32.
     plain: PathBuf,
-    /// In the types of a recipe.
+    /// The model in the types of a recipe.
     written: PathBuf,
-    /// That once more in F32.
+    /// The model of the recipe, converted back to F32.
     back: PathBuf,
 }
 
@@ -189,7 +189,7 @@ impl Measuring {
             match self.quantize(&self.model, &self.files.written, &recipe) {
                 Ok(()) => rows.push(self.row(&recipe, &plain, &first)?),
                 Err(error) => {
-                    // The engine's own words, without the command.
+                    // The engine's own message, without the command.
                     let text = format!("{error:#}");
                     left_out.push((
                         recipe.name,
@@ -210,7 +210,7 @@ impl Measuring {
         })
     }
 
-    /// What became of the recipe that was just written.
+    /// Returns the results of the recipe that was just written.
     fn row(&self, recipe: &Recipe, plain: &Table, first: &Score) -> Result<Row> {
         let Files { plain: original, written, back } = &self.files;
         let table = Table::of(&self.engine, written)?;
@@ -240,7 +240,7 @@ impl Measuring {
 
     fn score(&self, file: &Path) -> Result<Score> {
         let (file, limit) = (file.to_string_lossy(), self.limit.map(|n| format!("--limit={n}")));
-        // One thread: so small a model gains little from more.
+        // One thread, because so small a model gains little from more.
         let mut arguments = vec!["score", "--json", "-j1", "--model", &file];
         arguments.extend(limit.as_deref());
         let text = self.engine.run(&arguments)?;
@@ -267,7 +267,7 @@ mod tests {
             (same.part - 0.15f64.exp_m1()).abs() < 1e-12 && same.standard_error == Some(0.0),
             "{same:?}"
         );
-        // Differences of 0, 1, 2: a variance of 1 each, 3 of the sum, over ten tokens.
+        // Differences of 0, 1, 2: a variance of 1 each, 3 for the sum, over ten tokens.
         let mixed = score(&[3.0, 2.0, 7.0]).above(&first);
         assert!((mixed.part - 0.3f64.exp_m1()).abs() < 1e-12, "{mixed:?}");
         assert!((mixed.standard_error.unwrap() - 3f64.sqrt() / 10.0).abs() < 1e-12, "{mixed:?}");

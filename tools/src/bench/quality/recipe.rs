@@ -1,4 +1,4 @@
-//! In which types a model is written.
+//! The types in which a model is written.
 
 use std::ops::Range;
 
@@ -6,25 +6,25 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Recipe {
     pub(super) name: String,
-    /// `--type`
+    /// The value of `--type`.
     target: &'static str,
-    /// `--tensor`; the first that matches decides.
+    /// The values of `--tensor`. The first that matches applies.
     overrides: Vec<String>,
 }
 
-/// Every `--type`, as many bits first.
+/// Every value of `--type`, in descending order of bits.
 const TYPES: [&str; 13] = [
     "f32", "f16", "bf16", "q8_0", "q6_k", "q5_k_m", "q5_1", "q5_0", "q4_k_m", "q4_1", "q4_0",
     "q3_k_m", "q2_k",
 ];
 
 impl Recipe {
-    /// All in F32.
+    /// Returns the recipe with everything in F32.
     pub(super) fn plain() -> Self {
         Self::of_type("f32")
     }
 
-    /// Every type; then recipes for a model of so many layers.
+    /// Returns every type, then recipes for a model with this many layers.
     pub(super) fn all(layers: usize) -> Vec<Self> {
         let mut all: Vec<Self> = TYPES.into_iter().map(Self::of_type).collect();
         for (name, target, pattern) in [
@@ -34,8 +34,8 @@ impl Recipe {
         ] {
             all.push(Self { name: name.to_owned(), target, overrides: vec![pattern.to_owned()] });
         }
-        // As many of the first as of the last; of an odd number the one between stays coarse in
-        // both.
+        // Selects equally many of the first and of the last layers. If the number is odd, the
+        // middle layer is coarse in both cases.
         let half = layers / 2;
         let fine = [
             ("early layers Q6_K", of_layers(0..half)),
@@ -56,7 +56,7 @@ impl Recipe {
         Self { name: target.to_uppercase(), target, overrides: Vec::new() }
     }
 
-    /// What stands behind the two files.
+    /// Returns the arguments after the two files.
     pub(super) fn arguments(&self) -> Vec<String> {
         let overrides = self.overrides.iter().map(|pattern| format!("--tensor={pattern}"));
         [format!("--type={}", self.target)].into_iter().chain(overrides).collect()

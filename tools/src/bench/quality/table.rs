@@ -1,5 +1,5 @@
-//! The results as Markdown, in columns that are as wide as their contents, so that a terminal shows
-//! a table too.
+//! Formats the results as Markdown. Columns are padded, so that the table is also readable in a
+//! terminal.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ const HEADS: [&str; 8] = [
     "exact answers",
 ];
 
-/// The whole page.
+/// Formats the whole page.
 pub(super) fn markdown(report: &Report) -> String {
     let cells: Vec<[String; 8]> =
         report.rows.iter().map(|row| cells(row, report.questions)).collect();
@@ -69,7 +69,7 @@ fn cells(row: &Row, questions: usize) -> [String; 8] {
     ]
 }
 
-/// In percent, with its standard error.
+/// Formats a change in percent, with its standard error.
 fn change(Change { part, standard_error }: Change) -> String {
     let error = standard_error.map_or(String::new(), |error| format!(" ± {:.2}", 100.0 * error));
     // A rounded zero has no sign.

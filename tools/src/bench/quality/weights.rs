@@ -1,4 +1,5 @@
-//! What is in a file, as `inspect` prints it, and how far its weights are from others.
+//! Parses the list of a file's tensors, as `inspect` prints it, and computes how far its weights
+//! are from those of another file.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::Engine;
 
-/// A file's tensors, in its order.
+/// A file's tensors, in order.
 #[derive(Debug)]
 pub(super) struct Table(Vec<Tensor>);
 
@@ -38,7 +39,7 @@ impl Table {
         Self::parse(&engine.run(&["inspect", &file.to_string_lossy()])?)
     }
 
-    /// The lines below the one that begins with `tensor `, up to an empty one: name, type,
+    /// Parses the lines after the one that begins with `tensor `, up to an empty line: name, type,
     /// `[rows, columns]`, bytes.
     fn parse(text: &str) -> Result<Self> {
         let lines = text
@@ -53,7 +54,7 @@ impl Table {
         Ok(Self(tensors))
     }
 
-    /// How many transformer blocks there are.
+    /// Returns the number of transformer blocks.
     pub(super) fn layers(&self) -> usize {
         let number = |tensor: &Tensor| {
             tensor.name.strip_prefix("blk.")?.split('.').next()?.parse::<usize>().ok()
@@ -61,13 +62,13 @@ impl Table {
         self.0.iter().filter_map(number).max().map_or(0, |last| last + 1)
     }
 
-    /// Vectors included.
+    /// Returns the number of bits per weight, including vectors.
     pub(super) fn bits_per_weight(&self) -> f64 {
         8.0 * self.0.iter().map(|t| t.bytes).sum::<u64>() as f64
             / self.0.iter().map(Tensor::weights).sum::<usize>() as f64
     }
 
-    /// `31 Q4_K, 5 Q6_K`: the matrices.
+    /// Formats the types of the matrices: `31 Q4_K, 5 Q6_K`.
     pub(super) fn types(&self) -> String {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for tensor in self.0.iter().filter(|tensor| tensor.is_matrix()) {
@@ -89,9 +90,9 @@ fn tensor(line: &str) -> Option<Tensor> {
     })
 }
 
-/// The root mean square of the differences between the matrices of two files in F32 over that of
-/// the first's weights. Both hold the tensors of `table`; vectors do not count, since they are
-/// never quantized.
+/// Returns the root mean square of the differences between the matrices of two F32 files, divided
+/// by that of the first file's weights. Both files must contain the tensors of `table`. Vectors are
+/// ignored, because they are never quantized.
 ///
 /// # Errors
 /// If a file cannot be read.
@@ -100,7 +101,7 @@ pub(super) fn relative_error(table: &Table, original: &Path, other: &Path) -> Re
     let open = |path: &Path| -> Result<BufReader<File>> {
         let mut file =
             File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
-        // Nothing follows the tensors.
+        // The tensors are at the end of the file.
         file.seek(SeekFrom::End(-i64::try_from(data)?))
             .with_context(|| format!("{} is too short", path.display()))?;
         Ok(BufReader::new(file))
@@ -127,7 +128,7 @@ pub(super) fn relative_error(table: &Table, original: &Path, other: &Path) -> Re
     Ok((difference / magnitude).sqrt())
 }
 
-/// Of each tensor's beginning in the files that `quantize` writes.
+/// Alignment of each tensor in the files that `quantize` writes.
 const ALIGNMENT: u64 = 32;
 
 #[cfg(test)]
@@ -159,7 +160,7 @@ mod tests {
     #[test]
     fn errors_are_those_of_matrices() {
         let folder = tempfile::tempdir().unwrap();
-        // After a head of any length, 6 weights and 8 bytes that fill up, 3 and 20, 8.
+        // After a header of any length: 6 weights and 8 bytes of padding, 3 and 20, 8.
         let write = |name: &str, head: usize, weight: f32, norm: f32, fill: u8| {
             let floats = |x: f32, n: usize| x.to_le_bytes().repeat(n);
             let bytes = [

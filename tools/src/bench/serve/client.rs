@@ -1,4 +1,4 @@
-//! One streamed request over its own connection, with a clock beside it.
+//! Sends one streamed request over its own connection, and measures times.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -9,22 +9,22 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-/// How long a server may be silent.
+/// Timeout without data from a server.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What came, and when.
+/// An answer and its times.
 pub(super) struct Answered {
-    /// Tokens, as the server counts them.
+    /// Number of tokens, as counted by the server.
     pub(super) tokens: u64,
     pub(super) first: Duration,
-    /// Between two pieces.
+    /// Times between two pieces.
     pub(super) gaps: Vec<Duration>,
 }
 
-/// Asks, and reads to the end.
+/// Sends a request, and reads the answer to the end.
 ///
 /// # Errors
-/// If the server refuses, or its answer is not whole.
+/// If the server refuses, or its answer is incomplete.
 pub(super) fn ask(address: SocketAddr, body: &str) -> Result<Answered> {
     let start = Instant::now();
     let mut stream = TcpStream::connect(address).context("cannot connect to the server")?;
@@ -48,7 +48,7 @@ pub(super) fn ask(address: SocketAddr, body: &str) -> Result<Answered> {
     loop {
         line.clear();
         ensure!(lines.read_line(&mut line)? > 0, "the answer is incomplete");
-        // Lines between are headers, lengths of chunks, and nothing.
+        // Other lines are headers, lengths of chunks, or empty.
         let Some(event) = line.strip_prefix("data: ").map(str::trim) else { continue };
         if event == "[DONE]" {
             break;
@@ -63,7 +63,7 @@ pub(super) fn ask(address: SocketAddr, body: &str) -> Result<Answered> {
         }
         let over = |choice: &Value| !choice["finish_reason"].is_null();
         let choices = event["choices"].as_array().map_or(&[][..], Vec::as_slice);
-        // The last one says only why it is the last.
+        // The last event contains only the finish reason.
         if choices.is_empty() || choices.iter().all(over) {
             continue;
         }

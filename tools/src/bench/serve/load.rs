@@ -1,4 +1,4 @@
-//! What clients ask for.
+//! The clients' requests.
 
 use serde_json::{Value, json};
 
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 pub(super) enum Load {
     /// Nothing.
     Unrelated,
-    /// How they begin, as with a system prompt.
+    /// A prefix, such as a system prompt.
     Shared,
 }
 
-/// In tokens.
+/// Sizes in tokens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) prompt: u16,
@@ -19,9 +19,9 @@ pub(super) struct Sizes {
     pub(super) new: u16,
 }
 
-/// Tokens of a prompt after what it shares.
+/// Number of tokens in a prompt after its shared prefix.
 const OWN: u16 = 20;
-/// Ids that every file of ours has, and that end no text.
+/// Token ids that every file has, and that end no text.
 const FIRST: u64 = 10;
 const IDS: u64 = 240;
 
@@ -33,8 +33,8 @@ impl Load {
         }
     }
 
-    /// The body of a request. No two have the same number; those of one `run` begin alike where
-    /// prompts do.
+    /// Returns the body of a request. Each request must have a different number. If prompts share a
+    /// prefix, it is the same for all requests of one `run`.
     pub(super) fn body(self, sizes: &Sizes, run: u64, number: u64) -> Value {
         let prompt: Vec<u64> = match self {
             Self::Unrelated => tokens(1 + number, sizes.prompt).collect(),
@@ -55,13 +55,13 @@ impl Load {
 }
 
 impl Sizes {
-    /// The longest sequence.
+    /// Returns the length of the longest sequence.
     pub(super) fn longest(&self) -> u32 {
         u32::from(self.prompt.max(self.shared + OWN)) + u32::from(self.new)
     }
 }
 
-/// So many ids at random: the same for the same seed.
+/// Returns `count` pseudo-random ids. The same seed gives the same ids.
 fn tokens(seed: u64, count: u16) -> impl Iterator<Item = u64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (0..count).map(move |_| {

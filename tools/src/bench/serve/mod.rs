@@ -1,7 +1,9 @@
-//! `cargo course bench serve`: our server beside llama.cpp's, the same file, client and machine.
+//! `cargo course bench serve`: compares our server with llama.cpp's, with the same file, client and
+//! machine.
 //!
-//! Clients that ask again as soon as they are answered, so many at once: with prompts that have
-//! nothing in common, and with one that all begin with. Each server has every load in turn, and is first and last in turn.
+//! Concurrent clients send a new request as soon as they are answered, with unrelated prompts, and
+//! with prompts that share a prefix. The servers take turns for each load, and alternate between
+//! first and last.
 
 use std::{
     fs,
@@ -63,10 +65,10 @@ pub(crate) struct Options {
     out: Option<PathBuf>,
 }
 
-/// Requests that each server computes at once.
+/// Number of requests that each server computes concurrently.
 const PLACES: u16 = 16;
 
-/// One load on one server.
+/// The results of one load on one server.
 #[derive(Debug, Clone, Serialize)]
 struct Row {
     load: &'static str,
@@ -75,7 +77,7 @@ struct Row {
     measured: Measured,
 }
 
-/// Measures and prints.
+/// Measures and prints the results.
 ///
 /// # Errors
 /// If a server cannot be built or started, or does not answer.

@@ -1,4 +1,4 @@
-//! One load on one server.
+//! Runs one load on one server.
 
 use std::{
     fs,
@@ -20,15 +20,15 @@ use super::{
     server::Server,
 };
 
-/// Numbers of requests: none is used twice, so that no cache knows a prompt from before.
+/// Next request number. No number is used twice, so that no cache contains a prompt from before.
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
-/// Before each run: what others do to this machine in the meantime is not the run's.
+/// Pause before each run, to let other activity on the machine settle.
 const PAUSE: Duration = Duration::from_millis(400);
-/// Requests of a run at least.
+/// Minimum number of requests in a run.
 const REQUESTS: u16 = 8;
 
-/// What came of it. Times are in milliseconds, median and 99th percentile; shares are of all
-/// processors in that time.
+/// The results. Times are in milliseconds, median and 99th percentile. Processor shares are
+/// relative to all processors during that time.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(super) struct Measured {
     pub(super) requests: u64,
@@ -40,7 +40,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// The median of each figure.
+    /// Returns the median of each result.
     pub(super) fn median(runs: &[Self]) -> Self {
         let of = |figure: &dyn Fn(&Self) -> f64| median(runs.iter().map(figure));
         Self {
@@ -54,10 +54,10 @@ impl Measured {
     }
 }
 
-/// Serves a load once: each client asks again as soon as it is answered.
+/// Serves a load once. Each client sends a new request as soon as it is answered.
 ///
 /// # Errors
-/// If one is not answered.
+/// If a request is not answered.
 pub(super) fn measure(
     server: &Server,
     load: Load,
@@ -101,7 +101,7 @@ pub(super) fn measure(
     })
 }
 
-/// Median and 99th percentile, in milliseconds.
+/// Returns the median and the 99th percentile, in milliseconds.
 fn quantiles(times: impl Iterator<Item = Duration>) -> [f64; 2] {
     let mut times: Vec<Duration> = times.collect();
     times.sort_unstable();
@@ -111,12 +111,12 @@ fn quantiles(times: impl Iterator<Item = Duration>) -> [f64; 2] {
     })
 }
 
-/// Processor time, in seconds; 0 where the system does not say.
+/// Processor time in seconds, or 0 if the system does not report it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Spent {
     client: f64,
     server: f64,
-    /// Of everybody.
+    /// Of all processes.
     all: f64,
 }
 

@@ -1,4 +1,4 @@
-//! The servers that are measured, each at settings that suit it.
+//! The servers that are measured, each with suitable settings.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -15,10 +15,10 @@ use super::{
     load::{Load, Sizes},
 };
 
-/// For a server to open its model.
+/// Time limit for a server to open its model.
 const START: Duration = Duration::from_secs(120);
 
-/// A server that answers. It ends when this is dropped.
+/// A running server. Dropping it ends the server.
 pub(super) struct Server {
     pub(super) name: &'static str,
     pub(super) address: SocketAddr,
@@ -26,7 +26,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// The reference's, which cargo has built.
+    /// Starts the reference's server, which cargo has built.
     pub(super) fn ours(
         root: &Path,
         model: &Path,
@@ -38,7 +38,7 @@ impl Server {
             .map_or_else(|| root.join("target"), |folder| root.join(folder));
         let program = format!("tiny-llm-serve{}", std::env::consts::EXE_SUFFIX);
         let mut command = Command::new(target.join("release").join(program));
-        // Pages for all places, and once more for prompts that are remembered.
+        // Pages for all slots, and as many again for remembered prompts.
         let pages = 2 * u32::from(places) * sizes.longest().div_ceil(32);
         command.arg("serve").arg("--model").arg(model).arg("--share-prefixes");
         command.args(["--pages", &pages.to_string(), "--max-batch", &places.to_string()]);
@@ -46,7 +46,7 @@ impl Server {
         Self::start("ours", command, threads, sizes)
     }
 
-    /// llama.cpp's.
+    /// Starts llama.cpp's server.
     pub(super) fn llama(
         name: &'static str,
         mut command: Command,
@@ -75,7 +75,7 @@ impl Server {
         let mut server = Self { name, address, child };
         let body = Load::Unrelated.body(sizes, u64::MAX, u64::MAX - 1).to_string();
         let start = Instant::now();
-        // The first answer also touches the memory of the weights.
+        // The first answer also loads the weights into memory.
         while let Err(error) = ask(server.address, &body) {
             if server.child.try_wait()?.is_some() || start.elapsed() > START {
                 bail!("{name} does not answer: {error:#}");

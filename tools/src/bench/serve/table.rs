@@ -1,10 +1,10 @@
-//! The rows for people.
+//! Formats the rows as text.
 
 use std::fmt::Write as _;
 
 use super::Row;
 
-/// A line for each load, with how many times as much or as long ours is.
+/// Formats a line for each load, with the ratio of our result to the peer's.
 pub(super) fn table(rows: &[Row]) -> String {
     let mut out = format!(
         "\n{:<10} {:>7}  {:<13} {:>8} {:>7}  {:>16} {:>15}  {:>7} {:>7}\n",

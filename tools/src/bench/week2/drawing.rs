@@ -1,5 +1,5 @@
-//! The results as a drawing: the steps as bars, and the roofline. Text and lines take the colour of
-//! the page.
+//! Draws the results: the steps as bars, and the roofline. Text and lines have the colour of the
+//! page.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ const ORANGE: &str = "#e8853a";
 const GREEN: &str = "#3fa66b";
 const GREY: &str = "#8a919b";
 
-/// Both drawings, one above the other, as one SVG file.
+/// Returns both drawings, one above the other, as an SVG file.
 pub(super) fn drawing(report: &Report) -> String {
     let mut svg = Svg::default();
     let end = bars(&mut svg, report);
@@ -64,7 +64,7 @@ impl Svg {
     }
 }
 
-/// A logarithmic axis: values from `from` to `to` become places from `start` to `end`.
+/// A logarithmic axis: maps values from `from` to `to` to positions from `start` to `end`.
 struct Axis {
     from: f64,
     to: f64,
@@ -73,7 +73,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Whole decades around all values.
+    /// Creates an axis of whole decades that includes all values.
     fn around(values: impl Iterator<Item = f64> + Clone, start: f64, end: f64) -> Self {
         let least = values.clone().fold(f64::INFINITY, f64::min);
         let most = values.fold(0.0, f64::max);
@@ -96,7 +96,8 @@ impl Axis {
     }
 }
 
-/// Tokens a second of every step: the reference's bars full, the learner's as a line over them.
+/// Draws the tokens per second of every step: the reference's as filled bars, the learner's as
+/// lines over them.
 fn bars(svg: &mut Svg, report: &Report) -> f64 {
     const LEFT: f64 = 210.0;
     const STEP: f64 = 34.0;
@@ -156,9 +157,9 @@ fn bars(svg: &mut Svg, report: &Report) -> f64 {
     bottom + 20.0
 }
 
-/// Operations a second over operations for each byte of weights: the slope is the memory's
-/// bandwidth. Decoding does two operations with a weight that it has read, a prompt of `T` tokens
-/// `2 T`.
+/// Draws operations per second over operations per byte of weights. The slope is the memory
+/// bandwidth. Decoding does two operations with each weight that it reads, and a prompt of `T`
+/// tokens does `2 T`.
 fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
     let Some(bandwidth) = report.bandwidth() else { return top - 50.0 };
     let rows = report.cumulative.iter().enumerate();
@@ -167,7 +168,7 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
     let x = Axis::around(points.iter().map(|point| point.intensity), 60.0, WIDTH - 20.0);
     let (height, bottom) = (260.0, top + 280.0);
     let units = report.finished().and_then(|m| m.matrix_unit_operations_per_second);
-    // The roof above decoding belongs into the picture.
+    // Includes the roof above decoding.
     let roof = points.iter().map(|point| point.intensity).fold(f64::INFINITY, f64::min) * bandwidth;
     let heights = points
         .iter()
@@ -191,7 +192,8 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
         svg.line((x.start, y.at(value)), (x.end, y.at(value)), GREY, "2 4");
         svg.text((x.start - 6.0, y.at(value) + 4.0), "end", &format!("{value}"));
     }
-    // The roof within the frame: from the left edge, or where it comes in from below.
+    // The part of the roof inside the frame: from the left edge, or from where it enters at the
+    // bottom.
     let at = |intensity: f64| (x.at(intensity), y.at(intensity * bandwidth / 1e9));
     let highest = units.unwrap_or(y.to * 1e9);
     let (from, to) = (x.from.max(y.from * 1e9 / bandwidth), x.to.min(highest / bandwidth));
@@ -207,7 +209,7 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
         svg.line((x.at(to), y), (x.end, y), "currentColor", "none");
         svg.text((x.end, y - 6.0), "end", &format!("matrix units: {:.1} TOP/s", units / 1e12));
     }
-    // Labels that would lie on one another become one.
+    // Labels that would overlap are combined.
     let mut labels: Vec<((f64, f64), String)> = Vec::new();
     for Point { step, intensity, operations, colour } in points {
         let place = (x.at(intensity), y.at(operations / 1e9));
@@ -233,18 +235,18 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
     bottom + 38.0
 }
 
-/// A place under the roof.
+/// A point under the roof.
 struct Point {
-    /// Counted from 1.
+    /// Step number, counted from 1.
     step: usize,
-    /// Operations for each byte of weights.
+    /// Operations per byte of weights.
     intensity: f64,
-    /// In a second.
+    /// Operations per second.
     operations: f64,
     colour: &'static str,
 }
 
-/// A step's places: decoding and prefill.
+/// Returns a step's points: decoding and prefill.
 fn points(step: usize, measured: Option<&Measured>) -> Vec<Point> {
     let known =
         measured.and_then(|m| Some((m, m.weight_bytes_per_token?, m.operations_per_token?)));

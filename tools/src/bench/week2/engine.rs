@@ -1,4 +1,4 @@
-//! The programs that are measured: each prints one JSON object with what it did.
+//! The programs that are measured. Each prints its results as one JSON object.
 
 use std::{
     env::consts::EXE_SUFFIX,
@@ -15,7 +15,7 @@ use crate::{
     progress,
 };
 
-/// What a program says of one run; fields that it does not know are left out.
+/// The results of one run. Fields that a program does not know are omitted.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(in crate::bench) struct Measured {
     pub(super) prompt_tokens: usize,
@@ -24,15 +24,15 @@ pub(in crate::bench) struct Measured {
     pub(in crate::bench) decode_tokens_per_second: Option<f64>,
     /// Bytes of weights that one decoded token reads.
     pub(in crate::bench) weight_bytes_per_token: Option<f64>,
-    /// Operations with weights that one token needs: a multiplication and an addition for each
-    /// weight.
+    /// Operations with weights per token: a multiplication and an addition for each weight.
     pub(super) operations_per_token: Option<f64>,
-    /// What this machine's memory gives to as many threads, measured at the end of the run.
+    /// Memory bandwidth of this machine with the same number of threads, measured at the end of the
+    /// run.
     pub(in crate::bench) bandwidth_bytes_per_second: Option<f64>,
-    /// What this machine's matrix units do on as many threads, if it has any that the engine uses.
+    /// Rate of this machine's matrix units with the same number of threads, if the engine uses any.
     pub(super) matrix_unit_operations_per_second: Option<f64>,
     pub(super) threads: Option<usize>,
-    /// In words: kernels, threads, attention, cache.
+    /// Description of the kernels, threads, attention and cache.
     pub(super) engine: Option<String>,
     #[serde(alias = "memory_end_bytes")]
     pub(super) memory: Option<Memory>,
@@ -41,14 +41,14 @@ pub(in crate::bench) struct Measured {
 /// Resident bytes.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Memory {
-    /// The process's own.
+    /// The process's own memory.
     pub(super) own: f64,
-    /// Of mapped files.
+    /// Memory of mapped files.
     pub(super) mapped: f64,
 }
 
 impl Measured {
-    /// How much of the memory's bandwidth decoding uses.
+    /// Returns the fraction of the memory bandwidth that decoding uses.
     pub(super) fn share_of_bandwidth(&self) -> Option<f64> {
         Some(
             self.decode_tokens_per_second? * self.weight_bytes_per_token?
@@ -56,7 +56,7 @@ impl Measured {
         )
     }
 
-    /// How much of the matrix units' rate a prompt uses, attention and all.
+    /// Returns the fraction of the matrix units' rate that a prompt reaches, including attention.
     pub(super) fn share_of_matrix_units(&self) -> Option<f64> {
         Some(
             self.prefill_tokens_per_second * self.operations_per_token?
@@ -65,15 +65,15 @@ impl Measured {
     }
 }
 
-/// One run of a program.
+/// The parameters of one run.
 #[derive(Debug, Clone)]
 pub(in crate::bench) struct Run {
     pub(in crate::bench) model: PathBuf,
-    /// Options that the program is given beside the sizes.
+    /// Options in addition to the sizes.
     pub(in crate::bench) arguments: Vec<String>,
     pub(in crate::bench) prompt: usize,
     pub(in crate::bench) new: usize,
-    /// The number of runs, of which the fastest counts.
+    /// Number of repetitions. The fastest counts.
     pub(in crate::bench) repeat: usize,
 }
 
@@ -88,26 +88,27 @@ impl Run {
     }
 }
 
-/// Our command line, on the reference or on the learner's solution.
+/// Our command line, with the reference or with the learner's solution.
 #[derive(Debug)]
 pub(in crate::bench) struct Engine {
     program: PathBuf,
 }
 
-/// More often than this nothing is repeated.
+/// Maximum number of repetitions.
 const MOST_REPEATS: f64 = 30.0;
 
-/// How the command line is built for either.
+/// Cargo's arguments to build the command line, except its features.
 const BUILD: [&str; 4] = ["--release", "--bin", "tiny-llm", "--features"];
 
 impl Engine {
-    /// Builds the reference and keeps a copy of the program: the next build with other features
-    /// would replace it.
+    /// Builds the reference and keeps a copy of the program, because the next build with other
+    /// features would replace it.
     pub(in crate::bench) fn reference(root: &Path, folder: &Path) -> Result<Self> {
         Self::build(root, folder, "the reference engine", "cli,reference", "reference")
     }
 
-    /// The same of the learner's solution; `None`, with a note, if it does not compile.
+    /// Builds the learner's solution in the same way. Returns `None`, with a note, if it does not
+    /// compile.
     pub(in crate::bench) fn learners(root: &Path, folder: &Path) -> Option<Self> {
         let built = Self::build(root, folder, "your engine", "cli", "yours");
         built.inspect_err(|error| eprintln!("your engine is left out: {error:#}")).ok()
@@ -125,7 +126,7 @@ impl Engine {
         Ok(Self { program })
     }
 
-    /// Runs a command, and returns what it printed.
+    /// Runs a command, and returns its output.
     pub(in crate::bench) fn run(&self, arguments: &[&str]) -> Result<String> {
         let mut command = Command::new(&self.program);
         command.args(arguments);
@@ -147,12 +148,12 @@ impl Engine {
         measured(&mut command)
     }
 
-    /// Measures for about `seconds`, by repeating what is measured: what a slow rung does once, a fast
-    /// one does often, and the fastest counts.
+    /// Measures for about `seconds`, by repeating the run. A slow rung runs once, a fast one often,
+    /// and the fastest run counts.
     pub(super) fn measure_for(&self, run: &Run, seconds: f64, cached: bool) -> Result<Measured> {
         let probe = self.measure(&Run { prompt: 8, new: 3, repeat: 1, ..run.clone() })?;
         let (prompt, new) = (run.prompt as f64, run.new as f64);
-        // Without a cache each new token costs a prefill of all before it.
+        // Without a cache, each new token needs a prefill of all previous tokens.
         let rows = if cached { prompt } else { prompt + new * (prompt + new / 2.0) };
         let decode = probe.decode_tokens_per_second.filter(|_| cached);
         let once = rows / probe.prefill_tokens_per_second + decode.map_or(0.0, |rate| new / rate);
@@ -163,11 +164,11 @@ impl Engine {
     }
 }
 
-/// Runs a program and reads what it printed.
+/// Runs a program and parses its output.
 fn measured(command: &mut Command) -> Result<Measured> {
     let finished = run_quietly(command)?;
     if !finished.status.success() {
-        // The last line of a stub's panic says which task is missing.
+        // The last line of a stub's panic names the missing task.
         bail!("{}", finished.tail(1).trim_start_matches("error: "));
     }
     let line = finished.output.lines().find(|line| line.starts_with('{'));
@@ -176,7 +177,8 @@ fn measured(command: &mut Command) -> Result<Measured> {
         .with_context(|| format!("`{}` printed an unexpected measurement", shown(command)))
 }
 
-/// Of at least one value; the mean of the two in the middle if their number is even.
+/// Returns the median of at least one value. If their number is even, it is the mean of the two
+/// middle values.
 pub(in crate::bench) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

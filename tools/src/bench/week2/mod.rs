@@ -1,8 +1,8 @@
-//! `cargo course bench week2`: what each part of the week is worth on this machine.
+//! `cargo course bench week2`: measures how much each part of the week gains on this machine.
 //!
-//! One model with random weights, the learner's engine beside the reference and llama.cpp. First the
-//! parts one after the other, each on top of those before it; then all of them with one left out.
-//! `--peers` compares the finished engine with others instead, in alternating runs.
+//! It uses one model with random weights, and compares the learner's engine with the reference and
+//! llama.cpp. First it adds the parts one by one. Then it leaves out one part at a time. `--peers`
+//! compares the finished engine with others instead, in alternating runs.
 
 use std::{
     fs,
@@ -64,17 +64,17 @@ pub(crate) struct Options {
     paired: paired::Options,
 }
 
-/// One line of the result.
+/// One line of the results.
 #[derive(Debug, Serialize)]
 struct Row {
-    /// What is new, or what is left out.
+    /// The part that is added, or left out.
     name: &'static str,
     setup: Setup,
     reference: Outcome<Measured>,
     yours: Option<Outcome<Measured>>,
 }
 
-/// All that was measured.
+/// All results.
 #[derive(Debug, Serialize)]
 struct Report {
     like: String,
@@ -83,33 +83,33 @@ struct Report {
     prompt_tokens: u16,
     new_tokens: u16,
     machine: String,
-    /// Each step on top of those before it.
+    /// Results of adding the parts one by one.
     cumulative: Vec<Row>,
-    /// All steps but one.
+    /// Results of leaving out one part at a time.
     without: Vec<Row>,
     peers: Vec<(&'static str, Measured)>,
-    /// Compares the peers' decoding with the memory's bandwidth.
+    /// The peers' decode speed compared with the memory bandwidth.
     held_back: String,
 }
 
 impl Report {
-    /// The finished reference.
+    /// Returns the results of the finished reference.
     fn finished(&self) -> Option<&Measured> {
         self.without.first()?.reference.done()
     }
 
-    /// In words: kernels, threads, attention, cache.
+    /// Describes kernels, threads, attention and cache.
     fn engine(&self) -> Option<&str> {
         self.finished()?.engine.as_deref()
     }
 
-    /// Of the memory, with all threads; in bytes per second.
+    /// Returns the memory bandwidth with all threads, in bytes per second.
     fn bandwidth(&self) -> Option<f64> {
         self.finished()?.bandwidth_bytes_per_second
     }
 }
 
-/// Measures and prints.
+/// Measures and prints the results.
 ///
 /// # Errors
 /// If the reference cannot be built, or a file cannot be written.
@@ -137,7 +137,7 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     let cumulative = measuring.rows(&Setup::cumulative());
     let mut without = vec![full];
     without.extend(measuring.rows(&Setup::all_but_one()));
-    // What was measured before is not lost if it crashes.
+    // Earlier results are printed first, in case the peers crash.
     let peers = measuring.peers();
     measuring.line.clear();
     let peers = peers.unwrap_or_else(|error| {
@@ -167,7 +167,7 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The files that are measured; they are gone at the end.
+/// The temporary files that are measured.
 struct Models {
     quantized: PathBuf,
     plain: PathBuf,
@@ -222,7 +222,7 @@ impl Measuring<'_> {
         setups.iter().map(|(name, setup)| self.row(name, *setup)).collect()
     }
 
-    /// Of the sizes that all rows have.
+    /// Returns a run with the sizes that all rows have.
     fn run(&self, model: &Path, arguments: Vec<String>) -> Run {
         let [prompt, new] = [self.options.prompt_tokens, self.options.new].map(usize::from);
         Run { prompt, new, ..Run::new(model, arguments) }
@@ -248,7 +248,7 @@ impl Measuring<'_> {
         }
     }
 
-    /// The peers at the sizes of the finished engine.
+    /// Measures the peers with the sizes of the finished engine.
     fn peers(&mut self) -> Result<Vec<(&'static str, Measured)>> {
         let (model, threads) = (&self.models.quantized, self.threads as u16);
         let [prompt, new] = [self.options.prompt_tokens, self.options.new].map(usize::from);
@@ -256,7 +256,7 @@ impl Measuring<'_> {
         self.line.show("measuring: the peers");
         self.held_back = peers::check(&self.reference, peers, model, threads)?;
         let measure = |peer: &Peer| {
-            // As our own: the fastest of several counts.
+            // As for our engine, the fastest of several runs counts.
             let fastest = |work| -> Result<f64> {
                 (0..8)
                     .try_fold(0.0, |most: f64, _| Ok(most.max(peer.best(model, threads, work)?.0)))

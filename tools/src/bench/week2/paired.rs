@@ -1,5 +1,5 @@
-//! The finished engine against others on the same files, in alternating runs: other work on this
-//! machine affects both.
+//! Compares the finished engine with others on the same files, in alternating runs, so that other
+//! load on this machine affects both.
 
 use std::{
     fs,
@@ -45,7 +45,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Whether a comparison was asked for.
+    /// Returns whether a comparison was requested.
     pub(super) fn wanted(&self) -> bool {
         self.peers.is_some()
     }
@@ -53,26 +53,26 @@ impl Options {
 
 const WORK: [(&str, Work); 4] = [
     ("prefill 512", Work::Prefill(512)),
-    // With the token that follows, as many as the smaller models' contexts of 2,048 hold.
+    // Together with the next token, as many as the smaller models' contexts of 2,048 hold.
     ("prefill 2047", Work::Prefill(2047)),
     ("decode 128 after 10", Work::Decode { after: 10, new: 128 }),
     ("decode 32 after 1000", Work::Decode { after: 1000, new: 32 }),
 ];
 
-/// One line of the result, in tokens per second.
+/// One line of the results, in tokens per second.
 #[derive(Debug, Serialize)]
 struct Compared {
     file: String,
     threads: u16,
     task: &'static str,
     peer: &'static str,
-    /// How the peer stores its weights.
+    /// The peer's layout of the weights.
     layout: &'static str,
-    /// Of every pair: ours, the peer's.
+    /// Results of every pair: ours, the peer's.
     pairs: Vec<(f64, f64)>,
 }
 
-/// Compares, prints each line as it is done, and writes `peers.json` into `folder`.
+/// Compares, prints each line as soon as it is known, and writes `peers.json` to `folder`.
 pub(super) fn run(
     reference: &Engine,
     peers: &[Peer],
@@ -114,7 +114,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Measures one task in rounds; our engine is first and last in turn.
+/// Measures one task in rounds. Our engine alternates between first and last.
 fn measure(
     reference: &Engine,
     peers: &[Peer],
@@ -130,7 +130,7 @@ fn measure(
     let run = Run { prompt, new, ..Run::new(model, vec![format!("-j{threads}")]) };
     let (mut ours, mut theirs) = (Vec::new(), vec![Rates::default(); peers.len()]);
     let mut line = Line::default();
-    // The first round brings the file into memory and is not counted.
+    // The first run loads the file into memory and is not counted.
     reference.measure(&run)?;
     for pair in 0..pairs {
         line.show(&format!("{}, {work:?}: round {} of {pairs}", model.display(), pair + 1));
@@ -158,7 +158,7 @@ fn measure(
     Ok((ours, theirs))
 }
 
-/// Every GGUF file of the folder, by name.
+/// Returns every GGUF file of the folder, sorted by name.
 fn models(folder: &Path) -> Result<Vec<PathBuf>> {
     let unreadable = || format!("{}: cannot be read", folder.display());
     let mut models = Vec::new();

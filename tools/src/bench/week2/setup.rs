@@ -1,8 +1,8 @@
-//! Which parts of the week are on.
+//! Which parts of the week are enabled.
 
 use serde::Serialize;
 
-/// A rung of the kernel ladder; the last is the best that the machine has.
+/// A rung of the kernel ladder. The last one is the machine's best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kernels {
@@ -12,7 +12,7 @@ pub(super) enum Kernels {
     Simd,
 }
 
-/// The parts, on or off.
+/// The enabled parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct Setup {
     pub(super) cache: bool,
@@ -23,7 +23,7 @@ pub(super) struct Setup {
     pub(super) f16_cache: bool,
 }
 
-/// Turns a part on.
+/// Enables a part.
 type Change = fn(&mut Setup);
 
 impl Setup {
@@ -44,7 +44,7 @@ impl Setup {
         f16_cache: true,
     };
 
-    /// The parts one after the other, in the order of the days.
+    /// Returns the setups with the parts added one by one, in the order of the days.
     pub(super) fn cumulative() -> Vec<(&'static str, Self)> {
         let steps: [(&str, Change); 9] = [
             ("no cache, f16 weights", |_| {}),
@@ -65,8 +65,8 @@ impl Setup {
         steps.into_iter().map(on).collect()
     }
 
-    /// All parts but one. A rung needs those below it: without fusing there is no integer dot,
-    /// and without that no SIMD.
+    /// Returns the setups with one part left out. A rung needs those below it: without fusing there
+    /// is no integer dot product, and without that no SIMD.
     pub(super) fn all_but_one() -> Vec<(&'static str, Self)> {
         let all = Self::ALL;
         vec![
@@ -81,7 +81,8 @@ impl Setup {
         ]
     }
 
-    /// As options of the engine's command line; `threads` where more than one is used.
+    /// Returns the options of the engine's command line. `threads` is used if the setup has more
+    /// than one thread.
     pub(super) fn arguments(self, threads: Option<u16>) -> Vec<String> {
         let mut words = Vec::new();
         let kernels = match self.kernels {
@@ -113,7 +114,7 @@ mod tests {
             let (before, after) = (pair[0].1.arguments(None), pair[1].1.arguments(None));
             let differing = before.iter().filter(|word| !after.contains(word)).count()
                 + after.iter().filter(|word| !before.contains(word)).count();
-            // Whether weights are quantized is a matter of the file.
+            // The file determines whether weights are quantized.
             assert!(
                 pair[0].1 != pair[1].1 && differing <= 2,
                 "{}: {before:?} and {after:?}",

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{super::reasons, Report, Row, engine::Measured};
 
-/// The whole table.
+/// Formats the whole table.
 pub(super) fn table(report: &Report) -> String {
     let with_yours = report.cumulative.iter().any(|row| row.yours.is_some());
     let mut out = format!(
@@ -42,7 +42,7 @@ pub(super) fn table(report: &Report) -> String {
     out
 }
 
-/// What the matrix units could do, and how much of that a prompt is.
+/// Describes the matrix units' rate, and the fraction of it that a prompt reaches.
 fn matrix_units(measured: &Measured) -> Option<String> {
     let rate = measured.matrix_unit_operations_per_second?;
     let share = measured.share_of_matrix_units()?;
@@ -96,7 +96,7 @@ fn cells(
     format!("{name:<30} {prefill:>16} {decode:>16} {bytes:>9} {share:>6} {own:>8} {mapped:>8}")
 }
 
-/// Tokens a second, three digits of it.
+/// Formats tokens per second with three digits.
 pub(super) fn rate(rate: Option<f64>) -> String {
     match rate {
         None => "–".to_owned(),

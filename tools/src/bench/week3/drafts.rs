@@ -11,7 +11,8 @@ use super::{
     shapes::Figure,
 };
 
-/// Tokens a second with drafts by a model and by lookup, in turns with the same without.
+/// Measures tokens per second with drafts by a model and by lookup, alternating with runs without
+/// drafts.
 pub(super) fn measure(
     engine: &Engine,
     root: &Path,

@@ -1,5 +1,5 @@
-//! The ways to serve as bars: tokens a second, and the longest gap. Text and lines take the colour of
-//! the page.
+//! Draws the results as bars: tokens per second, and the longest inter-token latency. Text and
+//! lines have the colour of the page.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ const BLUE: &str = "#4c8bf5";
 const ORANGE: &str = "#e8853a";
 const GREEN: &str = "#3fa66b";
 
-/// One SVG file.
+/// Returns an SVG file.
 pub(super) fn drawing(report: &Report) -> String {
     let rate = |served: &Served| served.tokens_per_second;
     let gap = |served: &Served| served.longest_gap_s.p99.unwrap_or(0.0);

@@ -1,22 +1,22 @@
-//! The loads that are measured, as files that `simulate --trace` reads; and the ways to serve them.
+//! Writes the loads as files that `simulate --trace` reads, and lists the ways to serve them.
 
 use std::{fmt::Write, fs, path::Path};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-/// Requests of the default load.
+/// Number of requests in the default load.
 const REQUESTS: usize = 24;
-/// Places in the cache.
+/// Number of batch slots.
 pub(super) const PLACES: usize = 16;
-/// Longest sequence of the embedded model's load.
+/// Length of the longest sequence in the embedded model's load.
 pub(super) const CONTEXT: usize = 512;
-/// Pages for it: half of what places of a whole context would be.
+/// Number of pages: half of what a whole context per slot would need.
 const PAGES: usize = 128;
-/// Rows a step, where there is a budget.
+/// Rows per step, if there is a budget.
 const BUDGET: usize = 64;
 
-/// Stories that no model was trained on.
+/// Returns stories that no model was trained on.
 fn all_stories(root: &Path) -> Result<Vec<String>> {
     let path = root.join("models/eval/stories.jsonl");
     let text =
@@ -28,14 +28,14 @@ fn all_stories(root: &Path) -> Result<Vec<String>> {
     text.lines().map(story).collect::<Result<_>>().with_context(|| path.display().to_string())
 }
 
-/// The first part of a story: one of so many.
+/// Returns the first part of a story that is divided into `parts`.
 fn part(story: &str, parts: usize) -> &str {
     let end = story.char_indices().nth(story.chars().count() / parts);
     &story[..end.map_or(0, |(at, _)| at)]
 }
 
-/// Requests about stories: a beginning that all share, then one of their own; every sixth prompt is
-/// long. All come at once.
+/// Writes requests about stories: first a common prefix, then a text of their own. Every sixth
+/// prompt is long. All arrive together.
 pub(super) fn stories(root: &Path, file: &Path) -> Result<()> {
     let stories = all_stories(root)?;
     let shared = format!("{} {} ", stories[0], stories[1]);
@@ -49,7 +49,7 @@ pub(super) fn stories(root: &Path, file: &Path) -> Result<()> {
     write(file, &lines)
 }
 
-/// Beginnings of stories to continue.
+/// Writes requests to continue stories from their beginnings.
 pub(super) fn told(root: &Path, file: &Path) -> Result<()> {
     let stories = all_stories(root)?;
     let line = |story: &String| json!({ "prompt": part(story, 4), "max_tokens": 100 });
@@ -57,7 +57,7 @@ pub(super) fn told(root: &Path, file: &Path) -> Result<()> {
     write(file, &lines.join("\n"))
 }
 
-/// Texts that have begun to repeat themselves.
+/// Writes requests with texts that have begun to repeat themselves.
 pub(super) fn repeated(root: &Path, file: &Path) -> Result<()> {
     let stories = all_stories(root)?;
     let line = |story: &String| {
@@ -68,13 +68,14 @@ pub(super) fn repeated(root: &Path, file: &Path) -> Result<()> {
     write(file, &lines.join("\n"))
 }
 
-/// So many requests at once, with prompts and answers of one length.
+/// Writes this many requests that arrive together, with prompts and answers of the same length.
 pub(super) fn alike(file: &Path, requests: usize, prompt: usize, new: usize) -> Result<()> {
     let line = json!({ "prompt_tokens": prompt, "max_tokens": new });
     write(file, &format!("{line}\n").repeat(requests))
 }
 
-/// Requests with short prompts, and one with a long prompt that comes while they are answered.
+/// Writes requests with short prompts, and one with a long prompt that arrives while they are
+/// answered.
 pub(super) fn interrupted(file: &Path, others: usize, new: usize, late: f64) -> Result<()> {
     let other = json!({ "prompt_tokens": 16, "max_tokens": new });
     let long = json!({ "time": late, "prompt_tokens": 1000, "max_tokens": 2 });
@@ -85,13 +86,13 @@ fn write(file: &Path, lines: &str) -> Result<()> {
     fs::write(file, lines).with_context(|| format!("{} cannot be written", file.display()))
 }
 
-/// A way to serve: its name, its options beside the load's, and what of the week it needs.
+/// A way to serve: its name, and its options in addition to the load's.
 pub(super) struct Way {
     pub(super) name: &'static str,
     pub(super) arguments: Vec<String>,
 }
 
-/// One after the other, each with what the one before it has, if it is any good.
+/// Returns the ways to serve. Each keeps the useful options of the previous one.
 pub(super) fn ways(draft: &Path) -> Vec<Way> {
     let way = |name, options: &[&str]| Way {
         name,

@@ -1,8 +1,9 @@
-//! `cargo course bench week3`: ways to serve many requests, side by side on this machine.
+//! `cargo course bench week3`: compares ways to serve many requests on this machine.
 //!
-//! One load of the embedded model, the learner's engine beside the reference: one request at a time,
-//! in batches, continuously, with a budget, in pages, with shared prefixes, with drafts. `--full`
-//! adds figures at the shapes of larger models, beside llama.cpp.
+//! Serves one load of the embedded model with the learner's engine and with the reference: one
+//! request at a time, in batches, continuously, with a budget, in pages, with shared prefixes, and
+//! with drafts. `--full` adds measurements with the shapes of larger models, compared with
+//! llama.cpp.
 
 use std::{
     fs,
@@ -63,22 +64,22 @@ struct Row {
     yours: Option<Outcome<Served>>,
 }
 
-/// All that was measured.
+/// All results.
 #[derive(Debug, Serialize)]
 struct Report {
     machine: String,
     model: String,
     ways: Vec<Row>,
-    /// By file.
+    /// Results by file.
     figures: Vec<(String, Vec<Figure>)>,
-    /// The peers, as the columns of figures have them.
+    /// Names of the peers, in the order of the results' columns.
     peers: Vec<&'static str>,
-    /// Their decoding beside the memory's bandwidth, by file.
+    /// The peers' decode speed compared with the memory bandwidth, by file.
     checks: String,
 }
 
 impl Report {
-    /// Both files of results, in a folder.
+    /// Writes both result files to a folder.
     fn write(&self, out: &Path) -> Result<[PathBuf; 2]> {
         let [json, svg] = ["week3.json", "week3.svg"].map(|name| out.join(name));
         let written = |path: &Path| format!("{} cannot be written", path.display());
@@ -88,7 +89,7 @@ impl Report {
     }
 }
 
-/// Measures and prints.
+/// Measures and prints the results.
 ///
 /// # Errors
 /// If the reference cannot be built, or a file cannot be written.
@@ -140,7 +141,8 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     report.figures.push(("tiny-story in Q8_0".to_owned(), bench.decode(&small, &mut line)?));
     let shapes = if options.full { shapes::all() } else { options.shape.clone() };
     for shape in &shapes {
-        // A shape takes minutes: what has been measured is kept if a later one fails.
+        // Measuring a shape takes minutes, so earlier results are written in case a later shape
+        // fails.
         report.write(&out)?;
         line.show(&format!("writing a model of {}'s shape", shape.like));
         let model = Model::write(&reference, &folder, shape)?;

@@ -1,4 +1,4 @@
-//! One load through one engine.
+//! Runs one load through one engine.
 
 use std::{path::Path, thread::sleep, time::Duration};
 
@@ -7,30 +7,30 @@ use serde::{Deserialize, Serialize};
 
 use super::super::{Outcome, week2::engine::Engine};
 
-/// What an engine says of a load that it has served.
+/// An engine's results for a load.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Served {
     pub(super) tokens_per_second: f64,
     pub(super) first_token_s: Quantiles,
-    /// Between two tokens of a request.
+    /// Inter-token latency.
     pub(super) gap_s: Quantiles,
-    /// The longest of each request.
+    /// The longest inter-token latency of each request.
     pub(super) longest_gap_s: Quantiles,
     pub(super) steps: u64,
     pub(super) rows_a_step: f64,
-    /// Positions that were found in pages of other requests.
+    /// Number of positions that were found in pages of other requests.
     pub(super) attached: u64,
     pub(super) prompt_tokens: u64,
     pub(super) new_tokens: u64,
     pub(super) cache_bytes_used: f64,
     pub(super) cache_bytes_held: f64,
-    /// The most that was held beyond what was used, for each request.
+    /// Maximum number of bytes that were reserved but unused, per request.
     pub(super) cache_bytes_beyond_for_each: f64,
     pub(super) drafts: Option<u64>,
     pub(super) drafts_accepted: Option<u64>,
 }
 
-/// Seconds; `None` where nothing was measured.
+/// Quantiles in seconds. `None` if nothing was measured.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Quantiles {
     pub(super) median: Option<f64>,
@@ -43,13 +43,13 @@ impl Served {
         Some(requests as f64 / self.gap_s.median?)
     }
 
-    /// Rows of prompts that were computed.
+    /// Returns the number of prompt rows that were computed.
     pub(super) fn prompt_rows(&self) -> u64 {
         self.prompt_tokens - self.attached
     }
 }
 
-/// Before each run: what others do to this machine in the meantime is not the run's.
+/// Pause before each run, to let other activity on the machine settle.
 const PAUSE: Duration = Duration::from_millis(400);
 
 /// Serves a load once.
@@ -64,8 +64,8 @@ pub(super) fn serve(engine: &Engine, model: &Path, arguments: &[String]) -> Resu
     serde_json::from_str(line).context("the engine printed an unexpected measurement")
 }
 
-/// Serves it several times on each engine, in turns, and keeps of each engine the run with the median
-/// of tokens a second.
+/// Serves the load several times on each engine, in turns. Keeps the run of each engine with the
+/// median number of tokens per second.
 pub(super) fn in_turns(
     engines: [Option<&Engine>; 2],
     model: &Path,
@@ -99,7 +99,7 @@ pub(super) fn in_turns(
     [outcomes.next().flatten(), outcomes.next().flatten()]
 }
 
-/// Of a stub's panic, that is the line that says which task is missing; without the command.
+/// Returns the last line. For a stub's panic, it names the missing task. The command is removed.
 fn last_line(text: &str) -> String {
     let line = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or(text);
     let line = line.rsplit_once("` failed: ").map_or(line, |(_, problem)| problem);

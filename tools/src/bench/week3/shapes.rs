@@ -1,5 +1,6 @@
-//! Figures at the shapes of real models: several sequences at once beside llama.cpp, the longest gap
-//! while a long prompt is let in, pages beside one piece, and a prompt that many share.
+//! Measures with the shapes of real models: concurrent sequences compared with llama.cpp, the
+//! longest inter-token latency while a long prompt is admitted, pages compared with a contiguous
+//! cache, and a shared prompt.
 
 use std::{
     fs,
@@ -19,7 +20,7 @@ use super::{
 };
 use crate::progress::Line;
 
-/// A model's shape and a file type, as `tinyllama-1.1b:q4_k_m`.
+/// A model's shape and a file type, such as `tinyllama-1.1b:q4_k_m`.
 #[derive(Debug, Clone)]
 pub(in crate::bench) struct Shape {
     pub(super) like: String,
@@ -35,44 +36,45 @@ impl std::str::FromStr for Shape {
     }
 }
 
-/// Those that week 3 is about.
+/// Returns the shapes that week 3 uses.
 pub(super) fn all() -> Vec<Shape> {
     ["tinyllama-1.1b:q4_k_m", "tinyllama-1.1b:q4_0", "smollm2-360m:q8_0", "smollm2-360m:q4_0"]
         .map(|text| text.parse().expect("MODEL:TYPE"))
         .into()
 }
 
-/// Tokens of each prompt.
+/// Number of tokens in each prompt.
 const PROMPT: usize = 128;
-/// Sequences that decode together.
+/// Numbers of sequences that decode together.
 const SEQUENCES: [usize; 4] = [1, 4, 8, 16];
-/// Requests that decode while a long prompt comes.
+/// Number of requests that decode while a long prompt arrives.
 const OTHERS: usize = 7;
-/// How: in one step, with so many rows a step, or as long as three times those that decode.
+/// Policies for the long prompt: in one step, with a row budget per step, or with a time limit of
+/// three decode-only steps.
 const POLICIES: [(&str, [&str; 4]); 3] = [
     ("no budget", ["--budget", "0", "--gap", "0"]),
     ("64 rows", ["--budget", "64", "--gap", "0"]),
     ("3 times the readers", ["--budget", "0", "--gap", "3"]),
 ];
 
-/// One line of numbers.
+/// One line of results.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Figure {
     pub(super) what: String,
     pub(super) ours: f64,
-    /// The peers', each with its faster layout.
+    /// The peers' results, each with its faster layout.
     pub(super) theirs: Vec<f64>,
     pub(super) note: String,
 }
 
 impl Figure {
-    /// One that no peer has.
+    /// Creates a result that no peer has.
     pub(super) fn ours(what: impl Into<String>, ours: f64, note: String) -> Self {
         Self { what: what.into(), ours, theirs: Vec::new(), note }
     }
 }
 
-/// How to measure.
+/// Measures one shape.
 pub(super) struct Bench<'a> {
     pub(super) engine: &'a Engine,
     pub(super) peers: &'a [Peer],
@@ -111,7 +113,8 @@ impl Bench<'_> {
         serve(self.engine, model, &words)
     }
 
-    /// Measures 1, 4, 8 and 16 sequences with prompts of 128. Our engine is first and last in turn.
+    /// Measures 1, 4, 8 and 16 sequences with prompts of 128 tokens. Our engine alternates between
+    /// first and last.
     pub(super) fn decode(&self, model: &Path, line: &mut Line) -> Result<Vec<Figure>> {
         let threads = peers::threads(self.threads);
         let mut ours = vec![Vec::new(); SEQUENCES.len()];
@@ -156,13 +159,14 @@ impl Bench<'_> {
         Ok(SEQUENCES.into_iter().enumerate().map(figure).collect())
     }
 
-    /// The longest gap of those that decode, by their usual one.
+    /// Measures the longest inter-token latency of the decoding requests, relative to the usual
+    /// one.
     fn gaps(&self, model: &Path) -> Result<Vec<Figure>> {
         load::interrupted(&self.trace(), OTHERS, 4 * self.new, 1.0)?;
         let figure = |(policy, options): &(&str, [&str; 4])| {
             let always = ["--max-batch", "8", "--pages", "0", "-c", "1024"];
-            // The longest gap is one step out of many hundred: whatever else the machine did in
-            // that moment is in it.
+            // The longest latency is a single step out of many hundreds, so it includes anything
+            // else that the machine did at that moment.
             let mut runs = (0..self.pairs.max(3))
                 .map(|_| {
                     let served = self.serve(model, &[&always[..], options].concat())?;
@@ -184,7 +188,7 @@ impl Bench<'_> {
         POLICIES.iter().map(figure).collect()
     }
 
-    /// Decoding behind 1,000 tokens, in turns.
+    /// Measures decoding after 1,000 tokens, in turns.
     fn pages(&self, model: &Path) -> Result<Figure> {
         load::alike(&self.trace(), 1, 1000, self.new)?;
         let gap = |pages: &str| {
@@ -199,7 +203,7 @@ impl Bench<'_> {
         Ok(Figure::ours("pages / one piece, a token after 1,000", ratio, note))
     }
 
-    /// Sixteen requests with a prompt of 500 in common, beside sixteen others.
+    /// Measures sixteen requests that share a prefix of 500 tokens, and sixteen that don't.
     fn shared(&self, model: &Path) -> Result<Vec<Figure>> {
         let load = |shared: &str, own: &str| {
             let mut words: Vec<String> = ["--requests", "16", "--rate", "1000000", "--spread", "0"]
@@ -229,7 +233,7 @@ impl Bench<'_> {
     }
 }
 
-/// A file with random weights of a shape; it is gone at the end.
+/// A temporary file with random weights of a shape.
 pub(in crate::bench) struct Model(pub(in crate::bench) PathBuf);
 
 impl Model {

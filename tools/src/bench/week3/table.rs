@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{super::reasons, Report, Row, served::Served, shapes::Figure};
 
-/// The whole table.
+/// Formats the whole table.
 pub(super) fn table(report: &Report) -> String {
     let mut out = format!("\n{}; {}\n", report.model, report.machine);
     let yours = report.ways.iter().any(|row| row.yours.is_some());

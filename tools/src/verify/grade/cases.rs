@@ -1,21 +1,22 @@
-//! The submissions that grading is tried on: honest ones, unfinished and broken ones, and those of
-//! `tests/hostile/`.
+//! The submissions with which grading is tested: honest ones, unfinished and broken ones, and those
+//! of `tests/hostile/`.
 //!
-//! A hostile submission is a text: a line on what it does (`# …`), perhaps what its results must say
-//! (`# at last: …`) or must not say (`# never: …`), and blocks that change a submission of nothing
-//! but stubs:
+//! A hostile submission is a text. It has a line that describes it (`# …`), optionally text that
+//! its results must contain (`# at last: …`) or must not contain (`# never: …`), and blocks that
+//! change a submission of only stubs:
 //!
 //! ```text
-//! == body softmax                      what stands in the place of this function's `todo!`
-//! == items src/week1/attention/attention.rs      what is appended to this file
-//! == whole src/week1/attention/attention.rs      what stands in the place of this file
-//! == file Cargo.toml                   another file, also in a folder named as one of the course's files
+//! == body softmax                      the code that replaces this function's `todo!`
+//! == items src/week1/attention/attention.rs      text that is appended to this file
+//! == whole src/week1/attention/attention.rs      text that replaces this file
+//! == file Cargo.toml                   another file, whose folder may have the name of a file
 //! == link src/week1/attention/attention.rs       a link to the path that follows
-//! == repeat src/week1/attention/attention.rs     what is appended so many times: `100000 ( )`
+//! == repeat src/week1/attention/attention.rs     brackets to append, and how many: `100000 ( )`
+//! ```
 //! ```
 //!
-//! `{ROOT}` is the course, `{NEIGHBOUR}` an honest submission's folder, and `{REPORT}` a string
-//! with what the test runner prints if all of day 1's tests pass.
+//! `{ROOT}` is the course's folder, `{NEIGHBOUR}` is an honest submission's folder, and `{REPORT}`
+//! is a string with the test runner's output if all of day 1's tests pass.
 
 use std::{
     collections::BTreeMap,
@@ -27,30 +28,30 @@ use anyhow::{Context, Result, bail};
 
 use crate::{bank, curriculum::Curriculum, libtest::tests_of_tasks, stubs::Generated};
 
-/// Where the hostile ones are.
+/// Folder of the hostile submissions.
 const FOLDER: &str = "tests/hostile";
 
-/// The file of all of day 1's tasks.
+/// The file that contains all of day 1's tasks.
 const ATTENTION: &str = "src/week1/attention/attention.rs";
 
-/// A submission, and what must come of it.
+/// A submission, and its expected results.
 #[derive(Debug, Default)]
 pub(super) struct Case {
     pub(super) name: String,
     files: BTreeMap<String, Vec<u8>>,
     links: BTreeMap<String, PathBuf>,
-    /// Tasks of day 1's three that pass.
+    /// Number of day 1's three tasks that pass.
     pub(super) passed: usize,
-    /// A part of its results.
+    /// Text that its results must contain.
     pub(super) at_last: Option<String>,
-    /// No part of its results.
+    /// Text that its results must not contain.
     pub(super) never: Option<String>,
-    /// A part of its row in the table.
+    /// Text that its row in the table must contain.
     pub(super) shown: Option<&'static str>,
 }
 
 impl Case {
-    /// Writes its files below `folder`.
+    /// Writes its files to `folder`.
     ///
     /// # Errors
     /// If one cannot be written.
@@ -72,12 +73,12 @@ impl Case {
     }
 }
 
-/// Makes submissions out of the course's files.
+/// Creates submissions from the course's files.
 pub(super) struct Maker<'a> {
     pub(super) root: &'a Path,
     pub(super) curriculum: &'a Curriculum,
     pub(super) files: &'a [Generated],
-    /// An honest submission's folder.
+    /// Folder of an honest submission.
     pub(super) neighbour: &'a Path,
 }
 
@@ -87,8 +88,8 @@ impl Maker<'_> {
         Case { name: name.to_owned(), files: texts.collect(), passed, ..Case::default() }
     }
 
-    /// Submissions that must get all points: the reference, the bank's other correct bodies, and
-    /// one that is written oddly.
+    /// Returns submissions that must get all points: the reference, the bank's correct
+    /// alternatives, and one that is written unusually.
     ///
     /// # Errors
     /// If the bank cannot be read.
@@ -121,8 +122,8 @@ impl Maker<'_> {
         Ok(cases)
     }
 
-    /// Helpers in their own file, a macro, names that are words elsewhere, comments with
-    /// words of code, lines as Windows ends them.
+    /// Creates a submission with helpers in their own file, a macro, names that are keywords
+    /// elsewhere, comments that contain code, and Windows line ends.
     fn odd(&self) -> Case {
         let mut case = self.all("odd", 3, |file| file.template.render(|_| true));
         let text = "\u{feff}//! std::process::exit(0); unsafe { include!(\"x\") } #[path = \"y\"]\n\
@@ -147,21 +148,22 @@ impl Maker<'_> {
         case
     }
 
-    /// A submission of stubs, with `body` in the place of `function`'s; `rest` says whether other
-    /// tasks are the reference's.
+    /// Creates a submission of stubs, with `function`'s `todo!` replaced by `body`. If `rest`,
+    /// other tasks have the reference's bodies.
     fn with_body(&self, name: &str, function: &str, body: &str, rest: bool) -> Case {
         self.all(name, 0, |file| {
             let spoilt = file.template.regions().find(|region| {
                 region.function.as_deref() == Some(function) && file.path == ATTENTION
             });
-            // The other functions of its task stay stubs: the task is lost in any case.
+            // The other functions of its task remain stubs, because the task fails in any case.
             let task = spoilt.map(|region| region.task.clone());
             let text = file.template.render(|id| rest && Some(id) != task.as_ref());
             if task.is_none() { text } else { put_body(&text, function, body) }
         })
     }
 
-    /// Submissions that end badly, each in its own way, and cost no other task.
+    /// Returns submissions of which one task fails, each in a different way. The other tasks must
+    /// not be affected.
     pub(super) fn broken(&self) -> Vec<Case> {
         let case = |name, function, body, passed, shown| Case {
             passed,
@@ -183,14 +185,14 @@ impl Maker<'_> {
             case("floods", "split_heads", floods, 2, "ended after"),
             case("leaves", "split_heads", "std::process::exit(0)", 2, "incomplete"),
         ];
-        // Where memory is not limited, a program without end would take all of this machine's.
+        // Without a memory limit, an endless program would use all of this machine's memory.
         if cfg!(target_os = "linux") {
             cases.push(case("greedy", "split_heads", greedy, 2, "out of memory"));
         }
         cases
     }
 
-    /// The submissions of [`FOLDER`].
+    /// Returns the submissions of [`FOLDER`].
     ///
     /// # Errors
     /// If one cannot be read.
@@ -231,7 +233,7 @@ impl Maker<'_> {
                 }
                 "items" => case.files.entry(of).or_default().extend(format!("\n{text}\n").bytes()),
                 "whole" | "file" => {
-                    // It may be in a folder that has the name of a file.
+                    // The path may be in a folder with the name of a file.
                     case.files.retain(|file, _| !of.starts_with(&format!("{file}/")));
                     case.files.insert(of, text.as_bytes().to_vec());
                 }
@@ -257,7 +259,7 @@ impl Maker<'_> {
         Ok(case)
     }
 
-    /// What the test runner prints if all of day 1's tests pass.
+    /// Returns the output of the test runner if all of day 1's tests pass.
     fn report(&self) -> Result<String> {
         let text = fs::read_to_string(self.root.join("tests/week1_day1.rs"))?;
         let mut names: Vec<&str> = tests_of_tasks(&text).collect();
@@ -271,7 +273,7 @@ impl Maker<'_> {
     }
 }
 
-/// Puts `body` in the place of a function's `todo!`.
+/// Replaces a function's `todo!` by `body`.
 fn put_body(text: &str, function: &str, body: &str) -> String {
     let lines = text.lines().map(|line| {
         let stub = line.trim().starts_with("todo!(\"week1-day1 task ")

@@ -1,7 +1,8 @@
-//! `cargo course grade` on submissions that are sound, unfinished, broken, endless, greedy, loud or
-//! hostile: each gets the points that it must get, and none costs the others theirs.
+//! Tests `cargo course grade` with correct, unfinished, broken, endless, greedy, noisy and hostile
+//! submissions. Each must get the expected points, without affecting the others.
 //!
-//! The hostile ones are graded only where there is a wall: without one they would run as you.
+//! Hostile submissions are graded only in a sandbox, because without one they would run as your
+//! user.
 
 mod cases;
 
@@ -18,11 +19,11 @@ use self::cases::{Case, Maker};
 use super::context::{Outcome, Verification, seconds};
 use crate::{grade, process::run_aloud, stubs::generated};
 
-/// Seconds for a test and for a day's tests in this step.
+/// Limits for a test and for a day's tests in this step, in seconds.
 const TEST: u64 = 5;
 const DAY: u64 = 20;
 
-/// All of them in one run, on day 1.
+/// Grades all of them in one run, on day 1.
 pub(super) fn grade(v: &Verification) -> Result<Outcome> {
     let start = Instant::now();
     let files = generated(&v.tree, &v.curriculum)?;
@@ -40,7 +41,7 @@ pub(super) fn grade(v: &Verification) -> Result<Outcome> {
     let last = all.pop();
     all.extend(&broken);
     all.extend(&hostile);
-    // After all others: nothing that they left may change it.
+    // Last, because nothing that the other submissions leave behind may change its result.
     all.extend(last);
     let printed = run(v, &folder, &all)?;
     let mut problems = Vec::new();
@@ -81,7 +82,7 @@ pub(super) fn grade(v: &Verification) -> Result<Outcome> {
     })
 }
 
-/// Grades the cases, and returns what was printed.
+/// Grades the cases. Returns the output.
 fn run(v: &Verification, folder: &Path, cases: &[&Case]) -> Result<String> {
     let mut command = v.cargo("course grade --days week1-day1 --memory-limit 512 --trust");
     command.args(["--test-limit", &TEST.to_string(), "--time-limit", &DAY.to_string(), "--out"]);
@@ -97,7 +98,7 @@ fn run(v: &Verification, folder: &Path, cases: &[&Case]) -> Result<String> {
     command.arg("--list").arg(path);
     let finished = run_aloud(&mut command)?;
     ensure!(finished.status.success(), "`cargo course grade` failed ({})", finished.status);
-    // The libraries' build; for each the build and the day's limit.
+    // Time to build the libraries, plus the build and the day's limit for each submission.
     let bound = Duration::from_secs(600 + cases.len() as u64 * (30 + DAY));
     ensure!(
         finished.duration < bound,
@@ -107,7 +108,7 @@ fn run(v: &Verification, folder: &Path, cases: &[&Case]) -> Result<String> {
     Ok(finished.text)
 }
 
-/// Whether the submission got what it must get.
+/// Checks that the submission got the expected results.
 fn judge(out: &Path, case: &Case, printed: &str) -> Result<()> {
     let row = printed
         .lines()
@@ -140,8 +141,8 @@ fn judge(out: &Path, case: &Case, printed: &str) -> Result<()> {
     Ok(())
 }
 
-/// What no submission may change: files beside the course that cargo would read, and those that
-/// the hostile ones try to write.
+/// Returns the contents of files that no submission may change: files next to the course that cargo
+/// would read, and files that hostile submissions try to write.
 fn outside(root: &Path) -> Vec<Option<Vec<u8>>> {
     let written = ["/tmp".into(), root.join("tests/fixtures"), root.join("models")]
         .map(|folder: PathBuf| folder.join("owned-by-a-submission"));
@@ -155,7 +156,7 @@ fn outside(root: &Path) -> Vec<Option<Vec<u8>>> {
     paths.map(|path| fs::read(path).ok()).collect()
 }
 
-/// Processes of submissions that are still there, where the system says so.
+/// Returns the submissions' processes that still run, if the system reports them.
 fn survivors() -> Vec<String> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let graded = entries.filter(|entry| {

@@ -1,4 +1,4 @@
-//! The small changes that cargo-mutants makes, as bodies of the functions they are made in.
+//! Converts the changes that cargo-mutants proposes to bodies of the changed functions.
 
 use std::ops::Range;
 
@@ -10,19 +10,21 @@ use crate::{curriculum::TaskId, source::place, stubs::Generated};
 /// A changed body.
 #[derive(Debug)]
 pub(super) struct Mutant {
-    /// As cargo-mutants prints it: `reference/src/week1/gqa/gqa.rs:30:12: replace < with <= in …`.
+    /// Name in the output of cargo-mutants:
+    /// `reference/src/week1/gqa/gqa.rs:30:12: replace < with <= in …`.
     pub(super) name: String,
-    /// The task whose region it stands in.
+    /// The task whose region contains it.
     pub(super) task: TaskId,
-    /// The lines of the file that [`Mutant::body`] takes the place of, from 0.
+    /// The lines of the file that [`Mutant::body`] replaces, counted from 0.
     pub(super) lines: Range<usize>,
     pub(super) body: String,
 }
 
-/// The mutants of a file that are within its marked regions. `list` is what `--list --json` prints.
+/// Returns the mutants of a file that are within its marked regions. `list` is the output of
+/// `--list --json`.
 ///
 /// # Errors
-/// If the list is not what this version of the tool prints.
+/// If the list is not in the format of this version of the tool.
 pub(super) fn of_file(file: &Generated, text: &str, list: &[Value]) -> Result<Vec<Mutant>> {
     let lines: Vec<&str> = text.lines().collect();
     let path = format!("reference/{}", file.path);
@@ -60,7 +62,7 @@ pub(super) fn of_file(file: &Generated, text: &str, list: &[Value]) -> Result<Ve
 struct Change {
     name: String,
     function: String,
-    /// Line and column from 0, and where it ends.
+    /// Start and end, as line and column counted from 0.
     start: (usize, usize),
     end: (usize, usize),
     replacement: String,
@@ -79,7 +81,7 @@ impl Change {
         };
         Ok(Self {
             name: text(&json["name"])?,
-            // A constant is in none.
+            // A constant is not in a function.
             function: json["function"]["function_name"].as_str().unwrap_or_default().to_owned(),
             start: place("start")?,
             end: place("end")?,
@@ -87,8 +89,8 @@ impl Change {
         })
     }
 
-    /// The lines `body` with this change; the replacement alone where the tool changes the whole of
-    /// a function that this body is in.
+    /// Returns the lines `body` with this change. If the tool replaces the whole function that
+    /// contains this body, returns only the replacement.
     fn changed(&self, lines: &[&str], body: &Range<usize>, same_function: bool) -> Option<String> {
         let (start, end) = (self.start, self.end);
         if body.contains(&start.0) && body.contains(&end.0) {

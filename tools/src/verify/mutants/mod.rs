@@ -1,9 +1,9 @@
-//! Small changes to the taught code, each of which some day's test must notice.
+//! Makes small changes to the taught code. Some day's tests must detect each of them.
 //!
-//! cargo-mutants lists them; `.cargo/mutants.toml` says in which files, and lists with its reason
-//! every change that makes no difference. Building each would take a day. So those in the marked
-//! regions are put beside the bodies that they change, all in one copy of the reference, of which a
-//! variable chooses one, as the bank's mistakes are.
+//! cargo-mutants lists the changes. `.cargo/mutants.toml` selects the files, and excludes each
+//! change that makes no difference, with a reason. Building each change separately would take a
+//! day. So those in the marked regions are added to one copy of the reference, where a variable
+//! selects one, like the bank's mistakes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -31,14 +31,14 @@ use crate::{
 mod list;
 mod plant;
 
-/// Pinned, since another version makes other changes.
+/// Pinned version, because other versions make other changes.
 const VERSION: &str = "27.1.0";
 
-/// How long the tests of a day may take with a mutant, which may be waiting for itself; one that
-/// takes longer never ends.
+/// Time limit for the tests of a day with a mutant. A mutant that takes longer counts as endless,
+/// for example because it waits for itself.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Installs the tool below `target/`, plants all that it lists, and tries each.
+/// Installs the tool in `target/`, plants all of its changes, and tries each.
 pub(super) fn mutants(v: &Verification) -> Result<Outcome> {
     let tool = installed(v)?;
     let listed = listed(&tool, &v.root)?;
@@ -51,7 +51,7 @@ pub(super) fn mutants(v: &Verification) -> Result<Outcome> {
     ensure!(!mutants.is_empty(), "no mutant lies in a marked region");
     println!("{} mutants, {} of them in marked regions", listed.len(), mutants.len());
     let all = mutants.len();
-    // What is for another processor is no part of any program here.
+    // Tasks for other processors are not part of any program here.
     mutants.retain(|mutant| v.curriculum.task(&mutant.task).is_ok_and(Task::is_for_here));
     let elsewhere = all - mutants.len();
     let copy = Copy { root: &v.root, tree: v.root.join("target/verify/mutants") };
@@ -90,7 +90,7 @@ pub(super) fn mutants(v: &Verification) -> Result<Outcome> {
     })
 }
 
-/// The tool, installed below `target/` unless it is there.
+/// Installs the tool in `target/` unless it is there. Returns its path.
 fn installed(v: &Verification) -> Result<PathBuf> {
     let tools = v.root.join("target/verify/tools");
     let tool = tools.join("bin/cargo-mutants");
@@ -103,7 +103,7 @@ fn installed(v: &Verification) -> Result<PathBuf> {
     Ok(tool)
 }
 
-/// What the tool would change.
+/// Returns the changes that the tool proposes.
 fn listed(tool: &Path, root: &Path) -> Result<Vec<Value>> {
     let mut command = Command::new(tool);
     command.args(["mutants", "--list", "--json", "--package", "tiny-llm-reference"]);
@@ -116,7 +116,7 @@ fn numbered(mutants: &[Mutant]) -> impl Iterator<Item = (usize, &Mutant)> {
     mutants.iter().enumerate().map(|(i, mutant)| (i + 1, mutant))
 }
 
-/// What became of a mutant.
+/// The result of a mutant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Caught,
@@ -124,17 +124,18 @@ enum Fate {
     Missed,
 }
 
-/// The copy of the repository whose reference holds the mutants.
+/// The copy of the repository whose reference contains the mutants.
 struct Copy<'a> {
     root: &'a Path,
     tree: PathBuf,
 }
 
 impl Copy<'_> {
-    /// Writes the copy, and takes out of it what does not compile, which it returns.
+    /// Writes the copy without the mutants that do not compile. Returns those.
     fn plant(&self, v: &Verification, mutants: &[Mutant]) -> Result<BTreeSet<usize>> {
         let mut unviable = BTreeSet::new();
-        // The compiler looks at lifetimes only where all types are right, and so on.
+        // The compiler checks lifetimes only after all types are right, and so on, so one attempt
+        // is not enough.
         for _ in 0..12 {
             let mut files: BTreeMap<String, Planted> = BTreeMap::new();
             let mut instead = proof::frame(&v.root, &v.curriculum)?;
@@ -163,7 +164,7 @@ impl Copy<'_> {
         bail!("the mutants left after twelve rounds do not compile either");
     }
 
-    /// The mutants that the compiler refuses, of those in the copy.
+    /// Returns the mutants in the copy that the compiler refuses.
     fn refused(&self, files: &BTreeMap<String, Planted>) -> Result<BTreeSet<usize>> {
         let mut command = cargo(&self.tree);
         command.args(["check", "--package", "tiny-llm-reference", "--all-features"]);
@@ -194,7 +195,7 @@ impl Copy<'_> {
     }
 }
 
-/// Makes sure that all tests pass where no mutant is chosen: what is red then says nothing.
+/// Checks that all tests pass without a mutant. Otherwise a failing test would prove nothing.
 fn without_mutant(day: &Day, program: &Program) -> Result<()> {
     let ran = tests_within(&mut command(0, day, None, program)?, 10 * LIMIT)?;
     let red: Vec<&str> = ran.red().collect();
@@ -207,7 +208,7 @@ fn without_mutant(day: &Day, program: &Program) -> Result<()> {
     Ok(())
 }
 
-/// A run of a day's tests, or of one task's, with the mutant of that number.
+/// Returns a command that runs a day's tests, or those of one task, with the mutant of this number.
 fn command(number: usize, day: &Day, task: Option<usize>, program: &Program) -> Result<Command> {
     let wanted =
         |name: &str| task_of_test(name).is_some_and(|found| task.is_none_or(|task| task == found));
@@ -217,13 +218,14 @@ fn command(number: usize, day: &Day, task: Option<usize>, program: &Program) -> 
     Ok(command)
 }
 
-/// Tries one: its task's tests first, then the rest of its day's and of the days behind it.
+/// Tries a mutant with the tests of its task first, then with those of its day and of the following
+/// days.
 fn fate(number: usize, mutant: &Mutant, days: &[&Day], program: &Program) -> Result<Fate> {
     let own = days.iter().position(|day| day.feature == mutant.task.feature);
     let own = own.with_context(|| format!("{} is not a day", mutant.task.feature))?;
     let first = [(days[own], Some(mutant.task.task))];
     for (day, task) in first.into_iter().chain(days[own..].iter().map(|day| (*day, None))) {
-        // A program that died noticed it too.
+        // A program that crashed has also detected the mutant.
         match tests_within(&mut command(number, day, task, program)?, LIMIT) {
             Ok(ran) if !ran.ended => return Ok(Fate::Endless),
             Ok(ran) if ran.red().next().is_none() => {}
@@ -233,8 +235,8 @@ fn fate(number: usize, mutant: &Mutant, days: &[&Day], program: &Program) -> Res
     Ok(Fate::Missed)
 }
 
-/// A program that may take 4 GiB of memory and 20 s of processor time, where that can be said: a
-/// loop that never ends may well collect, and on a busy machine the clock says little.
+/// Limits a program to 4 GiB of memory and 20 s of processor time, if the system supports that. An
+/// endless loop may allocate memory, and on a busy machine elapsed time is not reliable.
 fn limited(program: Command) -> Command {
     if cfg!(windows) {
         return program;

@@ -1,4 +1,4 @@
-//! All mutants of a file in one text, and which lines of it are whose.
+//! Combines all mutants of a file into one text, and maps its lines to mutants.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -8,12 +8,12 @@ use crate::proof::chosen;
 /// A file's text with its mutants.
 pub(super) struct Planted {
     pub(super) text: String,
-    /// The lines of a mutant's body, from 1, and its number.
+    /// The line numbers of each mutant's body, counted from 1, and its number.
     places: Vec<(Range<usize>, usize)>,
 }
 
 impl Planted {
-    /// Puts each mutant beside the body that it changes.
+    /// Inserts each mutant next to the body that it changes.
     pub(super) fn new(text: &str, mutants: &[(usize, &Mutant)]) -> Self {
         let mut of_body: BTreeMap<(usize, usize), Vec<&(usize, &Mutant)>> = BTreeMap::new();
         for mutant in mutants {
@@ -55,7 +55,8 @@ impl Planted {
         planted
     }
 
-    /// The mutant in whose body this line of the text stands; the braces around it count too.
+    /// Returns the mutant whose body contains this line of the text, including the braces around
+    /// it.
     pub(super) fn mutant_at(&self, line: usize) -> Option<usize> {
         let found =
             self.places.iter().find(|(place, _)| (place.start - 1..=place.end).contains(&line));
