@@ -73,6 +73,9 @@ const SPLITS: &Part = &Part {
     },
 };
 
+const ONE_VIEW_BACK: &str = "\n  diagnosis You look only one view back. A view may be of another \
+                             view: `graph.root` follows all of them.";
+
 /// Every case whose name begins with `prefix`.
 fn each(prefix: &str, check: impl Fn(&Case)) {
     let fixtures = Fixtures::open("week4_day4");

@@ -202,7 +202,15 @@ pub(super) fn task_2_reserve_takes_what_is_missing() {
         for (sequence, len, room, expected) in script {
             done.push(format!("reserve({sequence}, {len})"));
             let call = format!("six pages of 32: {}", done.join(", "));
+            let before = cache.copied();
             let found = assert_accepts(&call, || cache.reserve(sequence, len));
+            assert!(
+                cache.copied() == before,
+                "{call}: found {} pages copied, expected none, as each has a single owner\n  \
+                 diagnosis You copy the pages that the sequence already has, even those that it \
+                 owns alone. Copy only shared ones: `make_writable` does that.",
+                cache.copied() - before
+            );
             let pages = [cache.table(0).len(), cache.table(1).len(), cache.pool().num_free()];
             assert_answer(
                 &format!("{call}: whether there is room; pages of 0, of 1, free"),

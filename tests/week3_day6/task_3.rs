@@ -1,6 +1,7 @@
 //! Week 3, day 6, task 3: how many drafts pay.
 
 use tiny_llm::week3::draft_length::{Costs, DraftLength, PROBE, best_length, expected_tokens};
+use tiny_llm_formats::tensor::tensor;
 use tiny_llm_harness::check;
 
 use super::{fixtures, same_rate};
@@ -48,6 +49,7 @@ fn task_3_best_length() {
 #[test]
 fn task_3_what_is_counted() {
     let costs = Costs { row: 0.5, draft: 0.0 };
+    let (mut found, mut expected, mut wrong) = (Vec::new(), Vec::new(), String::new());
     for (why, drafted, accepted, rate) in [
         ("all four are kept", 4, 4, (3.0 * 0.875 + 4.0) / (4.0 * 0.875 + 4.0)),
         ("the first of four is refused", 4, 0, 3.0 * 0.875 / (4.0 * 0.875 + 1.0)),
@@ -58,8 +60,34 @@ fn task_3_what_is_counted() {
         let mut length = DraftLength::new(4, costs);
         let call = format!("{why}: observe({drafted}, {accepted}), and then the rate");
         check::assert_accepts(&call, || length.observe(drafted, accepted));
-        same_rate(&call, length.rate(), rate);
+        if (length.rate() - rate).abs() >= 1e-6 {
+            wrong += &format!("\n  {call}: found {}, expected {rate}", length.rate());
+        }
+        found.push(length.rate() as f32);
+        expected.push(rate as f32);
     }
+    // What fades shows in a second pass.
+    let mut length = DraftLength::new(4, costs);
+    let call = "observe(4, 4), observe(4, 1), and then the rate";
+    check::assert_accepts(call, || {
+        length.observe(4, 4);
+        length.observe(4, 1);
+    });
+    let rate = ((3.0 * 0.875 + 4.0) * 0.875 + 1.0) / ((4.0 * 0.875 + 4.0) * 0.875 + 2.0);
+    if (length.rate() - rate).abs() >= 1e-6 {
+        wrong += &format!("\n  {call}: found {}, expected {rate}", length.rate());
+    }
+    found.push(length.rate() as f32);
+    expected.push(rate as f32);
+    // All rates together tell mistakes apart that agree on some of them.
+    let [found, expected] = [found, expected].map(|rates| tensor(&[rates.len()], rates));
+    check::assert_close_noting(
+        "the rates after one pass and after two",
+        &found,
+        &expected,
+        1e-6,
+        &wrong,
+    );
 }
 
 #[test]

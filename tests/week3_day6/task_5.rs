@@ -117,13 +117,14 @@ fn task_5_the_same_greedy_text() {
                     &answer,
                 );
                 let counts = speculation.counts();
-                check::assert_answer(
-                    &format!(
-                        "{what}: positions that were computed: the prompt, and then in each pass \
-                         its drafts and, in all but the first, the last token of the text\n "
-                    ),
-                    &(session.cache().computed() as u64),
-                    &(prompt.len() as u64 + counts.drafted + counts.passes - 1),
+                // Without diagnosis: a wrong count makes both numbers what others may be, too.
+                let found = session.cache().computed() as u64;
+                let expected = prompt.len() as u64 + counts.drafted + counts.passes - 1;
+                assert!(
+                    found == expected,
+                    "{what}: positions that were computed: the prompt, and then in each pass its \
+                     drafts and, in all but the first, the last token of the text\n  found    \
+                     {found}\n  expected {expected}"
                 );
                 if who == "the model itself" {
                     check::assert_answer(

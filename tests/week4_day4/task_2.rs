@@ -2,20 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use tiny_llm::week4::{
-    backend::Backend,
-    cpu::Cpu,
-    graph::{Graph, NodeId},
-    op::Op,
-    placement::{Wishes, pin},
-    twin::Twin,
+use tiny_llm::{
+    week2::matrix::Matrix,
+    week4::{
+        backend::Backend,
+        cpu::Cpu,
+        graph::{Graph, NodeId},
+        op::Op,
+        placement::{Wishes, pin},
+        twin::Twin,
+    },
 };
 use tiny_llm_harness::{
     check::{assert_accepts, assert_answer, assert_refuses},
     fixtures::{Case, Json as Value},
 };
 
-use super::{backends, each, graph_of, list};
+use super::{ONE_VIEW_BACK, backends, each, graph_of, list};
 
 /// Twins that lack what the case says.
 fn twins(case: &Case) -> Vec<Twin> {
@@ -71,6 +74,37 @@ pub(super) fn task_2_who_has_no_choice() {
         );
         assert_answer(&what, &told(&g, &found), &told(&g, &expected));
     });
+}
+
+/// A product with a weight, through views of views of it.
+#[test]
+fn task_2_views_of_views_of_a_weight() {
+    for views in 1..4 {
+        let mut g = Graph::default();
+        let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("numbers");
+        let weight = g.weight(&Matrix::from_f32(4, 4, &[0.5; 16])).expect("a weight");
+        let mut view = weight;
+        for _ in 0..views {
+            view = g.reshape(view, &[4, 4]).expect("a view");
+        }
+        let product = g.mul_mat(view, x).expect("a product");
+        let twins = [(); 2].map(|()| Twin::without(&[]));
+        let wishes = Wishes { homes: vec![(weight, 1)], cache: None };
+        let what = format!(
+            "a product with a weight of backend 1, read through {views} view{}, each of the one \
+             before",
+            if views == 1 { "" } else { "s" }
+        );
+        let order = g.order(&[product]);
+        let found = assert_accepts(&what, || pin(&g, &order, &refs(&twins), &wishes));
+        let found = found.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+        let diagnosis = if views > 1 { ONE_VIEW_BACK } else { "" };
+        assert!(
+            found[product.index()] == Some(1),
+            "{what}: found {:?}, expected Some(1){diagnosis}",
+            found[product.index()]
+        );
+    }
 }
 
 #[test]

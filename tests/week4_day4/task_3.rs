@@ -8,7 +8,7 @@ use tiny_llm::week4::{
 };
 use tiny_llm_harness::check::{assert_accepts, assert_answer};
 
-use super::{backends, each, graph_of, is_computed, random_graph};
+use super::{ONE_VIEW_BACK, backends, each, graph_of, is_computed, random_graph};
 
 /// What a placement copies, and where to.
 pub(super) fn copies(g: &Graph, order: &[NodeId], placed: &[Option<usize>]) -> usize {
@@ -34,6 +34,37 @@ pub(super) fn task_3_fewest_copies() {
         let expected = (case.count("copies"), backends(case.value("placed")));
         assert_answer(&what, &(copies(&g, &ids, &found), found), &expected);
     });
+}
+
+/// A node that reads a view reads the bytes of its root, however many views are in between.
+#[test]
+fn task_3_views_of_views() {
+    for views in 1..4 {
+        let mut g = Graph::default();
+        let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("numbers");
+        let sum = g.add(x, x).expect("a sum");
+        let mut view = sum;
+        for _ in 0..views {
+            view = g.reshape(view, &[4]).expect("a view");
+        }
+        let reader = g.add(view, view).expect("a sum");
+        let mut pinned = vec![None; g.len()];
+        pinned[sum.index()] = Some(1);
+        let what = format!(
+            "a sum on backend 1, and a free node that reads it through {views} view{}, each of the \
+             one before",
+            if views == 1 { "" } else { "s" }
+        );
+        let order = g.order(&[reader]);
+        let found = assert_accepts(&what, || fewest_copies(&g, &order, &pinned));
+        let diagnosis = if views > 1 { ONE_VIEW_BACK } else { "" };
+        assert!(
+            found[reader.index()] == Some(1),
+            "{what}: the reader's backend: found {:?}, expected Some(1), which takes no \
+             copy{diagnosis}",
+            found[reader.index()]
+        );
+    }
 }
 
 /// Against all placements that there are.

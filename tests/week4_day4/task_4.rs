@@ -12,7 +12,7 @@ use tiny_llm_harness::{
     fixtures::Case,
 };
 
-use super::{CPU, backends, each, graph_of, list, on_twins, results_of};
+use super::{CPU, ONE_VIEW_BACK, backends, each, graph_of, list, on_twins, results_of};
 
 /// For each split its backend, what is copied there, and what is computed.
 type Seen = Vec<(usize, Vec<String>, Vec<String>)>;
@@ -122,6 +122,31 @@ fn task_4_a_result_that_is_a_view() {
         &(Some(1), 0),
     );
     check_owners(what, &schedule);
+}
+
+/// Of a view of a view as well.
+#[test]
+fn task_4_a_result_that_is_a_view_of_a_view() {
+    let mut g = Graph::default();
+    let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("numbers");
+    let sum = g.add(x, x).expect("a sum");
+    let one = g.reshape(sum, &[2, 2]).expect("a view");
+    let two = g.reshape(one, &[1, 4]).expect("a view of a view");
+    let placed = [None, Some(1), None, None];
+    let owner = |result| {
+        let what = "a view of a view of a sum of the second backend, as the result";
+        let order = [x, sum, one, two];
+        let made = assert_accepts(what, || Schedule::new(&g, &order, &placed, &[result]));
+        let schedule = made.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+        schedule.owners[schedule.results[0].index()]
+    };
+    let diagnosis = if owner(one) == Some(1) { ONE_VIEW_BACK } else { "" };
+    assert!(
+        owner(two) == Some(1),
+        "a view of a view of a sum of the second backend, as the result: who has its bytes\n  \
+         found    {:?}\n  expected Some(1){diagnosis}",
+        owner(two)
+    );
 }
 
 /// No node computes a view of a leaf, and yet one reads it.
