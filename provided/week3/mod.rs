@@ -46,7 +46,7 @@ pub mod step_times;
 #[path = "paged_attention/in_parts.rs"]
 pub mod in_parts;
 
-// Day 5: what has been computed is kept.
+// Day 5: computed keys and values are kept for later requests.
 #[path = "prefixes/from_words.rs"]
 pub mod from_words;
 
