@@ -4,8 +4,8 @@
 //! its type, shape and place), and the values. Format:
 //! <https://github.com/huggingface/safetensors>.
 //!
-//! This does not use the `safetensors` crate: its derive macros would make the first day's build
-//! more than twice as long, and its messages name no tensor.
+//! This does not use the `safetensors` crate: its derive macros would more than double the time of
+//! the first day's build, and its messages name no tensor.
 
 use std::{collections::BTreeMap, ops::Range};
 

@@ -2,8 +2,8 @@
 
 use super::TensorType;
 
-/// Blocks that are checked before the next decision whether to stop. So the loop over them compiles
-/// to vector instructions.
+/// Numbers that are checked together, without an early exit, so that the loop over them compiles to
+/// vector instructions.
 const AT_ONCE: usize = 1024;
 
 impl TensorType {

@@ -16,7 +16,7 @@ pub const REQUIRED: [&str; 2] = ["config.json", "tokenizer.json"];
 pub const OPTIONAL: [&str; 3] =
     ["generation_config.json", "tokenizer_config.json", "chat_template.jinja"];
 
-/// The file of weights that are in one file.
+/// Name of the file, if all weights are in one.
 const WEIGHTS: &str = "model.safetensors";
 /// The list of the files that hold the weights.
 pub(super) const INDEX: &str = "model.safetensors.index.json";

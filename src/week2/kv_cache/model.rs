@@ -98,7 +98,7 @@ impl Model {
     ///
     /// # Panics
     /// If a row's position is not the next of its sequence, or its token or sequence is out of
-    /// range: [`Model::check`] detects that beforehand.
+    /// range. Call [`Model::check`] first to get an error instead.
     pub fn forward<'w>(
         &self,
         rows: &[Row],
@@ -147,7 +147,7 @@ impl Model {
         plan.matmul(down_proj, &mut work.input, &mut work.delta);
     }
 
-    /// Norms `x [T, E]` into `input`, and prepares it for these matrices.
+    /// Normalises `x [T, E]` into `input`, and prepares it for these matrices.
     fn normalised<'a>(
         &self,
         x: &[f32],

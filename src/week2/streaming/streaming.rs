@@ -36,11 +36,13 @@ impl Default for OnlineSoftmax {
 }
 
 impl OnlineSoftmax {
-    /// Takes more scores, if there are any. Each becomes its weight `e^(score − max)`, with the
-    /// maximum of all scores so far, including these. Returns the factor `e^(old max − new max)`.
-    /// The caller must multiply by it everything that was added up with the old maximum. With the
-    /// first scores the factor is 0, because there is nothing yet. A score of −∞ gets weight 0. As
-    /// long as all scores have been −∞, the maximum stays −∞ and the factor is 1.
+    /// Replaces each score by its weight `e^(score − max)`, where `max` is the maximum of all
+    /// scores so far, including these. `scores` may be empty. Returns the factor `e^(old max − new
+    /// max)`. The caller must multiply by it everything that was added up with the old maximum.
+    ///
+    /// - For the first scores, the factor is 0, because nothing has been added up yet.
+    /// - A score of −∞ gets weight 0. As long as all scores have been −∞, the maximum stays −∞ and
+    ///   the factor is 1.
     pub fn absorb(&mut self, scores: &mut [f32]) -> f32 {
         todo!("week2-day7 task 1: OnlineSoftmax::absorb")
     }

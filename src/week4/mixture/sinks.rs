@@ -1,4 +1,4 @@
-//! Day 6. Attention with a sink: a logit for each head that takes part in the softmax, but has no
+//! Day 6. Attention with a sink: each head has a logit that takes part in the softmax, but has no
 //! value.
 //!
 //! Source: Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks"; gpt-oss's
@@ -13,13 +13,13 @@ use crate::week2::{
     streaming::{MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax},
 };
 
-/// Turns scores into attention weights: `e^score` divided by the sum of all of them and `e^sink`.
-/// So the weights add up to less than 1. Scores may be −∞ or any finite floats.
+/// Turns scores into attention weights: divides each `e^score` by the sum of all of them and
+/// `e^sink`. So the weights add up to less than 1. Scores may be −∞ or any finite floats.
 pub fn softmax_with_sink(scores: &mut [f32], sink: f32) {
     todo!("week4-day6 task 3: softmax_with_sink")
 }
 
-/// Returns an online softmax before its first score, in a head with this sink.
+/// Returns the online softmax of a head with this sink, before the first score.
 #[must_use]
 pub fn begin(sink: f32) -> OnlineSoftmax {
     todo!("week4-day6 task 3: begin")
