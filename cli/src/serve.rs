@@ -131,7 +131,7 @@ pub(super) struct Args {
     /// Additional host name that clients may use (repeatable)
     #[arg(long = "allow-host", value_name = "NAME")]
     allow_hosts: Vec<String>,
-    /// Model name for clients [default: as in --model, or the name of its file or folder]
+    /// Model name shown to clients [default: --model, without the folder if it is a path]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Number of batch slots (requests decoded at the same time)

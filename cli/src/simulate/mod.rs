@@ -100,7 +100,7 @@ pub(super) struct Args {
     /// Also run the requests through the real model and compare with the simulation
     #[arg(long)]
     real: bool,
-    /// Only run the real model, without simulation (--pages 0: no pages)
+    /// Only run the real model, without simulation (--pages 0: one whole context per slot)
     #[arg(long)]
     real_only: bool,
     /// Admit new requests only after the whole batch has finished
