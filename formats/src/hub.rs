@@ -42,7 +42,7 @@ pub enum Part {
     Type(String),
 }
 
-/// What a name selects in a repository.
+/// The files of a repository that a name selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice<'a> {
     /// The model of `config.json` and safetensors files.

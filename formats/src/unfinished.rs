@@ -43,10 +43,10 @@ impl Unfinished {
         &self.path
     }
 
-    /// Renames it to the target. A file with that name is replaced.
+    /// Renames the temporary file to the target. A file with that name is replaced.
     ///
     /// # Errors
-    /// If it cannot be renamed.
+    /// If the file cannot be renamed.
     pub fn finish(self) -> Result<()> {
         fs::rename(&self.path, &self.target).map_err(|e| cannot_be_written(&self.target, &e))
     }

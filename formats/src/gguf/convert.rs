@@ -39,7 +39,7 @@ pub fn metadata_from_folder(folder: &Path) -> Result<Metadata> {
 /// Adds the sizes and constants of a model.
 ///
 /// # Errors
-/// If one of them does not fit into 32 bits.
+/// If one of these values does not fit into 32 bits.
 pub fn insert_architecture(metadata: &mut Metadata, config: &ModelConfig) -> Result<()> {
     let architecture = match config.family {
         Family::Llama => "llama",

@@ -110,7 +110,7 @@ impl Source {
     /// Maps a GGUF file.
     ///
     /// # Errors
-    /// If it is malformed, or its model isn't one that this engine runs.
+    /// If the file is malformed, or its model isn't one that this engine runs.
     pub fn gguf(path: &Path) -> Result<Self> {
         let gguf = Gguf::open(path)?;
         let config = ModelConfig::from_gguf(&gguf.metadata, &gguf.tensors)?;

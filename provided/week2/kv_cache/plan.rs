@@ -61,7 +61,7 @@ impl Plan {
         self.prepare_for(input, blocks.fold(BLOCK, usize::max))
     }
 
-    /// Like [`Plan::prepare`], for weights whose longest block has `block` elements.
+    /// Like `prepare`, for weights whose longest block has `block` elements.
     pub fn prepare_for<'a>(&self, input: &'a mut Input, block: usize) -> Prepared<'a> {
         let Some(rung) = self.kernels.quantizer() else {
             return input.without_int8();

@@ -147,7 +147,7 @@ impl Constraint {
     /// Checks that `left` more tokens are enough to complete the answer.
     ///
     /// # Errors
-    /// If they aren't. The message has the number of tokens that would be enough.
+    /// If they are too few. The message has the number of tokens that would be enough.
     pub fn fits(&self, left: usize) -> Result<(), String> {
         match self.needed() {
             Some(needed) if needed <= left => Ok(()),

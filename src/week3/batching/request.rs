@@ -65,7 +65,7 @@ impl Sequence {
     /// Gives a waiting request its slot.
     ///
     /// # Panics
-    /// If it is not waiting.
+    /// If the request is not waiting.
     pub fn admit(&mut self, slot: usize) {
         todo!("week3-day1 task 1: Sequence::admit")
     }
@@ -74,7 +74,7 @@ impl Sequence {
     /// token can be chosen now, that is, whether all tokens so far have been computed.
     ///
     /// # Panics
-    /// If it is neither prefilling nor decoding, or fewer than `rows` tokens are left.
+    /// If the request is neither prefilling nor decoding, or fewer than `rows` tokens are left.
     pub fn computed(&mut self, rows: usize) -> bool {
         todo!("week3-day1 task 1: Sequence::computed")
     }

@@ -194,7 +194,7 @@ impl PagedCache {
     /// Attaches full pages to an empty sequence, which becomes an owner of them.
     ///
     /// # Panics
-    /// If it already has pages.
+    /// If the sequence already has pages.
     pub fn attach(&mut self, sequence: usize, pages: Vec<Page>) {
         let table = &mut self.tables[sequence];
         assert!(table.is_empty(), "sequence {sequence} is in use: truncate it to 0 first");

@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 pub struct Load {
     /// Number of tokens that have not been computed.
     pub left: usize,
-    /// Whether its next row gives a new token.
+    /// Whether the request's next row gives a new token.
     pub decoding: bool,
     /// Steps since it last had a row.
     pub waited: usize,

@@ -16,7 +16,7 @@ use crate::week2::{
 pub struct PassShape {
     /// `T`, rows of the pass.
     pub rows: usize,
-    /// How many of them request logits, at least one.
+    /// Number of rows that request logits, at least one.
     pub wanted: usize,
 }
 

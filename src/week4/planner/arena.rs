@@ -40,7 +40,7 @@ impl Arena {
     /// Takes back a part, and joins it with the free parts next to it.
     ///
     /// # Panics
-    /// If one of its bytes is already free, or is beyond the arena.
+    /// If a byte of the part is already free, or is beyond the arena.
     pub fn release(&mut self, start: usize, bytes: usize) {
         todo!("week4-day3 task 2: Arena::release")
     }

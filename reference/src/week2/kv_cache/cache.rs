@@ -70,7 +70,7 @@ pub trait KvCache: Sync {
     /// each row, in order.
     ///
     /// # Panics
-    /// If it is not the next position of its sequence.
+    /// If the position is not the next one of its sequence.
     fn advance(&mut self, sequence: usize, position: usize);
 
     /// Removes the positions of a sequence from `len` on.

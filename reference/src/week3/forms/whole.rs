@@ -53,7 +53,7 @@ pub fn closing_byte(state: &JsonState) -> Option<u8> {
 #[must_use]
 pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
     // SOLUTION week3-day7 task 4
-    // fewest[i]: of the text from byte i on.
+    // fewest[i] is the minimum for the text from byte i on.
     let mut fewest = vec![None; text.len() + 1];
     fewest[text.len()] = Some(0);
     for start in (0..text.len()).rev() {

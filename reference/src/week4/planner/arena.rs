@@ -61,7 +61,7 @@ impl Arena {
     /// Takes back a part, and joins it with the free parts next to it.
     ///
     /// # Panics
-    /// If one of its bytes is already free, or is beyond the arena.
+    /// If a byte of the part is already free, or is beyond the arena.
     pub fn release(&mut self, start: usize, bytes: usize) {
         // SOLUTION week4-day3 task 2
         let at = self.free.partition_point(|&(begin, _)| begin < start);

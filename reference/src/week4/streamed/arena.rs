@@ -11,7 +11,7 @@ use bytemuck::Pod;
 
 use super::{error::Error, ledger::Ledger};
 
-/// An arena: hands out a block of memory from its beginning to its end.
+/// An arena: lends a block of memory piece by piece, from its beginning to its end.
 #[derive(Debug)]
 pub struct Arena<'a> {
     /// The free part of the memory.
