@@ -134,8 +134,8 @@ pub fn gguf_matrix(gguf: &Gguf, name: &str, shape: &[usize]) -> Result<Matrix> {
     Ok(matrix)
 }
 
-/// Returns a tensor of a checkpoint, in place. A tensor with three axes `[n, rows, cols]`, the form
-/// in which experts are stored, is returned as one matrix `[n · rows, cols]`, for
+/// Returns a tensor of a checkpoint, in place. Experts are stored as a tensor with three axes,
+/// `[n, rows, cols]`. Such a tensor is returned as one matrix `[n · rows, cols]`, for
 /// [`Matrix::split`].
 ///
 /// # Errors

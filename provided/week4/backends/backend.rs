@@ -216,8 +216,8 @@ impl Failed {
         Self { node: Some(node), fault }
     }
 
-    /// Returns one line: the backend, the node with its name and sizes, the operation, its sources,
-    /// and the error.
+    /// Describes the error in one line: the backend, the node with its name and sizes, the
+    /// operation, its sources, and the fault.
     #[must_use]
     pub fn told(&self, backend: &str, graph: &Graph) -> String {
         let Some(id) = self.node else { return format!("{backend}: {}", self.fault) };

@@ -133,8 +133,8 @@ impl MixtureModel {
         check(&self.config.base, rows, cache)
     }
 
-    /// Computes the rows and stores their keys and values, like week 2's model. Returns logits `[n,
-    /// V]` of the `n` rows that request them.
+    /// Computes the rows and stores their keys and values, like week 2's model. Returns logits
+    /// `[n, V]` of the `n` rows that request them.
     ///
     /// # Panics
     /// If [`MixtureModel::check`] would return an error.

@@ -41,7 +41,8 @@ pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> 
 /// Returns the alignment of tensors: `general.alignment`, or [`DEFAULT_ALIGNMENT`].
 ///
 /// # Errors
-/// If the value is not a power of two. The message names the key and the value ([`Metadata::wrong`]).
+/// If the value is not a power of two. The message names the key and the value
+/// ([`Metadata::wrong`]).
 pub fn alignment(metadata: &Metadata) -> Result<usize> {
     todo!("week2-day2 task 3: alignment")
 }

@@ -37,8 +37,9 @@ impl Default for OnlineSoftmax {
 
 impl OnlineSoftmax {
     /// Replaces each score by its weight `e^(score − max)`, where `max` is the maximum of all
-    /// scores so far, including these. `scores` may be empty. Returns the factor `e^(old max − new
-    /// max)`. The caller must multiply by it everything that was added up with the old maximum.
+    /// scores so far, including these. `scores` may be empty. Returns the factor
+    /// `e^(old max − new max)`. The caller must multiply by it everything that was added up with
+    /// the old maximum.
     ///
     /// - For the first scores, the factor is 0, because nothing has been added up yet.
     /// - A score of −∞ gets weight 0. As long as all scores have been −∞, the maximum stays −∞ and
@@ -50,9 +51,9 @@ impl OnlineSoftmax {
 
 /// Computes attention of the query heads that share one key and value head, in one pass.
 ///
-/// `q [G, D]`, `out [G, D]`; `runs` are the keys and values of all positions that this row may see,
-/// at least one, in order. A score is `scale · q·k`. Nothing is allocated, whatever the number of
-/// positions: they are processed [`TILE`] at a time.
+/// `q [G, D]` → `out [G, D]`. `runs` are the keys and values of all positions that this row may
+/// see, in order. There is at least one. A score is `scale · q·k`. Positions are processed [`TILE`]
+/// at a time, so nothing is allocated, however many there are.
 ///
 /// # Panics
 /// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].

@@ -1,11 +1,14 @@
 //! Day 1. The engine: requests arrive at any time, and every step runs the model once for all of
 //! them.
 //!
-//! This file has the steps. Other parts of the engine are in `provided/week3`: its options
-//! (`batching/options.rs`), how requests are submitted (`batching/submit.rs`), how many rows each
-//! gets in a step (`scheduling/shares.rs`), how tokens are chosen from logits
-//! (`batching/choose.rs`), the records (`records.rs`) and the counters that can be read
-//! (`asked.rs`).
+//! This file has the steps. The other parts of the engine are in `provided/week3`:
+//!
+//! - its options: `batching/options.rs`
+//! - how requests are submitted: `batching/submit.rs`
+//! - how many rows each request gets in a step: `scheduling/shares.rs`
+//! - how tokens are chosen from logits: `batching/choose.rs`
+//! - its records: `batching/records.rs`
+//! - functions that read its state: `batching/asked.rs`
 //!
 //! Tasks here: week3-day1 task 4 (`Engine::admit`, `Engine::retire`, `append_rows`), week3-day3
 //! task 4 (`Engine::preempt`). Everything else is provided.

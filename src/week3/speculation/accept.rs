@@ -54,8 +54,8 @@ pub fn accepts(p: f32, q: f32, uniform: f64) -> bool {
     todo!("week3-day6 task 2: accepts")
 }
 
-/// Returns the distribution from which the replacement of a rejected draft is drawn: `max(p − q,
-/// 0)`, divided by its sum. `p [V]`, `q [V]` → `[V]`.
+/// Returns the distribution from which the replacement of a rejected draft is drawn:
+/// `max(p − q, 0)`, divided by its sum. `p [V]`, `q [V]` → `[V]`.
 ///
 /// If that sum is 0, which only rounding can cause, returns `p`.
 #[must_use]

@@ -75,8 +75,8 @@ impl<D: Drafter> Speculation<D> {
     /// `chunk` is the maximum number of rows of a prompt in one pass.
     ///
     /// # Errors
-    /// If the text is empty or longer than the session's context, or a logit is not a number, in the
-    /// row of a draft as well.
+    /// If the text is empty or longer than the session's context. Also if a logit in any row is not
+    /// a number, including the rows of drafts.
     pub fn step<C: KvCache>(
         &mut self,
         session: &mut Session<C>,

@@ -39,8 +39,8 @@ pub fn add() -> &'static str {
     todo!("week4-day5 task 1: add")
 }
 
-/// Returns WGSL like [`add`] that computes `result = silu(a) · b`, where `a` is the gate. `exp` must
-/// not overflow for any gate, because a device may not support infinity.
+/// Returns WGSL like [`add`] that computes `result = silu(a) · b`, where `a` is the gate. `exp`
+/// must not overflow for any gate, because a device may not support infinity.
 #[must_use]
 pub fn silu_gate() -> &'static str {
     todo!("week4-day5 task 1: silu_gate")

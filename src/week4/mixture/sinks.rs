@@ -26,10 +26,10 @@ pub fn begin(sink: f32) -> OnlineSoftmax {
 }
 
 /// Computes attention of the query heads that share one key and value head, in one pass, like week
-/// 2's `attend_streaming`; head `g` has the sink `sinks[g]`.
+/// 2's `attend_streaming`. Head `g` has the sink `sinks[g]`.
 ///
-/// `q [G, D]`, `sinks [G]`, `out [G, D]`; `runs` are the keys and values of all positions that this
-/// row may see, in order. A score is `scale · q·k`; the sink is not scaled.
+/// `q [G, D]`, `sinks [G]` → `out [G, D]`. `runs` are the keys and values of all positions that
+/// this row may see, in order. A score is `scale · q·k`. The sink is not scaled.
 ///
 /// # Panics
 /// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].

@@ -82,8 +82,8 @@ impl Splitter {
         }
     }
 
-    /// Returns the length of the first piece: `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+|
-    /// ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
+    /// Returns the length of the first piece:
+    /// `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
     fn gpt2(&self, text: &str) -> usize {
         if let Some(length) = contraction(text, false) {
             return length;
@@ -96,8 +96,7 @@ impl Splitter {
     }
 
     /// Returns the length of the first piece, here for three digits:
-    /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
-    /// ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`.
+    /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`.
     ///
     /// In `o200k`, words are those of [`Words`], each with an optional contraction at its end, and
     /// a run of symbols may end in slashes: ` ?[^\s\p{L}\p{N}]+[\r\n/]*`.

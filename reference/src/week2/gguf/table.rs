@@ -96,7 +96,8 @@ fn size_of(shape: &[usize], tensor_type: TensorType) -> Option<usize> {
 /// Returns the alignment of tensors: `general.alignment`, or [`DEFAULT_ALIGNMENT`].
 ///
 /// # Errors
-/// If the value is not a power of two. The message names the key and the value ([`Metadata::wrong`]).
+/// If the value is not a power of two. The message names the key and the value
+/// ([`Metadata::wrong`]).
 pub fn alignment(metadata: &Metadata) -> Result<usize> {
     // SOLUTION week2-day2 task 3
     const KEY: &str = "general.alignment";

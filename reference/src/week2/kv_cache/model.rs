@@ -140,9 +140,10 @@ impl Model {
         // END SOLUTION
     }
 
-    /// Computes the attention of layer `index`: norm, projections, head norms, RoPE, the cache,
-    /// attention, output projection. `work.x [T, E]` → `work.delta [T, E]`. Stores the rows' keys
-    /// and values; a row then sees its own sequence up to and including its own position.
+    /// Computes the attention of layer `index`: `work.x [T, E]` → `work.delta [T, E]`. The steps
+    /// are the norm, the projections, the norms of the heads, RoPE, storing keys and values,
+    /// attention, and the output projection. A row sees its own sequence up to and including its
+    /// own position.
     fn attention(
         &self,
         index: usize,

@@ -46,10 +46,10 @@ pub struct Reader<'a> {
     pub visible: Range<usize>,
     /// `[G, D]`
     pub q: &'a [f32],
-    /// `[G]`, the softmax of each so far.
+    /// `[G]`, the softmax of each query so far.
     pub softmax: &'a mut [OnlineSoftmax],
-    /// `[G, D]`, the sum of the values so far, each times `e^(score − max)`, not divided by the
-    /// total yet.
+    /// `[G, D]`, the sum of the values so far, each times `e^(score − max)`. It has not been
+    /// divided by the total yet.
     pub sums: &'a mut [f32],
 }
 

@@ -68,8 +68,8 @@ pub fn accepts(p: f32, q: f32, uniform: f64) -> bool {
     // END SOLUTION
 }
 
-/// Returns the distribution from which the replacement of a rejected draft is drawn: `max(p − q,
-/// 0)`, divided by its sum. `p [V]`, `q [V]` → `[V]`.
+/// Returns the distribution from which the replacement of a rejected draft is drawn:
+/// `max(p − q, 0)`, divided by its sum. `p [V]`, `q [V]` → `[V]`.
 ///
 /// If that sum is 0, which only rounding can cause, returns `p`.
 #[must_use]

@@ -61,8 +61,8 @@ pub fn add() -> &'static str {
     // END SOLUTION
 }
 
-/// Returns WGSL like [`add`] that computes `result = silu(a) · b`, where `a` is the gate. `exp` must
-/// not overflow for any gate, because a device may not support infinity.
+/// Returns WGSL like [`add`] that computes `result = silu(a) · b`, where `a` is the gate. `exp`
+/// must not overflow for any gate, because a device may not support infinity.
 #[must_use]
 pub fn silu_gate() -> &'static str {
     // SOLUTION week4-day5 task 1

@@ -56,8 +56,7 @@ pub fn product(
     // END SOLUTION
 }
 
-/// The buffers of an MLP for `rows` rows: `x`, `out [rows, E]`, `normed [rows, E]`, `gate`, `up`
-/// and `gated [rows, I]`, `down [rows, E]`.
+/// The buffers of an MLP for `rows` rows.
 #[derive(Debug)]
 pub struct MlpBuffers {
     /// Input, `[rows, E]`.
