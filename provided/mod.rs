@@ -1,7 +1,7 @@
 //! Code that the course provides for both solutions, in the same folders as `src/`.
 //!
-//! Nothing here is a task. It uses the solution that it is compiled with: yours or the reference.
-//! Each week re-exports its part: `provided/week3/batching/pass.rs` is `week3::pass`.
+//! Nothing here is a task. This code uses the solution that it is compiled with: yours or the
+//! reference. Each week re-exports its part: `provided/week3/batching/pass.rs` is `week3::pass`.
 
 pub(crate) mod week1;
 #[cfg(feature = "engine")]

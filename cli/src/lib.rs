@@ -119,7 +119,7 @@ enum Command {
     Layout(layout::Args),
     /// Writes a model with random weights, for measurements.
     Synth(synth::Args),
-    /// Writes a model as a GGUF file with smaller types.
+    /// Quantizes a model to a GGUF file.
     Quantize(quantize::Args),
     /// Continues a prompt within a memory budget, reading the weights from a file as needed.
     Stream(stream::Args),

@@ -44,7 +44,7 @@ pub(super) struct ModelOption {
     /// Element type of the KV cache: f32, f16 or q8_0 [default: f16]
     #[arg(long, value_name = "TYPE", help_heading = "Week 2's engine")]
     cache_type: Option<String>,
-    /// How to run the model: direct, graph, or arena (a graph in one arena) [default: direct]
+    /// Execution: direct, graph, or arena (a graph in one memory block) [default: direct]
     #[arg(long, value_name = "ENGINE", help_heading = "Week 4")]
     engine: Option<String>,
     /// Graph backend: cpu, gpu, auto, or twin:OP,… (a second CPU backend without these ops)

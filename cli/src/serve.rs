@@ -131,7 +131,7 @@ pub(super) struct Args {
     /// Additional host name that clients may use (repeatable)
     #[arg(long = "allow-host", value_name = "NAME")]
     allow_hosts: Vec<String>,
-    /// Model name for clients [default: as in --model, or the name of its file or folder]
+    /// Model name shown to clients [default: --model, without the folder if it is a path]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Number of batch slots (requests decoded at the same time)
@@ -143,7 +143,7 @@ pub(super) struct Args {
     /// Maximum rows per step (0: no limit) [default: 512 once week 3, day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// Maximum time of a step with prompts, in decode-only steps (0: no limit)
+    /// Time limit of a step with prompts, as a multiple of a decode-only step (0: none)
     #[arg(long, value_name = "N", default_value = "3", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
     /// Store the KV cache in N pages of 32 positions [default: one whole context per slot]
@@ -254,7 +254,7 @@ pub fn open_for_server(solution: &Solution, arguments: &[String]) -> Result<(Ope
     open(solution, args)
 }
 
-/// The options without the command.
+/// Parses the options of `serve` without the command name.
 #[derive(clap::Parser)]
 struct Alone {
     #[command(flatten)]

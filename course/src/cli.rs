@@ -186,7 +186,7 @@ fn now_and_then() -> [Command; 5] {
         Command::new("update")
             .about("Update the course to a newer version, and keep your work")
             .arg(Arg::new("from").value_name("FROM").help(
-                "Folder or git ref of the newer course [default: upstream's, or origin's, branch]",
+                "Newer course: folder or git ref [default: default branch of upstream or origin]",
             ))
             .arg(flag("dry-run", "Only list what would change")),
     ]

@@ -1,4 +1,4 @@
-//! Bytes shared by several owners without a copy: a mapped file, or part of one.
+//! Bytes that several owners share without a copy: a mapped file, or a part of one.
 
 #![allow(
     unsafe_code,
@@ -16,8 +16,8 @@ use std::{
 use anyhow::{Result, anyhow, ensure};
 use memmap2::Mmap;
 
-/// A piece of memory that lives as long as someone holds it. Cloning or slicing costs a counter,
-/// not a copy.
+/// A piece of memory that lives as long as a `Bytes` refers to it. Cloning or slicing increments a
+/// counter and copies nothing.
 #[derive(Clone)]
 pub struct Bytes {
     owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
@@ -25,9 +25,9 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// Maps a file; its pages are read when they are looked at. A file in use is not to be
-    /// shortened or rewritten meanwhile: on most systems a process that reads a page which is no
-    /// longer in the file is ended by the system (`SIGBUS`).
+    /// Maps a file. Its pages are read when they are accessed. The file must not be shortened or
+    /// rewritten while it is in use: on most systems, a process that reads a page beyond the file's
+    /// end is killed (`SIGBUS`).
     ///
     /// # Errors
     /// If the file cannot be opened, or is not a regular file.
@@ -37,23 +37,23 @@ impl Bytes {
                 return Err(std::io::Error::other("not a regular file"));
             }
             let file = File::open(path)?;
-            // SAFETY: the map is read-only, never handed out but as `&[u8]`, of which every value
-            // is valid. What remains is that another process may shorten or rewrite the file; the
-            // documentation above forbids it, as does every engine that maps its weights.
+            // SAFETY: the map is read-only and only ever exposed as `&[u8]`, for which every value
+            // is valid. Another process may still shorten or rewrite the file. The documentation
+            // above forbids it, as every engine that maps its weights must.
             unsafe { Mmap::map(&file) }
         };
         let map = open().map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))?;
         Ok(Self::of(Arc::new(map)))
     }
 
-    /// All bytes of an owner.
+    /// Returns all bytes of an owner.
     #[must_use]
     pub fn of(owner: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Self {
         let range = 0..(*owner).as_ref().len();
         Self { owner, range }
     }
 
-    /// The part at `range`, counted from the start of these bytes.
+    /// Returns the part at `range`, counted from the start of these bytes.
     ///
     /// # Errors
     /// If the range is outside the bytes.
@@ -71,14 +71,15 @@ impl Bytes {
         })
     }
 
-    /// Asks the system for all of these bytes at once, because they are all wanted soon. A mapped
-    /// file has its pages entered one by one as they are looked at, and what a kernel asks for ahead
-    /// of time is lost on a page that isn't there yet. Where the system has no such call, or
-    /// refuses it, that stays so.
+    /// Asks the system to load all of these bytes, because they are needed soon. Otherwise the
+    /// pages of a mapped file are entered one by one when they are first accessed, and a prefetch
+    /// of a page that isn't there yet has no effect. Does nothing if the system has no such call,
+    /// or the call fails.
     pub fn bring_in(&self) {
         #[cfg(target_os = "linux")]
-        // SAFETY: the bytes are there as long as `self` is, and reading them changes nothing. The
-        // call wants the start of a page, which these bytes lie in.
+        // SAFETY: the bytes exist as long as `self` does, and reading them changes nothing. The
+        // call requires the start of a page, so the range begins with the page that holds the first
+        // byte.
         unsafe {
             let page = libc::sysconf(libc::_SC_PAGESIZE).max(1) as usize;
             let before = self.as_ptr() as usize % page;
@@ -87,13 +88,13 @@ impl Bytes {
         }
     }
 
-    /// All bytes of the owner: the whole file of which these are a part.
+    /// Returns all bytes of the owner: the whole file that these are a part of.
     #[must_use]
     pub fn whole(&self) -> Self {
         Self::of(Arc::clone(&self.owner))
     }
 
-    /// Where these bytes begin among all of the owner's.
+    /// Returns the offset of these bytes within the owner's.
     #[must_use]
     pub fn start(&self) -> usize {
         self.range.start

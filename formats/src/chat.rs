@@ -1,4 +1,4 @@
-//! What a chat is made of.
+//! The messages of a chat.
 
 /// One message of a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message from its two parts.
+    /// Creates a message from its two parts.
     #[must_use]
     pub fn new(role: &str, content: &str) -> Self {
         Self { role: role.to_owned(), content: content.to_owned() }

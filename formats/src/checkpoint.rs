@@ -1,7 +1,7 @@
-//! safetensors files, memory-mapped.
+//! Memory-mapped safetensors files.
 //!
-//! Nothing but the header is read until it is needed: the operating system brings in the pages that
-//! are looked at.
+//! Only the header is read at first. The operating system loads the other pages when they are
+//! accessed.
 
 #![allow(unsafe_code, reason = "mapping a file is unsafe, and is done here alone")]
 
@@ -32,20 +32,20 @@ pub struct Checkpoint {
     /// The file that lists the tensors, for messages.
     listed_in: PathBuf,
     shards: Vec<Shard>,
-    /// Which shard holds the tensor of this name.
+    /// The index of the shard that holds each tensor, by the tensor's name.
     place: BTreeMap<String, usize>,
 }
 
-/// One tensor as it lies in the file. The bytes may start at any address: read values from byte
-/// chunks.
+/// A tensor as stored in the file. The bytes may start at any address, so read values from chunks
+/// of bytes.
 pub struct StoredTensor<'a> {
     /// Its name in the checkpoint.
     pub name: &'a str,
     /// Type of each value.
     pub dtype: Dtype,
-    /// Slowest axis first.
+    /// Sizes, the slowest axis first.
     pub shape: &'a [usize],
-    /// Row-major, little-endian.
+    /// The values, row-major and little-endian.
     pub bytes: &'a [u8],
 }
 
@@ -53,8 +53,8 @@ impl Checkpoint {
     /// Maps the files of a folder and checks their headers. No value is read.
     ///
     /// # Errors
-    /// If a file is missing or malformed, or is not what the index says. One line: the file, the
-    /// tensor, what was found and what was expected.
+    /// If a file is missing or malformed, or differs from what the index says. The message is one
+    /// line: the file, the tensor, what was found and what was expected.
     pub fn open(folder: &Path) -> Result<Self> {
         let single = folder.join("model.safetensors");
         if single.exists() {
@@ -96,15 +96,15 @@ impl Checkpoint {
         Ok(Self { listed_in: index, shards, place })
     }
 
-    /// The tensor of this name, if it has this shape.
+    /// Returns the tensor of this name, if it has this shape.
     ///
-    /// The pages of tensors read earlier are given back first, so that a model that is converted
-    /// tensor by tensor never has the whole file in memory beside its weights. Earlier
-    /// `StoredTensor`s stay valid: their pages come back when looked at.
+    /// First releases the pages of tensors that were read earlier. So a model that is converted
+    /// tensor by tensor never has the whole file in memory in addition to its weights. Earlier
+    /// `StoredTensor`s stay valid: their pages are loaded again when they are accessed.
     ///
     /// # Errors
-    /// If there is no such tensor (the message lists the names that come closest) or its shape is
-    /// another one.
+    /// If there is no such tensor (the message lists the closest names), or it has a different
+    /// shape.
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
         let (shard, name, info) = self.find(name, shape)?;
         shard.give_back_pages();
@@ -112,7 +112,8 @@ impl Checkpoint {
         Ok(StoredTensor { name, dtype: info.dtype, shape: &info.shape, bytes })
     }
 
-    /// Type and bytes of a tensor, which stay mapped for as long as someone holds them.
+    /// Returns the type and the bytes of a tensor. The file stays mapped as long as the bytes
+    /// exist.
     ///
     /// # Errors
     /// As [`Checkpoint::tensor`].
@@ -122,19 +123,19 @@ impl Checkpoint {
         Ok((info.dtype, Bytes::of(file).slice(info.bytes.clone())?))
     }
 
-    /// Makes sure that the model's tensors are there, and no others. One that nobody would ask for
-    /// belongs to a model that computes something else, and would be left out without a word.
+    /// Checks that the checkpoint has the model's tensors, and no others. An unknown tensor belongs
+    /// to a model that computes something else, and would otherwise be silently ignored.
     ///
     /// # Errors
-    /// If one is missing, has another shape, or is not the model's; the message names it.
+    /// If a tensor is missing, has a different shape, or is not the model's. The message names it.
     pub fn check_names(&self, config: &ModelConfig) -> Result<()> {
         let mut known = HashSet::new();
         for (name, shape) in config.tensors() {
             self.find(&name, &shape)?;
             known.insert(name);
         }
-        // A copy of the embedding as the output head changes nothing, and RoPE's frequencies, which
-        // old files hold, follow from the configuration.
+        // Two kinds of extra tensors are harmless: a copy of the embedding as the output head, and
+        // RoPE's frequencies in old files, which follow from the configuration.
         let harmless =
             |name: &str| name == "lm_head.weight" || name.ends_with(".rotary_emb.inv_freq");
         match self.place.keys().find(|name| !known.contains(*name) && !harmless(name)) {
@@ -149,7 +150,7 @@ impl Checkpoint {
         }
     }
 
-    /// Name, type, shape and number of bytes of every tensor, sorted by name.
+    /// Returns name, type, shape and number of bytes of every tensor, sorted by name.
     pub fn tensors(&self) -> impl Iterator<Item = (&str, Dtype, &[usize], usize)> {
         self.place.iter().map(|(name, &shard)| {
             let info = &self.shards[shard].tensors[name];
@@ -157,10 +158,10 @@ impl Checkpoint {
         })
     }
 
-    /// Checks that no weight is NaN or infinite. Reads every weight, and gives its pages back.
+    /// Checks that no weight is NaN or infinite. Reads every weight, and releases its pages.
     ///
     /// # Errors
-    /// If one is: the message names the tensor and the weight's place in it.
+    /// If a weight is. The message names the tensor and the weight's position in it.
     pub fn check_finite(&self) -> Result<()> {
         for (name, &shard) in &self.place {
             let shard = &self.shards[shard];
@@ -205,7 +206,7 @@ impl Checkpoint {
         Ok((shard, name, info))
     }
 
-    /// Up to three names that are the fewest single-letter edits away.
+    /// Returns up to three names that are the fewest single-letter edits away.
     fn closest(&self, name: &str) -> Vec<&str> {
         let mut names: Vec<_> =
             self.place.keys().map(|other| (edits(name, other), other.as_str())).collect();
@@ -222,7 +223,7 @@ struct Shard {
     tensors: BTreeMap<String, Info>,
 }
 
-/// A tensor of a file.
+/// The entry of a tensor in a file's header.
 #[derive(Debug)]
 struct Info {
     dtype: Dtype,
@@ -239,10 +240,10 @@ impl Shard {
                 return Err(std::io::Error::other("not a regular file"));
             }
             let file = File::open(&path)?;
-            // SAFETY: the map is read-only, private to this struct, and handed out as `&[u8]`
-            // alone, of which every value is valid. What remains is that another process may
-            // shorten or rewrite the file meanwhile; a checkpoint in use is not to be written to,
-            // as with every engine that maps its weights.
+            // SAFETY: the map is read-only, private to this struct, and only exposed as `&[u8]`,
+            // for which every value is valid. Another process may still shorten or rewrite the
+            // file. A checkpoint in use must not be written to, as for every engine that maps its
+            // weights.
             unsafe { Mmap::map(&file) }
         };
         let map = open().map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
@@ -250,18 +251,18 @@ impl Shard {
         Ok(Self { tensors, map: Arc::new(map), path })
     }
 
-    /// Tells the operating system that no page of the map is needed now. Where it has no such call,
-    /// pages stay until it wants the memory itself.
+    /// Tells the operating system that no page of the map is needed now. On a system without such a
+    /// call, pages stay until it needs the memory itself.
     fn give_back_pages(&self) {
         #[cfg(unix)]
-        // SAFETY: what this advice may lose is changes to private pages. The map is shared and
-        // read-only, so a page that is touched again is read from the file again, with the same
-        // contents. That it fails changes nothing either.
+        // SAFETY: this advice can lose only changes to private pages. The map is shared and
+        // read-only, so a page that is accessed again is read from the file again, with the same
+        // contents. If the call fails, nothing changes.
         let _ = unsafe { self.map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
     }
 }
 
-/// The header's types, as what reads the tensors knows them.
+/// Converts the header's entries to those of a checkpoint.
 fn tensors(header: Header) -> Result<BTreeMap<String, Info>> {
     let info = |(name, place): (String, Place)| {
         let Place { dtype, shape, bytes } = place;
@@ -275,12 +276,13 @@ fn tensors(header: Header) -> Result<BTreeMap<String, Info>> {
 /// Returns the files that `model.safetensors.index.json` lists.
 ///
 /// # Errors
-/// If it is malformed. One line: the tensor, what was found and what was expected.
+/// If the index is malformed. The message is one line: the tensor, what was found and what was
+/// expected.
 pub fn shards(index: &Path) -> Result<BTreeSet<String>> {
     Ok(weight_map(index)?.into_values().collect())
 }
 
-/// The file of each tensor.
+/// Returns the file of each tensor.
 fn weight_map(index: &Path) -> Result<BTreeMap<String, String>> {
     let name = index.display();
     let text =
@@ -302,7 +304,8 @@ fn weight_map(index: &Path) -> Result<BTreeMap<String, String>> {
         .collect()
 }
 
-/// Whether `file` is a name and not a path: an index must not lead out of its folder.
+/// Returns whether `file` is a name and not a path, because an index must not lead out of its
+/// folder.
 fn is_plain_name(file: &str) -> bool {
     let mut parts = Path::new(file).components();
     matches!((parts.next(), parts.next()), (Some(Component::Normal(name)), None) if name == file)
@@ -310,7 +313,8 @@ fn is_plain_name(file: &str) -> bool {
         && file.ends_with(".safetensors")
 }
 
-/// How many letters must be inserted, deleted or replaced to turn `a` into `b` (Levenshtein 1966).
+/// Returns how many letters must be inserted, deleted or replaced to turn `a` into `b` (Levenshtein
+/// 1966).
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,8 +1,8 @@
 //! `config.json` of Llama, Qwen2 and Qwen3.
 //!
 //! Two forms are in use. Most checkpoints on the hub have `rope_theta` and `rope_scaling` at the
-//! top level; transformers 5 writes both into `rope_parameters`. What this crate cannot run is
-//! refused here, by field, before any weight is read.
+//! top level, but transformers 5 writes both into `rope_parameters`. A configuration that this
+//! crate cannot run is rejected here, by field, before any weight is read.
 
 mod gguf;
 pub mod mixture;
@@ -17,48 +17,48 @@ use serde_json::{Map, Value};
 /// The architectures that the course's one decoder covers, by the `model_type` of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    /// `llama`: Llama 2 and 3, SmolLM, TinyLlama. No q/k norm; a bias where `attention_bias` says
-    /// so.
+    /// `llama`: Llama 2 and 3, SmolLM, TinyLlama. No q/k norm. Biases only if `attention_bias` is
+    /// set.
     Llama,
-    /// `qwen2`: a bias on q, k and v, always.
+    /// `qwen2`: q, k and v always have a bias.
     Qwen2,
-    /// `qwen3`: each query and key head is normalised; a bias where `attention_bias` says so.
+    /// `qwen3`: each query and key head is normalised. Biases only if `attention_bias` is set.
     Qwen3,
 }
 
-/// How Llama 3 stretches RoPE beyond the context it was first trained on.
+/// Llama 3's scaling of RoPE beyond the context that the model was first trained on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Llama3Scaling {
-    /// Frequencies that turn too slowly are divided by this.
+    /// Divisor of the frequencies that turn too slowly.
     pub factor: f32,
-    /// Fewer turns than this within `original_max_positions` are too slow.
+    /// A pair that makes fewer turns than this within `original_max_positions` turns too slowly.
     pub low_freq_factor: f32,
-    /// More turns than this are left alone; in between the two, the change is gradual.
+    /// A pair that makes more turns than this is unchanged. Between the two, the change is gradual.
     pub high_freq_factor: f32,
     /// The context of the first training, in tokens.
     pub original_max_positions: usize,
 }
 
-/// What a decoder needs to know about itself.
+/// The configuration of a decoder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelConfig {
-    /// Which architecture.
+    /// The architecture.
     pub family: Family,
-    /// `E`
+    /// `E`, the hidden size.
     pub hidden_size: usize,
     /// Number of transformer blocks.
     pub n_layers: usize,
-    /// `H_q`
+    /// `H_q`, the number of query heads.
     pub n_heads: usize,
-    /// `H`. Defaults to `H_q`.
+    /// `H`, the number of key and value heads. Defaults to `H_q`.
     pub n_kv_heads: usize,
-    /// `D`; its own field in the file, `E / H_q` where a Llama or Qwen2 file does not say.
+    /// `D`, the size of a head. If a Llama or Qwen2 file does not have it, it is `E / H_q`.
     pub head_dim: usize,
-    /// `I`
+    /// `I`, the size of the MLP.
     pub intermediate_size: usize,
-    /// `V`
+    /// `V`, the size of the vocabulary.
     pub vocab_size: usize,
-    /// The longest sequence, in tokens.
+    /// Maximum length of a sequence, in tokens.
     pub max_positions: usize,
     /// Base of RoPE's frequencies.
     pub rope_theta: f32,
@@ -66,33 +66,35 @@ pub struct ModelConfig {
     pub rope_scaling: Option<Llama3Scaling>,
     /// Epsilon of every RMSNorm.
     pub rms_norm_eps: f32,
-    /// Do q, k and v have a bias?
+    /// Whether q, k and v have a bias.
     pub qkv_bias: bool,
-    /// Does o have a bias?
+    /// Whether o has a bias.
     pub o_bias: bool,
-    /// Are query and key heads normalised?
+    /// Whether query and key heads are normalised.
     pub qk_norm: bool,
-    /// Is the embedding the output head too?
+    /// Whether the embedding is also the output head.
     pub tie_word_embeddings: bool,
     /// The token that begins a text, if the model has one.
     pub bos_token_id: Option<u32>,
-    /// Each of these ends a text. From `generation_config.json` where that lists any, else from
-    /// `config.json`.
+    /// Each of these tokens ends a text. They are from `generation_config.json` if that lists any,
+    /// otherwise from `config.json`.
     pub eos_token_ids: Vec<u32>,
 }
 
-/// Far above every known model, and small enough that no product of two sizes overflows.
+/// Maximum of any size: far above every known model, but no product of two sizes overflows.
 const MAX_SIZE: u64 = 1 << 24;
 const MAX_LAYERS: u64 = 1 << 12;
-/// RoPE's tables grow with this before any weight has been looked at.
+/// Maximum head size. It is lower because RoPE's tables, which grow with it, are built before any
+/// weight is read.
 const MAX_HEAD_DIM: u64 = 1 << 12;
 const MAX_POSITIONS: u64 = 1 << 30;
 
 impl ModelConfig {
-    /// Reads `config.json` and, if it is there, `generation_config.json`.
+    /// Reads `config.json` and, if it exists, `generation_config.json`.
     ///
     /// # Errors
-    /// One line: the file, the field, what was found and what was expected.
+    /// If a file cannot be read, or a field is missing or invalid. The message is one line: the
+    /// file, the field, what was found and what was expected.
     pub fn from_folder(folder: &Path) -> Result<Self> {
         ensure!(
             folder.is_dir(),
@@ -112,10 +114,11 @@ impl ModelConfig {
         Ok(config)
     }
 
-    /// Reads the text of a `config.json`; `file` is its name in messages.
+    /// Reads the text of a `config.json`. `file` is its name in messages.
     ///
     /// # Errors
-    /// One line: the file, the field, what was found and what was expected.
+    /// If a field is missing or invalid. The message is one line: the file, the field, what was
+    /// found and what was expected.
     pub fn from_json(json: &str, file: &str) -> Result<Self> {
         Self::from_fields(&Fields::parse(json, file)?)
     }
@@ -194,12 +197,12 @@ impl ModelConfig {
         })
     }
 
-    /// The frequencies that this model turns by: unchanged, or with Llama 3's scaling applied.
+    /// Returns the model's RoPE frequencies: unchanged, or with Llama 3's scaling applied.
     ///
-    /// `inverse_frequencies [D/2]` in radians per position. A pair that makes more than
-    /// `high_freq_factor` turns within the original context keeps its frequency, one that makes
-    /// fewer than `low_freq_factor` turns is slowed down by `factor`, and in between the two are
-    /// mixed in proportion. Source: `rope_scaling` of Meta's Llama 3.1.
+    /// `inverse_frequencies [D/2]` are in radians per position. A pair that makes more than
+    /// `high_freq_factor` turns within the original context keeps its frequency. The frequency of a
+    /// pair that makes fewer than `low_freq_factor` turns is divided by `factor`. Between these,
+    /// the two results are mixed in proportion. Source: `rope_scaling` of Meta's Llama 3.1.
     #[must_use]
     pub fn scale_frequencies(&self, inverse_frequencies: Vec<f32>) -> Vec<f32> {
         let Some(s) = self.rope_scaling else { return inverse_frequencies };
@@ -208,7 +211,7 @@ impl ModelConfig {
         let scale = |frequency: f32| {
             let frequency = f64::from(frequency);
             let turns = s.original_max_positions as f64 * frequency / TAU;
-            // 0 at and below `low`: all slowed down; 1 at and above `high`: unchanged.
+            // 0 at and below `low`: divided by the factor. 1 at and above `high`: unchanged.
             let kept = ((turns - low) / (high - low)).clamp(0.0, 1.0);
             ((1.0 - kept) * frequency / factor + kept * frequency) as f32
         };
@@ -222,7 +225,7 @@ fn read(path: &Path) -> Result<String> {
         .map_err(one_line)
 }
 
-/// The chain of causes as one message, so that it prints as one line however it is shown.
+/// Joins the chain of causes into one message, so that it is one line in any format.
 fn one_line(error: anyhow::Error) -> anyhow::Error {
     anyhow::anyhow!("{error:#}")
 }
@@ -249,8 +252,8 @@ impl Fields {
         }
     }
 
-    /// The value of a field; `null` counts as absent, as transformers writes it for what is not
-    /// set.
+    /// Returns the value of a field, or `None` if it is absent or `null`, which transformers writes
+    /// for fields that are not set.
     fn get(&self, field: &str) -> Option<&Value> {
         self.object.get(field).filter(|value| !value.is_null())
     }
@@ -279,7 +282,7 @@ impl Fields {
         }
     }
 
-    /// A flag that is off where it is absent.
+    /// Returns the value of a flag, or false if it is absent.
     fn flag(&self, field: &str) -> Result<bool> {
         match self.get(field) {
             None => Ok(false),
@@ -288,7 +291,7 @@ impl Fields {
         }
     }
 
-    /// One id, a list of ids, or none.
+    /// Returns the ids in a field that holds one id, a list of ids, or nothing.
     fn token_ids(&self, field: &str, vocab_size: usize) -> Result<Vec<u32>> {
         let one =
             |value: &Value| value.as_u64().filter(|id| *id < vocab_size as u64).map(|id| id as u32);
@@ -315,7 +318,7 @@ impl Fields {
         }
     }
 
-    /// `rope_theta` and the scaling, from either form of the file.
+    /// Returns `rope_theta` and the scaling, from either form of the file.
     fn rope(&self) -> Result<(f32, Option<Llama3Scaling>)> {
         const THETA: &str = "a number of at least 1";
         let old = self.object("rope_scaling")?;
@@ -324,7 +327,7 @@ impl Fields {
             None => old,
         };
         let holder = parameters.as_ref().filter(|p| p.get("rope_theta").is_some()).unwrap_or(self);
-        // The original Llama's base, which files of its time do not state.
+        // The base of the original Llama, which files of that time do not contain.
         let theta = if holder.get("rope_theta").is_none() {
             10_000.0
         } else {
@@ -335,7 +338,7 @@ impl Fields {
         if p.get("partial_rotary_factor").is_some_and(|x| x.as_f64() != Some(1.0)) {
             return p.wrong("partial_rotary_factor", "1 or nothing");
         }
-        // Before it was `rope_type` it was `type`.
+        // `rope_type` used to be called `type`.
         let field = if p.get("rope_type").is_some() { "rope_type" } else { "type" };
         match p.get(field).map(|value| value.as_str().unwrap_or_default()) {
             None | Some("default") => Ok((theta, None)),
@@ -368,8 +371,7 @@ impl Fields {
         if self.flag("mlp_bias")? {
             return self.wrong("mlp_bias", "false: the MLP has no bias here");
         }
-        // Llama files may carry the fields of a window too, but its architecture does not read
-        // them.
+        // Llama files may have the fields of a window too, but the architecture ignores them.
         if family != Family::Llama && self.flag("use_sliding_window")? {
             return self
                 .wrong("use_sliding_window", "false: every layer attends to all positions here");
@@ -395,7 +397,7 @@ impl Fields {
     }
 }
 
-/// Enough of a value to recognise it.
+/// Shortens a value for a message.
 fn shorten(text: &str) -> String {
     const ENOUGH: usize = 80;
     if text.chars().count() <= ENOUGH {

@@ -1,6 +1,6 @@
-//! Why a text ended: a word that every engine, the command line and a server have in common.
+//! The reason why a text ended, shared by every engine, the command line and the server.
 
-/// Why a generation ended.
+/// The reason why a generation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FinishReason {
     /// A stop token was chosen.

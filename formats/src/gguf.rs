@@ -15,26 +15,27 @@ pub use tensor_type::TensorType;
 
 /// The first four bytes of a file.
 pub const MAGIC: [u8; 4] = *b"GGUF";
-/// The version that is read and written. Version 1 had 32-bit counts; 2 and 3 differ only in that 3
-/// may be big-endian.
+/// The version that is written; 2 and 3 are read. Version 1 had 32-bit counts. Versions 2 and 3
+/// differ only in that 3 may be big-endian.
 pub const VERSION: u32 = 3;
 /// Tensors begin at multiples of this, unless `general.alignment` says otherwise.
 pub const DEFAULT_ALIGNMENT: usize = 32;
 
-/// Whether text is brought into Unicode's normal form C before it is split: a key of our own (a
-/// truth value), for tokenizers that do not do what others of their `tokenizer.ggml.pre` do.
-/// Without it, those of Qwen2 do, and no others.
+/// A key of our own (a boolean): whether text is converted to Unicode's normal form C before it is
+/// split. It is for tokenizers that differ in this from others with their `tokenizer.ggml.pre`.
+/// Without this key, only those of Qwen2 convert it.
 pub const NORMALIZES: &str = "tiny-llm.tokenizer.nfc";
-/// Whether capitals become small letters before a text is split: a key of our own (a truth value).
+/// A key of our own (a boolean): whether text is converted to lower case before it is split.
 pub const LOWERCASE: &str = "tiny-llm.tokenizer.lowercase";
-/// Whether a word that is a token as it stands is not merged from its bytes: a key of our own (a
-/// truth value), as `ignore_merges` of Hugging Face. Without it, only Llama 3's are.
+/// A key of our own (a boolean): whether a word that is itself a token is used whole, without
+/// merging its bytes. It is Hugging Face's `ignore_merges`. Without this key, only Llama 3's words
+/// are used whole.
 pub const WHOLE_WORDS: &str = "tiny-llm.tokenizer.whole_words";
-/// A value of our own for `tokenizer.ggml.pre`: a text is merged as one piece.
+/// A value of our own for `tokenizer.ggml.pre`: the whole text is one piece.
 pub const WHOLE: &str = "tiny-llm-whole";
-/// Where a space is put before a text: a key of our own, for what `tokenizer.ggml.add_space_prefix`
-/// cannot say: `metaspace-first` or `metaspace-always`, as the `prepend_scheme` of Hugging Face's
-/// `Metaspace`, which puts none where one is already.
+/// A key of our own: where a space is put before a text, if `tokenizer.ggml.add_space_prefix`
+/// cannot express it. The values `metaspace-first` and `metaspace-always` are the `prepend_scheme`
+/// of Hugging Face's `Metaspace`, which adds no space if there is already one.
 pub const SPACE_PREFIX: &str = "tiny-llm.tokenizer.space_prefix";
 
 /// The numbers in `tokenizer.ggml.token_type`.
@@ -42,40 +43,40 @@ pub const SPACE_PREFIX: &str = "tiny-llm.tokenizer.space_prefix";
 pub mod token_type {
     pub const NORMAL: i32 = 1;
     pub const UNKNOWN: i32 = 2;
-    /// Found in text before everything else: begins and ends texts and turns.
+    /// Found in text before everything else. These tokens begin and end texts and turns.
     pub const CONTROL: i32 = 3;
-    /// Found in text before everything else, and text itself.
+    /// Found in text before everything else. These tokens are text themselves.
     pub const USER_DEFINED: i32 = 4;
     pub const UNUSED: i32 = 5;
-    /// One byte, for characters that have no token.
+    /// A single byte. These tokens spell characters that have no token.
     pub const BYTE: i32 = 6;
 }
 
-/// One entry of the tensor table.
+/// An entry of the tensor table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorInfo {
-    /// As llama.cpp names it: `blk.0.attn_q.weight`.
+    /// The name that llama.cpp uses, such as `blk.0.attn_q.weight`.
     pub name: String,
-    /// Slowest axis first, as everywhere in this course: a matrix is `[rows, cols]`. The file
-    /// stores the fastest first.
+    /// Sizes, the slowest axis first, as everywhere in this course: a matrix is `[rows, cols]`. The
+    /// file has the fastest axis first.
     pub shape: Vec<usize>,
-    /// How its numbers are stored.
+    /// The type in which the tensor is stored.
     pub tensor_type: TensorType,
-    /// First byte, from the start of the data section.
+    /// The first byte, counted from the start of the data section.
     pub offset: usize,
-    /// Number of bytes, by shape and type.
+    /// Number of bytes, which follows from shape and type.
     pub size: usize,
 }
 
-/// How far a writer of tensors is.
+/// The progress of writing a model's tensors.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
-    /// The tensor that comes next.
+    /// Name of the next tensor.
     pub name: &'a str,
-    /// What it becomes.
+    /// The type in which it is written.
     pub tensor_type: TensorType,
-    /// Weights that are done, of all tensors.
+    /// Number of weights that are done, in all tensors.
     pub done: usize,
-    /// Weights of all tensors.
+    /// Number of weights in all tensors.
     pub total: usize,
 }

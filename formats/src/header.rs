@@ -1,10 +1,11 @@
-//! The header of a safetensors file: which tensors it holds, and where.
+//! The header of a safetensors file: which tensors the file holds, and where.
 //!
-//! A file is 8 bytes with the length of the header, the header (JSON: for each tensor its type,
-//! shape and place), and the values. Format: <https://github.com/huggingface/safetensors>.
+//! A file has three parts: 8 bytes with the length of the header, the header (JSON: for each tensor
+//! its type, shape and place), and the values. Format:
+//! <https://github.com/huggingface/safetensors>.
 //!
-//! The `safetensors` crate is not asked: its derive macros would take more of the first day's build
-//! than everything else together, and its messages name no tensor.
+//! This does not use the `safetensors` crate: its derive macros would more than double the time of
+//! the first day's build, and its messages name no tensor.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -25,17 +26,19 @@ pub struct Header {
 pub struct Place {
     /// `F32`, `BF16`, `I64`, …
     pub dtype: String,
-    /// Slowest axis first.
+    /// Sizes, the slowest axis first.
     pub shape: Vec<usize>,
-    /// Its bytes, counted from the beginning of the file.
+    /// The tensor's bytes, counted from the beginning of the file.
     pub bytes: Range<usize>,
 }
 
 impl Header {
-    /// Reads it from the bytes of a whole file, and makes sure that every tensor is within it.
+    /// Reads the header from the bytes of a whole file, and checks that every tensor is within the
+    /// file.
     ///
     /// # Errors
-    /// If it is malformed: the tensor, what was found and what was expected.
+    /// If the header is malformed. The message has the tensor, what was found and what was
+    /// expected.
     pub fn read(file: &[u8]) -> Result<Self> {
         let Some((length, rest)) = file.split_first_chunk::<8>() else {
             bail!(
@@ -73,8 +76,8 @@ impl Header {
     }
 }
 
-/// Reads `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`; places are counted from the
-/// beginning of the values, of which there are so many bytes.
+/// Reads `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`. Offsets are counted from the
+/// beginning of the values, which have `length` bytes.
 fn place(info: &Value, length: usize) -> Result<Place> {
     let field = |name: &str| info.get(name).with_context(|| format!("found no field {name:?}"));
     let sizes = |name: &str| -> Result<Vec<usize>> {
@@ -104,7 +107,7 @@ fn place(info: &Value, length: usize) -> Result<Place> {
     Ok(Place { dtype, shape, bytes: start..end })
 }
 
-/// How many bits a number of that type takes.
+/// Returns the number of bits of a number of this type.
 fn bits(dtype: &str) -> Option<usize> {
     Some(match dtype {
         "F4" => 4,
@@ -118,7 +121,8 @@ fn bits(dtype: &str) -> Option<usize> {
     })
 }
 
-/// The values are the tensors, one after the other: a byte of two tensors, or of none, is a lie.
+/// Checks that the tensors fill the values one after the other: no byte belongs to two tensors, or
+/// to none.
 fn no_gaps(tensors: &BTreeMap<String, Place>, values: Range<usize>) -> Result<()> {
     let mut places: Vec<(&Range<usize>, &String)> =
         tensors.iter().map(|(name, place)| (&place.bytes, name)).collect();

@@ -21,7 +21,7 @@ use anyhow::{Result, bail, ensure};
 pub use find::{OPTIONAL, REQUIRED, find, locate};
 pub use place::{cache, cache_of};
 
-/// The revision of a name that states none.
+/// The revision of a name that has none.
 pub const MAIN: &str = "main";
 
 /// The name of a model.
@@ -42,14 +42,14 @@ pub enum Part {
     Type(String),
 }
 
-/// What a name selects in a repository.
+/// The files of a repository that a name selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice<'a> {
     /// The model of `config.json` and safetensors files.
     Folder,
     /// This GGUF file.
     File(&'a str),
-    /// Nothing: no file fits the name.
+    /// Nothing: no file matches the name.
     Nothing,
 }
 
@@ -63,7 +63,7 @@ impl Name {
     /// Returns the same name at this branch, tag or commit.
     ///
     /// # Errors
-    /// If it cannot be a revision.
+    /// If `revision` cannot be a revision.
     pub fn at(mut self, revision: &str) -> Result<Self> {
         ensure!(
             is_plain(revision),
@@ -79,13 +79,14 @@ impl Name {
         self.file.as_ref()
     }
 
-    /// Returns the repository as the hub's addresses name it, `OWNER/NAME`.
+    /// Returns the repository's name in the hub's addresses, `OWNER/NAME`.
     #[must_use]
     pub fn id(&self) -> String {
         format!("{}/{}", self.owner, self.repository)
     }
 
-    /// Returns the repository's folder in the cache. `blobs`, `refs` and `snapshots` are in it.
+    /// Returns the repository's folder in the cache, which contains `blobs`, `refs` and
+    /// `snapshots`.
     #[must_use]
     pub fn folder(&self, cache: &Path) -> PathBuf {
         cache.join(format!("models--{}--{}", self.owner, self.repository))
@@ -94,7 +95,8 @@ impl Name {
     /// Selects among the names of a revision's files, which have `/` between folders.
     ///
     /// # Errors
-    /// If several files fit, or only a file in parts, which no engine here reads. One line.
+    /// If several files match, or only a file in several parts, which no engine here reads. The
+    /// message is one line.
     pub fn choose<'a>(&self, files: &[&'a str]) -> Result<Choice<'a>> {
         let ggufs = files.iter().copied().filter(|file| is_gguf(file));
         let fitting: Vec<&str> = match &self.file {
@@ -180,7 +182,7 @@ fn part(text: &str) -> Result<Part> {
     Ok(Part::Type(text.to_owned()))
 }
 
-/// Whether the hub allows it as the name of an owner or of a repository.
+/// Returns whether the hub allows `text` as the name of an owner or of a repository.
 fn is_word(text: &str) -> bool {
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.len() <= 96
@@ -191,7 +193,7 @@ fn is_word(text: &str) -> bool {
         && !text.ends_with(".git")
 }
 
-/// Whether a path stays in its folder on every system.
+/// Returns whether a path stays in its folder on every system.
 pub(super) fn is_plain(path: &str) -> bool {
     let wrong = |c: char| c.is_control() || c.is_whitespace() || "\\:*?\"<>|".contains(c);
     path.len() <= 255
@@ -203,18 +205,18 @@ fn is_gguf(file: &str) -> bool {
     stem(file).is_some()
 }
 
-/// A name without `.gguf`.
+/// Returns a name without `.gguf`.
 fn stem(file: &str) -> Option<&str> {
     let (stem, end) = file.split_at_checked(file.len().checked_sub(".gguf".len())?)?;
     (!stem.is_empty() && end.eq_ignore_ascii_case(".gguf")).then_some(stem)
 }
 
-/// Whether it holds weights of a model folder.
+/// Returns whether a file holds weights of a model folder.
 fn is_weights(file: &str) -> bool {
     file.ends_with(".safetensors") && !file.contains('/') || file == find::INDEX
 }
 
-/// How many parts there are, in `NAME-00001-of-00003.gguf`.
+/// Returns the number of parts in a name such as `NAME-00001-of-00003.gguf`.
 fn parts(file: &str) -> Option<u32> {
     let (rest, count) = stem(file)?.rsplit_once("-of-")?;
     let (_, number) = rest.rsplit_once('-')?;
@@ -222,7 +224,7 @@ fn parts(file: &str) -> Option<u32> {
     (digits(number) && digits(count)).then(|| count.parse().ok()).flatten()
 }
 
-/// Whether a GGUF file's name ends in this type, as in `smollm2-360m-instruct-q8_0.gguf`.
+/// Returns whether a GGUF file's name ends in this type, as in `smollm2-360m-instruct-q8_0.gguf`.
 fn has_type(file: &str, wanted: &str) -> bool {
     let Some(mut stem) = stem(file) else { return false };
     if parts(file).is_some() {

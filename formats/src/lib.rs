@@ -1,9 +1,10 @@
-//! What comes from files, and the tensors that it becomes: model folders, GGUF metadata,
-//! tokenizers, chat templates.
+//! Reads files and makes tensors from them: model folders, GGUF metadata, tokenizers, chat
+//! templates.
 //!
-//! Beside them is [`request`]: what the network, the command line and both solutions share.
+//! The module [`request`] has the types that the network, the command line and both solutions
+//! share.
 //!
-//! This is the ground floor: it imports nothing else of the workspace.
+//! This is the lowest crate: it imports nothing else of the workspace.
 
 pub mod chat;
 mod finish;

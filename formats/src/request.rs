@@ -1,34 +1,35 @@
-//! What a client asks of an engine and what the engine reports back: the types that the network,
-//! the command line, and both solutions share. A request is copied into no other type on its way.
+//! Requests of a client to an engine, and the engine's reports: types that the network, the command
+//! line and both solutions share. A request is not converted to any other type on its way.
 
 use std::fmt;
 
 use super::FinishReason;
 
-/// Names a request from its submission on; never used twice.
+/// The id of a request, from its submission on. Ids are never used twice.
 pub type RequestId = u64;
 
-/// What a client asks for.
+/// A client's request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// Where to start from; at least one token.
+    /// The text to continue; at least one token.
     pub prompt: Vec<u32>,
-    /// At most this many new tokens.
+    /// Maximum number of new tokens.
     pub max_new_tokens: usize,
-    /// Each of these ends the answer, and is not part of it.
+    /// Each of these tokens ends the answer, and is not part of it.
     pub stop_tokens: Vec<u32>,
-    /// Each of these ends the answer as soon as the answer's text contains it. Bytes, because a
-    /// token may hold a part of a character.
+    /// Each of these texts ends the answer as soon as the answer contains it. They are bytes,
+    /// because a token may hold a part of a character.
     pub stop_texts: Vec<Vec<u8>>,
     /// Sampling options. Every request has its own generator, so its draws do not depend on other
     /// requests.
     pub sampling: SamplerOptions,
-    /// The seed of that generator.
+    /// The seed of the request's generator.
     pub seed: u64,
 }
 
 impl Request {
-    /// The most probable tokens after this prompt, which nothing ends early.
+    /// Creates a request for the most probable tokens after this prompt, without stop tokens or
+    /// texts.
     #[must_use]
     pub fn greedy(prompt: Vec<u32>, max_new_tokens: usize) -> Self {
         Self {
@@ -43,18 +44,18 @@ impl Request {
 }
 
 // ANCHOR: sampler_options
-/// What shapes the distribution. [`SamplerOptions::default`] leaves it as the model gave it.
+/// Options that shape the distribution. [`SamplerOptions::default`] does not change it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplerOptions {
-    /// 0 is greedy, 1 changes nothing.
+    /// Temperature: 0 is greedy, 1 changes nothing.
     pub temperature: f32,
-    /// 0 is off.
+    /// Number of most probable tokens to keep; 0 is off.
     pub top_k: usize,
-    /// 1 is off.
+    /// Total probability of the tokens to keep; 1 is off.
     pub top_p: f32,
-    /// 0 is off.
+    /// Minimum probability, relative to the most probable token; 0 is off.
     pub min_p: f32,
-    /// 1 is off.
+    /// Penalty for tokens that the text already has; 1 is off.
     pub repetition_penalty: f32,
 }
 // ANCHOR_END: sampler_options
@@ -65,10 +66,10 @@ impl Default for SamplerOptions {
     }
 }
 
-/// The values that one sampling option may have.
+/// The valid values of a sampling option.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {
-    /// The option.
+    /// Name of the option.
     pub name: &'static str,
     /// The valid values, in words.
     pub expected: &'static str,
@@ -76,26 +77,26 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Of `temperature`.
+    /// The limit of `temperature`.
     pub const TEMPERATURE: Self =
         Self { name: "temperature", expected: "a number of at least 0", valid: |x| x >= 0.0 };
-    /// Of `top_p`.
+    /// The limit of `top_p`.
     pub const TOP_P: Self = Self {
         name: "top_p",
         expected: "a number above 0 and at most 1",
         valid: |x| x > 0.0 && x <= 1.0,
     };
-    /// Of `min_p`.
+    /// The limit of `min_p`.
     pub const MIN_P: Self = Self {
         name: "min_p",
         expected: "a number from 0 to 1",
         valid: |x| (0.0..=1.0).contains(&x),
     };
-    /// Of `repetition_penalty`.
+    /// The limit of `repetition_penalty`.
     pub const REPETITION_PENALTY: Self =
         Self { name: "repetition_penalty", expected: "a number above 0", valid: |x| x > 0.0 };
 
-    /// Whether an option may have this value. NaN and the infinities are never valid.
+    /// Returns whether the option may have this value. NaN and the infinities are never valid.
     #[must_use]
     pub fn allows(&self, x: f32) -> bool {
         x.is_finite() && (self.valid)(x)
@@ -103,14 +104,14 @@ impl Limit {
 }
 
 impl SamplerOptions {
-    /// Always the most probable token.
+    /// Returns options that always choose the most probable token.
     #[must_use]
     pub fn greedy() -> Self {
         Self { temperature: 0.0, ..Self::default() }
     }
 
-    /// Whether the largest logit decides alone, so that nothing need be drawn: no cut-off removes
-    /// the most probable token.
+    /// Returns whether the token with the largest logit is always chosen, so that nothing needs to
+    /// be drawn. No cut-off removes the most probable token.
     #[must_use]
     pub fn is_greedy(&self) -> bool {
         self.temperature == 0.0 && self.repetition_penalty == 1.0
@@ -119,7 +120,7 @@ impl SamplerOptions {
     /// Checks every option against its [`Limit`].
     ///
     /// # Errors
-    /// If one is out of range; the message names it.
+    /// If an option is out of range. The message names it.
     pub fn check(&self) -> anyhow::Result<()> {
         for (limit, value) in [
             (Limit::TEMPERATURE, self.temperature),
@@ -134,50 +135,52 @@ impl SamplerOptions {
     }
 }
 
-/// What a request may ask for that no day teaches. The default is nothing, and then nothing is
-/// computed.
+/// Options of a request that no day teaches. By default all are off, and nothing is computed for
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Extras {
-    /// Subtracted from the logit of every token that the answer has.
+    /// Penalty that is subtracted from the logit of every token that the answer already has.
     pub presence: f32,
-    /// Subtracted from the logit of every token, once for each time the answer has it.
+    /// Penalty that is subtracted from a token's logit once for each time that the answer has the
+    /// token.
     pub frequency: f32,
-    /// Report each token's log-probability, and those of this many of the most probable ones.
+    /// If set, report each token's log-probability, and those of this many of the most probable
+    /// tokens.
     pub logprobs: Option<usize>,
 }
 
-/// A token that was chosen, in the model's own distribution: before penalties, temperature and
-/// cut-offs.
+/// The log-probability of a chosen token. It is that of the model's own distribution, before
+/// penalties, temperature and cut-offs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chosen {
-    /// Which.
+    /// The token's id.
     pub token: u32,
-    /// The natural logarithm of its probability.
+    /// The natural logarithm of the token's probability.
     pub logprob: f32,
-    /// The most probable tokens, with the same of theirs, the first of equal ones first.
+    /// The most probable tokens with their log-probabilities. Of equal ones, the first comes first.
     pub top: Vec<(u32, f32)>,
 }
 
-/// What a step reports about a request.
+/// A report of a step about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The next token of its answer.
+    /// The next token of a request's answer.
     Token {
-        /// The request it belongs to.
+        /// The request's id.
         id: RequestId,
-        /// Which.
+        /// The token's id.
         token: u32,
     },
-    /// Nothing more comes.
+    /// A request has ended. Nothing more is reported about it.
     Finished {
-        /// The request that ended.
+        /// The request's id.
         id: RequestId,
-        /// Why.
+        /// The reason why it ended.
         reason: FinishReason,
     },
 }
 
-/// A token id that the vocabulary does not have.
+/// Error: a token id is not in the vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownToken {
     /// The id.
@@ -204,7 +207,7 @@ impl std::error::Error for UnknownToken {}
 /// Checks that every token, given with its position, is in a vocabulary of this many ids.
 ///
 /// # Errors
-/// Names the first one that is not.
+/// If a token is not. The error names the first such token.
 pub fn check_tokens(
     tokens: impl IntoIterator<Item = (usize, u32)>,
     vocabulary: usize,
@@ -219,7 +222,8 @@ pub fn check_tokens(
 /// Checks that a model with this context and vocabulary can run on a prompt.
 ///
 /// # Errors
-/// If there are no tokens, there are more than the context holds, or one is not in the vocabulary.
+/// If there are no tokens, there are more than the context holds, or a token is not in the
+/// vocabulary.
 pub fn check_prompt(tokens: &[u32], context: usize, vocabulary: usize) -> anyhow::Result<()> {
     anyhow::ensure!(!tokens.is_empty(), "there are no tokens to start from");
     anyhow::ensure!(

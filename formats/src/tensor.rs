@@ -5,11 +5,11 @@ use ndarray::{
     linalg::general_mat_mul,
 };
 
-/// A dense f32 array with any number of axes. Shapes stand in brackets, slowest axis first:
-/// `[B, H, L, D]`.
+/// A dense f32 array with any number of axes. Shapes are written in brackets, with the slowest axis
+/// first: `[B, H, L, D]`.
 pub type Tensor = ArrayD<f32>;
 
-/// A tensor from its shape and its values in row-major order.
+/// Creates a tensor from its shape and its values in row-major order.
 ///
 /// # Panics
 /// If the number of values is not the product of the shape.
@@ -26,11 +26,11 @@ pub fn tensor(shape: &[usize], values: Vec<f32>) -> Tensor {
     tensor
 }
 
-/// `x` read in row-major order into a new shape. Unlike `ndarray`'s own reshape it accepts any
-/// memory layout (after `swap_axes`, say) and copies where it must.
+/// Reads `x` in row-major order into a new shape. Unlike `ndarray`'s own reshape, it accepts any
+/// memory layout (after `swap_axes`, for example) and copies if it has to.
 ///
 /// # Panics
-/// If the two shapes hold different numbers of elements.
+/// If the two shapes have different numbers of elements.
 #[must_use]
 #[track_caller]
 pub fn reshape(x: &Tensor, shape: &[usize]) -> Tensor {
@@ -41,7 +41,8 @@ pub fn reshape(x: &Tensor, shape: &[usize]) -> Tensor {
     reshaped.into_owned()
 }
 
-/// `x` with axes `a` and `b` exchanged; a reshape moves no element past another, this does.
+/// Returns `x` with axes `a` and `b` exchanged. Unlike a reshape, this changes the order of the
+/// elements.
 ///
 /// # Panics
 /// If `x` has no such axes.
@@ -59,7 +60,8 @@ pub fn swap_axes(x: &Tensor, a: usize, b: usize) -> Tensor {
     view.as_standard_layout().into_owned()
 }
 
-/// A view of `x` with its last two axes exchanged: `[…, M, N] → […, N, M]`. Nothing is copied.
+/// Returns a view of `x` with its last two axes exchanged: `[…, M, N] → […, N, M]`. Nothing is
+/// copied.
 ///
 /// # Panics
 /// If `x` has fewer than two axes.
@@ -72,12 +74,12 @@ pub fn transpose(x: &Tensor) -> ArrayViewD<'_, f32> {
     view
 }
 
-/// Batched matrix product `[…, M, K] × […, K, N] → […, M, N]`; the leading axes broadcast as in
-/// NumPy.
+/// Computes the batched matrix product `[…, M, K] × […, K, N] → […, M, N]`. The leading axes
+/// broadcast as in NumPy.
 ///
-/// It is made of 2-D products. If `b` is a single matrix, all rows of `a` go through one product
-/// `[rows, K] × [K, N]`. Otherwise both sides are broadcast to the common leading shape (a view
-/// with stride 0, nothing is copied) and each pair of matrices is multiplied in turn.
+/// It consists of 2-D products. If `b` is a single matrix, all rows of `a` are multiplied in one
+/// product `[rows, K] × [K, N]`. Otherwise both sides are broadcast to the common leading shape (as
+/// views with stride 0, without a copy) and each pair of matrices is multiplied in turn.
 ///
 /// A transposed view costs nothing: `matmul(x, transpose(weight))`.
 ///
@@ -129,7 +131,8 @@ pub fn matmul<'a, 'b>(
     out.into_shape_with_order(IxDyn(&[&lead[..], &[*m, *n]].concat())).expect("out is contiguous")
 }
 
-/// The shape that two shapes broadcast to, NumPy's rule: align at the right, sizes equal or 1.
+/// Returns the shape that two shapes broadcast to, by NumPy's rule: aligned at the right, each pair
+/// of sizes must be equal, or one of them 1.
 #[must_use]
 pub fn broadcast_shape(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let n = a.len().max(b.len());

@@ -1,5 +1,5 @@
-//! Text to tokens and back, and the chat template: what `tokenizer.json` and
-//! `tokenizer_config.json` say, or the metadata of a GGUF file.
+//! Converts text to tokens and back, and renders chat templates, as `tokenizer.json` and
+//! `tokenizer_config.json`, or the metadata of a GGUF file, specify.
 
 #[cfg(feature = "text")]
 mod template;

@@ -12,14 +12,14 @@ use anyhow::{Context, Result, anyhow, ensure};
 /// stopped.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// A file or folder in the making. It vanishes unless it is put into its place.
+/// A file or folder that is being written. It is removed unless [`Unfinished::finish`] is called.
 pub struct Unfinished {
     path: PathBuf,
     target: PathBuf,
 }
 
 impl Unfinished {
-    /// Returns an unused name in the target's folder, since a rename must not cross file systems.
+    /// Chooses an unused name in the target's folder, since a rename must not cross file systems.
     /// Nothing is created. If the target is a symbolic link, the file that it points to is
     /// replaced, and the link stays.
     ///
@@ -37,16 +37,16 @@ impl Unfinished {
         Ok(Self { path, target })
     }
 
-    /// Returns where it is until it is finished.
+    /// Returns the temporary path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts it into its place. A file that was there is replaced.
+    /// Renames the temporary file to the target. A file with that name is replaced.
     ///
     /// # Errors
-    /// If it cannot be renamed.
+    /// If the file cannot be renamed.
     pub fn finish(self) -> Result<()> {
         fs::rename(&self.path, &self.target).map_err(|e| cannot_be_written(&self.target, &e))
     }
@@ -55,14 +55,14 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         list().retain(|path| *path != self.path);
-        // After `finish` nothing is there.
+        // After `finish`, there is nothing to remove.
         remove(&self.path);
     }
 }
 
-/// Removes everything that is unfinished: for a program that ends without unwinding.
+/// Removes everything that is unfinished. Call this before the program ends without unwinding.
 pub fn remove_all() {
-    // A thread that is just making one may hold the lock; waiting for it could take forever.
+    // A thread that is creating a file may hold the lock. Waiting for it could take forever.
     if let Ok(paths) = UNFINISHED.try_lock() {
         paths.iter().for_each(|path| remove(path));
     }
@@ -77,7 +77,7 @@ fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
-/// The file behind a link, and only what a rename may replace.
+/// Returns the file behind a link, if it is something that a rename may replace.
 fn resolved(target: &Path) -> Result<PathBuf> {
     let Ok(found) = fs::symlink_metadata(target) else { return Ok(target.to_owned()) };
     let name = target.display();
@@ -95,14 +95,14 @@ fn resolved(target: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Names the target in errors, not the temporary file.
+/// Returns an error that names the target, not the temporary file.
 #[must_use]
 pub fn cannot_be_written(path: &Path, error: &io::Error) -> anyhow::Error {
     anyhow!("{}: cannot be written: {error}", path.display())
 }
 
-/// Whatever ended the writing of a file. The system's errors, such as a full disk, do not say which
-/// file they are about, so its name is added.
+/// Adds the name of the file to an error that ended its writing: the system's errors, such as a
+/// full disk, do not say which file they are about.
 #[must_use]
 pub fn named(path: &Path, error: anyhow::Error) -> anyhow::Error {
     match error.downcast::<io::Error>() {

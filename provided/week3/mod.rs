@@ -12,7 +12,7 @@
 //! - Drafts are rows of a step. They count against its budget, and the engine keeps a draft only if it
 //!   is the token that it would choose anyway.
 //! - A `Constraint` knows which bytes may follow and how many tokens the shortest end needs. The engine
-//!   masks logits before the sampler sees them, and refuses a budget in which no answer fits.
+//!   masks logits before the sampler sees them, and rejects a token limit into which no answer fits.
 
 // Day 1: many requests share a forward pass.
 #[path = "batching/asked.rs"]
@@ -46,7 +46,7 @@ pub mod step_times;
 #[path = "paged_attention/in_parts.rs"]
 pub mod in_parts;
 
-// Day 5: what has been computed is kept.
+// Day 5: computed keys and values are kept for later requests.
 #[path = "prefixes/from_words.rs"]
 pub mod from_words;
 

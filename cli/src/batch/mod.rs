@@ -68,7 +68,7 @@ pub(super) struct Args {
     /// Maximum rows per step (0: no limit) [default: 512 once week 3, day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// Maximum time of a step with prompts, in decode-only steps (0: no limit)
+    /// Time limit of a step with prompts, as a multiple of a decode-only step (0: none)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
     /// Store the KV cache in N pages of 32 positions [default: one whole context per slot]

@@ -67,7 +67,7 @@ pub(super) struct Args {
     /// Maximum rows per step (0: no limit)
     #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
     budget: Vec<usize>,
-    /// Maximum time of a step with prompts, in decode-only steps (0: no limit)
+    /// Time limit of a step with prompts, as a multiple of a decode-only step (0: none)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     gap: usize,
     /// Number of pages of the KV cache, 32 positions each
@@ -100,7 +100,7 @@ pub(super) struct Args {
     /// Also run the requests through the real model and compare with the simulation
     #[arg(long)]
     real: bool,
-    /// Only run the real model, without simulation (--pages 0: no pages)
+    /// Only run the real model, without simulation (--pages 0: one whole context per slot)
     #[arg(long)]
     real_only: bool,
     /// Admit new requests only after the whole batch has finished

@@ -36,8 +36,7 @@ struct Options {
     /// URL for links to each page's source, for example `https://github.com/owner/name`
     #[arg(long, value_name = "URL")]
     repository: Option<String>,
-    /// A folder with the engine that pages run, as `cargo course book` makes it; without one, its
-    /// pieces are left out.
+    /// Folder of the WebAssembly engine from `cargo course book` [default: no live examples]
     #[arg(long, value_name = "FOLDER", hide = true)]
     engine: Option<PathBuf>,
     /// Only print the book's commands, as one line of JSON

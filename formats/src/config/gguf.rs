@@ -1,4 +1,5 @@
-//! The same of a GGUF file's metadata, with the keys that llama.cpp's converter writes.
+//! Reads a configuration from a GGUF file's metadata, with the keys that llama.cpp's converter
+//! writes.
 
 use anyhow::{Result, bail, ensure};
 
@@ -6,15 +7,17 @@ use super::{Family, MAX_HEAD_DIM, MAX_LAYERS, MAX_POSITIONS, MAX_SIZE, ModelConf
 use crate::gguf::{Metadata, TensorInfo};
 
 impl ModelConfig {
-    /// Reads the sizes and constants of a model; `tensors` say what the metadata does not: the size
-    /// of the vocabulary, whether there are biases, and whether there is an output head.
+    /// Reads the sizes and constants of a model. `tensors` supply what the metadata does not
+    /// contain: the size of the vocabulary, whether there are biases, and whether there is an
+    /// output head.
     ///
-    /// Llama 3's scaling of RoPE is not part of the result: such a file has the factors in a
-    /// tensor, `rope_freqs.weight`.
+    /// The result does not include Llama 3's scaling of RoPE. A file with that scaling has the
+    /// factors in a tensor, `rope_freqs.weight`.
     ///
     /// # Errors
-    /// If the architecture is another one, or a value is missing, of the wrong type, or one that
-    /// this engine cannot run. One line: the file, the key, what was found and what was expected.
+    /// If the architecture is a different one, or a value is missing, of the wrong type, or one
+    /// that this engine cannot run. The message is one line: the file, the key, what was found and
+    /// what was expected.
     pub fn from_gguf(metadata: &Metadata, tensors: &[TensorInfo]) -> Result<Self> {
         const ARCHITECTURE: &str = "general.architecture";
         let architecture = metadata.required(ARCHITECTURE, metadata.text(ARCHITECTURE))?;
@@ -30,8 +33,8 @@ impl ModelConfig {
         Ok(config)
     }
 
-    /// The same of an architecture whose attention is that of `family`, but for what
-    /// [`Keys::refuse_what_only_mixtures_do`] names.
+    /// Reads the configuration of an architecture whose attention is that of `family`. Does not
+    /// check the keys of [`Keys::refuse_what_only_mixtures_do`].
     pub(super) fn from_keys(
         keys: &Keys<'_>,
         family: Family,
@@ -149,7 +152,7 @@ impl Keys<'_> {
         }
     }
 
-    /// A file of experts alone need not say how large an MLP without any would be.
+    /// Returns the size of the MLP. In a file with experts only, it is the size of an expert.
     fn intermediate_size(&self) -> Result<usize> {
         let both = ["feed_forward_length", "expert_feed_forward_length"];
         let name = both.into_iter().find(|name| self.has(name)).unwrap_or(both[0]);
@@ -176,7 +179,7 @@ impl Keys<'_> {
         }
     }
 
-    /// The rows of the embedding, with which the vocabulary must agree.
+    /// Returns the number of rows of the embedding. The vocabulary must have the same size.
     fn vocab_size(&self, embedding: Option<&TensorInfo>, hidden_size: usize) -> Result<usize> {
         const TOKENS: &str = "tokenizer.ggml.tokens";
         let file = self.metadata.file();
@@ -215,8 +218,8 @@ impl Keys<'_> {
         Ok(())
     }
 
-    /// Experts, windows and positions that are stretched by a rule: what
-    /// [`super::mixture::MixtureConfig`] reads.
+    /// Rejects experts, windows and scaled positions, which only [`super::mixture::MixtureConfig`]
+    /// reads.
     fn refuse_what_only_mixtures_do(&self, max_positions: usize) -> Result<()> {
         if self.metadata.size(&self.key("expert_count"))?.is_some_and(|n| n > 0) {
             return self.wrong("expert_count", "0 or nothing: the MLP has no experts here");
@@ -238,7 +241,7 @@ impl Keys<'_> {
                 "\"none\" or nothing; Llama 3's scaling is a tensor, rope_freqs.weight",
             );
         }
-        // Files that scale positions need not say how.
+        // Files with scaled positions need not have the scaling type.
         for name in ["rope.scaling.factor", "rope.scale_linear"] {
             if self.metadata.float(&self.key(name))?.is_some_and(|x| x != 1.0 && x != 0.0) {
                 return self.wrong(name, "1 or nothing: positions are not scaled here");

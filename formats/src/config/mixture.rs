@@ -1,7 +1,7 @@
 //! Models with experts: Qwen3-MoE and gpt-oss, from `config.json` or a GGUF file's metadata.
 //!
-//! What they have in common with week 1's decoder is read as [`ModelConfig`]; what only they have
-//! stands beside it. What is neither is refused, by field.
+//! The properties that they share with week 1's decoder are read as [`ModelConfig`].
+//! [`MixtureConfig`] adds the others. Anything else is rejected, by field.
 
 use std::path::Path;
 
@@ -21,27 +21,27 @@ pub enum MixtureFamily {
     GptOss,
 }
 
-/// What a decoder with experts needs to know about itself.
+/// The configuration of a decoder with experts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MixtureConfig {
-    /// Which architecture.
+    /// The architecture.
     pub family: MixtureFamily,
-    /// Attention, embedding, context. Its `family` says which of week 1's is nearest, and its
-    /// `intermediate_size` is that of an expert.
+    /// Attention, embedding and context. Its `family` is the most similar one of week 1, and its
+    /// `intermediate_size` is the size of an expert.
     pub base: ModelConfig,
-    /// How many experts a layer has.
+    /// Number of experts in a layer.
     pub experts: usize,
-    /// How many of them a token goes to.
+    /// Number of experts per token.
     pub per_token: usize,
-    /// Qwen3-MoE: are the weights of the chosen experts divided by their sum?
+    /// Qwen3-MoE: whether the weights of the chosen experts are divided by their sum.
     pub renormalize: bool,
     /// gpt-oss: steepness and limit of the gate.
     pub clamp: Option<Clamp>,
-    /// For each layer how many positions a token sees; `None` for all.
+    /// Number of positions that a token sees in each layer; `None` for all.
     pub windows: Vec<Option<usize>>,
-    /// How RoPE is stretched, if it is.
+    /// YaRN's scaling of RoPE, if there is any.
     pub yarn: Option<Yarn>,
-    /// gpt-oss in a folder: experts are stored as MXFP4 blocks.
+    /// gpt-oss in a folder: whether experts are stored as MXFP4 blocks.
     pub blocks: bool,
 }
 
@@ -49,9 +49,9 @@ pub struct MixtureConfig {
 /// `-limit` and `limit`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clamp {
-    /// 1.702
+    /// Steepness of the gate, 1.702.
     pub alpha: f32,
-    /// 7
+    /// Limit of the gate, 7.
     pub limit: f32,
 }
 
@@ -59,8 +59,8 @@ pub struct Clamp {
 const MAX_EXPERTS: u64 = 1 << 12;
 
 impl MixtureConfig {
-    /// Whether a folder's `config.json` is that of a model with experts of a kind that is run. A
-    /// file that cannot be read is not; the next reader says why.
+    /// Returns whether a folder's `config.json` describes a supported model with experts. Returns
+    /// false if the file cannot be read; whoever reads it next reports the error.
     #[must_use]
     pub fn is_folder(folder: &Path) -> bool {
         let path = folder.join("config.json");
@@ -69,7 +69,7 @@ impl MixtureConfig {
         })
     }
 
-    /// Whether a GGUF file's architecture is such a one.
+    /// Returns whether a GGUF file's architecture is a supported one with experts.
     #[must_use]
     pub fn is_gguf(metadata: &Metadata) -> bool {
         let architecture = metadata.text("general.architecture").ok().flatten();
@@ -95,7 +95,8 @@ impl MixtureConfig {
     /// Reads `config.json`, and the stop tokens of `generation_config.json`.
     ///
     /// # Errors
-    /// One line: the file, the field, what was found and what was expected.
+    /// If a file cannot be read, or a field is missing or invalid. The message is one line: the
+    /// file, the field, what was found and what was expected.
     pub fn from_folder(folder: &Path) -> Result<Self> {
         let path = folder.join("config.json");
         let mut config = Self::from_json(&read(&path)?, &path.display().to_string())?;
@@ -110,10 +111,11 @@ impl MixtureConfig {
         Ok(config)
     }
 
-    /// Reads the text of a `config.json`; `file` is its name in messages.
+    /// Reads the text of a `config.json`. `file` is its name in messages.
     ///
     /// # Errors
-    /// One line: the file, the field, what was found and what was expected.
+    /// If a field is missing or invalid. The message is one line: the file, the field, what was
+    /// found and what was expected.
     pub fn from_json(json: &str, file: &str) -> Result<Self> {
         let mut f = Fields::parse(json, file)?;
         let Some(family) = Self::family_of(f.get("model_type")) else {
@@ -147,8 +149,8 @@ impl MixtureConfig {
                 let (found, theta) = f.yarn()?;
                 yarn = Some(found);
                 blocks = f.is_mxfp4()?;
-                // A head's size stands in the file, and there is a bias wherever `attention_bias`
-                // says so: the fields of Llama.
+                // The file has the size of a head, and biases depend on `attention_bias`. Both are
+                // as in Llama.
                 f.size("head_dim", super::MAX_HEAD_DIM)?;
                 f.set("model_type", "llama".into());
                 for field in
@@ -166,7 +168,7 @@ impl MixtureConfig {
         Ok(Self { family, base, experts, per_token, renormalize, clamp, windows, yarn, blocks })
     }
 
-    /// The same of a GGUF file's metadata.
+    /// Reads the configuration from a GGUF file's metadata.
     ///
     /// # Errors
     /// As [`ModelConfig::from_gguf`].
@@ -194,7 +196,8 @@ impl MixtureConfig {
         let (mut windows, mut yarn, mut clamp) = (vec![None; base.n_layers], None, None);
         if family == MixtureFamily::GptOss {
             let window = keys.size("attention.sliding_window", MAX_POSITIONS)?;
-            // llama.cpp knows it of the architecture: every other layer, from the first on.
+            // The file has no pattern. llama.cpp derives it from the architecture: every other
+            // layer has a window, beginning with the first.
             windows.iter_mut().step_by(2).for_each(|layer| *layer = Some(window));
             clamp = Some(Clamp { alpha: 1.702, limit: 7.0 });
             yarn = keys.yarn()?;
@@ -247,7 +250,7 @@ impl Fields {
         self.object.insert(field.to_owned(), value);
     }
 
-    /// A number of experts, under one of two names.
+    /// Returns a number of experts, which has one of two names.
     fn one_of(&self, names: &[&str; 2]) -> Result<usize> {
         let name = names.iter().find(|name| self.get(name).is_some()).unwrap_or(&names[0]);
         self.size(name, MAX_EXPERTS)
@@ -271,7 +274,7 @@ impl Fields {
         Ok(())
     }
 
-    /// For each layer its window, or none.
+    /// Returns the window of each layer, or `None` for a layer without one.
     fn windows(&self, layers: usize) -> Result<Vec<Option<usize>>> {
         const TYPES: &str = "\"sliding_attention\" or \"full_attention\" for each layer";
         let Some(types) = self.get("layer_types").and_then(Value::as_array) else {
@@ -288,7 +291,7 @@ impl Fields {
         types.iter().map(of).collect()
     }
 
-    /// YaRN and the base of the frequencies.
+    /// Returns YaRN's parameters and the base of the frequencies.
     fn yarn(&self) -> Result<(Yarn, f32)> {
         let p = match self.object("rope_parameters")? {
             Some(new) => new,

@@ -1,9 +1,10 @@
-//! The tensors of a model, from its configuration alone.
+//! The list of a model's tensors, from its configuration alone.
 
 use super::ModelConfig;
 
 impl ModelConfig {
-    /// Name and shape of every tensor that a Hugging Face checkpoint of this configuration has.
+    /// Returns name and shape of every tensor that a Hugging Face checkpoint of this configuration
+    /// has.
     #[must_use]
     pub fn tensors(&self) -> Vec<(String, Vec<usize>)> {
         let (e, i) = (self.hidden_size, self.intermediate_size);

@@ -1,6 +1,6 @@
-//! What a GGUF file says about a model that lies in a Hugging Face folder: the keys that
-//! llama.cpp's converter writes for Llama, Qwen2 and Qwen3, made from `config.json`,
-//! `generation_config.json`, `tokenizer.json` and `tokenizer_config.json`.
+//! Makes a GGUF file's metadata for a Hugging Face folder: the keys that llama.cpp's converter
+//! writes for Llama, Qwen2 and Qwen3, from `config.json`, `generation_config.json`,
+//! `tokenizer.json` and `tokenizer_config.json`.
 
 mod tokenizer;
 
@@ -14,16 +14,16 @@ pub(crate) use self::tokenizer::tokenizer_keys;
 use super::{Metadata, Value};
 use crate::config::{Family, ModelConfig};
 
-/// The metadata of a model folder. What depends on the weights' types (`general.file_type`,
-/// `general.quantization_version`) is left to whoever writes them.
+/// Returns the metadata of a model folder. The keys that depend on the weights' types
+/// (`general.file_type`, `general.quantization_version`) are left to the caller.
 ///
 /// # Errors
-/// If a file is missing or malformed, or says what a GGUF file cannot (an unknown pre-tokenizer,
-/// for example).
+/// If a file is missing or malformed, or has something that a GGUF file cannot express (an unknown
+/// pre-tokenizer, for example).
 pub fn metadata_from_folder(folder: &Path) -> Result<Metadata> {
     let config = ModelConfig::from_folder(folder)?;
     let mut metadata = Metadata::new(&folder.display().to_string());
-    // `.` and `..` have no name of their own.
+    // `.` and `..` have no file name.
     let absolute = std::path::absolute(folder).map_err(|e| anyhow!("{}: {e}", folder.display()))?;
     if let Some(name) = absolute.file_name() {
         metadata.insert("general.name", Value::String(name.to_string_lossy().into_owned()));
@@ -39,7 +39,7 @@ pub fn metadata_from_folder(folder: &Path) -> Result<Metadata> {
 /// Adds the sizes and constants of a model.
 ///
 /// # Errors
-/// If one of them is more than 32 bits hold.
+/// If one of these values does not fit into 32 bits.
 pub fn insert_architecture(metadata: &mut Metadata, config: &ModelConfig) -> Result<()> {
     let architecture = match config.family {
         Family::Llama => "llama",
@@ -75,12 +75,12 @@ pub fn insert_architecture(metadata: &mut Metadata, config: &ModelConfig) -> Res
     Ok(())
 }
 
-/// The chat template's text, and the file that it comes from: `chat_template.jinja`, or else the
-/// field `chat_template` of `tokenizer_config.json`; `None` if there is neither. Of several named
-/// templates it takes `default`.
+/// Returns the chat template's text, and the name of the file that it comes from. That file is
+/// `chat_template.jinja`, or else `tokenizer_config.json` with the field `chat_template`. Returns
+/// `None` if there is neither. Of several named templates, takes `default`.
 ///
 /// # Errors
-/// If a file cannot be read, or the field is of another type.
+/// If a file cannot be read, or the field has a different type.
 pub fn template_source(folder: &Path) -> Result<Option<(String, String)>> {
     let path = folder.join("chat_template.jinja");
     if path.exists() {
@@ -108,10 +108,11 @@ pub fn template_source(folder: &Path) -> Result<Option<(String, String)>> {
     }
 }
 
-/// `tokenizer_config.json`, and its name for messages; null if there is none.
+/// Reads `tokenizer_config.json` (null if it is missing). Also returns its path, for error
+/// messages.
 ///
 /// # Errors
-/// If it cannot be read, or is not JSON.
+/// If the file cannot be read, or is not JSON.
 pub(crate) fn tokenizer_config(folder: &Path) -> Result<(Json, String)> {
     let path = folder.join("tokenizer_config.json");
     let json = if path.exists() { read_json(&path)? } else { Json::Null };
@@ -126,10 +127,10 @@ fn parse(json: &str, file: &str) -> Result<Json> {
     serde_json::from_str(json).map_err(|e| anyhow!("{file}: not JSON: {e}"))
 }
 
-/// The text of a file.
+/// Returns the text of a file.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If the file cannot be read.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))
 }

@@ -1,13 +1,13 @@
-//! Weights that are NaN or infinite.
+//! Finds weights that are NaN or infinite.
 
 use super::TensorType;
 
-/// Blocks that are looked at between two decisions, so that the loop over them has vector
-/// instructions.
+/// Numbers that are checked together, without an early exit, so that the loop over them compiles to
+/// vector instructions.
 const AT_ONCE: usize = 1024;
 
 impl TensorType {
-    /// Where in a block its numbers in half precision are: scales and minimums.
+    /// Returns the offsets of a block's half-precision numbers, which are scales and minimums.
     const fn halves(self) -> &'static [usize] {
         match self {
             Self::F32 | Self::BF16 | Self::MXFP4 => &[],
@@ -19,10 +19,11 @@ impl TensorType {
         }
     }
 
-    /// The first block of which a float, a scale or a minimum is NaN or infinite.
+    /// Returns the first block in which a float, a scale or a minimum is NaN or infinite.
     #[must_use]
     pub fn first_not_finite(self, bytes: &[u8]) -> Option<usize> {
-        // The exponent has all its bits. `MXFP4` has nothing but an exponent.
+        // A number is NaN or infinite if all bits of its exponent are set. `MXFP4` has only an
+        // exponent.
         match self {
             Self::F32 => first::<4>(bytes, |x| u32::from_le_bytes(*x) & 0x7f80_0000 == 0x7f80_0000),
             Self::F16 => first::<2>(bytes, |x| u16::from_le_bytes(*x) & 0x7c00 == 0x7c00),
@@ -50,7 +51,8 @@ mod tests {
     fn every_number_of_every_block_is_looked_at() {
         for tensor_type in TensorType::READ {
             let (size, blocks) = (tensor_type.block_bytes(), 2 * AT_ONCE + 3);
-            // All other bits may be set: codes are no floats, and neither are the largest numbers.
+            // All other bits may be set: codes are not floats, and the largest finite numbers have
+            // such bits too.
             let finite: Vec<u8> = (0..size)
                 .map(|i| match tensor_type {
                     TensorType::F32 if i % 4 == 2 => 0x7f,

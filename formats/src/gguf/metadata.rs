@@ -1,4 +1,4 @@
-//! Key and value pairs of a GGUF file, with getters whose errors say what is wrong.
+//! Key and value pairs of a GGUF file, with getters that describe what is wrong.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,8 @@ pub enum Value {
     F64(f64),
 }
 
-/// An array: one type for all elements. Vocabularies are arrays of 50,000 elements and more, so
-/// elements are not `Value`s.
+/// An array, whose elements all have one type. Vocabularies are arrays of 50,000 elements or more,
+/// so elements are not stored as `Value`s.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Array {
@@ -43,7 +43,7 @@ pub enum Array {
 }
 
 impl Array {
-    /// Number of elements.
+    /// Returns the number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -62,7 +62,7 @@ impl Array {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether the array is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -77,38 +77,39 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// No values yet; `file` is the name in messages.
+    /// Creates empty metadata. `file` is the name in messages.
     #[must_use]
     pub fn new(file: &str) -> Self {
         Self { file: file.to_owned(), values: BTreeMap::new() }
     }
 
-    /// Adds a value; returns whether the key was new.
+    /// Adds a value, and returns whether the key was new.
     pub fn insert(&mut self, key: &str, value: Value) -> bool {
         self.values.insert(key.to_owned(), value).is_none()
     }
 
-    /// The value of a key.
+    /// Returns the value of a key, or `None` if the key is missing.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.values.get(key)
     }
 
-    /// The file's name in messages.
+    /// Returns the file's name in messages.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// Every key with its value, in the order of the keys.
+    /// Returns every key with its value, in the order of the keys.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.values.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// A whole number that is not negative, of whatever width; `None` if the key is missing.
+    /// Returns a whole number, of any width, that is not negative. Returns `None` if the key is
+    /// missing.
     ///
     /// # Errors
-    /// If the value is of another type or negative.
+    /// If the value has a different type or is negative.
     pub fn size(&self, key: &str) -> Result<Option<usize>> {
         let number = match self.get(key) {
             None => return Ok(None),
@@ -126,10 +127,10 @@ impl Metadata {
         number.map(Some).ok_or_else(|| self.wrong(key, "a whole number of at least 0"))
     }
 
-    /// A floating-point number; `None` if the key is missing.
+    /// Returns a floating-point number, or `None` if the key is missing.
     ///
     /// # Errors
-    /// If the value is of another type.
+    /// If the value has a different type.
     pub fn float(&self, key: &str) -> Result<Option<f32>> {
         match self.get(key) {
             None => Ok(None),
@@ -139,10 +140,10 @@ impl Metadata {
         }
     }
 
-    /// A truth value; `None` if the key is missing.
+    /// Returns a boolean, or `None` if the key is missing.
     ///
     /// # Errors
-    /// If the value is of another type.
+    /// If the value has a different type.
     pub fn flag(&self, key: &str) -> Result<Option<bool>> {
         match self.get(key) {
             None => Ok(None),
@@ -151,10 +152,10 @@ impl Metadata {
         }
     }
 
-    /// A text; `None` if the key is missing.
+    /// Returns a text, or `None` if the key is missing.
     ///
     /// # Errors
-    /// If the value is of another type.
+    /// If the value has a different type.
     pub fn text(&self, key: &str) -> Result<Option<&str>> {
         match self.get(key) {
             None => Ok(None),
@@ -163,10 +164,10 @@ impl Metadata {
         }
     }
 
-    /// An array; `None` if the key is missing.
+    /// Returns an array, or `None` if the key is missing.
     ///
     /// # Errors
-    /// If the value is of another type.
+    /// If the value has a different type.
     pub fn array(&self, key: &str) -> Result<Option<&Array>> {
         match self.get(key) {
             None => Ok(None),
@@ -175,10 +176,10 @@ impl Metadata {
         }
     }
 
-    /// A value that must be there.
+    /// Returns a value that the file must have.
     ///
     /// # Errors
-    /// If it is not.
+    /// If the file does not have it, and the errors of `value`.
     pub fn required<T>(&self, key: &str, value: Result<Option<T>>) -> Result<T> {
         match value? {
             Some(value) => Ok(value),
@@ -186,7 +187,8 @@ impl Metadata {
         }
     }
 
-    /// An error about a value: the file, the key, what was found, what was expected.
+    /// Returns an error about a value. It names the file, the key, what was found and what was
+    /// expected.
     #[must_use]
     pub fn wrong(&self, key: &str, expected: &str) -> anyhow::Error {
         let found = self.get(key).map_or_else(|| "nothing".to_owned(), describe);
@@ -194,7 +196,7 @@ impl Metadata {
     }
 }
 
-/// Enough of a value to recognise it.
+/// Describes a value for a message, shortened.
 fn describe(value: &Value) -> String {
     const ENOUGH: usize = 60;
     match value {

@@ -1,4 +1,4 @@
-//! Tensor names: what Hugging Face checkpoints and GGUF files call the same thing.
+//! Tensor names in Hugging Face checkpoints, and the names of the same tensors in GGUF files.
 
 /// Names outside layers.
 const WHOLE: [(&str, &str); 3] = [
@@ -22,9 +22,9 @@ const PARTS: [(&str, &str); 11] = [
     ("mlp.down_proj", "ffn_down"),
 ];
 
-/// The name in a GGUF file of a tensor of Llama, Qwen2 or Qwen3:
-/// `model.layers.3.self_attn.q_proj.weight` → `blk.3.attn_q.weight`. `None` if these models have no
-/// such tensor.
+/// Returns the GGUF name of a tensor of Llama, Qwen2 or Qwen3:
+/// `model.layers.3.self_attn.q_proj.weight` → `blk.3.attn_q.weight`. Returns `None` if these models
+/// have no such tensor.
 #[must_use]
 pub fn gguf_name(hugging_face: &str) -> Option<String> {
     if let Some((_, gguf)) = WHOLE.iter().find(|(name, _)| *name == hugging_face) {
@@ -35,8 +35,8 @@ pub fn gguf_name(hugging_face: &str) -> Option<String> {
     Some(format!("blk.{layer}.{gguf}.{kind}"))
 }
 
-/// The other way: `blk.3.attn_q.weight` → `model.layers.3.self_attn.q_proj.weight`. `None` if these
-/// models have no such tensor.
+/// Returns the Hugging Face name of a tensor: `blk.3.attn_q.weight` →
+/// `model.layers.3.self_attn.q_proj.weight`. Returns `None` if these models have no such tensor.
 #[must_use]
 pub fn hugging_face_name(gguf: &str) -> Option<String> {
     if let Some((hugging_face, _)) = WHOLE.iter().find(|(_, name)| *name == gguf) {
@@ -47,7 +47,7 @@ pub fn hugging_face_name(gguf: &str) -> Option<String> {
     Some(format!("model.layers.{layer}.{hugging_face}.{kind}"))
 }
 
-/// Takes a name within a layer apart: its number, the part, `weight` or `bias`.
+/// Splits a name within a layer into the layer's number, the part, and `weight` or `bias`.
 fn in_layer<'a>(name: &'a str, prefix: &str) -> Option<(usize, &'a str, &'a str)> {
     let (layer, rest) = name.strip_prefix(prefix)?.split_once('.')?;
     let (part, kind) =

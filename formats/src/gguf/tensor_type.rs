@@ -1,4 +1,4 @@
-//! How a tensor's numbers are stored: plain, or in blocks that share a scale.
+//! The types in which tensors are stored: plain numbers, or blocks that share a scale.
 
 use std::{fmt, str::FromStr};
 
@@ -32,7 +32,8 @@ pub enum TensorType {
     Q5_K,
     /// 256 weights of 6 bits; 16 scales of 8 bits.
     Q6_K,
-    /// 32 floats of 4 bits, one power of two: the experts of gpt-oss. Read, never written.
+    /// 32 floats of 4 bits, one power of two: the experts of gpt-oss. This type is read, but never
+    /// written.
     MXFP4,
 }
 
@@ -91,8 +92,8 @@ impl TensorType {
         Self::READ.into_iter().find(|tensor_type| tensor_type.id() == id)
     }
 
-    /// What the field calls the type that this number stands for, whether or not this engine runs
-    /// it: for messages.
+    /// Returns the field's usual name for the type with this number, for messages. Knows types that
+    /// this engine doesn't run, too.
     #[must_use]
     pub fn name_of_id(id: u32) -> Option<&'static str> {
         Some(match id {
@@ -118,7 +119,7 @@ impl TensorType {
         })
     }
 
-    /// Weights in a block.
+    /// Returns the number of weights in a block.
     #[must_use]
     pub const fn block_len(self) -> usize {
         match self {
@@ -128,7 +129,7 @@ impl TensorType {
         }
     }
 
-    /// Bytes in a block.
+    /// Returns the number of bytes in a block.
     #[must_use]
     pub const fn block_bytes(self) -> usize {
         match self {
@@ -148,7 +149,8 @@ impl TensorType {
         }
     }
 
-    /// Bytes of a row of `cols` weights; `None` if that is no whole number of blocks, or overflows.
+    /// Returns the bytes of a row of `cols` weights. Returns `None` if the row is not a whole
+    /// number of blocks, or if the number overflows.
     #[must_use]
     pub const fn row_bytes(self, cols: usize) -> Option<usize> {
         if !cols.is_multiple_of(self.block_len()) {
@@ -157,7 +159,7 @@ impl TensorType {
         (cols / self.block_len()).checked_mul(self.block_bytes())
     }
 
-    /// As the field writes it: `Q4_K`.
+    /// Returns the type's usual name, such as `Q4_K`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -188,7 +190,7 @@ impl fmt::Display for TensorType {
 impl FromStr for TensorType {
     type Err = String;
 
-    /// Upper or lower case.
+    /// Parses a name in upper or lower case.
     fn from_str(name: &str) -> Result<Self, String> {
         Self::ALL
             .into_iter()

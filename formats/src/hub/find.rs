@@ -1,4 +1,4 @@
-//! The path of a model that is whole in the cache.
+//! Finds the path of a model that is complete in the cache.
 
 use std::{
     fs,
@@ -10,24 +10,24 @@ use anyhow::{Result, anyhow, bail, ensure};
 use super::{Choice, Name, cache, is_plain};
 use crate::checkpoint::shards;
 
-/// Files that every model folder needs beside its weights.
+/// Files that every model folder needs in addition to its weights.
 pub const REQUIRED: [&str; 2] = ["config.json", "tokenizer.json"];
-/// Files that are read where a repository has them.
+/// Files that are read if a repository has them.
 pub const OPTIONAL: [&str; 3] =
     ["generation_config.json", "tokenizer_config.json", "chat_template.jinja"];
 
-/// The weights in one file.
+/// Name of the file, if all weights are in one.
 const WEIGHTS: &str = "model.safetensors";
 /// The list of the files that hold the weights.
 pub(super) const INDEX: &str = "model.safetensors.index.json";
-/// Folders within folders that are looked into.
+/// Maximum depth of nested folders that are searched.
 const DEPTH: usize = 4;
 
-/// Returns the path of a model: the path itself if anything is there, or else the path of the model
+/// Returns the path of a model: `model` itself if that path exists, otherwise the path of the model
 /// of this name in the cache.
 ///
 /// # Errors
-/// If there is neither. One line: what was looked for where, and what to type.
+/// If neither exists. The message is one line: what was searched for, where, and what to type.
 pub fn locate(model: &Path) -> Result<PathBuf> {
     if fs::symlink_metadata(model).is_ok() {
         return Ok(model.to_owned());
@@ -43,8 +43,8 @@ pub fn locate(model: &Path) -> Result<PathBuf> {
 /// Returns the folder or the GGUF file of a model, if the cache has all files that it needs.
 ///
 /// # Errors
-/// If a file is missing, or its link leads nowhere; if several files fit the name. One line: the
-/// first such file, and what to type.
+/// If a file is missing, or its link leads nowhere. Also if several files match the name. The
+/// message is one line: the first such file, and what to type.
 pub fn find(name: &Name, cache: &Path) -> Result<PathBuf> {
     let folder = name.folder(cache);
     let fetch = || format!("`cargo llm fetch {name}` fetches it");
@@ -108,7 +108,7 @@ pub fn find(name: &Name, cache: &Path) -> Result<PathBuf> {
     Ok(snapshot)
 }
 
-/// Whether it is a file, or a link that leads to one which is not in the making.
+/// Returns whether a path is a file, or a link to a file that is complete.
 fn is_whole(path: &Path) -> bool {
     fs::canonicalize(path).is_ok_and(|path| {
         path.is_file() && path.extension().is_none_or(|extension| extension != "incomplete")

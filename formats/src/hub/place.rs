@@ -1,4 +1,4 @@
-//! Where the cache is: as `huggingface_hub.constants` finds it.
+//! Finds the cache in the same way as `huggingface_hub.constants`.
 
 use std::{
     ffi::OsString,

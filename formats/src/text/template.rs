@@ -1,5 +1,5 @@
-//! The chat template: a Jinja program in the model folder that turns messages into the text the
-//! model was trained on.
+//! The chat template: a Jinja program in the model folder. It turns messages into text of the form
+//! that the model was trained on.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// A model's chat template, rendered as `apply_chat_template` of transformers does.
+/// A model's chat template, which is rendered as by `apply_chat_template` of transformers.
 pub struct ChatTemplate {
     environment: Environment<'static>,
     source: String,
@@ -29,8 +29,8 @@ pub struct ChatTemplate {
 }
 
 impl ChatTemplate {
-    /// Reads `chat_template.jinja`, or else the field `chat_template` of `tokenizer_config.json`;
-    /// `None` if there is neither. Of several named templates it takes `default`.
+    /// Reads `chat_template.jinja`, or else the field `chat_template` of `tokenizer_config.json`.
+    /// Returns `None` if there is neither. Of several named templates, takes `default`.
     ///
     /// # Errors
     /// If a file cannot be read, or the template's syntax is wrong.
@@ -40,11 +40,11 @@ impl ChatTemplate {
         Self::new(source, special_tokens(&config), file).map(Some)
     }
 
-    /// The template of a GGUF file; `None` if it has none. The tokens that the template may ask for
-    /// are those that the metadata names.
+    /// Returns the template of a GGUF file, or `None` if it has none. The template's variables for
+    /// special tokens are the tokens that the metadata names.
     ///
     /// # Errors
-    /// If the template's syntax is wrong, or a token that is named does not exist.
+    /// If the template's syntax is wrong, or a named token does not exist.
     pub fn from_gguf(metadata: &Metadata) -> Result<Option<Self>> {
         let Some(source) = metadata.text("tokenizer.chat_template")? else { return Ok(None) };
         let mut special_tokens = BTreeMap::new();
@@ -66,8 +66,8 @@ impl ChatTemplate {
         Self::new(source.to_owned(), special_tokens, metadata.file().to_owned()).map(Some)
     }
 
-    /// A template from its text. `special_tokens` are variables of the template (`bos_token`,
-    /// `eos_token`); `file` is where the text comes from, for messages.
+    /// Creates a template from its text. `special_tokens` are variables of the template
+    /// (`bos_token`, `eos_token`). `file` is the name of the text's file, for messages.
     ///
     /// # Errors
     /// If the template's syntax is wrong.
@@ -81,22 +81,23 @@ impl ChatTemplate {
         Ok(template)
     }
 
-    /// The text of a chat. With `add_generation_prompt` it ends where the assistant's answer
-    /// begins.
+    /// Returns the text of a chat. With `add_generation_prompt`, the text ends where the
+    /// assistant's answer begins.
     ///
-    /// Encode it with [`Tokenizer::encode`](super::Tokenizer::encode): the template has written the
-    /// token that begins a text if the model wants one.
+    /// Encode it with [`Tokenizer::encode`](super::Tokenizer::encode): if the model needs a token
+    /// that begins a text, the template has already written it.
     ///
     /// # Errors
-    /// If the template refuses these messages (two from the same role in a row, for example).
+    /// If the template rejects these messages (two from the same role in a row, for example).
     pub fn render(&self, messages: &[Message], add_generation_prompt: bool) -> Result<String> {
         self.render_with(messages, &(), add_generation_prompt)
     }
 
-    /// The same with tools that may be called, each as a request has it; `()` is none.
+    /// Like [`ChatTemplate::render`], with the definitions of the tools that may be called, in the
+    /// form of the client's request. Pass `()` for none.
     ///
     /// # Errors
-    /// If the template refuses these messages.
+    /// If the template rejects these messages.
     pub fn render_with(
         &self,
         messages: &[Message],
@@ -114,7 +115,7 @@ impl ChatTemplate {
         template.render(variables).map_err(|e| self.wrong(&e))
     }
 
-    /// Whether this stands in its text.
+    /// Returns whether the template's source contains `text`.
     #[must_use]
     pub fn mentions(&self, text: &str) -> bool {
         self.source.contains(text)
@@ -125,7 +126,8 @@ impl ChatTemplate {
     }
 }
 
-/// Fields like `bos_token`, whose value is a string or an object with the string as `content`.
+/// Returns fields such as `bos_token`, whose value is a string or an object with the string as
+/// `content`.
 fn special_tokens(config: &Value) -> BTreeMap<String, String> {
     let fields = config.as_object().into_iter().flatten();
     let tokens = fields.filter(|(field, _)| field.ends_with("_token"));
@@ -136,8 +138,8 @@ fn special_tokens(config: &Value) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Jinja as transformers sets it up: Python's methods on strings and lists, and the functions that
-/// templates on the hub call.
+/// Returns Jinja set up as in transformers: with Python's methods on strings and lists, and the
+/// functions that templates on the hub call.
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_trim_blocks(true);
@@ -154,8 +156,8 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// `json.dumps(value, ensure_ascii=False, indent=indent)`: spaces after commas and colons, nothing
-/// escaped for HTML.
+/// Computes `json.dumps(value, ensure_ascii=False, indent=indent)`: with spaces after commas and
+/// colons, and nothing escaped for HTML.
 fn to_json(value: &minijinja::Value, options: Kwargs) -> Result<String, Error> {
     let indent: Option<usize> = options.get("indent")?;
     if options.get::<Option<bool>>("ensure_ascii")? == Some(true) {
@@ -185,7 +187,7 @@ fn to_json(value: &minijinja::Value, options: Kwargs) -> Result<String, Error> {
     Ok(String::from_utf8(json).expect("serde_json writes UTF-8"))
 }
 
-/// Python's default separators.
+/// A JSON formatter with Python's default separators.
 struct OneLine;
 
 impl serde_json::ser::Formatter for OneLine {
@@ -213,8 +215,8 @@ impl serde_json::ser::Formatter for OneLine {
     }
 }
 
-/// Python's `strftime` for the directives that chat templates use, in UTC: the standard library
-/// knows no other zone. A directive it does not know is left as it stands.
+/// Computes Python's `strftime` for the directives that chat templates use. The time is in UTC,
+/// because the standard library knows no other zone. An unknown directive is copied unchanged.
 fn strftime(format: &str, seconds_since_1970: u64) -> String {
     const MONTHS: [&str; 12] = [
         "January",
@@ -263,7 +265,8 @@ fn strftime(format: &str, seconds_since_1970: u64) -> String {
     out + rest
 }
 
-/// Year, month and day of a day counted from 1 January 1970, by whole years and then whole months.
+/// Returns year, month and day of a day, counted from 1 January 1970. Subtracts whole years, then
+/// whole months.
 fn date(mut days: u64) -> (u64, u64, u64) {
     let leap = |year: u64| {
         year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))

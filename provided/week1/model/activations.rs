@@ -1,4 +1,4 @@
-//! Day 5. Returns every intermediate result of a model, by name and in order.
+//! Day 5. Reports every intermediate result of a model, by name and in order.
 //!
 //! Provided, not a task. **It spells out the attention layer: do not read on before day 3 is
 //! green.** `cargo course trace` compares your model's activations with the reference's, and the
@@ -15,8 +15,8 @@ use crate::week1::{
     rope::rope_half_split,
 };
 
-/// Hands every activation of `model` on `tokens [B, L]` to `each` as soon as it is computed, with
-/// its name. If a step panics, the activations before it have been passed to `each`.
+/// Passes every activation of `model` on `tokens [B, L]` to `each`, with its name, as soon as it is
+/// computed. If a step panics, the activations before it have been passed to `each`.
 ///
 /// | name | shape | |
 /// |---|---|---|
@@ -134,7 +134,7 @@ fn inside_attention(
     each("attention.merged", &merge_heads(&heads));
 }
 
-/// Returns the vector that [`SwiGlu::forward`] passes to the down projection.
+/// Runs the steps of [`SwiGlu::forward`] one by one, up to the down projection.
 fn inside_mlp(mlp: &SwiGlu, x: &Tensor, each: &mut dyn FnMut(&str, &Tensor)) {
     let gate = linear(x, &mlp.gate_proj, None);
     each("mlp.gate", &gate);
@@ -142,8 +142,8 @@ fn inside_mlp(mlp: &SwiGlu, x: &Tensor, each: &mut dyn FnMut(&str, &Tensor)) {
     each("mlp.up", &linear(x, &mlp.up_proj, None));
 }
 
-/// Returns the functions that may be wrong if this activation is the first that differs, each with
-/// its task, the likeliest first. Empty if no activation has this name.
+/// Returns the functions that may be wrong if this activation is the first that differs. Each comes
+/// with its task, and the likeliest comes first. Empty if no activation has this name.
 pub fn tasks_of(name: &str) -> &'static [&'static str] {
     // `layers.12.mlp` -> `mlp`, `layers.12` -> ``
     let part = match name.strip_prefix("layers.") {

@@ -1,6 +1,5 @@
-//! Days 3 and 4. How weights are stored: as small integers in blocks. Each format says how a
+//! Days 3 and 4. How weights are stored: as small integers in blocks. Each format specifies how a
 //! block's integers become weights.
-//!
 //! `src/week2/blocks` has a file for each format that the course teaches; the others are in the
 //! crate `tiny_llm_kernels`. A block is read from bytes at any address, because a block in a mapped
 //! file may begin at any address.
@@ -20,7 +19,7 @@ use crate::week2::{search::search_scale_and_min, search_scale::search_scale};
 /// bits.
 ///
 /// # Panics
-/// If `out` isn't a whole number of blocks, or `bytes` has another number of blocks.
+/// If `out` isn't a whole number of blocks, or `bytes` has a different number of blocks.
 pub fn dequantize_row(tensor_type: TensorType, bytes: &[u8], out: &mut [f32]) {
     assert_eq!(
         tensor_type.row_bytes(out.len()),
@@ -59,7 +58,7 @@ fn read_each<const BYTES: usize, const LEN: usize>(
 /// Encodes a row of finite weights: `x [cols]` → `out [cols / block_len · block_bytes]`.
 ///
 /// # Panics
-/// If `x` isn't a whole number of blocks, or `out` has another number of blocks.
+/// If `x` isn't a whole number of blocks, or `out` has a different number of blocks.
 pub fn quantize_row(tensor_type: TensorType, x: &[f32], out: &mut [u8]) {
     assert_eq!(
         tensor_type.row_bytes(x.len()),

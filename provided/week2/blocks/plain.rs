@@ -1,5 +1,5 @@
-//! `F16` and `BF16`: no blocks, each weight is a number of its own. (`F32` needs nothing
-//! but [`f32::from_le_bytes`].)
+//! `F16` and `BF16`: there are no blocks, and each weight is stored as one number. (`F32` needs
+//! nothing but [`f32::from_le_bytes`].)
 //!
 //! ```text
 //!        15 14        10 9                0            15 14              7 6           0

@@ -24,8 +24,8 @@ use crate::week2::{
 /// Maps a Hugging Face folder. The model's context is at most `context` positions.
 ///
 /// # Errors
-/// If a file is missing or malformed, a tensor is missing, or has another shape or type than the
-/// configuration asks for, or a weight is NaN or infinite.
+/// If a file is missing or malformed, if a tensor is missing or has another shape or type than the
+/// configuration requires, or if a weight is NaN or infinite.
 pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
     let config = ModelConfig::from_folder(folder)?;
     check_heads(&config, &folder.join("config.json").display().to_string())?;
@@ -84,7 +84,7 @@ fn check_heads(config: &ModelConfig, file: &str) -> Result<()> {
 /// Name of the tensor with Llama 3's RoPE factors in a GGUF file.
 const ROPE_FACTORS: &str = "rope_freqs.weight";
 
-/// Returns the divisors of the frequencies, `[D/2]`. Empty if the file has none.
+/// Returns the divisors of the frequencies, `[D/2]`, or an empty list if the file has none.
 fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
     let Some(info) = gguf.tensor(ROPE_FACTORS) else { return Ok(Vec::new()) };
     let file = gguf.metadata.file();
@@ -134,8 +134,8 @@ pub fn gguf_matrix(gguf: &Gguf, name: &str, shape: &[usize]) -> Result<Matrix> {
     Ok(matrix)
 }
 
-/// Returns a tensor of a checkpoint, in place. A tensor with three axes `[n, rows, cols]`, the form
-/// in which experts are stored, is returned as one matrix `[n · rows, cols]`, for
+/// Returns a tensor of a checkpoint, in place. Experts are stored as a tensor with three axes,
+/// `[n, rows, cols]`. Such a tensor is returned as one matrix `[n · rows, cols]`, for
 /// [`Matrix::split`].
 ///
 /// # Errors
@@ -174,9 +174,9 @@ pub struct Rope {
     pub factors: Vec<f32>,
 }
 
-/// Builds a model. `matrix(name, shape)` returns a tensor by its name in Hugging Face checkpoints,
-/// a vector as a matrix of one row. The model's context is at most `context` positions, and at most
-/// the configuration's.
+/// Builds a model. `matrix(name, shape)` returns a tensor by its name in Hugging Face checkpoints.
+/// It returns a vector as a matrix of one row. The model's context is at most `context` positions,
+/// and at most the configuration's.
 ///
 /// # Errors
 /// Returns the errors of `matrix`.
@@ -279,7 +279,8 @@ mod tests {
         for attention in [AttentionKind::TwoPass, AttentionKind::Streaming] {
             for (cache_type, tolerance) in [(CacheType::F32, 3e-5), (CacheType::F16, 2e-2)] {
                 for (threads, chunk) in [(1, 1), (1, 75), (2, 7), (3, 64)] {
-                    // The loops that a learner writes first are slow in a test: they run once for each.
+                    // The kernels that a learner writes first are slow in a test, so only one chunk
+                    // size uses them.
                     let rung = if chunk == 75 { Rung::Naive } else { Rung::best() };
                     let plan = Arc::new(Plan {
                         kernels: rung.into(),

@@ -38,12 +38,12 @@ impl Gguf {
         Self::parse(Bytes::map(path)?, &path.display().to_string())
     }
 
-    /// Reads a file that is in memory or mapped. Messages call it `file`. It uses at most about ten
-    /// times as much memory as the bytes that it reads, whatever counts the file claims.
+    /// Reads a file that is in memory or mapped. `file` is its name in messages. Uses at most about
+    /// ten times as much memory as the bytes that it reads, whatever counts the file claims.
     ///
     /// # Errors
-    /// One line if the file is malformed: the file, the field, the value found and the value
-    /// expected.
+    /// If the file is malformed. The message is one line: the file, the field, the value found and
+    /// the value expected.
     pub fn parse(bytes: Bytes, file: &str) -> Result<Self> {
         let mut reader = Reader::new(&bytes, file);
         let header = reader.header()?;

@@ -1,5 +1,5 @@
 //! Day 4. Converts a Hugging Face folder or a GGUF file to a GGUF file in other types, tensor by
-//! tensor. It holds only a few rows per thread in memory.
+//! tensor. Only a few rows per thread are in memory at a time.
 
 use std::{
     ops::ControlFlow,
@@ -32,8 +32,8 @@ use crate::week2::{
 
 /// Weights that are read, encoded and written at a time.
 const CHUNK: usize = 1 << 22;
-/// The largest half-precision number. A block's scale must not exceed it, and is never larger than
-/// the block's largest weight.
+/// The largest half-precision number. A block's scale is never larger than the block's largest
+/// weight, so weights up to this are safe.
 const MAX_F16: f32 = 65504.0;
 
 /// A model whose tensors are in files.
@@ -56,7 +56,8 @@ pub struct SourceTensor {
     pub shape: Vec<usize>,
     /// The tensor as a matrix. A vector has one row.
     pub matrix: Matrix,
-    /// The matrix's row for each row of the file. `None` if the order is the same.
+    /// For each row of the file, the index of that row in `matrix`. `None` if the order is the
+    /// same.
     pub order: Option<Vec<usize>>,
 }
 
@@ -109,7 +110,7 @@ impl Source {
     /// Maps a GGUF file.
     ///
     /// # Errors
-    /// If it is malformed, or its model isn't one that this engine runs.
+    /// If the file is malformed, or its model isn't one that this engine runs.
     pub fn gguf(path: &Path) -> Result<Self> {
         let gguf = Gguf::open(path)?;
         let config = ModelConfig::from_gguf(&gguf.metadata, &gguf.tensors)?;
@@ -130,8 +131,8 @@ impl Source {
     ///
     /// # Errors
     /// If a matrix's rows aren't whole blocks of its type, a weight isn't finite or is too large
-    /// for its type, the file can't be written, or `progress` breaks. An existing file is then
-    /// unchanged.
+    /// for its type, the file can't be written, or `progress` stops the conversion. An existing
+    /// file is then unchanged.
     pub fn write(
         &self,
         path: &Path,

@@ -5,8 +5,8 @@ use tiny_llm_kernels::blocks::share::{largest_magnitude, nearest};
 use crate::week2::search::{ROUNDS, TRIALS, importance};
 
 /// Returns the best scale for a group without a minimum: weight ≈ `scale · code`, with codes in
-/// `−half..half`. The scale may be negative: the code range has one more code below 0 than above,
-/// and the weight of largest magnitude gets that code, whatever its sign.
+/// `−half..half`. The scale may be negative: there is one more code below 0 than above, and the
+/// weight of largest magnitude gets that code, whatever its sign.
 #[must_use]
 pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
     let importance = importance(x);

@@ -88,7 +88,7 @@ pub fn tensor_type_for(
     fitting(tensor_type, cols)
 }
 
-/// Chooses the type in the other mixes, like [`q4_k_m`] in its own.
+/// Returns the type of a tensor in a mix other than `Q4_K_M`, which [`q4_k_m`] handles.
 fn other_mix(target: Target, name: &str, dimensions: &Dimensions) -> TensorType {
     use TensorType::{Q2_K, Q3_K, Q4_K, Q5_K, Q6_K};
     let Some((layer, part)) = layer_and_part(name).filter(|_| !is_output(name, dimensions)) else {

@@ -17,8 +17,8 @@ use tiny_llm_formats::{
 /// The file gets its name only when it is complete.
 ///
 /// # Errors
-/// If the file can't be written, `write` returns an error, or it appends another number of bytes
-/// than the table says.
+/// If the file can't be written, `write` returns an error, or `write` appends a different number of
+/// bytes than the table says.
 pub fn write_file(
     path: &Path,
     head: &[u8],

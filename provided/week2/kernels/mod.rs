@@ -24,15 +24,16 @@ use crate::week2::{
 };
 use tiny_llm_kernels::parallel::Part;
 
-/// Rows of a weight matrix that a thread takes at a time. Few, so that all threads stay busy to the
-/// end.
+/// Rows of a weight matrix that a thread takes at a time. They are few, so that all threads stay
+/// busy to the end.
 const GRAIN: usize = 32;
 /// Stretches of rows per thread when there are few rows of activations. Memory is then the limit,
 /// and long stretches are read faster. A stretch has at most [`LONG`] rows.
 const STRETCHES: usize = 4;
 const LONG: usize = 256;
-/// Minimum number of activation rows, such as a prompt's, with which computing takes longer than
-/// reading weights in any order. With fewer (a batch of requests), reading speed matters as well.
+/// Minimum number of activation rows for which computing takes longer than reading the weights, in
+/// whatever order they are read. A prompt has that many. With fewer rows, as in a batch of
+/// requests, reading speed matters as well.
 const BATCH: usize = 64;
 
 /// Returns the learner's kernel for a matrix of `tensor_type` and `rows` rows of activations, if
@@ -54,15 +55,16 @@ fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     }
 }
 
-/// Returns whether the learner writes the kernel of this rung for such a matrix: the first three
-/// rungs of the formats that the course teaches, and some kernels of the vector rungs.
+/// Returns whether the learner writes the kernel of this rung for such a matrix. That is so for the
+/// first three rungs of the formats that the course teaches, and for some kernels of the vector
+/// rungs.
 #[must_use]
 pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
     integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()
 }
 
-/// Returns the kernel for this rung, and the rung that it belongs to: the learner's kernel, else
-/// the provided one, else that of the rung below.
+/// Returns the kernel for this rung, and the rung that it belongs to. The learner's kernel is
+/// preferred, then the provided one, then that of the rung below.
 fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> (Rung, Kernel) {
     written(rung, tensor_type, rows)
         .or_else(|| provided::kernel(rung, tensor_type, rows))
@@ -107,8 +109,8 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &m
 /// Like [`matmul`], but each row of `out` is bit for bit what it would be if `x` had only that row:
 /// kernels for few and for many rows add in the same order.
 ///
-/// The learner's kernels may use another order than the provided ones. A learner's kernel that
-/// supports only some numbers of rows is therefore replaced by a provided one here.
+/// The learner's kernels may add in a different order than the provided ones. A learner's kernel
+/// that supports only some numbers of rows is therefore replaced by a provided one here.
 ///
 /// # Panics
 /// As [`matmul`].
@@ -117,8 +119,8 @@ pub fn matmul_alike(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, o
     multiply(team, x, [Product { kernel, rung, weight, out }]);
 }
 
-/// Several products of one input, `(weight, out)` each, as one job of the team. Every output is what
-/// [`matmul`], or [`matmul_alike`], makes of it.
+/// Computes several products of one input, `(weight, out)` each, as one job of the team. Every
+/// output is the same as that of [`matmul`] or [`matmul_alike`].
 ///
 /// # Panics
 /// As [`matmul`].
@@ -141,7 +143,7 @@ pub(crate) fn matmuls<const N: usize>(
     multiply(team, x, products.map(product));
 }
 
-/// A matrix, the kernel that multiplies with it, and where the product goes.
+/// A matrix, the kernel that multiplies with it, and the buffer for the product.
 struct Product<'a> {
     kernel: Kernel,
     rung: Rung,
@@ -150,8 +152,10 @@ struct Product<'a> {
 }
 
 impl Product<'_> {
+    /// Checks the processor and the sizes.
+    ///
     /// # Panics
-    /// If the kernel cannot run here, or not on these sizes.
+    /// If the processor lacks the rung's instructions, or the sizes don't match.
     fn check(&self, x: Prepared<'_>) {
         let Self { rung, weight, out, .. } = self;
         assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");

@@ -11,13 +11,13 @@ use crate::week2::{
     parallel::Team,
 };
 
-/// How a forward pass is computed. Each choice can be switched off, to measure what it is worth.
+/// How a forward pass is computed. Each choice can be switched off, to measure its effect.
 pub struct Plan {
     /// The kernels for products.
     pub kernels: Choice,
     /// How attention is computed.
     pub attention: AttentionKind,
-    /// The threads that compute it.
+    /// The threads that compute the pass.
     pub team: Team,
 }
 
@@ -56,7 +56,7 @@ impl Plan {
     /// Prepares an input in the form that the kernels need for these matrices. Pass the result to
     /// [`Plan::product`]. After the input is overwritten, prepare it again.
     pub(crate) fn prepare<'a>(&self, input: &'a mut Input, weights: &[&Matrix]) -> Prepared<'a> {
-        // At most as many activations share a scale as there are weights in the longest block.
+        // A scale covers at most as many activations as the longest block has weights.
         let blocks = weights.iter().map(|weight| weight.tensor_type.block_len());
         self.prepare_for(input, blocks.fold(BLOCK, usize::max))
     }
@@ -75,7 +75,7 @@ impl Plan {
         self.products(input, [(weight, out)]);
     }
 
-    /// `out = input · weightᵀ` for several matrices, in one job of the team.
+    /// Computes `out = input · weightᵀ` for several matrices, in one job of the team.
     pub fn products<const N: usize>(
         &self,
         input: Prepared<'_>,

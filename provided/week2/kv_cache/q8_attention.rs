@@ -13,13 +13,14 @@ use crate::week2::{
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax, Query},
 };
 
-/// Minimum number of queries for which a tile of keys is widened and transposed once. With fewer,
-/// reading its codes for each query is faster. The scores are the same, bit for bit.
+/// Minimum number of queries for which a tile of keys is widened and transposed once. For fewer
+/// queries, it is faster to read the tile's codes for each query. The scores are the same, bit for
+/// bit.
 const MANY: usize = 16;
 
 /// Computes attention of `queries` over the same keys and values. `runs` are rows of q8_0, in
-/// order. `softmax [queries]` is the state of each query after earlier runs; the results go to
-/// `out [queries, D]`. A score is `scale · q·k`.
+/// order. `softmax [queries]` is the state of each query after earlier runs. The results are
+/// written to `out [queries, D]`. A score is `scale · q·k`.
 ///
 /// # Panics
 /// If there are more queries than [`MAX_BLOCK_QUERIES`], or `D` is above [`MAX_HEAD_DIM`].

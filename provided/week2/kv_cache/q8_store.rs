@@ -17,7 +17,8 @@ pub(crate) struct Q8Store {
 }
 
 impl Q8Store {
-    /// Reserves `numbers` elements, all zeros. The system provides the memory as it is written.
+    /// Reserves `numbers` elements, all zeros. The system allocates memory for them as they are
+    /// written.
     pub(crate) fn new(numbers: usize, dim: usize) -> Self {
         let rows = numbers.checked_div(dim).unwrap_or(0);
         Self { words: vec![0.0; rows * row_words(dim)], dim }
@@ -37,8 +38,8 @@ impl Q8Store {
         numbers.chunks_exact(dim).zip(rows).for_each(|(x, row)| narrow_q8(x, row));
     }
 
-    /// Prefetches the `n` elements at index `at`. `in_a_row` says that they follow those being read
-    /// now.
+    /// Prefetches the `n` elements at index `at`. `in_a_row` says that they directly follow the
+    /// elements that are being read now.
     pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
         prefetch(self.get(at, n), in_a_row);
     }

@@ -3,8 +3,8 @@
 /// Which two elements of a head are rotated together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RopeLayout {
-    /// Pairs `(x[2i], x[2i+1])`: GGUF files of Llama models. The converter reorders the rows of
-    /// query and key weights for it.
+    /// Pairs `(x[2i], x[2i+1])`: GGUF files of Llama models. For this layout, the converter
+    /// reorders the rows of query and key weights.
     Interleaved,
     /// Pairs `(x[i], x[i + D/2])`: Hugging Face folders, and GGUF files of Qwen models.
     HalfSplit,

@@ -1,25 +1,25 @@
 //! The input of a forward pass: rows, and the queries of their attention.
 
-/// One token of a forward pass. Prefill is many rows of one sequence, decoding is one row, and a
-/// batch of requests is rows of several sequences. The model treats them all alike.
+/// One token of a forward pass. A prefill has many rows of one sequence, decoding has one row, and
+/// a batch of requests has rows of several sequences. The model treats them all alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The token's id.
     pub token: u32,
-    /// The token's position in its sequence, from 0. The tokens before it are in the cache already,
+    /// The token's position in its sequence, from 0. The tokens before it are already in the cache,
     /// or in earlier rows.
     pub position: usize,
     /// The sequence's number in the cache.
     pub sequence: usize,
-    /// Whether the logits of the next token are needed. The output head is the largest matrix; most
-    /// rows of a prompt don't need it.
+    /// Whether the logits of the next token are needed. Most rows of a prompt don't need them, and
+    /// the output head is the largest matrix.
     pub logits: bool,
 }
 
 /// The queries of all rows of a pass, in one layer.
 #[derive(Debug, Clone, Copy)]
 pub struct Queries<'a> {
-    /// Rows, `[T]`. Their own keys and values are in the cache already.
+    /// Rows, `[T]`. Their own keys and values are already in the cache.
     pub rows: &'a [Row],
     /// Queries, `[T, H_q·D]`.
     pub q: &'a [f32],

@@ -35,25 +35,26 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.counts
     }
 
-    /// Returns the log-probabilities of the last step's tokens, for requests that want them, in the
-    /// order of their [`Event::Token`](crate::week3::engine::Event::Token).
+    /// Returns the log-probabilities of the last step's tokens, for requests that asked for them,
+    /// in the order of their [`Event::Token`](crate::week3::engine::Event::Token).
     pub fn take_chosen(&mut self) -> Vec<(RequestId, Chosen)> {
         std::mem::take(&mut self.chosen)
     }
 
     /// Returns, for each request that the last step admitted, how many positions of its tokens were
-    /// in the cache already.
+    /// already in the cache.
     pub fn take_found(&mut self) -> Vec<(RequestId, usize)> {
         std::mem::take(&mut self.found)
     }
 
-    /// Returns the pass that computes the rows.
+    /// Returns the engine's pass, which computes the rows.
     #[must_use]
     pub fn pass(&self) -> &P {
         &self.pass
     }
 
-    /// Returns how many positions were in the cache already when requests were admitted, in all.
+    /// Returns the total number of positions that were already in the cache when their requests
+    /// were admitted.
     #[must_use]
     pub fn attached(&self) -> u64 {
         self.attached

@@ -7,7 +7,7 @@ pub use tiny_llm_formats::request::{Chosen, Extras};
 #[derive(Debug, Clone)]
 pub struct Shaper {
     extras: Extras,
-    /// Length of the prompt in tokens. Penalties don't count them.
+    /// Length of the prompt in tokens. Penalties don't count the prompt's tokens.
     prompt: usize,
     /// Logits `[V]` for the sampler.
     logits: Vec<f32>,
@@ -43,7 +43,8 @@ impl Shaper {
         &self.logits
     }
 
-    /// Records the log-probability of `token`, chosen from `logits [V]`, if the request wants it.
+    /// Records the log-probability of `token`, chosen from `logits [V]`, if the request asked for
+    /// it.
     pub fn note(&mut self, logits: &[f32], token: u32) {
         let Some(top) = self.extras.logprobs else { return };
         let max = logits.iter().fold(f32::NEG_INFINITY, |max, &x| max.max(x));
@@ -57,7 +58,7 @@ impl Shaper {
             ids.select_nth_unstable_by(top - 1, order);
         }
         ids.truncate(top);
-        // Tokens that the form forbids have no probability to report.
+        // Tokens that the grammar forbids have no probability to report.
         ids.retain(|&id| logits[id as usize] > f32::NEG_INFINITY);
         ids.sort_unstable_by(order);
         let top = ids.into_iter().map(|id| (id, logprob(id))).collect();

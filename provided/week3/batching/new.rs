@@ -21,8 +21,8 @@ use crate::{
 };
 
 impl<C: EngineCache> Engine<C> {
-    /// Creates an engine without requests. It runs as many at once as the empty `cache` has
-    /// sequences.
+    /// Creates an engine without requests. It runs as many requests at a time as the empty `cache`
+    /// has sequences.
     ///
     /// # Panics
     /// If the budget is less than 2.
@@ -69,8 +69,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 
     /// Adds drafts: a decoding request may have several rows in a step if that is faster. Tokens
-    /// are chosen as without drafts, from the same logits and with the same random numbers, and a
-    /// draft is kept only if it equals the chosen token. So no answer changes.
+    /// are chosen as without drafts, from the same logits and with the same random numbers. A draft
+    /// is kept only if it equals the chosen token, so no answer changes.
     #[must_use]
     pub fn with_drafts(self, ahead: Ahead) -> Self {
         Self { ahead: Some(ahead), ..self }
@@ -78,8 +78,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 }
 
 impl Sequence {
-    /// Creates a waiting request with a context of `context` tokens. A request for no tokens, or
-    /// whose prompt fills the context, is finished at once.
+    /// Creates a waiting request with a context of `context` tokens. If it requests no tokens, or
+    /// its prompt fills the context, it is finished immediately.
     #[must_use]
     pub fn new(id: RequestId, request: Request, context: usize) -> Self {
         let Request { mut prompt, max_new_tokens, stop_tokens, stop_texts, sampling, seed } =

@@ -5,12 +5,13 @@
 pub struct EngineOptions {
     /// Maximum length of prompt and answer together. The limits of model and cache apply too.
     pub context: usize,
-    /// Maximum number of rows in a step, at least 2. `None`: every request gets all its rows.
+    /// Maximum number of rows in a step, at least 2. With `None`, every request gets all its rows.
     pub budget: Option<usize>,
-    /// Days 2 and 6. Limits how long a prompt may delay decoding requests. A step that mixes both
-    /// takes at most this many times as long as a step of the decoding requests alone, and at most
-    /// [`BUSY`] times as long as a step in which every slot decodes. A step may always have
-    /// [`FEWEST`] rows.
+    /// Days 2 and 6. Limits how long a prompt may delay decoding requests. If a step mixes both:
+    ///
+    /// - It takes at most this many times as long as a step of the decoding requests alone.
+    /// - It takes at most [`BUSY`] times as long as a step in which every slot decodes.
+    /// - It may have [`FEWEST`] rows in any case.
     pub gap: Option<usize>,
     /// Whether to keep a record of every request, for
     /// [`Engine::take_records`](crate::week3::engine::Engine::take_records).
@@ -25,11 +26,11 @@ impl Default for EngineOptions {
     }
 }
 
-/// Minimum rows of a step with a `gap`. A step with fewer is no faster: it takes as long as reading
-/// the weights.
+/// Minimum rows of a step with a `gap`. A step with fewer rows is no faster: it takes as long as
+/// reading the weights.
 pub const FEWEST: usize = 8;
 
-/// Maximum time of a step with a `gap`, in steps in which every slot decodes.
+/// Time limit of a step with a `gap`, as a multiple of a step in which every slot decodes.
 pub const BUSY: usize = 2;
 
 /// Counters of an engine.

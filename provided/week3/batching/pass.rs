@@ -25,14 +25,14 @@ pub trait Pass<C> {
     /// order.
     fn logits(&self) -> &[f32];
 
-    /// Returns the simulated seconds of the last pass. `None` for a real pass, which is timed by a
-    /// clock.
+    /// Returns the simulated seconds of the last pass. Returns `None` for a real pass, which is
+    /// timed by a clock.
     fn seconds(&self) -> Option<f64> {
         None
     }
 }
 
-/// A model and the plan by which it is computed.
+/// A model and the plan that computes it.
 pub struct ModelPass {
     model: Arc<Model>,
     plan: Arc<Plan>,

@@ -1,4 +1,4 @@
-//! The engine's requirements of a cache, besides those of the model: space.
+//! What the engine requires of a cache, besides what the model requires: space.
 
 use crate::week2::{
     cache::{CacheShape, CacheType, DenseCache, KvCache},
@@ -11,9 +11,9 @@ pub trait EngineCache: KvCache {
     /// if there isn't enough.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool;
 
-    /// Attaches the cached positions of `tokens`' prefix to an empty sequence. Returns how many
-    /// positions that is. It's fewer than `tokens.len()`, since the last token's logits are needed.
-    /// A cache that doesn't remember tokens returns 0.
+    /// Attaches the cached positions of `tokens`' prefix to an empty sequence, and returns the
+    /// number of positions. It is less than `tokens.len()`, because the last token's logits are
+    /// needed. A cache that doesn't remember tokens returns 0.
     fn attach_prefix(&mut self, _sequence: usize, _tokens: &[u32]) -> usize {
         0
     }
@@ -23,7 +23,7 @@ pub trait EngineCache: KvCache {
         0
     }
 
-    /// Records that the sequence's positions hold these tokens, so that other sequences can find
+    /// Records that the sequence's positions hold these tokens, so that other sequences can use
     /// them.
     fn remember(&mut self, _sequence: usize, _tokens: &[u32]) {}
 }

@@ -15,7 +15,7 @@ use crate::week3::extras::{Chosen, Shaper};
 pub struct Sampler {
     sampler: fast::Sampler,
     rng: Rng,
-    /// Whether it always takes the token with the largest logit.
+    /// Whether the sampler always takes the token with the largest logit.
     greedy: bool,
     /// The request's extra options.
     shaper: Option<Box<Shaper>>,
@@ -52,8 +52,8 @@ impl Sampler {
         token
     }
 
-    /// Takes the log-probability of the last chosen token, if the request wants it. The next call
-    /// returns `None`.
+    /// Takes the log-probability of the last chosen token, if the request asked for it. The next
+    /// call returns `None`.
     pub fn take_chosen(&mut self) -> Option<Chosen> {
         self.shaper.as_mut()?.take()
     }

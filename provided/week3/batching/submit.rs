@@ -17,8 +17,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// Submits a request. It is computed from the first step with a free slot.
     ///
     /// # Errors
-    /// If the prompt is empty, longer than the context, or has a token that isn't in the
-    /// vocabulary; or if a sampling option is out of range. The engine is then unchanged.
+    /// If the prompt is empty, is longer than the context, or has a token that isn't in the
+    /// vocabulary. Also if a sampling option is out of range. The engine is then unchanged.
     pub fn submit(&mut self, request: Request) -> Result<RequestId> {
         self.submit_with(request, None, Extras::default())
     }
@@ -28,7 +28,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     ///
     /// # Errors
     /// As [`Engine::submit`]. Also if no such answer fits the requested number of tokens or the
-    /// context, or if a stop text could end it in the middle.
+    /// context, or if a stop text could end the answer before it is complete.
     pub fn submit_constrained(
         &mut self,
         request: Request,
@@ -81,8 +81,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         Ok(id)
     }
 
-    /// Ends a request whose client has gone. The next step reports its end and frees its slot.
-    /// Returns whether there was such a request.
+    /// Ends a request whose client has disconnected. The next step reports the end and frees the
+    /// slot. Returns whether there was such a request.
     pub fn cancel(&mut self, id: RequestId) -> bool {
         let sequences = self.waiting.iter_mut().chain(&mut self.running);
         match sequences.into_iter().find(|sequence| sequence.id == id) {

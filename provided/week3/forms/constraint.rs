@@ -13,7 +13,8 @@ use crate::week3::{
     whole::{NEVER, Prices, fewest_tokens, mask},
 };
 
-/// Maximum number of states whose prices are kept. Each takes 2 bytes per token of the vocabulary.
+/// Maximum number of states whose prices are stored. Each takes 2 bytes per token of the
+/// vocabulary.
 pub const MOST_STATES: usize = 512;
 
 /// The bytes of each token. A token that isn't text has none.
@@ -62,8 +63,8 @@ impl<G: Grammar> Priced<G> for Prices<G::State> {
     }
 }
 
-/// A grammar over a vocabulary, shared by any number of answers. Prices that one answer computes
-/// are used by all.
+/// A grammar over a vocabulary, shared by any number of answers. They also share the prices that
+/// have been computed.
 pub struct Rules<G: Grammar> {
     grammar: G,
     vocabulary: Arc<Vocabulary>,
@@ -77,7 +78,7 @@ impl<G: Grammar> Rules<G> {
         Self::keeping(grammar, vocabulary, MOST_STATES)
     }
 
-    /// Like `new`, but keeps the prices of at most `states` states.
+    /// Like [`Rules::new`], but stores the prices of at most `states` states.
     ///
     /// # Panics
     /// If `states` is 0.
@@ -87,7 +88,7 @@ impl<G: Grammar> Rules<G> {
         Self::priced(grammar, vocabulary, Box::new(prices))
     }
 
-    /// Like `new`, but `prices` computes the prices.
+    /// Like [`Rules::new`], but `prices` computes the prices.
     #[must_use]
     pub fn priced(grammar: G, vocabulary: Arc<Vocabulary>, prices: Box<dyn Priced<G>>) -> Self {
         Self { grammar, vocabulary, prices: Mutex::new(prices) }
@@ -112,13 +113,13 @@ impl Constraint {
         Self(Box::new(Follower { state: rules.grammar.start(), rules, cut_short: false }))
     }
 
-    /// Returns the smallest number of tokens that completes the answer, or `None` if none can.
+    /// Returns the minimum number of tokens that completes the answer, or `None` if no tokens can.
     #[must_use]
     pub fn needed(&self) -> Option<usize> {
         self.0.needed()
     }
 
-    /// Returns the text of these tokens.
+    /// Returns a shortest text that completes the answer.
     #[must_use]
     pub fn closing_text(&self) -> Vec<u8> {
         self.0.closing_text()
@@ -146,7 +147,7 @@ impl Constraint {
     /// Checks that `left` more tokens are enough to complete the answer.
     ///
     /// # Errors
-    /// Returns the number of tokens that would be enough.
+    /// If they are too few. The message has the number of tokens that would be enough.
     pub fn fits(&self, left: usize) -> Result<(), String> {
         match self.needed() {
             Some(needed) if needed <= left => Ok(()),
@@ -160,9 +161,9 @@ impl Constraint {
         }
     }
 
-    /// Chooses the next token from `logits [V]`, which it changes, after the tokens `seen`,
-    /// including the prompt. At most `left` more tokens may follow, counting this one (at least 1).
-    /// A token of `stop` ends the answer and isn't part of it.
+    /// Sets the logits `[V]` of invalid tokens to −∞, then chooses the next token with `choose`. At
+    /// most `left` more tokens may follow, including this one (at least 1). A token of `stop` ends
+    /// the answer and isn't part of it.
     pub fn choose(
         &mut self,
         logits: &mut [f32],
@@ -175,7 +176,8 @@ impl Constraint {
         if logits[token as usize] == f32::NEG_INFINITY { argmax(logits) } else { token }
     }
 
-    /// Like `choose`, with a request's sampler.
+    /// Like [`Constraint::choose`], with a request's sampler, after the tokens `seen`, including
+    /// the prompt.
     pub fn choose_with(
         &mut self,
         logits: &mut [f32],
@@ -244,14 +246,14 @@ impl<G: Grammar> Follow for Follower<G> {
     fn mask(&mut self, logits: &mut [f32], left: usize, stop: &[u32]) {
         let complete = self.is_complete();
         let Rules { grammar, vocabulary, prices } = &*self.rules;
-        // A panic while the lock was held can't have left prices half written.
+        // If a thread panicked while it held the lock, the prices are still complete.
         let mut prices = prices.lock().unwrap_or_else(PoisonError::into_inner);
         let prices = prices.of(grammar, vocabulary.trie(), &self.state);
         let too_long = |price: u16| price != NEVER && usize::from(price) >= left;
         let lost = logits.iter().zip(&*prices).filter(|(_, price)| too_long(**price));
         let lost = lost.map(|(&x, _)| x).fold(f32::NEG_INFINITY, f32::max);
         mask(logits, &prices, left, stop, complete);
-        // Most steps are far from the end and forbid nothing for lack of tokens.
+        // Most steps are far from the end, so they forbid no token for lack of room.
         self.cut_short |= lost > f32::NEG_INFINITY && logits.iter().all(|&x| x < lost);
     }
 

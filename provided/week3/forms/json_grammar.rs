@@ -11,7 +11,7 @@ use crate::week3::{
 pub enum Json {
     /// Any value.
     Value,
-    /// An object, which clients that request JSON expect.
+    /// Any object. Clients that request JSON expect one.
     Object,
 }
 

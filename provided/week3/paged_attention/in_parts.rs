@@ -31,7 +31,7 @@ pub struct InParts<C> {
     room: Mutex<Room>,
 }
 
-/// Buffers of a pass, kept for the next one.
+/// Buffers of a pass, reused by the next pass.
 #[derive(Debug, Default)]
 struct Room {
     /// Rows, sorted so that rows that share pages are neighbours.
@@ -54,7 +54,7 @@ impl<C: Pages> InParts<C> {
     /// Wraps this cache, with parts of this many positions. Results depend on that number.
     ///
     /// # Panics
-    /// If it isn't a multiple of [`TILE`], or is 0.
+    /// If `part_len` isn't a multiple of [`TILE`], or is 0.
     #[must_use]
     pub fn with_part_len(cache: C, part_len: usize) -> Self {
         assert!(part_len > 0 && part_len.is_multiple_of(TILE), "parts of {part_len} positions");
@@ -73,8 +73,8 @@ impl<C: Pages> InParts<C> {
     }
 }
 
-/// Splits an item of [`Room::seen`] for `queries` queries in two: the sums, and the maximums and
-/// totals.
+/// Splits an item of [`Room::seen`] for `queries` queries into two halves: the sums, and the
+/// maximums and totals.
 fn halves(item: &mut [f32], queries: usize) -> (&mut [f32], &mut [f32]) {
     let states = item.len() - 2 * queries;
     item.split_at_mut(states)

@@ -10,10 +10,9 @@ use crate::week2::{
     },
 };
 
-/// A cache that can be written from the words of q8_0 rows, the form in which its runs hold them,
-/// if it is a q8_0 cache. A cache of another type is written as usual.
-///
-/// Each row is widened and written. Its bytes are then the same as before.
+/// A cache that is written in the form in which its runs hold the keys and values. For a q8_0
+/// cache, that form is the words of its rows: each row is widened and quantized again, which gives
+/// the same bytes. A cache of another type is written as usual.
 pub struct FromWords<'a, C>(pub &'a mut C);
 
 impl<C: KvCache> KvCache for FromWords<'_, C> {

@@ -13,9 +13,9 @@ use crate::week3::{
 };
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Attaches the cached prefix to every request that is about to get its first rows. Not
-    /// earlier, since a request ahead of it in the queue may by then have computed the same prefix.
-    /// Returns whether a prefix was found. Requests before `tried` have been checked already.
+    /// Attaches the cached prefix to every request that is about to get its first rows. Earlier
+    /// would be too soon: a request ahead of it in the queue may still compute the same prefix.
+    /// Returns whether a prefix was found. Requests before `tried` have already been checked.
     fn attach(&mut self, tried: &mut usize) -> bool {
         let mut any = false;
         let shares = self.running.iter_mut().zip(&self.shares).enumerate();
@@ -79,7 +79,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         Some(Scheduler::new(budget))
     }
 
-    /// Returns the maximum rows of a step in which this many requests decode.
+    /// Returns the maximum rows of a step in which `decoding` requests decode.
     fn rows_beside(&self, gap: usize, decoding: usize) -> usize {
         let slots = self.cache.shape().sequences.max(decoding);
         let within = self.step_times.rows_within(
@@ -101,7 +101,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// Proposes drafts, in the rows that the budget has left.
+    /// Proposes drafts for the rows that are left in the budget.
     pub(crate) fn propose(&mut self) {
         let Some(ahead) = &mut self.ahead else { return };
         let taken: usize = self.shares.iter().sum();

@@ -5,7 +5,7 @@ use crate::week3::draft_length::Costs;
 /// Number of size classes: 1 row, 2, up to 4, up to 8, and so on. The last class has no upper
 /// limit.
 const SIZES: usize = 16;
-/// Weight of a new measurement, against the mean of the earlier ones.
+/// Weight of a new measurement, relative to the mean of the earlier ones.
 const WEIGHT: f64 = 0.25;
 
 /// Mean rows and seconds of the steps of one size class. Older steps weigh less.
@@ -24,13 +24,13 @@ pub struct TimeLimit {
     pub rows: usize,
 }
 
-/// Times of steps by their rows.
+/// Measured times of steps, by their number of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepTimes([Option<Mean>; SIZES]);
 
 impl StepTimes {
-    /// Records the time of a step of this many rows. A time far above the mean is probably another
-    /// program's doing, and counts as twice the mean.
+    /// Records the time of a step of this many rows. A time far above the mean was probably caused
+    /// by another program, so it counts as at most twice the mean.
     pub fn observe(&mut self, rows: usize, seconds: f64) {
         let size = rows.max(1).next_power_of_two().ilog2() as usize;
         let rows = rows as f64;
@@ -45,12 +45,12 @@ impl StepTimes {
     }
 
     /// Returns the maximum rows of a step that obeys both limits: `gap`, relative to a step of the
-    /// rows that decode, and `busy`, relative to a step of all batch slots. `None` before anything
-    /// has been measured.
+    /// rows that decode, and `busy`, relative to a step of all batch slots. Returns `None` before
+    /// anything has been measured.
     ///
     /// Between two measured sizes, times are interpolated linearly. Above the largest size, a row
-    /// is assumed to cost as much as one of the largest step. That overestimates, so the next step
-    /// is larger and gives a better measurement.
+    /// is assumed to cost as much as a row of the largest step. That overestimates the time, so the
+    /// next step is larger than the largest so far and gives a better measurement.
     #[must_use]
     pub fn rows_within(&self, gap: TimeLimit, busy: TimeLimit) -> Option<usize> {
         let [usual, full] = [self.seconds(gap.rows as f64)?, self.seconds(busy.rows as f64)?];
@@ -73,9 +73,10 @@ impl StepTimes {
         Some(most as usize)
     }
 
-    /// Returns what one more row costs each of `requests` requests that decode together, in steps
-    /// without drafts: if one request drafts, all of them wait. A draft takes `draft_seconds`.
-    /// `None` before steps of two sizes have been measured.
+    /// Returns the costs of one more row and of a draft (`draft_seconds` each), when `requests`
+    /// requests decode together. Costs are relative to a step without drafts. They grow with
+    /// `requests`, because all requests wait if one of them drafts. Returns `None` before steps of
+    /// two sizes have been measured.
     #[must_use]
     pub fn draft_costs(&self, requests: usize, draft_seconds: f64) -> Option<Costs> {
         let (step, row) = self.line()?;
@@ -84,8 +85,8 @@ impl StepTimes {
         (alone > 0.0).then(|| Costs { row: row * n / alone, draft: draft_seconds * n / alone })
     }
 
-    /// Fits the line `step + row · rows` to the measured sizes by least squares. Neither
-    /// coefficient is negative.
+    /// Fits the line `step + row · rows` to the mean times of the size classes, by least squares.
+    /// Neither coefficient is negative.
     fn line(&self) -> Option<(f64, f64)> {
         let n = self.known().count() as f64;
         let mean = |of: fn(Mean) -> f64| self.known().map(of).sum::<f64>() / n;
@@ -141,7 +142,7 @@ mod tests {
         TimeLimit { factor, rows }
     }
 
-    /// Times of steps that cost `step` and 1 for each row.
+    /// Returns the times of steps that cost `step`, and 1 more for each row.
     fn measured(step: f64, sizes: &[usize]) -> StepTimes {
         let mut times = StepTimes::default();
         sizes.iter().for_each(|&rows| times.observe(rows, step + rows as f64));
@@ -151,14 +152,14 @@ mod tests {
     #[test]
     fn rows_fit_into_the_time() {
         assert_eq!(StepTimes::default().rows_within(limit(3.0, 1), ANY), None);
-        // A step of 1 takes 17 here, so that three times as long are 51.
+        // A step of one row takes 17 here, so three times as long is 51.
         let times = measured(16.0, &[1, 8, 128]);
         assert_eq!(times.rows_within(limit(3.0, 1), ANY), Some(35));
         assert_eq!(times.rows_within(limit(3.0, 8), ANY), Some(56));
         assert_eq!(times.rows_within(limit(1.0, 8), ANY), Some(8));
-        // A step of 16, twice: 64.
+        // Twice the time of a step of 16 rows is 64.
         assert_eq!(times.rows_within(limit(3.0, 8), limit(2.0, 16)), Some(48));
-        // Fewer rows than ever lie on the line, too.
+        // Sizes below the smallest measured one are on the line, too.
         assert_eq!(measured(16.0, &[8, 128]).rows_within(limit(3.0, 1), ANY), Some(35));
     }
 
@@ -204,7 +205,7 @@ mod tests {
         let near = |found: f64, expected: f64| (found - expected).abs() < 1e-9;
         let one = times.draft_costs(1, 0.5).expect("three sizes");
         assert!(near(one.row, 0.2) && near(one.draft, 0.1), "{one:?}");
-        // A step of four costs 8: two for each.
+        // A step of four rows costs 8, which is two for each row.
         let four = times.draft_costs(4, 0.5).expect("three sizes");
         assert!(near(four.row, 0.5) && near(four.draft, 0.25), "{four:?}");
     }

@@ -19,12 +19,12 @@ pub struct Drafted {
     pub accepted: u64,
 }
 
-/// The costs that determine the number of drafts.
+/// How to find the costs that determine the number of drafts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pricing {
-    /// These costs.
+    /// Uses these costs.
     Fixed(Costs),
-    /// Measured costs. The number of drafts then depends on timing, but no answer does.
+    /// Measures the costs. The number of drafts then depends on timing, but no answer does.
     Measured,
 }
 
@@ -37,31 +37,31 @@ pub struct Ahead {
     draft_seconds: Option<f64>,
     /// Maximum number of drafts for a request in a step.
     most: usize,
-    /// What was accepted in each batch slot, `[sequences]`.
+    /// The acceptance rate and the number of drafts of each batch slot, `[sequences]`.
     lengths: Vec<DraftLength>,
-    /// How many drafts each request may have in this step, `[running]`.
+    /// Maximum number of drafts of each request in this step, `[running]`.
     wanted: Vec<usize>,
     /// The drafts of this step, `[running]`.
     drafts: Vec<Vec<u32>>,
     counts: Drafted,
     /// Start of the pass, if its time is to be measured.
     start: Option<Instant>,
-    /// Steps until drafts are tried again after they didn't pay off, and the length of the next
-    /// pause.
+    /// Steps until drafts are tried again after they didn't pay off. The next field is the length
+    /// of the next pause.
     rest: usize,
     next_rest: usize,
 }
 
-/// Steps without drafts at first, for comparison.
+/// Number of steps without drafts at the start, for comparison.
 const ALONE: usize = 2;
-/// Weight of a new measurement, against the mean of the earlier ones.
+/// Weight of a new measurement, relative to the mean of the earlier ones.
 const WEIGHT: f64 = 0.25;
 /// The longest pause, in steps.
 const LONGEST_REST: usize = 512;
 /// Assumed costs of one more row and of a draft before they have been measured.
 const UNKNOWN: Costs = Costs { row: 0.25, draft: 0.1 };
-/// A modest guess of the share of a request's time that drafts save. At most this much is spent on
-/// catching up with a text.
+/// Catch-up budget, as a share of a request's remaining decode time: a modest guess of what drafts
+/// save.
 const SAVED: f64 = 0.2;
 
 /// Returns the batch slot of a running request.
@@ -145,7 +145,7 @@ impl Ahead {
         }
     }
 
-    /// Decides how many drafts each request gets. Returns false if none gets any.
+    /// Decides how many drafts each request gets. Returns false if no request gets any.
     fn want(
         &mut self,
         running: &[Sequence],
@@ -156,7 +156,7 @@ impl Ahead {
         let measured = self.step_times.draft_costs(requests, self.draft_seconds.unwrap_or(0.0));
         let unknown = self.pricing == Pricing::Measured && measured.is_none();
         self.wanted.clear();
-        // If drafts pay off for no request, the one to try them with.
+        // The request to try drafts with if they pay off for none.
         let mut probe: Option<(usize, usize)> = None;
         for (i, (sequence, &rows)) in running.iter().zip(shares).enumerate() {
             self.wanted.push(0);
@@ -189,8 +189,8 @@ impl Ahead {
             return true;
         }
         let Some((i, _)) = probe else { return false };
-        // Now and then, one token of one request. Steps of two sizes are needed to estimate the
-        // cost of a row.
+        // Occasionally, one request drafts anyway. Two tokens if the costs are unknown, because an
+        // estimate of a row's cost needs steps of two sizes.
         self.wanted[i] = if unknown { self.most.min(room / requests).min(2) } else { 1 };
         if !unknown {
             self.rest = self.next_rest;
@@ -205,8 +205,8 @@ impl Ahead {
         self.drafts.get(i).map_or(&[], Vec::as_slice)
     }
 
-    /// Removes the drafts of request `i` because there is no space for them. Returns whether there
-    /// were any.
+    /// Removes the drafts of request `i` because the cache has no room for them. Returns whether
+    /// there were any.
     pub fn drop_drafts(&mut self, i: usize) -> bool {
         let had = !self.drafts[i].is_empty();
         self.drafts[i].clear();
@@ -233,7 +233,7 @@ impl Ahead {
     }
 
     /// Records how many drafts of request `i`, in batch slot `slot`, were accepted. Returns whether
-    /// any was refused.
+    /// any was rejected.
     pub fn observe(&mut self, i: usize, slot: usize, accepted: usize) -> bool {
         let drafted = self.drafts(i).len();
         self.counts.drafted += drafted as u64;

@@ -2,12 +2,12 @@
 
 use crate::week3::{draft_length::Costs, step_times::StepTimes};
 
-/// Passes without a draft at first, for comparison.
+/// Number of passes without a draft at the start, for comparison.
 const ALONE: u32 = 2;
-/// The minimum cost of a draft, in passes of a single row. By chance, a pass with a draft may be
-/// measured as faster than one without.
+/// The minimum cost of a draft, in passes of a single row. It is needed because a pass with a draft
+/// may, by chance, be measured as faster than one without.
 const LEAST: f64 = 1.0 / 64.0;
-/// The first pause that is longer than the passes between two trials, and the longest.
+/// The first pause and the longest pause, in passes.
 const FIRST_PAUSE: usize = 16;
 const LONGEST_PAUSE: usize = 512;
 
@@ -18,7 +18,7 @@ pub struct DraftBackoff {
     passes_alone: u32,
     /// Passes until drafts are tried again.
     pause: usize,
-    /// What `pause` will be after the next trial that does not pay.
+    /// The length of the pause after the next trial that doesn't pay off.
     next_pause: usize,
 }
 
@@ -29,9 +29,9 @@ impl DraftBackoff {
         self.passes_alone < ALONE || self.pause > 0
     }
 
-    /// Records whether the last pass had drafts, and whether more of them would pay off. A trial
-    /// that doesn't pay off is followed by a pause, each twice as long as the one before. So an
-    /// unpredictable text costs few trials, however long it becomes.
+    /// Records whether the last pass had drafts, and whether more of them would pay off. Each trial
+    /// that doesn't pay off is followed by a pause twice as long as the one before. So even a very
+    /// long unpredictable text costs few trials.
     pub fn record(&mut self, drafted: bool, pays: bool) {
         if !drafted {
             self.pause = self.pause.saturating_sub(1);
@@ -71,7 +71,7 @@ mod tests {
         assert!(!backoff.is_paused() && backoff.costs().is_none());
         backoff.observe(4, 1.0);
         assert_eq!(backoff.costs(), Some(Costs { row: 0.25, draft: 0.0 }));
-        // Quicker than without costs next to nothing.
+        // A pass that is faster with a draft than without makes the draft almost free.
         let mut quick = DraftBackoff::default();
         for (drafts, seconds) in [(0, 0.5), (0, 0.5), (1, 0.25)] {
             quick.observe(drafts, seconds);
@@ -96,8 +96,8 @@ mod tests {
         assert_eq!(rests, [0, 16, 32, 0, 0, 16]);
     }
 
-    /// Drafts and time of a text that nobody can guess, of this many passes, where a draft costs
-    /// `c` passes.
+    /// Returns the drafts and the time of an unpredictable text of this many passes, where a draft
+    /// costs `c` passes.
     fn unguessable(passes: usize, c: f64) -> (usize, f64) {
         let mut length = DraftLength::doubtful(8, Costs { row: 0.25, draft: 0.0 });
         let (mut backoff, mut drafts, mut time) = (DraftBackoff::default(), 0, 0.0);

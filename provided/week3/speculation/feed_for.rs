@@ -14,7 +14,7 @@ impl<C: KvCache> Session<C> {
     pub fn feed_for(&mut self, tokens: &[u32], n: usize, chunk: usize) -> Result<&[f32]> {
         ensure!((1..=tokens.len()).contains(&n), "logits of {n} of {} tokens", tokens.len());
         let (whole, last) = tokens.split_at(tokens.len() - n);
-        // The rows before the last `n` that share their pass.
+        // The rows that share a pass with the last `n`.
         let shared = whole.len() % chunk.max(1);
         let (whole, shared) = whole.split_at(whole.len() - shared);
         for part in whole.chunks(chunk.max(1)) {
@@ -24,7 +24,7 @@ impl<C: KvCache> Session<C> {
         Ok(self.work.logits())
     }
 
-    /// One forward pass. The last `n` rows request logits.
+    /// Runs one forward pass, in which the last `n` rows request logits.
     fn pass(&mut self, tokens: &[u32], n: usize) -> Result<()> {
         let start = self.cache.len(0);
         let silent = tokens.len() - n;

@@ -19,12 +19,12 @@ use crate::{
 
 impl<D: Drafter> Speculation<D> {
     /// Generates text like [`Session::generate`], with drafts. The limits are the same and are
-    /// checked in the same order. The text has the same distribution; at temperature 0, it is the
+    /// checked in the same order. The text has the same distribution. At temperature 0, it is the
     /// same text.
     ///
     /// # Errors
-    /// If the prompt is empty, too long, or has a token that isn't in the vocabulary; if a logit is
-    /// NaN or infinite ([`NotFinite`](crate::week3::speculate::NotFinite)).
+    /// If the prompt is empty, too long, or has a token that isn't in the vocabulary. Also if a
+    /// logit is NaN or infinite ([`NotFinite`](crate::week3::speculate::NotFinite)).
     pub fn generate<C: KvCache>(
         &mut self,
         session: &mut Session<C>,
@@ -77,7 +77,7 @@ impl<D: Drafter> Speculation<D> {
                 self.backoff = Some(backoff);
             }
             for (i, &token) in text.iter().enumerate().skip(known) {
-                // Drafts that were accepted after the end aren't part of the text.
+                // Drafts that were accepted after the end of the text aren't part of it.
                 if limits.stop_tokens.contains(&token) {
                     session.truncate(i);
                     return Ok(FinishReason::Stop);

@@ -1,4 +1,5 @@
-//! Drafts for many requests at once, from each request's own text or from one draft model for all.
+//! Drafts for many requests in one call, from each request's own text or from one draft model for
+//! all.
 
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ use crate::{
 
 /// Proposes tokens for the requests of a step.
 pub trait Proposer: Send {
-    /// Appends drafts for each request to its list in `drafts`, at most as many as `most` says. The
-    /// lists are empty at first.
+    /// Appends drafts for each request to its list in `drafts`, at most as many as `most` allows
+    /// for that request. The lists are empty at first.
     fn propose(&mut self, requests: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]);
 
     /// Returns how many of a request's tokens must be computed before its first draft.
@@ -58,7 +59,8 @@ impl ModelProposer {
     /// tokens.
     ///
     /// # Errors
-    /// If the draft model's vocabulary has another size: its ids would mean other tokens.
+    /// If the draft model's vocabulary has a different size, because its ids would then mean other
+    /// tokens.
     pub fn new(
         model: Arc<Model>,
         plan: Arc<Plan>,
@@ -79,7 +81,7 @@ impl ModelProposer {
         Ok(Self { model, plan, cache, work, cached, rows: Vec::new() })
     }
 
-    /// Removes everything from the cache that isn't a prefix of the text: refused drafts, and an
+    /// Removes everything from the cache that isn't a prefix of the text: rejected drafts, and an
     /// earlier request's tokens.
     fn keep_prefix(&mut self, slot: usize, text: &[u32]) {
         let cached = &mut self.cached[slot];

@@ -10,17 +10,17 @@ use crate::week4::{
     step::AnyStep,
 };
 
-/// A processor with its memory. A graph uses seven operations of it.
+/// A processor with its memory. A graph uses seven of its operations.
 ///
-/// Operations happen in the order of the calls, but maybe later: [`Backend::compute`] may return
-/// before the work is done. [`Backend::download`] and [`Backend::synchronise`] wait for it. An
-/// error in such work may therefore be reported only by a later call.
+/// Operations take effect in the order of the calls, but possibly later: [`Backend::compute`] may
+/// return before the work is done. [`Backend::download`] and [`Backend::synchronise`] wait for it.
+/// So an error in such work may be reported by a later call.
 pub trait Backend: Send {
-    /// Returns the name for errors and pictures, such as `cpu`.
+    /// Returns the backend's name in errors and pictures, such as `cpu`.
     fn name(&self) -> &str;
 
-    /// Returns whether it can compute this node: its operation, and the types and layouts of its
-    /// sources.
+    /// Returns whether the backend can compute this node: its operation, and the types and layouts
+    /// of its sources.
     ///
     /// For a `store` and an `attend`, the answer doesn't depend on the number of rows, because the
     /// keys and values of all passes are in one memory. A backend that supports `store` has its own
@@ -38,15 +38,15 @@ pub trait Backend: Send {
         crate::week4::lifetimes::ALIGNMENT
     }
 
-    /// Returns a new buffer in its memory. The contents are unspecified.
+    /// Allocates a buffer in the backend's memory. The contents are unspecified.
     ///
     /// # Errors
     /// If there is no room, or the device is lost.
     fn allocate(&mut self, bytes: usize) -> Result<BufferId, Fault>;
 
-    /// Returns a read-only buffer that uses these bytes in place, without a copy. `None` if the
-    /// backend can't read the program's memory, or can't read it at this address. The bytes must
-    /// then be uploaded.
+    /// Returns a read-only buffer that uses these bytes in place, without a copy. Returns `None` if
+    /// the backend can't read the program's memory, or can't read it at this address. The bytes
+    /// must then be uploaded.
     fn host_pointer(&mut self, _bytes: &Bytes) -> Option<BufferId> {
         None
     }
@@ -54,20 +54,20 @@ pub trait Backend: Send {
     /// Releases a buffer. Its number may be used again.
     ///
     /// # Errors
-    /// If there is no buffer of this number.
+    /// If no buffer has this number.
     fn release(&mut self, buffer: BufferId) -> Result<(), Fault>;
 
-    /// Writes bytes to a place of the same length. The caller may change the bytes once this
+    /// Writes bytes to a place of the same length. The caller may change the bytes as soon as this
     /// returns.
     ///
     /// # Errors
-    /// If there is no such place, or it's read-only; if the device is lost.
+    /// If there is no such place, or it is read-only. Also if the device is lost.
     fn upload(&mut self, to: Place, bytes: &[u8]) -> Result<(), Fault>;
 
     /// Computes the nodes of a [`Work`] in their order.
     ///
     /// # Errors
-    /// If a node can't be computed, or reads or writes beyond a buffer; if the device is lost.
+    /// If a node can't be computed, or reads or writes beyond a buffer. Also if the device is lost.
     fn compute(&mut self, work: &Work<'_>, step: &mut AnyStep<'_>) -> Result<(), Failed>;
 
     /// Waits until all work is done, and reads a place into `bytes`, which has the same length.
@@ -77,7 +77,7 @@ pub trait Backend: Send {
     fn download(&mut self, from: Place, bytes: &mut [u8]) -> Result<(), Fault>;
 
     /// Returns the bytes of a place without a copy, if the work that writes them is done and the
-    /// program can read that memory. `None` if they must be downloaded.
+    /// program can read that memory. Returns `None` if they must be downloaded.
     fn lent(&self, _from: Place) -> Option<&[u8]> {
         None
     }
@@ -122,7 +122,7 @@ impl Work<'_> {
     /// Returns the place of a node, or of its root if it is a view.
     ///
     /// # Errors
-    /// If it has no place.
+    /// If the node has no place.
     pub fn place(&self, id: NodeId) -> Result<Place, Fault> {
         let root = self.graph.root(id);
         self.places[root.index()].ok_or_else(|| Fault::NoPlace(self.graph.told(root)))
@@ -141,16 +141,16 @@ pub enum Fault {
     },
     /// The device is gone or has been reset. The contents of its memory are lost.
     Lost(String),
-    /// The device refused something, for this reason.
+    /// The device rejected something, for this reason.
     Refused(String),
-    /// A place goes beyond the end of its buffer.
+    /// A place extends past the end of its buffer.
     OutOfBounds {
         /// The place.
         place: Place,
-        /// Length of its buffer in bytes.
+        /// Length of the buffer in bytes.
         len: usize,
     },
-    /// The number of bytes isn't that of the place.
+    /// The number of bytes differs from the length of the place.
     WrongLength {
         /// The place.
         place: Place,
@@ -199,8 +199,8 @@ impl fmt::Display for Fault {
 
 impl Error for Fault {}
 
-/// An error, and the node at which it occurred, if that is known: a queue may report it only at its
-/// end.
+/// An error, and the node at which it occurred, if that is known. A queue may report an error only
+/// at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
     /// The node that was being computed.
@@ -216,8 +216,8 @@ impl Failed {
         Self { node: Some(node), fault }
     }
 
-    /// Returns one line: the backend, the node with its name and sizes, the operation, its sources,
-    /// and the error.
+    /// Describes the error in one line: the backend, the node with its name and sizes, the
+    /// operation, its sources, and the fault.
     #[must_use]
     pub fn told(&self, backend: &str, graph: &Graph) -> String {
         let Some(id) = self.node else { return format!("{backend}: {}", self.fault) };

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Points, and edges that cost something to cut. The network starts with two points,
+/// A network: points, and edges that cost something to cut. It starts with two points,
 /// [`Network::FIRST`] and [`Network::LAST`], which a cut puts on different sides.
 #[derive(Debug)]
 pub struct Network {
@@ -27,7 +27,7 @@ impl Network {
         Self { edges: Vec::new(), from: vec![Vec::new(); points + 2] }
     }
 
-    /// Adds an edge: having `a` on the first side and `b` on the last costs `cost`. The opposite
+    /// Adds an edge. A cut with `a` on the first side and `b` on the last pays `cost`. The opposite
     /// costs nothing.
     pub fn edge(&mut self, a: usize, b: usize, cost: usize) {
         for (a, b, cost) in [(a, b, cost), (b, a, 0)] {
@@ -56,7 +56,7 @@ impl Network {
     }
 
     /// Returns the sides after [`Network::cheapest_cut`]: `[points]`, whether each point is on the
-    /// last side. If several cuts are equally cheap, it's the one with the fewest points on the
+    /// last side. If several cuts are equally cheap, returns the one with the fewest points on the
     /// last side.
     #[must_use]
     pub fn on_the_last_side(&self) -> Vec<bool> {

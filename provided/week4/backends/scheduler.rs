@@ -23,7 +23,7 @@ use crate::week4::{
 #[derive(Default)]
 pub struct Scheduler {
     backends: Vec<(Box<dyn Backend>, Weights)>,
-    /// Bytes on their way from one backend's memory to another's.
+    /// Buffer for bytes that are copied from one backend's memory to another's.
     staging: Vec<u8>,
     traffic: Traffic,
 }
@@ -82,10 +82,10 @@ impl Scheduler {
         self.traffic
     }
 
-    /// Decides which backend computes each node of a graph, and which results are copied for that.
+    /// Decides which backend computes each node of a graph, and which results must be copied.
     ///
     /// # Errors
-    /// As [`pin`]. Also if there aren't one or two backends.
+    /// As [`pin`]. Also if the number of backends isn't one or two.
     pub fn schedule(
         &self,
         graph: &Graph,
@@ -106,7 +106,7 @@ impl Scheduler {
     /// Loads all leaves of a graph into memory, and allocates a place for every other node.
     ///
     /// # Errors
-    /// As [`Scheduler::schedule`]. Also if a backend's memory is too small: everything that was
+    /// As [`Scheduler::schedule`]. Also if a backend's memory is too small. Everything that was
     /// allocated is then released.
     pub fn prepare(
         &mut self,
@@ -200,7 +200,8 @@ impl Scheduler {
     /// Computes a graph, split by split.
     ///
     /// # Errors
-    /// If a device fails: one line that names the backend, the node, its operation and its sources.
+    /// If a device fails. The message is one line that names the backend, the node, its operation
+    /// and its sources.
     pub fn run(&mut self, ready: &Ready, step: &mut AnyStep<'_>) -> Result<()> {
         let Schedule { graph, splits, owners, .. } = &ready.schedule;
         for Split { backend: to, copies, nodes } in splits {
@@ -245,10 +246,10 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Reads a result into `out`, which has as many elements.
+    /// Reads a result into `out`, which has as many elements as the result.
     ///
     /// # Errors
-    /// If something has failed on its device.
+    /// If earlier work has failed on the result's backend.
     pub fn read(&mut self, ready: &Ready, result: usize, out: &mut [f32]) -> Result<()> {
         let Schedule { graph, results, owners, .. } = &ready.schedule;
         let root = graph.root(results[result]);

@@ -19,7 +19,7 @@ use crate::week4::{
     step::AnyStep,
 };
 
-/// The backend's limits, and its counters.
+/// A second backend, with its limits and its counters.
 #[derive(Debug, Default)]
 pub struct Twin {
     cpu: Cpu,
@@ -48,7 +48,7 @@ pub struct Counts {
     pub downloads: AtomicUsize,
     /// Calls of `compute`.
     pub submissions: AtomicUsize,
-    /// Calls before the device is lost. 0: never.
+    /// Number of calls after which the device is lost. 0 means never.
     pub lost_after: AtomicUsize,
 }
 

@@ -27,7 +27,7 @@ use crate::{
 pub struct GpuBackend {
     gpu: &'static Gpu,
     kernels: Kernels<'static>,
-    /// Buffers by number. A released one is `None`.
+    /// Buffers by number. A buffer that was released is `None`.
     buffers: Vec<Option<Buffer>>,
     /// Keys and values of each layer that stores, `[positions, H, D]`.
     cache: HashMap<usize, [Buffer; 2]>,
@@ -65,7 +65,7 @@ impl GpuBackend {
         part.map_err(|_| Fault::OutOfBounds { place, len: buffer.bytes() })
     }
 
-    /// Returns the buffers for the keys and values of a layer, and allocates them the first time.
+    /// Returns the buffers for the keys and values of a layer. Allocates them on the first call.
     fn room(&mut self, layer: usize, step: &AnyStep<'_>) -> Result<[Buffer; 2]> {
         let sizes = step.cache.sizes();
         ensure!(

@@ -1,5 +1,6 @@
 //! Day 5. Plain number types as formats of [`mat_vec`](crate::week4::gpu::mat_vec), in blocks of 32
-//! with a scale of 1; and the kernels of a language model that have no arithmetic to teach.
+//! with a scale of 1. Also the kernels of a language model that are copies and look-ups rather than
+//! exercises.
 
 /// Reads f32 weights.
 pub const F32: &str = "
@@ -40,8 +41,8 @@ fn four(block: u32, i: u32) -> vec4<f32> {
 }
 ";
 
-/// Looks up the row of each token. It follows a format's text: `tokens [columns]` replaces `x`, →
-/// `result [columns, k]`. One thread per four elements.
+/// Looks up the row of each token: `tokens [columns]` (in place of `x`) → `result [columns, k]`. It
+/// follows a format's source. One thread computes four elements.
 pub const EMBED: &str = "
 struct Sizes { k: u32, rows: u32, columns: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -69,7 +70,7 @@ fn main(
 ";
 
 /// Rotates heads by the position of their row: `a [rows, heads, d]`, `b [rows, d / 2]` pairs of
-/// cosine and sine. One thread per pair.
+/// cosine and sine. One thread rotates one pair.
 pub const ROPE: &str = "
 struct Sizes { d: u32, heads: u32, rows: u32, interleaved: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;

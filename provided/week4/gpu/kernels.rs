@@ -8,8 +8,8 @@ use tiny_llm_gpu::{Gpu, Kernel};
 
 use crate::week4::gpu::{attention, elementwise, formats, mat_mat, mat_vec, norm};
 
-/// Kernels, each compiled when it is first requested, because those of later tasks may still be
-/// missing.
+/// A set of kernels. Each is compiled when it is first requested, because those of later tasks may
+/// still be missing.
 #[derive(Debug)]
 pub struct Kernels<'a> {
     /// The device.
@@ -17,7 +17,7 @@ pub struct Kernels<'a> {
     compiled: RefCell<Vec<(Which, Arc<Kernel>)>>,
 }
 
-/// The kinds of kernel.
+/// A kind of kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
     /// `a + b`
@@ -50,7 +50,7 @@ pub fn is_known(tensor_type: TensorType) -> bool {
 }
 
 impl Which {
-    /// Returns the name for messages, such as `mat_vec of Q8_0`.
+    /// Returns the kernel's name in messages, such as `mat_vec of Q8_0`.
     #[must_use]
     pub fn name(self) -> String {
         match self {
@@ -67,7 +67,7 @@ impl Which {
         }
     }
 
-    /// Returns the kernel's whole text, including its bindings, and the number of buffers that it
+    /// Returns the kernel's whole source, including its bindings, and the number of buffers that it
     /// reads.
     #[must_use]
     pub fn text(self) -> (String, usize) {
@@ -116,10 +116,10 @@ impl<'a> Kernels<'a> {
         self.compiled.borrow().iter().any(|(other, _)| *other == which)
     }
 
-    /// Returns a kernel, and compiles it the first time.
+    /// Returns a kernel. Compiles it on the first call.
     ///
     /// # Errors
-    /// If naga or the device rejects its text.
+    /// If naga or the device rejects the kernel's source.
     pub fn get(&self, which: Which) -> Result<Arc<Kernel>> {
         if let Some((_, kernel)) = self.compiled.borrow().iter().find(|(other, _)| *other == which)
         {

@@ -43,8 +43,8 @@ pub struct Measured {
 /// How long each kernel is run.
 const TIME: Duration = Duration::from_millis(400);
 
-/// Measures the device's reading speed, and for each format a product with one column and one
-/// with 64.
+/// Measures the device's reading speed. For each format, also measures a product with one column
+/// and one with 64.
 ///
 /// # Errors
 /// If the device is lost or its memory is too small.
@@ -92,7 +92,7 @@ fn reading(gpu: &Gpu) -> Result<Measured> {
     Ok(Measured { what, bytes: (4 * n) as f64 / seconds, multiply_adds: 0.0 })
 }
 
-/// Returns the seconds per run, in submissions of several runs.
+/// Measures submissions of several runs, and returns the seconds per run.
 fn timed(gpu: &Gpu, record: impl Fn(&mut Pass<'_>) -> Result<()>) -> Result<f64> {
     let run = |times: usize| -> Result<f64> {
         let start = Instant::now();

@@ -46,7 +46,8 @@ impl Built {
     }
 }
 
-/// Runs passes. While the size of passes stays the same, it builds no graph and allocates nothing.
+/// Runs passes. As long as the size of passes stays the same, it builds no graph and allocates
+/// nothing.
 #[derive(Debug, Default)]
 pub struct GraphEngine {
     built: Option<Built>,
@@ -58,7 +59,7 @@ pub struct GraphEngine {
     graphs: usize,
 }
 
-/// A graph on backends, and its last logits if their backend doesn't lend them.
+/// A graph on backends. `logits` holds its last logits if their backend doesn't lend them.
 #[derive(Debug)]
 struct Scheduled {
     scheduler: Scheduler,
@@ -87,10 +88,10 @@ impl GraphEngine {
         self.scheduled.as_ref().map(|scheduled| &scheduled.scheduler)
     }
 
-    /// Computes logits `[n, V]` for the `n` rows marked for logits, like [`Model::forward`].
+    /// Computes logits `[n, V]` for the `n` rows that request them, like [`Model::forward`].
     ///
     /// # Errors
-    /// As [`build`] and [`Step::check`]. Also if no row is marked for logits. On backends, as
+    /// As [`build`] and [`Step::check`]. Also if no row requests logits. On backends, as
     /// [`Scheduler::prepare`] and [`Scheduler::run`].
     pub fn forward(
         &mut self,
@@ -142,8 +143,8 @@ impl GraphEngine {
         Ok(true)
     }
 
-    /// Returns how a pass of this size is divided among the backends, once it's ready to run.
-    /// `None` if this engine doesn't run on backends.
+    /// Returns how a pass of this size is divided among the backends. First makes it ready to run.
+    /// Returns `None` if this engine doesn't run on backends.
     ///
     /// # Errors
     /// As [`Scheduler::prepare`].
@@ -243,7 +244,7 @@ impl GraphSession {
         self.engine.scheduler()
     }
 
-    /// Like [`GraphEngine::divided`], for a pass of this many rows whose last row has logits.
+    /// Like [`GraphEngine::divided`], for a pass of this many rows whose last row requests logits.
     ///
     /// # Errors
     /// As [`GraphEngine::divided`].

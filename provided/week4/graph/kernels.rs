@@ -21,7 +21,7 @@ use crate::week4::{
 /// Returns the values of a node, or of its root if it is a view.
 ///
 /// # Panics
-/// If they haven't been computed.
+/// If the values haven't been computed.
 pub(crate) fn values<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) -> &'a [f32] {
     let root = graph.root(id);
     if let Op::Values(values) = &graph.node(root).op {
@@ -37,10 +37,11 @@ pub(crate) fn values<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) 
     found
 }
 
-/// Returns the values of a node's sources. They are empty for weights, views of weights, and tokens.
+/// Returns the values of a node's sources. They are empty for weights, views of weights, and
+/// tokens.
 ///
 /// # Panics
-/// If they haven't been computed.
+/// If the values haven't been computed.
 pub(crate) fn sources<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) -> [&'a [f32]; 2] {
     let mut sources = [&[][..]; 2];
     for (numbers, &source) in sources.iter_mut().zip(&graph.node(id).sources) {
@@ -61,7 +62,7 @@ pub(crate) fn copy(layout: Layout, values: &[f32], out: &mut [f32]) {
     }
 }
 
-/// Like `copy`, on several threads if rows follow one another.
+/// Like [`copy`], but uses several threads if whole rows are stored one after the other.
 pub(crate) fn copy_rows(team: &Team, layout: Layout, values: &[f32], out: &mut [f32]) {
     if !layout.is_contiguous() {
         return copy(layout, values, out);
@@ -72,7 +73,7 @@ pub(crate) fn copy_rows(team: &Team, layout: Layout, values: &[f32], out: &mut [
     });
 }
 
-/// Computes a node other than a product from its [`sources`]. `out` has the length of its result.
+/// Computes a node that isn't a product from its [`sources`]. `out` has the length of the result.
 pub(crate) fn compute<C: StepCache + ?Sized>(
     graph: &Graph,
     id: NodeId,
@@ -156,8 +157,8 @@ pub(crate) fn compute<C: StepCache + ?Sized>(
     }
 }
 
-/// Returns whether the second operand `y` of a sum is a single row or has all elements of the
-/// first. A column that happens to have as many elements as a row is neither.
+/// Returns whether the second operand `y` of a sum is a single row, or has all elements of the
+/// first operand. A column is neither, even if it has as many elements as a row.
 fn is_by_rows(graph: &Graph, id: NodeId, y: &[f32]) -> bool {
     let node = graph.node(id);
     let b = graph.layout(node.sources[1]);
@@ -234,7 +235,7 @@ pub(crate) fn product_of_values(
 }
 
 impl Graph {
-    /// Returns the most elements in a block of the weights that are multiplied by this node.
+    /// Returns the length of the longest block among the weights that multiply this node.
     #[must_use]
     pub fn longest_block(&self, input: NodeId) -> usize {
         let known = self.blocks.get_or_init(|| self.longest_blocks());

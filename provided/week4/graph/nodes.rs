@@ -24,7 +24,8 @@ impl Graph {
         id
     }
 
-    /// Returns the node that owns these bytes. For a view, that's the owner of its source's bytes.
+    /// Returns the node that owns a node's bytes. For a view, that is the owner of its source's
+    /// bytes.
     #[must_use]
     pub fn root(&self, id: NodeId) -> NodeId {
         let mut root = id;
@@ -46,10 +47,10 @@ impl Graph {
         self.push(Op::Weight(matrix.clone()), &[], layout)
     }
 
-    /// Adds a leaf: values.
+    /// Adds a leaf with these values.
     ///
     /// # Errors
-    /// If their number doesn't match the sizes; also as [`Layout::new`].
+    /// If the number of values doesn't match the sizes, and as [`Layout::new`].
     pub fn values(&mut self, sizes: &[usize], values: &[f32]) -> Result<NodeId> {
         let layout = Layout::new(TensorType::F32, sizes)?;
         ensure!(
@@ -92,7 +93,8 @@ impl Graph {
         format!("node {} ({}, {})", id.index(), self.label(id), self.node(id).layout)
     }
 
-    /// Returns a node's name; without one from [`Graph::named`], the prefix and the operation.
+    /// Returns a node's name. If [`Graph::named`] gave it none, returns the prefix and the
+    /// operation.
     #[must_use]
     pub fn label(&self, id: NodeId) -> String {
         let Node { name, op, .. } = self.node(id);
@@ -102,7 +104,7 @@ impl Graph {
 }
 
 impl Layout {
-    /// Returns whether it is contiguous f32.
+    /// Returns whether the node is contiguous f32.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.tensor_type == TensorType::F32 && self.is_contiguous()

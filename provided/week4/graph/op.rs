@@ -50,7 +50,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// Names of the operations that a backend may be given, as pictures show them.
+    /// Names of the operations that a backend may be given, as shown in pictures.
     pub const NAMES: [&str; 10] = [
         "contiguous",
         "embed",
@@ -64,7 +64,7 @@ impl Op {
         "wanted",
     ];
 
-    /// Returns the name that pictures show.
+    /// Returns the operation's name in pictures.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -87,13 +87,13 @@ impl Op {
         }
     }
 
-    /// Returns whether it is a leaf: its values exist already.
+    /// Returns whether the node is a leaf, whose values already exist.
     #[must_use]
     pub fn is_leaf(&self) -> bool {
         matches!(self, Self::Weight(_) | Self::Values(_) | Self::Tokens)
     }
 
-    /// Returns whether it is a view: its bytes are the source's.
+    /// Returns whether the node is a view, whose bytes are its source's.
     #[must_use]
     pub fn is_view(&self) -> bool {
         matches!(self, Self::Reshape | Self::Permute)

@@ -1,4 +1,4 @@
-//! Day 2. Which nodes an operation can read: not all of them have values.
+//! Day 2. Checks which nodes an operation can read: not all nodes have values.
 
 use anyhow::{Result, ensure};
 
@@ -9,13 +9,17 @@ use crate::week4::{
 
 impl Graph {
     /// Checks that an operation can read these nodes. Most operations need values. The exceptions:
-    /// a weight can be read by a product (as its first source, also through views) and by an
-    /// embedding (as its table). Tokens can be read only by an embedding, and a `store` only by an
-    /// `attend`. The number of sources and their sizes are checked by the function that creates the
-    /// node.
+    ///
+    /// - A weight can be read by a product (as its first source, also through views) and by an
+    ///   embedding (as its table).
+    /// - Tokens can be read only by an embedding.
+    /// - A `store` can be read only by an `attend`.
+    ///
+    /// The number of sources and their sizes are checked by the function that creates the node.
     ///
     /// # Errors
-    /// One line that names the operation and its sources with their sizes.
+    /// If an operation can't read a source. The message is one line that names the operation and
+    /// its sources with their sizes.
     ///
     /// # Panics
     /// If a source isn't a node of this graph.

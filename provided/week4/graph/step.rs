@@ -20,7 +20,7 @@ pub struct Step<'a, C: ?Sized> {
     pub rows: &'a [Row],
     /// The cache for keys and values.
     pub cache: &'a mut C,
-    /// The plan by which it's computed.
+    /// The plan that computes the pass.
     pub plan: &'a Plan,
     /// The table of angles, and which elements of a head are rotated together.
     pub rope: (&'a RopeTable, RopeLayout),
@@ -31,7 +31,8 @@ impl<C: StepCache + ?Sized> Step<'_, C> {
     /// ids within the table, and the heads and layers of the cache.
     ///
     /// # Errors
-    /// One line that names the node, its operation, its sources and the mismatch.
+    /// If something doesn't match. The message is one line that names the node, its operation, its
+    /// sources and the mismatch.
     pub fn check(&self, graph: &Graph, order: &[NodeId]) -> Result<()> {
         let rows = self.rows.len();
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = self.cache.sizes();
@@ -94,7 +95,7 @@ pub type AnyStep<'a> = Step<'a, dyn StepCache + 'a>;
 
 /// The operations of a cache, of any type, that a step uses.
 pub trait StepCache {
-    /// Returns its sizes.
+    /// Returns the cache's sizes.
     fn sizes(&self) -> CacheShape;
 
     /// Writes a row's keys and values, like [`KvCache::write`].

@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use crate::week2::blocks::dequantize_row;
 use crate::week4::layout::{AXES, Layout};
 
-/// A tensor in bytes that it borrows.
+/// A tensor whose bytes are borrowed.
 #[derive(Debug, Clone, Copy)]
 pub struct Strided<'a> {
     /// The position of each element in the bytes.
@@ -27,7 +27,7 @@ impl<'a> Strided<'a> {
     /// Returns the same bytes with another layout.
     ///
     /// # Errors
-    /// If the layout goes beyond the bytes.
+    /// If the layout extends past the end of the bytes.
     pub fn with(&self, layout: Layout) -> Result<Self> {
         Self::new(layout, self.bytes)
     }
@@ -54,7 +54,7 @@ impl<'a> Strided<'a> {
     /// Decodes a row to f32.
     ///
     /// # Panics
-    /// As [`Strided::row`]. Also if `out` isn't as long as a row.
+    /// As [`Strided::row`]. Also if the length of `out` isn't that of a row.
     pub fn read_row(&self, index: [usize; AXES], out: &mut [f32]) {
         dequantize_row(self.layout.tensor_type, self.row(index), out);
     }

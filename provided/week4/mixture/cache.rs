@@ -28,8 +28,8 @@ pub struct WindowedCache {
 }
 
 impl WindowedCache {
-    /// Creates a cache for one sequence of at most `shape.capacity` positions, of which one pass
-    /// adds at most `chunk`. `windows` has an entry for each layer.
+    /// Creates a cache for one sequence of at most `shape.capacity` positions. One pass adds at
+    /// most `chunk` of them. `windows` has an entry for each layer.
     #[must_use]
     pub fn new(
         shape: CacheShape,
@@ -61,7 +61,7 @@ impl WindowedCache {
         self.pool.num_pages() - self.pool.num_free()
     }
 
-    /// Returns the most pages that were in use after a pass.
+    /// Returns the largest number of pages that were in use after a pass.
     #[must_use]
     pub fn most_pages(&self) -> usize {
         self.most
@@ -73,8 +73,8 @@ impl WindowedCache {
         self.pool.num_pages()
     }
 
-    /// Returns whether the text can continue at position `len`: the positions that a row there sees
-    /// are still in the cache.
+    /// Returns whether the text can continue at position `len`. That is so if the positions that a
+    /// row there sees are still in the cache.
     #[must_use]
     pub fn reaches(&self, len: usize) -> bool {
         len == 0
@@ -148,7 +148,7 @@ impl KvCache for WindowedCache {
         self.most = self.most.max(self.pages_in_use());
     }
 
-    /// Truncates the sequence. Pages that were returned don't come back: first call
+    /// Truncates the sequence. Pages that were returned don't come back. So first call
     /// [`WindowedCache::reaches`], and truncate to 0 if it returns false.
     fn truncate(&mut self, _sequence: usize, len: usize) {
         if len == 0 {

@@ -1,7 +1,7 @@
 //! Day 6. Loads models with experts from a Hugging Face folder or a GGUF file.
 //!
 //! Weights are used in place, except for the experts of a gpt-oss folder. There, rows of gate and
-//! up projections alternate, or rows are stored as columns, and they are reordered once.
+//! up projections alternate, or matrices are transposed. Such experts are reordered once.
 
 use std::{collections::HashSet, path::Path};
 
@@ -35,8 +35,8 @@ use crate::{
 /// Maps a Hugging Face folder. The model's context is at most `context` positions.
 ///
 /// # Errors
-/// If a file is missing or malformed; if a tensor is missing or has another shape or type than the
-/// configuration requires; if the folder has a tensor that such a model doesn't use.
+/// If a file is missing or malformed, if a tensor is missing or has another shape or type than the
+/// configuration requires, or if the folder has a tensor that such a model doesn't use.
 pub fn load_folder(folder: &Path, context: usize) -> Result<MixtureModel> {
     let config = MixtureConfig::from_folder(folder)?;
     let checkpoint = Checkpoint::open(folder)?;
@@ -64,7 +64,8 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<MixtureModel> {
     Ok(model)
 }
 
-/// Returns an error for a tensor that isn't used: its model computes something else.
+/// Returns an error if there is a tensor that isn't used, because its model computes something
+/// else.
 fn refuse(other: Option<&str>, file: &str) -> Result<()> {
     match other {
         None => Ok(()),
@@ -81,7 +82,7 @@ enum File<'a> {
     Gguf(&'a Gguf),
 }
 
-/// Tensors by their names in folders, and the names that were requested.
+/// Access to tensors by their names in folders. Remembers which names were requested.
 struct Weights<'a> {
     file: File<'a>,
     used: HashSet<String>,
@@ -122,7 +123,7 @@ impl Weights<'_> {
         Ok(Linear { weight, bias })
     }
 
-    /// Returns type and bytes of a tensor of a folder.
+    /// Returns the type and the bytes of a tensor of a folder.
     fn bytes(&mut self, name: &str, shape: &[usize]) -> Result<(Dtype, Bytes)> {
         let File::Folder(checkpoint) = &self.file else { unreachable!("asked of folders alone") };
         let found = checkpoint.bytes(name, shape)?;
@@ -252,8 +253,8 @@ fn experts(config: &MixtureConfig, layer: usize, weights: &mut Weights<'_>) -> R
     Ok(Experts { router, routing, per_token, gate, up, down, clamp })
 }
 
-/// Returns one matrix per expert, from a tensor per expert or from tensors that hold all experts,
-/// with gate rows before up rows.
+/// Returns one matrix per expert. The file has either a tensor for each expert, or tensors that
+/// hold all experts, with gate rows before up rows.
 fn qwen3_experts(
     [n, i, e]: [usize; 3],
     name: &dyn Fn(&str) -> String,

@@ -1,4 +1,4 @@
-//! Day 6. The forward pass of a model with experts. Its rows are week 2's.
+//! Day 6. The forward pass of a model with experts. Its rows are the [`Row`]s of week 2.
 
 use anyhow::Result;
 use tiny_llm_formats::config::mixture::{Clamp, MixtureConfig};
@@ -59,7 +59,7 @@ pub struct Seen {
     pub shared_bytes: usize,
 }
 
-/// Buffers of a pass, reused by the next.
+/// Buffers of a pass, reused by the next pass.
 #[derive(Debug, Default)]
 pub struct Workspace {
     x: Vec<f32>,
@@ -85,7 +85,7 @@ impl Workspace {
         &self.seen
     }
 
-    /// Returns logits `[n, V]` of the rows that were marked for logits.
+    /// Returns logits `[n, V]` of the rows that requested them.
     #[must_use]
     pub fn logits(&self) -> &[f32] {
         &self.logits
@@ -134,7 +134,7 @@ impl MixtureModel {
     }
 
     /// Computes the rows and stores their keys and values, like week 2's model. Returns logits
-    /// `[n, V]` for the `n` rows marked for logits.
+    /// `[n, V]` of the `n` rows that request them.
     ///
     /// # Panics
     /// If [`MixtureModel::check`] would return an error.

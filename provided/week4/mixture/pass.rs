@@ -11,7 +11,7 @@ use crate::{
     week3::pass::Pass,
 };
 
-/// A model with experts, and the plan by which it is computed.
+/// A model with experts, and the plan that computes it.
 pub struct MixturePass {
     model: Arc<MixtureModel>,
     plan: Arc<Plan>,

@@ -18,7 +18,7 @@ use crate::week4::mixture::{
 pub struct MixtureSession {
     /// The model.
     pub model: Arc<MixtureModel>,
-    /// How it is run: kernels, attention and threads.
+    /// The kernels, attention and threads that run the model.
     pub plan: Arc<Plan>,
     cache: WindowedCache,
     chunk: usize,
@@ -27,8 +27,8 @@ pub struct MixtureSession {
 }
 
 impl MixtureSession {
-    /// Creates a session for one text as long as the model's context. The prompt is computed in
-    /// chunks of at most `chunk` rows.
+    /// Creates a session for one text, which may be as long as the model's context. The prompt is
+    /// computed in chunks of at most `chunk` rows.
     #[must_use]
     pub fn new(
         model: Arc<MixtureModel>,
@@ -50,8 +50,8 @@ impl MixtureSession {
     }
 
     /// Returns the logits `[V]` after the last of these tokens. The common prefix with the last
-    /// call's tokens isn't computed again if the keys and values that it needs are still there.
-    /// `each` is called after every pass.
+    /// call's tokens isn't computed again if the keys and values that it needs are still in the
+    /// cache. `each` is called after every pass.
     ///
     /// # Errors
     /// If there are no tokens, or a token or its position is out of range.

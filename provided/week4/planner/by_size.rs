@@ -1,4 +1,4 @@
-//! Day 3. Plans that know all lifetimes before they place the first buffer.
+//! Day 3. Plans the arena with all lifetimes known before the first buffer is placed.
 
 use std::cmp::Reverse;
 
@@ -60,7 +60,8 @@ impl MemoryPlan {
         Self::smaller_of_some(graph, order, &lifetimes(graph, order, results), in_place)
     }
 
-    /// Like [`MemoryPlan::smaller`], for some of an order's buffers, as in [`MemoryPlan::of_some`].
+    /// Like [`MemoryPlan::smaller`], but plans only the buffers in `lives`, as
+    /// [`MemoryPlan::of_some`] does.
     ///
     /// # Errors
     /// As [`MemoryPlan::new`].
@@ -76,9 +77,9 @@ impl MemoryPlan {
     }
 }
 
-/// Returns the start of the shortest gap that is long enough, the first of several equal ones. If
-/// there is none, returns the end of the last part. `taken` lists the start and length of each
-/// part, from front to back.
+/// Returns the start of the shortest gap that is long enough, or of the first of several equal
+/// ones. If there is none, returns the end of the last part. `taken` lists the start and length of
+/// each part, from front to back.
 fn shortest_gap(taken: &[(usize, usize)], bytes: usize) -> usize {
     let (mut end, mut best) = (0, None);
     for &(start, length) in taken {
@@ -91,8 +92,9 @@ fn shortest_gap(taken: &[(usize, usize)], bytes: usize) -> usize {
     best.map_or(end, |(_, start)| start)
 }
 
-/// Returns the lifetimes of parts instead of buffers: a buffer and the results written over it are
-/// one part. Their lower bound holds for every plan that overwrites wherever it may.
+/// Returns the lifetimes of parts instead of buffers. A buffer and the results that overwrite it
+/// are one part. The lower bound of these lifetimes holds for every plan that overwrites wherever
+/// it may.
 #[must_use]
 pub fn lifetimes_of_parts(graph: &Graph, lives: &[Lifetime]) -> Vec<Lifetime> {
     let parts = tenants(graph, lives, true).into_iter();

@@ -12,7 +12,7 @@ use crate::week4::{
 
 impl MemoryPlan {
     /// Gives every buffer of the order a part of an arena. Two buffers that are needed in the same
-    /// step share no byte. The exception: with `in_place`, a node takes over the part of its first
+    /// step share no byte. There is one exception: with `in_place`, a node overwrites its first
     /// source where [`can_overwrite`](crate::week4::planner::can_overwrite) allows it.
     ///
     /// # Errors
@@ -28,8 +28,8 @@ impl MemoryPlan {
         Self::of_some(graph, order, &lifetimes(graph, order, results), in_place)
     }
 
-    /// Checks that no two buffers that are needed in the same step overlap, unless one takes over
-    /// the other's part.
+    /// Checks that no two buffers that are needed in the same step overlap, unless one overwrites
+    /// the other.
     pub(crate) fn check(&self, graph: &Graph, lives: &[Lifetime]) -> Result<()> {
         let part = |life: &Lifetime| self.parts[life.node.index()].clone().unwrap_or(0..0);
         let mut alive: Vec<(&Lifetime, Range<usize>)> = Vec::new();

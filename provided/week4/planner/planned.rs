@@ -24,8 +24,8 @@ impl PlannedExecutor {
     /// don't matter.
     ///
     /// # Panics
-    /// If the plan belongs to another order, or lets a node write over a source in another place
-    /// than its own.
+    /// If the plan belongs to another order, or if a node's part overlaps that of a source without
+    /// being the same part.
     pub fn run<C: KvCache>(
         &mut self,
         graph: &Graph,
@@ -46,16 +46,17 @@ impl PlannedExecutor {
         }
     }
 
-    /// Returns the values of a node, until another node takes its part of the arena.
+    /// Returns the values of a node. They are valid until another node reuses its part of the
+    /// arena.
     ///
     /// # Panics
-    /// If it has no part.
+    /// If the node has no part.
     #[must_use]
     pub fn values(&self, graph: &Graph, memory: &MemoryPlan, id: NodeId) -> &[f32] {
         &self.arena[numbers(graph, memory, graph.root(id))]
     }
 
-    /// Fills the arena with NaN, so that a value that is read before it is written shows.
+    /// Fills the arena with NaN, so that a value that is read before it is written can be noticed.
     pub fn poison(&mut self) {
         self.arena.fill(f32::NAN);
     }
@@ -108,7 +109,7 @@ fn numbers(graph: &Graph, memory: &MemoryPlan, id: NodeId) -> Range<usize> {
 /// A part to write, and up to two parts to read.
 pub(crate) type Lent<'a> = (&'a mut [f32], [Option<&'a [f32]>; 2]);
 
-/// Borrows all of them at once.
+/// Borrows a part to write and the parts to read at the same time.
 ///
 /// # Panics
 /// If the part to write overlaps a part to read.

@@ -17,7 +17,7 @@ use crate::week4::streamed::{
 pub struct Options {
     /// Positions of the cache.
     pub positions: usize,
-    /// Rows of `E` weights that are in memory at once.
+    /// Rows of `E` weights that are in memory at a time.
     pub chunk_rows: usize,
     /// Number of best tokens to sample from.
     pub top_k: usize,
@@ -33,7 +33,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct Engine<'a, S> {
     store: Store<S>,
-    /// Memory for what a single component needs.
+    /// Arena for the temporary buffers of one component at a time.
     arena: Arena<'a>,
     cache: Cache<'a>,
     top: TopK<'a>,
@@ -62,7 +62,7 @@ impl<'a, S: Storage> Engine<'a, S> {
         Ok(Self { store, arena, cache, top, chunk, hidden })
     }
 
-    /// Returns how much has been read so far.
+    /// Returns the counters of reads so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.store.counts()
@@ -166,7 +166,7 @@ impl<'a, S: Storage> Engine<'a, S> {
     }
 }
 
-/// Computes a norm. Its weights are read, used and released.
+/// Computes a norm. Its weights are in memory only during the call.
 fn norm<S: Storage>(
     store: &mut Store<S>,
     part: Component,
@@ -188,7 +188,7 @@ fn add(x: &mut [f32], y: &[f32]) {
     }
 }
 
-/// Samples one of the best tokens. `draw` is in 0..1. A temperature of 0 takes the first token.
+/// Samples one of the best tokens. `draw` is in 0..1. At temperature 0, returns the first token.
 ///
 /// # Panics
 /// If there are no tokens.

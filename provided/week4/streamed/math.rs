@@ -1,9 +1,7 @@
 //! Arithmetic that `core` lacks. It uses only sums, products and quotients of f32, so that every
 //! machine gets the same bits.
 
-/// Returns the nearest integer, ties to even, and 0 for NaN.
-///
-/// Valid for magnitudes below 2²².
+/// Returns the nearest integer, ties to even, and 0 for NaN. Works for magnitudes below 2²².
 #[must_use]
 pub fn round(x: f32) -> i32 {
     // In this range, all f32 numbers are integers, so adding this constant rounds.

@@ -17,7 +17,7 @@ use crate::week4::streamed::{
     storage::Storage,
 };
 
-/// A file in the role of the SD card.
+/// A file that plays the role of the SD card.
 #[derive(Debug)]
 pub struct FileStorage {
     file: File,
@@ -53,7 +53,7 @@ impl Storage for FileStorage {
 /// Returns the sizes of a model folder, with the vocabulary padded to `vocabulary` rows.
 ///
 /// # Errors
-/// If the model can't be streamed: names the property that prevents it.
+/// If the model can't be streamed. The message names the property that prevents it.
 pub fn shape_of(config: &ModelConfig, vocabulary: Option<usize>) -> Result<Shape> {
     ensure!(config.n_layers == 1, "num_hidden_layers: found {}, expected 1", config.n_layers);
     ensure!(
@@ -115,8 +115,8 @@ pub fn pack(folder: &Path, vocabulary: Option<usize>, output: &Path) -> Result<S
     Ok(shape)
 }
 
-/// Writes a file of this shape. `weights` returns each component's elements, row by row; missing
-/// ones at the end are 0.
+/// Writes a file of this shape. `weights` returns each component's elements, row by row. Elements
+/// that are missing at the end are 0.
 ///
 /// # Errors
 /// Returns the errors of `weights` and of writing.
@@ -159,7 +159,8 @@ fn angles(positions: usize, dim: usize, theta: f32) -> Vec<f32> {
     turns
 }
 
-/// Returns a component's name in a model folder. The angles have none.
+/// Returns a component's name in a model folder, or `None` for the angles, which have no name
+/// there.
 fn name_of(part: Component, tied: bool) -> Option<&'static str> {
     Some(match part {
         Component::Embedding => "model.embed_tokens.weight",

@@ -111,7 +111,7 @@ impl Component {
         Self::Head,
     ];
 
-    /// Returns the name for error messages.
+    /// Returns the component's name in error messages.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -131,7 +131,7 @@ impl Component {
         }
     }
 
-    /// Returns whether it is stored as int8, with a scale for each row.
+    /// Returns whether the component is stored as int8, with a scale for each row.
     #[must_use]
     pub fn is_matrix(self) -> bool {
         !matches!(self, Self::Rope | Self::AttentionNorm | Self::MlpNorm | Self::FinalNorm)
@@ -155,7 +155,7 @@ impl Shape {
         }
     }
 
-    /// Returns the bytes of a row: 4 and one per weight, or 4 per f32 element.
+    /// Returns the bytes of a row: 4 for the scale and one per weight, or 4 per f32 element.
     #[must_use]
     pub fn row_bytes(&self, component: Component) -> usize {
         let (_, cols) = self.size(component);
@@ -209,8 +209,8 @@ impl Shape {
     /// Reads the header of a file of `len` bytes.
     ///
     /// # Errors
-    /// If it isn't a header, is damaged, or has impossible sizes; if the file's length doesn't
-    /// match the sizes.
+    /// If the bytes aren't a header, are damaged, or have impossible sizes. Also if the file's
+    /// length doesn't match the sizes.
     pub fn from_header(header: &[u8; HEADER], len: u64) -> Result<Self, Error> {
         let number = |at: usize| {
             u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
@@ -244,7 +244,7 @@ impl Shape {
             "intermediate size",
             "positions",
         ];
-        // So small that no product of sizes overflows below.
+        // The limit is so small that no product of sizes overflows below.
         const MOST: usize = 1 << 20;
         for (field, size) in NAMES.into_iter().zip(shape.sizes()) {
             check(field, size as u64, size.clamp(1, MOST) as u64)?;

@@ -2,10 +2,10 @@
 
 /// A device that holds the file: an SD card, a disk, a part of memory.
 pub trait Storage {
-    /// Returns the number of bytes on it.
+    /// Returns the number of bytes on the device.
     fn len(&self) -> u64;
 
-    /// Returns whether it is empty.
+    /// Returns whether the device is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -59,7 +59,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Writes at once. Ignores an error: the reader may have gone.
+/// Writes `text` and flushes, so that it appears immediately. Ignores errors: the reader of a pipe
+/// may have gone.
 fn write(text: &str) {
     let mut out = stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

@@ -41,14 +41,16 @@ pub struct Limits {
 
 /// Extends `prompt` token by token.
 ///
-/// `next_logits(tokens)` returns the logits `[V]` after `tokens`, which are the prompt and all new
-/// tokens so far; `choose(logits, tokens)` picks one; `on_token` receives every new token as soon
-/// as it is chosen, and never a stop token. The first two run once per step, and so does `on_token`
-/// unless a stop token was chosen. Limits are checked before the model runs, first
-/// `max_new_tokens`, then `context`. So a limit that is already reached costs no forward pass.
+/// - `next_logits(tokens)` returns the logits `[V]` after `tokens`, which are the prompt and all
+///   new tokens so far. It runs once per step.
+/// - `choose(logits, tokens)` picks the next token. It runs once per step.
+/// - `on_token` receives every new token as soon as it is chosen, but never a stop token.
+///
+/// Limits are checked before the model runs, first `max_new_tokens`, then `context`. So a limit
+/// that is already reached costs no forward pass.
 ///
 /// # Errors
-/// If the prompt is empty, or if it is longer than the context. In that case the message names both
+/// If the prompt is empty, or longer than the context. In the second case the message names both
 /// lengths.
 pub fn generate(
     mut next_logits: impl FnMut(&[u32]) -> Vec<f32>,

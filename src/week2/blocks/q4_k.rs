@@ -48,7 +48,7 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     todo!("week2-day4 task 1: dequantize")
 }
 
-/// The inverse of [`scales_and_minimums`], for numbers below 64.
+/// Packs 8 scales and 8 minimums, all below 64: the inverse of [`scales_and_minimums`].
 #[must_use]
 pub fn pack_scales_and_minimums(scales: &[u8; 8], minimums: &[u8; 8]) -> [u8; 12] {
     todo!("week2-day4 task 4: pack_scales_and_minimums")

@@ -14,19 +14,19 @@ use tiny_llm_formats::{
 pub struct Dimensions {
     /// Number of transformer blocks.
     pub n_layers: usize,
-    /// Query heads to each key and value head, `H_q / H`.
+    /// Number of query heads per key and value head, `H_q / H`.
     pub group: usize,
-    /// Whether the embedding is the output head too.
+    /// Whether the embedding is also the output head.
     pub tied: bool,
 }
 
 /// Returns, for each row of a projection of `n_heads` heads in a GGUF file of the Llama family, the
-/// index of that row in the Hugging Face checkpoint. Within each head, row `i` of the first half
-/// and row `i` of the second are a pair that RoPE rotates together; the file has the two side by
+/// index of that row in the Hugging Face checkpoint. Within each head, RoPE rotates row `i` of the
+/// first half together with row `i` of the second half. The GGUF file has these two rows side by
 /// side.
 ///
 /// # Panics
-/// If `rows` are not `n_heads` heads of an even size.
+/// If `rows` is not a multiple of `2 · n_heads`, or `n_heads` is 0.
 #[must_use]
 pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
     assert!(
@@ -36,8 +36,8 @@ pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
     todo!("week2-day4 task 5: permute_rows_for_interleaved")
 }
 
-/// Returns the inverse: for each row of the Hugging Face checkpoint, the index of that row in the
-/// GGUF file.
+/// Returns the inverse of [`permute_rows_for_interleaved`]: for each row of the Hugging Face
+/// checkpoint, the index of that row in the GGUF file.
 ///
 /// # Panics
 /// As [`permute_rows_for_interleaved`].
@@ -61,7 +61,7 @@ pub fn row_order(config: &ModelConfig, name: &str) -> Option<Vec<usize>> {
     todo!("week2-day4 task 5: row_order")
 }
 
-/// Returns whether a mix spends more bits on this layer: that is, on the first eighth of the
+/// Returns whether a mix spends more bits on this layer. It does so on the first eighth of the
 /// layers, on the last eighth, and on every third layer between them, beginning with the third of
 /// those. Eighths are rounded down: the first `n / 8` layers, and the layers from `7 · n / 8` on.
 #[must_use]
@@ -69,9 +69,10 @@ pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
     todo!("week2-day4 task 5: use_more_bits")
 }
 
-/// Returns the type of a matrix in the mix `Q4_K_M`, before it is known whether its rows are whole
-/// blocks. The output head (the embedding, if that is tied) is `Q6_K`, and so are `attn_v` and
-/// `ffn_down` of the layers for which [`use_more_bits`] is true. Everything else is `Q4_K`.
+/// Returns the type of a matrix in the mix `Q4_K_M`, provided that its rows are whole blocks
+/// ([`fitting`] handles the others). The output head (the embedding, if the two are tied) is
+/// `Q6_K`. So are `attn_v` and `ffn_down` of the layers for which [`use_more_bits`] is true.
+/// Everything else is `Q4_K`.
 #[must_use]
 pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
     todo!("week2-day4 task 5: q4_k_m")

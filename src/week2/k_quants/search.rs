@@ -1,8 +1,8 @@
-//! Day 4. With which scale and which minimum does a group of weights lose the least?
+//! Day 4. Searches for the scale and the minimum that give a group of weights the smallest error.
 //!
 //! The obvious scale spreads the codes from the smallest weight to the largest. It is rarely the
 //! best, because one extreme weight decides for all of them. So try several scales near it. Each
-//! scale gives codes. For those codes, least squares gives the best scale, with that scale the
+//! scale gives codes. For those codes, least squares gives the best scale. With that scale the
 //! weights get new codes, and so on for a few rounds. The trial that ends with the smallest error
 //! wins. Large weights count more than small ones, because they change a product more.
 //!
@@ -16,7 +16,8 @@ pub use tiny_llm_kernels::blocks::share::{code, nearest, share, share_signed};
 /// The trials. Trial `t` divides the range of the weights into `top + t / 4` steps instead of
 /// `top`.
 pub const TRIALS: RangeInclusive<i8> = -4..=4;
-/// How many times a trial computes codes from its scale, and then its scale from the codes.
+/// Number of rounds of a trial. Each computes the codes from the scale, then the scale from the
+/// codes.
 pub const ROUNDS: usize = 4;
 
 /// The scale and minimum of a group: weight ≈ `scale · code − min`, with `min ≥ 0`.
@@ -28,8 +29,8 @@ pub struct ScaleAndMin {
     pub min: f32,
 }
 
-/// Returns how much the error of each weight counts: the weight's magnitude plus the root mean
-/// square of its group.
+/// Returns the importance of each weight, a factor of its squared error: the weight's magnitude
+/// plus the root mean square of its group.
 #[must_use]
 pub fn importance<const N: usize>(x: &[f32; N]) -> [f32; N] {
     let mean = x.iter().map(|x| x * x).sum::<f32>() / N as f32;
@@ -39,9 +40,11 @@ pub fn importance<const N: usize>(x: &[f32; N]) -> [f32; N] {
 /// Returns the scale and the minimum for which `Σ importance · (scale · code − min − x)²` is
 /// smallest, for given codes.
 ///
-/// If the best minimum would be negative, use 0 instead, because a negative one cannot be stored,
-/// and the best scale for that minimum. Do the same if all codes are equal, because then only
-/// `scale · code − min` is determined, not each of the two. If all codes are 0, the scale is 0 too.
+/// In these cases, the minimum is 0, and the scale is the best one for that minimum:
+///
+/// - The best minimum would be negative, which cannot be stored.
+/// - All codes are equal, so only `scale · code − min` is determined, not each of the two. If all
+///   codes are 0, the scale is 0 too.
 #[must_use]
 pub fn fit_scale_and_min<const N: usize>(
     x: &[f32; N],
@@ -51,8 +54,8 @@ pub fn fit_scale_and_min<const N: usize>(
     todo!("week2-day4 task 3: fit_scale_and_min")
 }
 
-/// Returns the best scale and minimum for codes `0..=top` among [`TRIALS`]. Errors count by
-/// [`importance`].
+/// Returns the best scale and minimum for codes `0..=top` among [`TRIALS`]. Squared errors are
+/// weighted by [`importance`].
 ///
 /// All trials begin with the negated lowest weight as the minimum, or with 0 if no weight is
 /// negative. Trial `t` begins with the scale that divides the range from there to the highest
@@ -60,8 +63,8 @@ pub fn fit_scale_and_min<const N: usize>(
 /// `0..=top`, then scale and minimum by [`fit_scale_and_min`]. A trial's error is that of the last
 /// codes with the last fit.
 ///
-/// If that range is 0, all weights have the same value, which is not positive. Then there is
-/// nothing to try: return scale 0 and that minimum.
+/// If that range is 0, all weights have the same value, which is not positive. In that case, return
+/// scale 0 and that minimum, without any trial.
 #[must_use]
 pub fn search_scale_and_min<const N: usize>(x: &[f32; N], top: u8) -> ScaleAndMin {
     todo!("week2-day4 task 3: search_scale_and_min")

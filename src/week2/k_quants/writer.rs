@@ -20,8 +20,8 @@ pub fn put_value(out: &mut Vec<u8>, value: &Value) {
     todo!("week2-day4 task 6: put_value")
 }
 
-/// Appends an array: the number of its elements' type (four bytes), how many there are (eight
-/// bytes), the elements without their type.
+/// Appends an array: the number of its elements' type (four bytes), the number of elements (eight
+/// bytes), then the elements without their type.
 pub fn put_array(out: &mut Vec<u8>, array: &Array) {
     match array {
         Array::U8(all) => put_all(out, 0, all, |out, x| out.push(*x)),
@@ -45,13 +45,13 @@ fn put_all<T>(out: &mut Vec<u8>, type_id: u32, all: &[T], put: impl Fn(&mut Vec<
     all.iter().for_each(|x| put(out, x));
 }
 
-/// Returns the table of a file whose tensors are stored one after the other in this order. For
-/// each: name, shape (slowest axis first), type. Each begins at the first multiple of `alignment`
-/// at or after the end of the one before.
+/// Returns the table of a file whose tensors are stored one after the other in this order. Each
+/// tensor is given by its name, its shape (slowest axis first) and its type. It begins at the first
+/// multiple of `alignment` at or after the end of the one before.
 ///
 /// # Errors
 /// If a tensor has no axes, a row is not a whole number of blocks, or a size or an offset
-/// overflows; the message names the tensor.
+/// overflows. The message names the tensor.
 pub fn lay_out(
     tensors: &[(String, Vec<usize>, TensorType)],
     alignment: usize,

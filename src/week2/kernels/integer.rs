@@ -5,7 +5,7 @@
 //! `s` and values `p`. A block of 32 weights is multiplied by 32 activations that may have their
 //! own scale. A block of 256 is multiplied by a super-block with a single scale, so the block's own
 //! scales can be multiplied as integers. In place of the fused rung's `Σ x`, use
-//! [`Int8SuperBlock::sums`], which were added up once for all rows of all matrices.
+//! [`Int8SuperBlock::sums`], which are computed once for all rows of all matrices.
 //!
 //! Tasks here: week2-day5 task 3 (`dot_q4_0`, `dot_q4_k`, `dot_q6_k`). Everything else is provided.
 

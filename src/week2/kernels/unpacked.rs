@@ -50,8 +50,9 @@ pub fn matrix_matrix(
     todo!("week2-day5 task 4: matrix_matrix")
 }
 
-/// Serves integer formats; see [`super::Kernel`]. Formats that no day teaches have no product here,
-/// so they are unpacked for a single row of activations too.
+/// Computes a tile for the formats of the integer rung; see [`super::Kernel`]. [`integer::dot`] has
+/// no product for the formats that no day teaches, so they are unpacked even for a single row of
+/// activations.
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     match integer::dot(weight.tensor_type) {
         Some(dot) if tile.rows().len() == 1 => {
@@ -63,8 +64,8 @@ pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     }
 }
 
-/// Like `kernel`, but unpacks for a single row too: a format's own product may add in another
-/// order.
+/// Like [`kernel`], but also unpacks for a single row, because a format's own product may add in a
+/// different order.
 pub fn kernel_for_many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     matrix_matrix(|bytes, row| unpack_row(weight.tensor_type, bytes, row), weight, x, tile);
 }

@@ -17,17 +17,17 @@ use super::{
     rows::Queries,
 };
 
-/// Where a model keeps the keys and values of positions, and where attention finds them again.
+/// A store for the keys and values of positions: the model writes them, and attention reads them.
 ///
 /// The model and attention use a cache only through this trait. [`DenseCache`] reserves room for
-/// every position; another cache may take pages as a text grows. Every cache must follow these
+/// every position; another cache may allocate pages as a text grows. Every cache must follow these
 /// rules:
 ///
 /// - **Keys and values come as runs**: positions that are stored one after the other in memory. A
 ///   dense cache has one run for a range, and a paged one has a run for each page.
 /// - **A run may end at a multiple of the attention tile** ([`TILE`](super::kernels::vector::TILE)
 ///   positions) or at the end of the range, and nowhere else. So a page holds whole tiles.
-///   Attention takes a run in such tiles (day 7) and rounds once for each, so its answer is the
+///   Attention reads a run tile by tile (day 7) and rounds once for each tile. So its result is the
 ///   same to the last bit, no matter how memory is divided.
 /// - **Positions are ranges, not lengths**: a model with a sliding window looks only at the last
 ///   positions, and a cache may free the positions before them.
@@ -53,8 +53,8 @@ pub trait KvCache: Sync {
     );
 
     /// Returns the keys and values of these positions of a head, in order. Everything that
-    /// [`KvCache::write`] has stored can be read at once, even before [`KvCache::advance`] counts
-    /// it.
+    /// [`KvCache::write`] has stored can be read immediately, even before [`KvCache::advance`]
+    /// counts it.
     ///
     /// # Panics
     /// If a position is beyond the capacity, or layer, sequence or head are not in the cache.
@@ -70,7 +70,7 @@ pub trait KvCache: Sync {
     /// each row, in order.
     ///
     /// # Panics
-    /// If it is not the next position of its sequence.
+    /// If the position is not the next one of its sequence.
     fn advance(&mut self, sequence: usize, position: usize);
 
     /// Removes the positions of a sequence from `len` on.
@@ -82,9 +82,9 @@ pub trait KvCache: Sync {
         false
     }
 
-    /// Computes attention in the cache's own way: the same as [`attend`](super::attention::attend),
-    /// with sums in a different order. Returns whether it did; a plain cache leaves the work to
-    /// `attend`.
+    /// Computes attention with the cache's own method, if it has one, and returns whether it did.
+    /// Apart from the order of its sums, the method is [`attend`](super::attention::attend). By
+    /// default there is none, and the caller runs `attend`.
     fn attend(&self, _plan: &Plan, _layer: usize, _queries: Queries<'_>, _out: &mut [f32]) -> bool {
         false
     }
@@ -183,7 +183,7 @@ pub struct DenseCache {
     shape: CacheShape,
     keys: Numbers,
     values: Numbers,
-    /// `[sequences]`, how many positions of each sequence every layer holds.
+    /// `[sequences]`, the number of positions of each sequence that every layer holds.
     lengths: Vec<usize>,
     computed: usize,
 }
@@ -306,7 +306,7 @@ impl Numbers {
         }
     }
 
-    /// Returns whether they are rows of q8_0.
+    /// Returns whether the elements are stored as rows of q8_0.
     pub(crate) fn holds_q8(&self) -> bool {
         matches!(self, Self::Q8(_))
     }
@@ -369,7 +369,7 @@ impl Store {
     }
 
     /// Prefetches the `n` elements at index `at`, which are read next. `in_a_row` says that they
-    /// follow those that are read now.
+    /// directly follow the elements that are being read now.
     pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
         match self {
             Self::F32(store) => prefetch(&store[at..at + n], in_a_row),
@@ -386,8 +386,8 @@ impl Store {
     }
 }
 
-/// Converts rows `from..from + n` of `cells`, `[n, D]`, to f32. The next `n` rows, or as many as
-/// there are, are prefetched.
+/// Converts rows `from..from + n` of `cells`, `[n, D]`, to f32. Prefetches the next `n` rows, or as
+/// many as there are.
 ///
 /// # Panics
 /// If `cells` has fewer rows, or `out` is too short.

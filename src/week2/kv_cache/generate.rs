@@ -19,14 +19,14 @@ use crate::week1::generate::{FinishReason, Limits};
 pub struct Session<C = DenseCache> {
     /// The model.
     pub model: Arc<Model>,
-    /// How it is run: kernels, attention and threads.
+    /// The kernels, attention and threads that run the model.
     pub plan: Arc<Plan>,
     /// Keys and values of `tokens`, as sequence 0.
     pub(crate) cache: C,
     /// The sequence so far: every token that is in the cache.
     pub(crate) tokens: Vec<u32>,
     pub(crate) work: Workspace,
-    /// The rows of a pass, reused by the next.
+    /// Buffer for the rows of a pass.
     pub(crate) rows: Vec<Row>,
 }
 
@@ -47,7 +47,8 @@ impl Session {
 }
 
 impl<C: KvCache> Session<C> {
-    /// Creates a session whose capacity is that of one sequence of the empty cache.
+    /// Creates a session with an empty cache. The session's capacity is that of one sequence of the
+    /// cache.
     #[must_use]
     pub fn with_cache(model: Arc<Model>, plan: Arc<Plan>, cache: C) -> Self {
         // Reserve everything now, so that decoding a token doesn't allocate.
@@ -85,12 +86,13 @@ impl<C: KvCache> Session<C> {
     /// 1), and returns the logits `[V]` after the last one. The tokens are then part of the
     /// sequence.
     ///
-    /// # Errors
-    /// If there are `no tokens`, as the message says, or a token or its position is out of range
-    /// ([`Model::check`] returns these errors). The chunks before the one with that token are then
-    /// part of the sequence; that one is not.
+    /// Decoding a token must not allocate memory, and day 7 checks that: keep the rows in
+    /// `self.rows`.
     ///
-    /// A token that is decoded allocates nothing, which day 7 counts: keep the rows in `self.rows`.
+    /// # Errors
+    /// If there are no tokens (the message says `no tokens`), or if a token or its position is out
+    /// of range ([`Model::check`] returns these errors). In the second case, the chunks before the
+    /// one with that token are part of the sequence, but that chunk is not.
     pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         todo!("week2-day1 task 4: Session::feed")
     }
@@ -98,7 +100,7 @@ impl<C: KvCache> Session<C> {
     /// Replaces the sequence by `tokens`; `fill` writes their keys and values into the empty cache.
     ///
     /// # Panics
-    /// If it writes another number of positions.
+    /// If `fill` writes a different number of positions.
     pub fn restore(&mut self, tokens: &[u32], fill: impl FnOnce(&mut C)) {
         self.clear();
         fill(&mut self.cache);
@@ -115,13 +117,13 @@ impl<C: KvCache> Session<C> {
     /// Extends `prompt`. Its common prefix with the sequence so far stays in the cache and is not
     /// computed again. The rest of the sequence is removed ([`Session::keep_prefix`]).
     ///
-    /// `choose(logits, tokens)` is as in week 1, with the prompt and all new tokens; `on_token`
+    /// `choose(logits, tokens)` is as in week 1, with the prompt and all new tokens. `on_token`
     /// receives every new token and never a stop token. Limits are checked in week 1's order;
     /// `limits.context` counts every position of the sequence.
     ///
     /// # Errors
-    /// If the prompt is `empty`, as the message says; if it is longer than the context, and then
-    /// the message names both lengths; or if it holds a token that is not in the vocabulary.
+    /// If the prompt is empty (the message says `empty`), is longer than the context (the message
+    /// names both lengths), or holds a token that is not in the vocabulary.
     pub fn generate(
         &mut self,
         prompt: &[u32],

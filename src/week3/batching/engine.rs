@@ -1,11 +1,14 @@
 //! Day 1. The engine: requests arrive at any time, and every step runs the model once for all of
 //! them.
 //!
-//! This file has the steps. Other parts of the engine are in `provided/week3`: its options
-//! (`batching/options.rs`), how requests are submitted (`batching/submit.rs`), how many rows each
-//! gets in a step (`scheduling/shares.rs`), how tokens are chosen from logits
-//! (`batching/choose.rs`), the records (`records.rs`) and the counters that can be read
-//! (`asked.rs`).
+//! This file has the steps. The other parts of the engine are in `provided/week3`:
+//!
+//! - its options: `batching/options.rs`
+//! - how requests are submitted: `batching/submit.rs`
+//! - how many rows each request gets in a step: `scheduling/shares.rs`
+//! - how tokens are chosen from logits: `batching/choose.rs`
+//! - its records: `batching/records.rs`
+//! - functions that read its state: `batching/asked.rs`
 //!
 //! Tasks here: week3-day1 task 4 (`Engine::admit`, `Engine::retire`, `append_rows`), week3-day3
 //! task 4 (`Engine::preempt`). Everything else is provided.
@@ -28,8 +31,9 @@ use super::{
 };
 use crate::week2::{cache::DenseCache, rows::Row};
 
-/// Requests, a model and a cache. The order is first come, first served. A request joins as soon as
-/// a slot is free, and leaves as soon as it is done, while the others go on.
+/// The engine: requests, a model and a cache. Requests are served in the order of their arrival.
+/// Each joins as soon as a slot is free, and leaves as soon as it is done, while the others
+/// continue.
 pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) pass: P,
     pub(crate) context: usize,
@@ -42,9 +46,10 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) running: Vec<Sequence>,
     pub(crate) next_id: RequestId,
     pub(crate) counts: Counts,
-    /// Positions that were already in the cache when a request was admitted.
+    /// Total number of positions that were already in the cache when their requests were admitted.
     pub(crate) attached: u64,
-    /// The number of such positions for each request that was admitted in the last step.
+    /// For each request that was admitted in the last step, its number of positions already in the
+    /// cache.
     pub(crate) found: Vec<(RequestId, usize)>,
     /// The scheduler's data on each request in `running`.
     pub(crate) loads: Vec<Load>,
@@ -138,9 +143,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 
     /// Preempts the youngest running request: it waits again, ahead of all others. Releases its
-    /// slot, and everything that the cache holds of it. Its tokens and its sampler stay. Once it is
-    /// admitted again, its tokens are computed again, and its answer goes on as if nothing had
-    /// happened.
+    /// slot, and all its positions in the cache. Its tokens and its sampler stay. Once it is
+    /// admitted again, its tokens are computed again, and its answer continues as if it had not
+    /// been interrupted.
     fn preempt(&mut self) {
         todo!("week3-day3 task 4: Engine::preempt")
     }
@@ -158,9 +163,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 }
 
-/// Appends the rows of a request: `rows` of its tokens that have not been computed, from the first
-/// of them on, each at its own position. Only the row of its very last token requests logits,
-/// because the token after any other is known.
+/// Appends `rows` rows of a request: one for each of its first tokens that have not been computed,
+/// each at its own position. Only the row of its very last token requests logits, because the token
+/// after any other is already known.
 ///
 /// # Panics
 /// If the request has no slot, or fewer tokens are left.

@@ -18,7 +18,7 @@ pub enum Container {
     Array,
 }
 
-/// The place that has been reached in a JSON text.
+/// A place in a JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     /// Before an object: `{` must come.
@@ -39,7 +39,7 @@ pub enum Place {
     ValueText(Text),
     /// In a number.
     Number(Number),
-    /// In `true`, `false` or `null`: these bytes are missing, at least one.
+    /// In `true`, `false` or `null`: the bytes that are still missing, at least one.
     Word(&'static [u8]),
     /// After a value: a comma or a closing bracket; after the outermost value, only space.
     End,
@@ -53,8 +53,8 @@ pub struct JsonState {
     pub place: Place,
     /// Number of open objects and arrays.
     depth: u8,
-    /// Bit `i` says whether the open bracket number `i` is an object's. Above `depth` all bits are
-    /// 0, so that equal states are equal integers.
+    /// Bit `i` says whether open bracket number `i` is an object's. All bits from `depth` on are 0,
+    /// so that equal states are equal integers.
     objects: u64,
 }
 
@@ -108,7 +108,7 @@ impl JsonState {
     /// Returns the state after the closing bracket that matches the innermost open one.
     ///
     /// # Panics
-    /// If none is open.
+    /// If no bracket is open.
     #[must_use]
     pub fn close(self) -> Self {
         let last = self.depth.checked_sub(1).expect("something is open");

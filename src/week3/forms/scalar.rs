@@ -21,12 +21,12 @@ pub const SECOND_HALF: [Bytes; 6] = [
 ];
 
 /// The maximum number of digits before a number's point, and after it. Every JSON parser accepts
-/// such a number, and all that read doubles get the same value.
+/// such a number, and all parsers that read doubles get the same value.
 pub const MOST_DIGITS: u8 = 15;
 /// The maximum number of digits of an exponent: 10⁹⁹ fits into a double, and 10⁹⁹⁹ doesn't.
 pub const MOST_EXPONENT_DIGITS: u8 = 2;
 
-/// The place in a string, after its opening quotation mark.
+/// A place in a string, after its opening quotation mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Text {
     /// Between two characters.
@@ -37,7 +37,7 @@ pub enum Text {
     Unicode,
     /// After `\ud`: the second digit says whether this is half a character.
     UnicodeD,
-    /// In the middle of a character. The missing bytes are one of each set.
+    /// In the middle of a character. One byte from each set, in order, is missing.
     Missing(&'static [Bytes]),
     /// After the last quotation mark.
     Closed,
@@ -48,8 +48,9 @@ impl Text {
     ///
     /// A string is UTF-8 (RFC 3629: in the shortest form, no half characters U+D800 to U+DFFF, none
     /// above U+10FFFF), without control characters (below 0x20). After a backslash comes one of
-    /// `"\/bfnrt`, or `u` and four hexadecimal digits; an escaped half character (`\ud83d`) is
-    /// followed at once by its other half (`\ude00`). A second half never comes first.
+    /// `"\/bfnrt`, or `u` and four hexadecimal digits. An escaped first half of a character
+    /// (`\ud83d`) must be followed immediately by its second half (`\ude00`). A second half never
+    /// comes first.
     #[must_use]
     pub fn next(self, byte: u8) -> Option<Self> {
         todo!("week3-day7 task 1: Text::next")
@@ -62,7 +63,7 @@ pub fn contains(bytes: Bytes, byte: u8) -> bool {
     bytes.iter().any(|&(first, last)| (first..=last).contains(&byte))
 }
 
-/// The place in a number.
+/// A place in a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Number {
     /// Before its first byte.
@@ -71,7 +72,7 @@ pub enum Number {
     Minus,
     /// After a leading 0.
     Zero,
-    /// After this many digits, of which the first isn't 0.
+    /// After this many digits, the first of which isn't 0.
     Whole(u8),
     /// After the point.
     Point,
@@ -88,15 +89,17 @@ pub enum Number {
 impl Number {
     /// Returns the place after another byte, or `None` if the byte isn't part of the number.
     ///
-    /// A number is an optional `-`; then `0`, or digits of which the first isn't 0; then optionally
-    /// a point and digits; then optionally `e` or `E`, an optional sign, and digits. At most
-    /// [`MOST_DIGITS`] before the point and after it, and [`MOST_EXPONENT_DIGITS`] in the exponent.
+    /// A number is an optional `-`, then `0` or digits of which the first isn't 0, then optionally
+    /// a point and digits, then optionally `e` or `E`, an optional sign, and digits. There are at
+    /// most [`MOST_DIGITS`] digits before the point, as many after it, and at most
+    /// [`MOST_EXPONENT_DIGITS`] in the exponent.
     #[must_use]
     pub fn next(self, byte: u8) -> Option<Self> {
         todo!("week3-day7 task 1: Number::next")
     }
 
-    /// Returns whether this is a complete number. Only the next byte shows whether it ends here.
+    /// Returns whether the bytes so far are a complete number. Only the next byte shows whether it
+    /// ends here.
     #[must_use]
     pub fn is_complete(self) -> bool {
         todo!("week3-day7 task 1: Number::is_complete")

@@ -19,9 +19,9 @@ pub struct TokenTrie {
 /// A prefix of texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Node {
-    /// A node for each byte that continues a text.
+    /// The child for each byte that continues a text.
     pub children: Vec<(u8, NodeId)>,
-    /// The tokens whose whole text this is. Several tokens may have the same text.
+    /// The tokens whose whole text ends at this node. Several tokens may have the same text.
     pub tokens: Vec<u32>,
 }
 
@@ -29,8 +29,8 @@ impl TokenTrie {
     /// The node of the empty prefix.
     pub const ROOT: NodeId = 0;
 
-    /// Creates the tree of all tokens' texts, in the order of their ids. A token with an empty text
-    /// (one that ends a text, begins a turn or pads the vocabulary) is left out.
+    /// Creates the tree of all tokens' texts, in the order of their ids. Leaves out tokens with an
+    /// empty text, such as those that end a text, begin a turn or pad the vocabulary.
     #[must_use]
     pub fn new(texts: &[Vec<u8>]) -> Self {
         let mut trie = Self { nodes: vec![Node::default()], vocabulary: texts.len() };
@@ -58,7 +58,7 @@ impl TokenTrie {
         &self.nodes[id]
     }
 
-    /// Returns the node that a byte leads to from a node.
+    /// Returns the child of a node for a byte, if there is one.
     #[must_use]
     pub fn child(&self, id: NodeId, byte: u8) -> Option<NodeId> {
         let children = &self.nodes[id].children;
@@ -70,9 +70,9 @@ impl TokenTrie {
         todo!("week3-day7 task 3: TokenTrie::insert")
     }
 
-    /// Calls `each(token, state)` for every token whose whole text may follow `state`, in any
-    /// order, with the state after it. The grammar is queried once for each prefix, no matter how
-    /// many tokens share it. It is not queried about texts that begin with something impossible.
+    /// Calls `each(token, next)` for every token whose whole text may follow `state`, in any order.
+    /// `next` is the state after the token. The grammar is queried once for each prefix, no matter
+    /// how many tokens share it, and not at all beyond a prefix that is impossible.
     pub fn walk<G: Grammar>(
         &self,
         grammar: &G,

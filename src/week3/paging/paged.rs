@@ -18,8 +18,8 @@ use crate::week2::{
 
 /// Keys and values in pages of a fixed number of positions.
 ///
-/// A page holds its positions for all layers and heads, so that a sequence needs one list of pages,
-/// its *block table*, and not one for each layer. But a page is not contiguous in memory. In each
+/// A page holds its positions for all layers and heads. So a sequence needs a single list of pages,
+/// its *block table*, not one for each layer. But a page is not contiguous in memory. In each
 /// layer, the parts of all pages that belong to one head are stored side by side, because attention
 /// reads one head at a time: each page gives one [`Run`], and neighbouring pages give neighbouring
 /// runs.
@@ -35,7 +35,7 @@ pub struct PagedCache {
     values: Numbers,
     /// `[sequences]`: page `i` of a sequence holds its positions from `i · page_len` on.
     tables: Vec<Vec<Page>>,
-    /// `[sequences]`, how many positions of each sequence every layer holds.
+    /// `[sequences]`, the number of positions of each sequence that every layer holds.
     lengths: Vec<usize>,
     copied: usize,
     cache_type: CacheType,
@@ -50,10 +50,11 @@ impl KvCache for PagedCache {
         self.lengths[sequence]
     }
 
-    /// Reserves the position now, if [`PagedCache::reserve`] hasn't.
+    /// Writes the keys and values of a position. First reserves it, if [`PagedCache::reserve`]
+    /// hasn't.
     ///
     /// # Panics
-    /// If no page is free in that case, and as the trait says.
+    /// If the position has to be reserved and no page is free, and as the trait says.
     fn write(
         &mut self,
         layer: usize,
@@ -94,9 +95,9 @@ impl KvCache for PagedCache {
         *next += 1;
     }
 
-    /// Returns pages that hold none of the kept positions to the pool, the first page first, so
-    /// that the next sequence gets them in the same order. Also returns pages that were reserved
-    /// beyond the sequence's positions.
+    /// Returns to the pool the pages that hold none of the kept positions, including pages that
+    /// were reserved beyond the sequence's positions. Returns the first page first, so that the
+    /// next sequence gets them in the same order.
     fn truncate(&mut self, sequence: usize, len: usize) {
         todo!("week3-day3 task 2: PagedCache::truncate")
     }
@@ -117,11 +118,14 @@ impl Pages for PagedCache {
 }
 
 impl EngineCache for PagedCache {
-    /// Reserves a sequence's positions up to `len`: afterwards each has a page, and no page that
-    /// holds the sequence's next position or a later one up to `len` is shared. Shared pages are
-    /// copied first, then new ones are taken. Returns true at once if `len` isn't beyond the
-    /// sequence's positions. Returns false if the pool has too few pages for all that, copies
-    /// included, or `len` is beyond the capacity; then nothing has changed.
+    /// Reserves a sequence's positions up to `len`, and returns whether that was possible.
+    /// Afterwards each of them has a page, and the sequence is the only owner of every page that
+    /// holds a position from its next one up to `len`. Shared pages are copied first, then new ones
+    /// are allocated.
+    ///
+    /// If `len` isn't beyond the sequence's positions, does nothing and returns true. If the pool
+    /// has too few pages (copies included), or `len` is beyond the capacity, changes nothing and
+    /// returns false.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         todo!("week3-day3 task 2: PagedCache::reserve")
     }
@@ -133,8 +137,8 @@ impl EngineCache for PagedCache {
 
 impl PagedCache {
     /// Creates an empty cache of `pages` pages, each with `page_len` positions. The memory is
-    /// limited to these pages, however many sequences the shape has. A sequence's capacity is at
-    /// most theirs.
+    /// limited to these pages, however many sequences the shape has. So a sequence's capacity is at
+    /// most `pages · page_len`.
     ///
     /// # Panics
     /// If `page_len` is not a multiple of [`TILE`], or 0: a run may end only at a multiple of
@@ -190,7 +194,7 @@ impl PagedCache {
     /// Attaches full pages to an empty sequence, which becomes an owner of them.
     ///
     /// # Panics
-    /// If it already has pages.
+    /// If the sequence already has pages.
     pub fn attach(&mut self, sequence: usize, pages: Vec<Page>) {
         let table = &mut self.tables[sequence];
         assert!(table.is_empty(), "sequence {sequence} is in use: truncate it to 0 first");
@@ -198,7 +202,8 @@ impl PagedCache {
         *table = pages;
     }
 
-    /// Returns how many pages have been copied before a write into a shared one.
+    /// Returns how many pages have been copied because a write into a shared page was about to
+    /// follow.
     #[must_use]
     pub fn copied(&self) -> usize {
         self.copied
@@ -212,8 +217,8 @@ impl PagedCache {
     }
 
     /// Gives the empty sequence `to` all positions of `from`, without a copy. Every page that holds
-    /// some of them gets one more owner, including the last one, which may be only partly full. The
-    /// first sequence that writes there gets its own page.
+    /// some of them gets one more owner, including the last page, which may be only partly full.
+    /// The first sequence that writes into it gets its own copy.
     ///
     /// # Panics
     /// If `to` already has pages.
@@ -222,7 +227,7 @@ impl PagedCache {
     }
 
     /// Replaces a sequence's page `i` by a copy, with keys and values of all layers and heads.
-    /// Counts it in `copied`. The other owners keep the page.
+    /// Counts the copy in `copied`. The other owners keep the original page.
     ///
     /// # Panics
     /// If no page is free.
@@ -238,8 +243,8 @@ impl PagedCache {
         }
     }
 
-    /// Provided. Returns how many of these pages of a sequence have other owners too. The range may
-    /// go beyond the table.
+    /// Provided. Returns how many of these pages of a sequence have more than one owner. The range
+    /// may go beyond the table.
     pub fn num_shared(&self, sequence: usize, pages: Range<usize>) -> usize {
         let held = self.tables[sequence].iter().take(pages.end).skip(pages.start);
         held.filter(|page| self.pool.num_owners(page) > 1).count()
@@ -248,7 +253,7 @@ impl PagedCache {
     /// Returns the first run of these positions: those in the same page as the first of them.
     ///
     /// # Panics
-    /// If no page holds that position, or layer or head are not in the cache.
+    /// If no page holds the first position, or layer or head are not in the cache.
     fn first_run(
         &self,
         layer: usize,
@@ -260,8 +265,8 @@ impl PagedCache {
     }
 
     /// Prefetches a head's keys and values in the page after page `i` of a sequence, if there is
-    /// one: they are read next. Unless pages are consecutive, only the table knows where that page
-    /// is.
+    /// one, because they are read next. Unless the two pages are consecutive, the processor can't
+    /// predict their address.
     fn prefetch_page_after(&self, layer: usize, sequence: usize, head: usize, i: usize) {
         let [page, next] = &self.tables[sequence][i..self.tables[sequence].len().min(i + 2)] else {
             return;
@@ -283,7 +288,7 @@ impl PagedCache {
     }
 }
 
-/// Returns the number of elements in the keys of a page, which is also that of its values.
+/// Returns the number of elements of a page's keys. Its values have the same number.
 fn numbers_of_a_page(shape: CacheShape, page_len: usize) -> usize {
     shape.layers * shape.kv_heads * page_len * shape.head_dim
 }

@@ -1,4 +1,4 @@
-//! Day 3. The pool of pages: which are free, and how many owners each of the others has.
+//! Day 3. The pool of pages: the list of free pages, and the number of owners of each other page.
 //!
 //! Tasks here: week3-day3 task 1 (`BlockPool::can_allocate`, `BlockPool::allocate`,
 //! `BlockPool::retain`, `BlockPool::release`). Everything else is provided.
@@ -6,14 +6,14 @@
 use std::collections::VecDeque;
 
 /// A page of a [`BlockPool`], held by one owner. It can't be copied or cloned: a second owner gets
-/// a handle from [`BlockPool::retain`], and [`BlockPool::release`] takes the handle away for good.
-/// So code that releases a page twice, or uses it after releasing it, does not compile.
+/// a handle from [`BlockPool::retain`], and [`BlockPool::release`] consumes a handle. So code that
+/// releases a page twice, or uses it after releasing it, does not compile.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a page whose handle is lost is never free again: release it"]
 pub struct Page(usize);
 
 impl Page {
-    /// Returns its number in the pool, from 0 on.
+    /// Returns the page's number in the pool, from 0 on.
     #[must_use]
     pub fn index(&self) -> usize {
         self.0
@@ -27,7 +27,7 @@ impl Page {
 /// handles to it.
 #[derive(Debug)]
 pub struct BlockPool {
-    /// `[pages]`, how many owners each page has.
+    /// `[pages]`, the number of owners of each page.
     counts: Vec<u32>,
     /// The pages without an owner. The one that has been free longest is first.
     free: VecDeque<usize>,
@@ -90,7 +90,7 @@ impl BlockPool {
         todo!("week3-day3 task 1: BlockPool::retain")
     }
 
-    /// Takes an owner's handle. When the last owner's handle comes back, the page is free.
+    /// Takes back an owner's handle. A page is free again when its last handle has been taken back.
     ///
     /// # Panics
     /// If the page has no owner, which means that the handle comes from another pool.

@@ -1,6 +1,6 @@
 //! Day 5. A prompt's keys and values in a file, so that the next run of the program doesn't have to
 //! compute them.
-//!
+//! All numbers are little-endian:
 //! All numbers have their lowest byte first:
 //!
 //! | bytes | what |
@@ -39,9 +39,9 @@ pub const VERSION: u32 = 1;
 /// Bytes before the tokens.
 pub const HEADER: usize = 40;
 
-/// Marks the file of a q8_0 cache: its fingerprint is the model's XOR this. The file is one of type
-/// f32, whose elements are the words of q8_0 rows. So a program that does not know q8_0 refuses the
-/// file, too.
+/// The constant that marks the file of a q8_0 cache: the file's fingerprint is the model's XOR
+/// this. Otherwise the file is one of type f32, whose elements are the words of q8_0 rows. So a
+/// program that does not know q8_0 rejects the file, too.
 pub const Q8_0: u64 = u64::from_le_bytes(*b"q8_0 row");
 
 /// How a file's elements are stored.
@@ -65,7 +65,7 @@ impl fmt::Display for CacheType {
 /// The properties that must match for keys and values to be usable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptKey {
-    /// The fingerprint of the model, and of how it is run.
+    /// The fingerprint of the model and of how the model is run.
     pub fingerprint: u64,
     /// How elements are stored.
     pub cache_type: CacheType,
@@ -73,7 +73,7 @@ pub struct PromptKey {
     pub layers: usize,
     /// `H`, the number of key and value heads.
     pub kv_heads: usize,
-    /// `D`, the number of elements in a head. For q8_0, the words of a row.
+    /// `D`, the number of elements in a head. For q8_0, the number of words in a row.
     pub head_dim: usize,
     /// Whether the elements are words of q8_0 rows.
     pub holds_q8: bool,
@@ -133,14 +133,14 @@ pub struct Prompt<'a> {
 /// Checks a file from its first byte to its last.
 ///
 /// # Errors
-/// One line with what was found and what was expected. The checks come in the order of the file, and
-/// each message has these words:
+/// One line with what was found and what was expected. The checks come in the order of the file,
+/// and each message has these words:
 /// - `keys and values`, if the file does not begin with the magic;
 /// - `bytes`, if it ends within the header;
-/// - `version`;
-/// - `cache type` and the number, if it is neither 0 nor 1; the names `f32` and `f16`, if it is not the
-///   key's;
-/// - `fingerprint`, both as 16 hexadecimal digits (`{:016x}`);
+/// - `version`, if that is wrong;
+/// - `cache type` and the number, if it is neither 0 nor 1; the names `f32` and `f16`, if it
+///   differs from the key's;
+/// - `fingerprint` and both fingerprints as 16 hexadecimal digits (`{:016x}`);
 /// - `layers`, `heads`, and the numbers in a head;
 /// - `bytes`, and for how many tokens: `6 tokens`;
 /// - `checksum`; a message that says what was `found` gives a sum as 16 hexadecimal digits.
@@ -159,7 +159,7 @@ impl Prompt<'_> {
     /// Writes the first `n` positions into the empty sequence of a cache, as the model would.
     ///
     /// # Panics
-    /// If the file has fewer positions, or the cache has no room for them.
+    /// If the file has fewer than `n` positions, or the cache has no room for them.
     pub fn restore(&self, cache: &mut impl KvCache, sequence: usize, n: usize) {
         todo!("week3-day5 task 4: Prompt::restore")
     }
@@ -170,8 +170,8 @@ impl Prompt<'_> {
     }
 }
 
-/// Provided. Writes a file under another name first, and renames it when everything is written. So
-/// at any moment there is the old file, the new one or none.
+/// Provided. Writes a file under a temporary name, and renames it when everything is written. So at
+/// any moment there is the old file, the new one or none.
 ///
 /// # Errors
 /// If the file cannot be written. The old file is then unchanged.
@@ -188,10 +188,11 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
     written().with_context(|| format!("{}: cannot be written", path.display()))
 }
 
-/// Provided. Maps a file, checks it, and hands it to `use_it`. `None` if there is no such file.
+/// Provided. Maps a file, checks it, and passes it to `use_it`. Returns `None` if there is no such
+/// file.
 ///
 /// # Errors
-/// If it cannot be read, or [`decode`] refuses it; the message begins with the file's name.
+/// If the file cannot be read, or [`decode`] rejects it. The message begins with the file's name.
 pub fn open<T>(
     path: &Path,
     key: PromptKey,
@@ -206,11 +207,10 @@ pub fn open<T>(
     Ok(Some(use_it(&prompt)))
 }
 
-/// Provided. Checks by the fingerprints that a file is one of a q8_0 cache if and only if the key
-/// is.
+/// Provided. Checks by the fingerprints that the file is of a q8_0 cache if and only if the key is.
 ///
 /// # Errors
-/// If the fingerprints of file and key differ by [`Q8_0`] alone.
+/// If the fingerprints of file and key differ by exactly [`Q8_0`].
 fn check_q8(bytes: &[u8], key: PromptKey) -> Result<()> {
     let header = bytes.get(12..24).filter(|_| bytes.starts_with(&MAGIC));
     let Some((kind, fingerprint)) = header.and_then(|header| header.split_first_chunk::<4>())
@@ -228,8 +228,8 @@ fn check_q8(bytes: &[u8], key: PromptKey) -> Result<()> {
     Ok(())
 }
 
-/// Provided. Returns a checksum that changes if any byte does: eight bytes at a time are XORed into
-/// the sum, which is then multiplied, so that no step loses information.
+/// Provided. Returns a checksum that changes if any byte does. Each group of eight bytes is XORed
+/// into the sum, which is then multiplied. No step loses information.
 #[must_use]
 pub fn checksum(bytes: &[u8]) -> u64 {
     let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -242,7 +242,8 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     mix(sum, u64::from_le_bytes(rest))
 }
 
-/// Provided. Returns a number for a model and how it is run. Any change of a weight changes it.
+/// Provided. Returns a number that identifies a model and how it is run. It changes with any
+/// weight.
 #[must_use]
 pub fn fingerprint(model: &Model, how: &str) -> u64 {
     let mut sums = vec![checksum(format!("{:?} {how}", model.config).as_bytes())];

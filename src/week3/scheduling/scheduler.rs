@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 pub struct Load {
     /// Number of tokens that have not been computed.
     pub left: usize,
-    /// Whether its next row gives a new token.
+    /// Whether the request's next row gives a new token.
     pub decoding: bool,
     /// Steps since it last had a row.
     pub waited: usize,
@@ -33,7 +33,7 @@ impl Scheduler {
     /// Creates a scheduler that reserves an eighth of the budget for prompts, at least one row.
     ///
     /// # Panics
-    /// If the budget is less than 2: then either prompts or answers could never go on.
+    /// If the budget is less than 2: either prompts or answers could then never proceed.
     #[must_use]
     pub fn new(budget: usize) -> Self {
         assert!(budget >= 2, "found a budget of {budget} rows a step, expected 2 at least");
@@ -50,15 +50,15 @@ impl Scheduler {
     }
 
     /// Returns how many rows of the step go to requests that decode: one each, within the budget.
-    /// It withholds as many of the reserved rows as the prompts can use.
+    /// Withholds as many of the reserved rows as the prompts can use.
     #[must_use]
     pub fn decoding_rows(&self, loads: &[Load]) -> usize {
         todo!("week3-day2 task 1: Scheduler::decoding_rows")
     }
 }
 
-/// Gives `rows` rows to requests that have some of their prompt left: the oldest gets all that it
-/// can use, then the next, and so on. Doesn't change the shares of other requests.
+/// Divides `rows` rows among the requests that have some of their prompt left: the oldest gets all
+/// that it can use, then the next, and so on. Doesn't change the shares of other requests.
 pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     todo!("week3-day2 task 1: share_prompts")
 }
@@ -67,8 +67,8 @@ pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
 /// several have waited equally long, the oldest goes first. Doesn't change the shares of other
 /// requests.
 ///
-/// Once a request has been passed over, it has waited longer than those that were served. So with
-/// `n` requests, each gets a row in at least one of any `⌈n / rows⌉` consecutive steps.
+/// A request that was passed over has then waited longer than those that were served. So with `n`
+/// requests, each gets a row in at least one of any `⌈n / rows⌉` consecutive steps.
 pub fn take_turns(loads: &[Load], rows: usize, out: &mut [usize]) {
     todo!("week3-day2 task 2: take_turns")
 }

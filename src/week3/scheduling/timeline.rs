@@ -1,5 +1,5 @@
-//! Day 2. Measures how long requests wait, in steps and rows: the same on every machine, at every
-//! load.
+//! Day 2. Measures how long requests wait, in steps and rows, which are the same on every machine
+//! and at every load.
 //!
 //! Tasks here: week3-day2 task 3 (`Record::token`, `Record::time_to_first_token`, `quantile`).
 //! Everything else is provided.
@@ -15,7 +15,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Returns what was computed between an earlier moment and this one.
+    /// Returns the steps and rows between an earlier moment and this one.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self { steps: self.steps - earlier.steps, rows: self.rows - earlier.rows }
@@ -25,15 +25,15 @@ impl Moment {
 /// The moments of a request's events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Record {
-    /// Arrival.
+    /// When the request arrived.
     pub submitted: Moment,
-    /// Admission: its first slot.
+    /// When it was admitted, that is, got its first slot.
     pub admitted: Option<Moment>,
-    /// Choice of its first token.
+    /// When its first token was chosen.
     pub first_token: Option<Moment>,
-    /// Choice of its latest token.
+    /// When its latest token was chosen.
     pub last_token: Option<Moment>,
-    /// End.
+    /// When it ended.
     pub finished: Option<Moment>,
     /// The maximum number of steps, and of rows, between two tokens.
     pub longest_gap: Moment,
@@ -51,8 +51,8 @@ impl Record {
         todo!("week3-day2 task 3: Record::token")
     }
 
-    /// Returns what was computed between its arrival and its first token, or `None` if there was
-    /// none.
+    /// Returns the steps and rows between the request's arrival and its first token, or `None` if
+    /// it has no token.
     #[must_use]
     pub fn time_to_first_token(&self) -> Option<Moment> {
         todo!("week3-day2 task 3: Record::time_to_first_token")
@@ -60,8 +60,8 @@ impl Record {
 }
 
 /// Returns the `q`-quantile by nearest rank: the smallest value `v` such that at least a fraction
-/// `q` of all values, and at least one value, is ≤ `v`. `q` is in 0..=1; 0.5 is the median, 0.99 is
-/// called p99. `None` if there are no values. Sorts the values.
+/// `q` of all values, and at least one value, is ≤ `v`. `q` is in 0..=1: 0.5 gives the median, 0.99
+/// the p99. Returns `None` if there are no values. Sorts `values`.
 #[must_use]
 pub fn quantile(values: &mut [u64], q: f64) -> Option<u64> {
     todo!("week3-day2 task 3: quantile")

@@ -34,14 +34,15 @@ pub struct DraftModel<C = DenseCache> {
     session: Session<C>,
 }
 
-/// Rows of a prompt that the draft model computes at once.
+/// Rows of a prompt that the draft model computes in one pass.
 const CHUNK: usize = 128;
 
 impl<C: KvCache> DraftModel<C> {
     /// Creates a drafter from the session's model, for a target with `vocabulary` tokens.
     ///
     /// # Errors
-    /// If the model's vocabulary has another size: its ids would mean other tokens.
+    /// If the model's vocabulary has a different size, because its ids would then mean other
+    /// tokens.
     pub fn new(session: Session<C>, vocabulary: usize) -> Result<Self> {
         let found = session.model.config.vocab_size;
         ensure!(
@@ -60,9 +61,10 @@ impl<C: KvCache> DraftModel<C> {
 }
 
 impl<C: KvCache> Drafter for DraftModel<C> {
-    /// Draws each token from this model's distribution, with the same options, given the tokens
-    /// before it. First removes everything from its cache that isn't a prefix of the text. Computes
-    /// nothing that the cache already has. The drafts end where the model's context ends.
+    /// Draws each token from the draft model's distribution, with the same options, given the
+    /// tokens before it. First removes from the model's cache everything that isn't a prefix of the
+    /// text. Computes nothing that the cache already has. The drafts end where the model's context
+    /// ends.
     fn draft(
         &mut self,
         text: &[u32],

@@ -7,13 +7,13 @@ use super::{
     graph::{Graph, NodeId},
 };
 
-/// Decides which of two backends computes each node of the order. Pinned nodes stay where they are,
-/// and all others are placed so that there are as few copies as possible. Of the placements with
-/// that few copies, it is the one with the most nodes on the first backend. `[nodes of the graph]`;
-/// leaves and views have none.
+/// Decides which of two backends computes each node of the order. Pinned nodes stay where they are.
+/// All others are placed so that there are as few copies as possible. If several placements have
+/// that few copies, the one with the most nodes on the first backend is chosen. Returns
+/// `[nodes of the graph]`; leaves and views have `None`.
 ///
 /// A copy takes one node's result to the other backend, for all nodes that read it or a view of it
-/// there. Leaves are not copied: they are stored once wherever they are read.
+/// there. Leaves are not copied: each backend that reads a leaf stores it once.
 #[must_use]
 pub fn fewest_copies(
     graph: &Graph,

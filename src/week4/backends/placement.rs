@@ -16,14 +16,14 @@ use super::{
 pub struct Wishes {
     /// Weights that are already in a backend's memory, with that backend.
     pub homes: Vec<(NodeId, usize)>,
-    /// The backend that has the cache, if that has been decided.
+    /// The backend that should have the cache, if that has been decided.
     pub cache: Option<usize>,
 }
 
 /// Returns, for every node of the order, the backend that must compute it, or `None` if any of them
-/// may. Leaves and views have none either. `[nodes of the graph]`.
+/// may. Leaves and views also have `None`. `[nodes of the graph]`.
 ///
-/// - No backend computes what it does not support.
+/// - No backend computes a node that it does not support.
 /// - A node that reads a weight is computed in the weight's home, because weights are large. If the
 ///   weight has no home, or one that does not support the node, it is computed by the first backend
 ///   that does.
@@ -32,9 +32,9 @@ pub struct Wishes {
 /// - Any other node is pinned only if a single backend supports it.
 ///
 /// # Errors
-/// If no backend supports a node. If no backend supports all nodes that store or attend, the error
-/// is about the first of them at which no backend is left. The error is one line that names the
-/// node, its operation, what it reads, and the backends.
+/// If no backend supports a node. Also if no backend supports all nodes that store or attend; the
+/// error is then about the first of them that leaves no backend. The error is one line that names
+/// the node, its operation, what it reads, and the backends.
 pub fn pin(
     graph: &Graph,
     order: &[NodeId],
@@ -44,7 +44,7 @@ pub fn pin(
     todo!("week4-day4 task 2: pin")
 }
 
-/// Returns whether it reads or writes keys and values.
+/// Returns whether the operation reads or writes keys and values.
 fn touches_cache(op: &Op) -> bool {
     matches!(op, Op::Store { .. } | Op::Attend { .. })
 }

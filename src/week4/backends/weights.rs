@@ -1,4 +1,5 @@
-//! Day 4. Weights in a backend's memory: in place in the file, if the backend can read them there.
+//! Day 4. Weights in a backend's memory: read in place if the backend can access the file's
+//! mapping.
 //!
 //! Tasks here: week4-day4 task 5 (`Weights::place`). Everything else is provided.
 
@@ -8,11 +9,12 @@ use tiny_llm_formats::bytes::Bytes;
 
 use super::backend::{Backend, BufferId, Fault, Place};
 
-/// The parts of a model's file that are in one backend's memory. Kept from one graph to the next.
+/// The parts of a model's file that are in one backend's memory. They stay there from one graph to
+/// the next.
 #[derive(Debug, Default)]
 pub struct Weights {
     /// The buffer of each mapping, by the mapping's address and length. `None` if the backend can't
-    /// read it in place.
+    /// read the mapping in place.
     mappings: HashMap<(usize, usize), Option<BufferId>>,
     /// The place of each weight, by the weight's address and length.
     known: HashMap<(usize, usize), Place>,
@@ -25,11 +27,12 @@ pub struct Weights {
 impl Weights {
     /// Returns where the bytes of a weight are in this backend's memory.
     ///
-    /// If the backend can read the program's memory, one host pointer to the whole mapping
-    /// ([`Bytes::whole`]) serves all weights in it; a weight's offset is its position in the
-    /// mapping ([`Bytes::start`]). A weight whose offset is not a multiple of the backend's
-    /// alignment gets its own buffer and is uploaded, as are all weights if there is no host
-    /// pointer. A weight that is already known is not uploaded again.
+    /// - If the backend can read the program's memory, one host pointer to the whole mapping
+    ///   ([`Bytes::whole`]) serves all weights in it. A weight's offset is its position in the
+    ///   mapping ([`Bytes::start`]).
+    /// - A weight whose offset is not a multiple of the backend's alignment gets its own buffer and
+    ///   is uploaded. So are all weights if there is no host pointer.
+    /// - A weight that is already known is not uploaded again.
     ///
     /// # Errors
     /// If there is no room, or the device is lost. A buffer that could not be filled is released.

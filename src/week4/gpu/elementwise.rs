@@ -1,4 +1,4 @@
-//! Day 5. One thread per element, and the number of workgroups that this takes.
+//! Day 5. Kernels with one thread per element, and the number of workgroups that they need.
 //!
 //! Tasks here: week4-day5 task 1 (`dispatch_size`, `add`, `silu_gate`). Everything else is
 //! provided.
@@ -21,26 +21,26 @@ struct Sizes { n: u32 }
 ";
 
 /// Returns the number of workgroups `[x, y, 1]` that have a thread for each of `n` items, with
-/// `per_group` threads per workgroup. `y` is the smallest number of rows that is enough, with at
-/// most [`GROUPS`] workgroups in each; `x` is the smallest that is enough with this `y`. For no
-/// items, it's one workgroup.
+/// `per_group` threads per workgroup. `y` is the smallest sufficient number of rows, with at most
+/// [`GROUPS`] workgroups in each. `x` is the smallest sufficient number for this `y`. No items take
+/// one workgroup.
 ///
 /// # Errors
-/// If `GROUPS` rows are not enough. One line with the number of items.
+/// If [`GROUPS`] rows are not enough. The message is one line with the number of items.
 pub fn dispatch_size(n: usize, per_group: u32) -> Result<[u32; 3]> {
     todo!("week4-day5 task 1: dispatch_size")
 }
 
-/// Returns WGSL that follows [`BINDINGS`]: `main`, [`THREADS`] threads per workgroup. Workgroups
-/// may be in several rows. `result = a + b`, for the first `sizes.n` elements; what comes after
-/// them belongs to another buffer.
+/// Returns WGSL that follows [`BINDINGS`]: `main`, with [`THREADS`] threads per workgroup.
+/// Workgroups may be in several rows. Computes `result = a + b` for the first `sizes.n` elements.
+/// The memory after them belongs to another buffer.
 #[must_use]
 pub fn add() -> &'static str {
     todo!("week4-day5 task 1: add")
 }
 
-/// Like [`add`], for `result = silu(a) · b`, where `a` is the gate. `exp` must not overflow,
-/// whatever the gate: a device may not support infinity.
+/// Returns WGSL like [`add`] that computes `result = silu(a) · b`, where `a` is the gate. `exp`
+/// must not overflow for any gate, because a device may not support infinity.
 #[must_use]
 pub fn silu_gate() -> &'static str {
     todo!("week4-day5 task 1: silu_gate")

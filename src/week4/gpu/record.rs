@@ -17,20 +17,20 @@ use super::{
 pub struct DeviceMatrix {
     /// Q8_0 or Q4_0.
     pub tensor_type: TensorType,
-    /// Rows. Each gives one element of the result.
+    /// Number of rows. Each gives one element of the result.
     pub rows: usize,
     /// Elements of a row, a multiple of 32.
     pub k: usize,
-    /// The blocks, as they are in the file.
+    /// The blocks, as stored in the file.
     pub bytes: Buffer,
 }
 
-/// Minimum number of columns for which [`mat_mat`](super::mat_mat::mat_mat) multiplies.
+/// Minimum number of columns for which [`product`] uses [`mat_mat`](super::mat_mat::mat_mat).
 pub const MANY: usize = 5;
 
-/// Records a product: `x [columns, k]` → `result [columns, rows]`. Fewer than [`MANY`] columns use
-/// `mat_vec`, with a workgroup for each row and column. Otherwise it is `mat_mat`, with a workgroup
-/// for each tile.
+/// Records a product: `x [columns, k]` → `result [columns, rows]`. For fewer than [`MANY`] columns
+/// it uses `mat_vec`, with a workgroup for each row and column. Otherwise it uses `mat_mat`, with a
+/// workgroup for each tile.
 ///
 /// # Errors
 /// As [`Kernels::get`] and [`Pass::run`].
@@ -45,8 +45,7 @@ pub fn product(
     todo!("week4-day5 task 6: product")
 }
 
-/// The buffers of an MLP for `rows` rows: `x`, `out [rows, E]`, `normed [rows, E]`, `gate`, `up`
-/// and `gated [rows, I]`, `down [rows, E]`.
+/// The buffers of an MLP for `rows` rows.
 #[derive(Debug)]
 pub struct MlpBuffers {
     /// Input, `[rows, E]`.
@@ -81,7 +80,7 @@ pub struct DeviceMlp {
 }
 
 /// Records `out = x + down(silu(gate(n)) · up(n))` with `n = rms_norm(x)`, for `rows` rows. Neither
-/// submits nor waits: the caller has begun the pass and ends it.
+/// submits nor waits: the caller begins the pass and ends it.
 ///
 /// # Errors
 /// As [`product`].

@@ -4,8 +4,8 @@
 
 use super::graph::{Graph, NodeId};
 
-/// Writes the nodes of an order in Graphviz's language: a line `nI [label="…"]` for each, with its
-/// operation, its name and its sizes, and a line `nI -> nJ` for each source `nI` of a node `nJ`, in
+/// Writes the nodes of an order in Graphviz's language. Each node has a line `nI [label="…"]`, with
+/// its operation, its name and its sizes. Each source `nI` of a node `nJ` has a line `nI -> nJ`, in
 /// order. Leaves are red.
 #[must_use]
 pub fn dot(graph: &Graph, order: &[NodeId]) -> String {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::week2::{cache::KvCache, input::Input, plan::Plan};
 
-/// Computes graphs, and keeps its buffers from one pass to the next.
+/// An executor of graphs. Its buffers are reused from one pass to the next.
 #[derive(Debug, Default)]
 pub struct Executor {
     /// `[nodes]`, the values of the nodes that have been computed.
@@ -21,12 +21,13 @@ pub struct Executor {
     products: Products,
 }
 
-/// Products, and the input that several of them share.
+/// Computes products. Keeps the prepared input of the last one, so that the next products can share
+/// it.
 #[derive(Debug, Default)]
 pub struct Products {
     /// The last input of a product with a weight, as its kernels need it.
     input: Input,
-    /// The node whose values the input holds, and how many of them share a scale.
+    /// The node whose values `input` holds, and how many of these values share a scale.
     prepared: Option<(NodeId, Option<usize>)>,
 }
 
@@ -40,7 +41,7 @@ impl Executor {
     /// Returns a node's values; for a view, those of its root.
     ///
     /// # Panics
-    /// If they have not been computed, or the node is a weight.
+    /// If the values have not been computed, or the node is a weight.
     #[must_use]
     pub fn values<'a>(&'a self, graph: &'a Graph, id: NodeId) -> &'a [f32] {
         kernels::values(graph, id, &self.buffers)
@@ -48,14 +49,15 @@ impl Executor {
 }
 
 impl Products {
-    /// Begins a pass: inputs prepared in an earlier one are no longer valid.
+    /// Begins a pass: forgets the input that was prepared in an earlier pass.
     pub fn forget(&mut self) {
         self.prepared = None;
     }
 
-    /// Computes the product of a node's two sources. `sources` has their values; a weight's are
-    /// empty. With a weight, week 2's kernels multiply: their input is prepared once for all
-    /// products that read it, for the longest block among their weights ([`Graph::longest_block`]).
+    /// Computes the product of a node's two sources. `sources` has their values; those of a weight
+    /// are empty. For a weight, multiplies with week 2's kernels. Their input is prepared once for
+    /// all products that read it, for the longest block among their weights
+    /// ([`Graph::longest_block`]).
     pub fn multiply(
         &mut self,
         graph: &Graph,

@@ -12,12 +12,12 @@ use tiny_llm_formats::gguf::TensorType;
 use super::{layout::Layout, op::Op};
 
 /// A node of a graph. Only the graph makes ids, so a node with an id already exists. A node can
-/// read only nodes that are older than itself, so no cycle can be built.
+/// read only nodes that are older than itself. So no cycle can be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(usize);
 
 impl NodeId {
-    /// Returns its number, from 0 on, in the order in which nodes were made.
+    /// Returns the node's number. Nodes are numbered from 0, in the order in which they were made.
     #[must_use]
     pub fn index(self) -> usize {
         self.0
@@ -27,7 +27,7 @@ impl NodeId {
 /// One node.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// The prefix that was set when the node was made, `layer 0: `, and the name that
+    /// The prefix that was set when the node was made, for example `layer 0: `, and the name that
     /// [`Graph::named`] gave it, if any. May be empty.
     pub name: String,
     /// The operation that it computes.
@@ -38,7 +38,7 @@ pub struct Node {
     pub layout: Layout,
 }
 
-/// Nodes, in the order in which they were made.
+/// A computation: its nodes, in the order in which they were made.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     pub(crate) nodes: Vec<Node>,
@@ -84,11 +84,11 @@ impl Graph {
         (0..self.nodes.len()).map(NodeId)
     }
 
-    /// Adds a node, whose name is only the prefix. Does not check the result's layout: the
-    /// functions below know it.
+    /// Adds a node, whose name is only the prefix. Does not check the result's layout, which the
+    /// functions below compute.
     ///
     /// # Errors
-    /// If a source is not a node of this graph, and then the message has its number; and as
+    /// If a source is not a node of this graph (the message has the source's number), and as
     /// [`Graph::check_sources`], which is provided. The graph is then unchanged.
     pub fn push(&mut self, op: Op, sources: &[NodeId], layout: Layout) -> Result<NodeId> {
         todo!("week4-day2 task 1: Graph::push")
@@ -98,8 +98,8 @@ impl Graph {
     /// `[K, M, …]`, `[K, N, …]` → `[M, N, …]`.
     ///
     /// # Errors
-    /// If day 1's `mul_mat` would return one. It is one line that names both nodes and their sizes,
-    /// and asks for a contiguous copy if a row is not contiguous.
+    /// If day 1's `mul_mat` would return an error. The message is one line that names both nodes
+    /// and their sizes. If a row is not contiguous, it asks for a contiguous copy.
     pub fn mul_mat(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
         todo!("week4-day2 task 1: Graph::mul_mat")
     }
@@ -107,8 +107,8 @@ impl Graph {
     /// Adds a sum, `a + b`, where `b` broadcasts to the sizes of `a`.
     ///
     /// # Errors
-    /// If `b` does not broadcast, or one of them is not f32 or not contiguous. It is one line that
-    /// names both nodes and their sizes.
+    /// If `b` does not broadcast, or one of them is not f32 or not contiguous. The message is one
+    /// line that names both nodes and their sizes.
     pub fn add(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
         todo!("week4-day2 task 1: Graph::add")
     }

@@ -8,12 +8,12 @@ use std::fmt;
 use anyhow::{Context, Result, ensure};
 use tiny_llm_formats::gguf::TensorType;
 
-/// The number of axes of every tensor. A tensor with fewer axes has a single element along the
+/// The number of axes of every tensor. A tensor that uses fewer axes has one element along the
 /// others.
 pub const AXES: usize = 4;
 
-/// The positions of a tensor's elements in some bytes. Axis 0 is the innermost one: rows run along
-/// it. So the order is the reverse of PyTorch's.
+/// A tensor's layout: where each of its elements is in a slice of bytes. Axis 0 is the innermost
+/// one: rows run along it. So the axes are in the reverse of PyTorch's order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// How elements are stored.
@@ -28,13 +28,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Returns the layout of `ne` elements along each axis, stored one after the other from byte 0
-    /// on, without a gap. Missing axes have one element.
+    /// Returns the layout of `sizes` elements along each axis, stored one after the other from byte
+    /// 0 on, without a gap. Missing axes have one element.
     ///
     /// # Errors
-    /// If there are more than [`AXES`], or one has no elements; if a row is not a whole number of
-    /// blocks; if the number of bytes does not fit into a `usize`. The message names `sizes`; for
-    /// half a block, the type and how many elements one of its blocks has.
+    /// If there are more than [`AXES`] axes, or one has no elements. If a row is not a whole number
+    /// of blocks. If the number of bytes does not fit into a `usize`. The message names `sizes`.
+    /// For a row that is not whole blocks, it also names the type and the number of elements in one
+    /// of its blocks.
     pub fn new(tensor_type: TensorType, sizes: &[usize]) -> Result<Self> {
         todo!("week4-day1 task 1: Layout::new")
     }
@@ -47,8 +48,8 @@ impl Layout {
         todo!("week4-day1 task 1: Layout::from_torch")
     }
 
-    /// Returns the byte at which the element with this index begins, or the block that it is part
-    /// of.
+    /// Returns the byte at which the element with this index begins. In a type with blocks, returns
+    /// the byte at which the element's block begins.
     ///
     /// # Panics
     /// If an index is beyond its axis.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use super::layout::{AXES, Layout};
 
 impl Layout {
-    /// Returns the byte after the last element.
+    /// Returns the byte after the end of the last element.
     #[must_use]
     pub fn end(&self) -> usize {
         todo!("week4-day1 task 2: Layout::end")
@@ -18,10 +18,13 @@ impl Layout {
     /// after its first element.
     ///
     /// # Errors
-    /// If an axis has no elements, or a row is not a whole number of blocks; if the offset or a
-    /// stride leads into the middle of a block; if an element is outside this tensor's bytes. The
-    /// message names this tensor's sizes and `ne`; for half a block in a row, how many elements a
-    /// block has; for an offset or a stride into the middle of one, how many bytes.
+    /// All messages name this tensor's sizes and `ne`.
+    ///
+    /// - If an axis has no elements, or an element is outside this tensor's bytes.
+    /// - If a row is not a whole number of blocks. The message also says how many elements a block
+    ///   has.
+    /// - If the offset or a stride leads into the middle of a block. The message also says how many
+    ///   bytes a block has.
     pub fn view(&self, ne: [usize; AXES], nb: [usize; AXES], offset: usize) -> Result<Self> {
         todo!("week4-day1 task 2: Layout::view")
     }
@@ -30,8 +33,9 @@ impl Layout {
     /// becomes axis `axes[i]` of the result.
     ///
     /// # Errors
-    /// If `axes` does not name each axis once; if it moves axis 0 of a tensor that is stored in
-    /// blocks of several elements. The message names `axes`; for blocks, the tensor's type.
+    /// If `axes` does not name each axis once, or if it moves axis 0 of a tensor that is stored in
+    /// blocks of several elements. The message names `axes`. For a tensor in blocks, it also names
+    /// the type.
     pub fn permute(&self, axes: [usize; AXES]) -> Result<Self> {
         todo!("week4-day1 task 2: Layout::permute")
     }
@@ -44,11 +48,11 @@ impl Layout {
         self.permute([1, 0, 2, 3])
     }
 
-    /// Returns the same elements with sizes `ne`: an axis of one element repeats that element.
+    /// Returns the same elements with sizes `ne`. An axis of one element repeats that element.
     ///
     /// # Errors
-    /// If `ne` has a 0, or an axis has neither the size that `ne` says nor a single element. The
-    /// message names this tensor's sizes and `ne`.
+    /// If `ne` has a 0, or if an axis has more than one element and a size other than the one in
+    /// `ne`. The message names this tensor's sizes and `ne`.
     pub fn broadcast(&self, ne: [usize; AXES]) -> Result<Self> {
         todo!("week4-day1 task 2: Layout::broadcast")
     }

@@ -5,17 +5,17 @@
 /// How a model turns its router's logits into weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Routing {
-    /// Qwen3-MoE: softmax over all experts first, then the best of them.
+    /// Qwen3-MoE: takes the softmax over all experts first, then chooses the best of them.
     SoftmaxFirst {
         /// Whether the chosen experts' weights are then divided by their sum (`norm_topk_prob`).
         renormalize: bool,
     },
-    /// gpt-oss: the best experts first, then softmax over their logits alone.
+    /// gpt-oss: chooses the best experts first, then takes the softmax over their logits alone.
     TopKFirst,
 }
 
 /// Finds the experts with the largest logits, as many as `chosen` has room for. The largest comes
-/// first, and among equals the expert with the lower number. `logits [n]`.
+/// first. Of equal logits, the expert with the lower number comes first. `logits [n]`.
 ///
 /// # Panics
 /// If there are fewer experts than `chosen` has room for.
@@ -23,8 +23,8 @@ pub fn top_k(logits: &[f32], chosen: &mut [usize]) {
     todo!("week4-day6 task 1: top_k")
 }
 
-/// Chooses a token's experts: writes the best ones to `chosen [k]`, the best first, and their
-/// weights to `weights [k]`. `logits [n]` may be any finite floats.
+/// Chooses a token's experts. Writes them to `chosen [k]`, the best first, and their weights to
+/// `weights [k]`. `logits [n]` may be any finite floats.
 ///
 /// # Panics
 /// As [`top_k`].

@@ -1,4 +1,4 @@
-//! Day 6. Attention with a sink: a logit for each head that takes part in the softmax, but has no
+//! Day 6. Attention with a sink: each head has a logit that takes part in the softmax, but has no
 //! value.
 //!
 //! Source: Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks"; gpt-oss's
@@ -13,23 +13,23 @@ use crate::week2::{
     streaming::{MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax},
 };
 
-/// Turns scores into attention weights: `e^score` divided by the sum of all of them and `e^sink`.
-/// So the weights add up to less than 1. Scores may be −∞ or any finite floats.
+/// Turns scores into attention weights: divides each `e^score` by the sum of all of them and
+/// `e^sink`. So the weights add up to less than 1. Scores may be −∞ or any finite floats.
 pub fn softmax_with_sink(scores: &mut [f32], sink: f32) {
     todo!("week4-day6 task 3: softmax_with_sink")
 }
 
-/// Returns an online softmax before its first score, in a head with this sink.
+/// Returns the online softmax of a head with this sink, before the first score.
 #[must_use]
 pub fn begin(sink: f32) -> OnlineSoftmax {
     todo!("week4-day6 task 3: begin")
 }
 
 /// Computes attention of the query heads that share one key and value head, in one pass, like week
-/// 2's `attend_streaming`; head `g` has the sink `sinks[g]`.
+/// 2's `attend_streaming`. Head `g` has the sink `sinks[g]`.
 ///
-/// `q [G, D]`, `sinks [G]`, `out [G, D]`; `runs` are the keys and values of all positions that this
-/// row may see, in order. A score is `scale · q·k`; the sink is not scaled.
+/// `q [G, D]`, `sinks [G]` → `out [G, D]`. `runs` are the keys and values of all positions that
+/// this row may see, in order. A score is `scale · q·k`. The sink is not scaled.
 ///
 /// # Panics
 /// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].

@@ -1,9 +1,9 @@
-//! Day 3. An arena, whose parts are lent and returned.
+//! Day 3. An arena that lends parts of its memory and takes them back.
 //!
 //! Tasks here: week4-day3 task 2 (`Arena::allocate`, `Arena::release`). Everything else is
 //! provided.
 
-/// The free parts of an arena. It has no bytes itself: offsets are counted from 0.
+/// The free parts of an arena. It has no memory itself, only offsets, which are counted from 0.
 ///
 /// Two free parts never touch: they would be joined into one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Returns how long the arena has to be for everything that it has lent so far.
+    /// Returns how long the arena must be for everything that it has lent so far.
     #[must_use]
     pub fn peak(&self) -> usize {
         self.end
@@ -27,9 +27,9 @@ impl Arena {
         &self.free
     }
 
-    /// Lends `bytes` bytes and returns where: at the beginning of the shortest free part that is
-    /// long enough (the first, if there are several). If there is none, the arena grows, and a free
-    /// part at its end is used.
+    /// Lends `bytes` bytes and returns their offset, the beginning of the shortest free part that
+    /// is long enough (the first, if there are several). If there is none, the arena grows, and a
+    /// free part at its end is used.
     ///
     /// # Panics
     /// If `bytes` is 0.
@@ -40,7 +40,7 @@ impl Arena {
     /// Takes back a part, and joins it with the free parts next to it.
     ///
     /// # Panics
-    /// If a byte of it is free, or is beyond the arena.
+    /// If a byte of the part is already free, or is beyond the arena.
     pub fn release(&mut self, start: usize, bytes: usize) {
         todo!("week4-day3 task 2: Arena::release")
     }

@@ -7,17 +7,17 @@ use super::graph::{Graph, NodeId};
 /// Alignment of all parts of an arena, in bytes: a cache line.
 pub const ALIGNMENT: usize = 64;
 
-/// The buffer of one node: its size, and the steps of the order in which it is needed.
+/// The buffer of one node: its size, and the steps during which it is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lifetime {
     /// The buffer's node, which is neither a leaf nor a view.
     pub node: NodeId,
     /// Size in bytes, a multiple of [`ALIGNMENT`].
     pub bytes: usize,
-    /// The step that writes it.
+    /// The step that writes the buffer.
     pub first: usize,
-    /// The last step that reads it. For a result, it's the order's length, one after the last step.
-    /// If nothing reads it, it's the step that writes it.
+    /// The last step that reads the buffer. For a result, it is the order's length, one after the
+    /// last step. If nothing reads the buffer, it is the step that writes it.
     pub last: usize,
 }
 
@@ -37,7 +37,7 @@ pub fn without_reuse(lifetimes: &[Lifetime]) -> usize {
     lifetimes.iter().map(|life| life.bytes).sum()
 }
 
-/// Returns the minimum bytes of any plan: the maximum that any step needs at once.
+/// Returns the minimum bytes of any plan: the most that a single step needs.
 #[must_use]
 pub fn lower_bound(lifetimes: &[Lifetime]) -> usize {
     todo!("week4-day3 task 1: lower_bound")

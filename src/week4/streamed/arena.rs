@@ -11,7 +11,7 @@ use bytemuck::Pod;
 
 use super::{error::Error, ledger::Ledger};
 
-/// Hands out a block of memory from its beginning to its end.
+/// An arena: lends a block of memory piece by piece, from its beginning to its end.
 #[derive(Debug)]
 pub struct Arena<'a> {
     /// The free part of the memory.
@@ -29,7 +29,7 @@ impl<'a> Arena<'a> {
 
     /// Returns memory for `n` values of a type, all zero, for as long as the arena's memory lives.
     ///
-    /// It takes the bytes up to the next address that is aligned for the type, then `n` times the
+    /// It uses the bytes up to the next address that is aligned for the type, then `n` times the
     /// type's size, and not a byte more. All of these bytes are recorded in the ledger
     /// ([`Ledger::note`]).
     ///
@@ -40,8 +40,8 @@ impl<'a> Arena<'a> {
         todo!("week4-day7 task 2: Arena::take")
     }
 
-    /// Returns an arena over the memory that is left. Everything taken from it is free again once
-    /// it is dropped.
+    /// Returns an arena over the remaining memory. When that arena is dropped, everything taken
+    /// from it is free again.
     pub fn scope(&mut self) -> Arena<'_> {
         todo!("week4-day7 task 2: Arena::scope")
     }

@@ -5,13 +5,13 @@
 
 use super::math::round;
 
-/// The largest weight. −128 has no positive counterpart, so it is not used.
+/// The largest magnitude of a weight. −128 has no positive counterpart, so it is not used.
 pub const MOST_INT8: f32 = 127.0;
 
-/// The largest activation.
+/// The largest magnitude of an activation.
 pub const MOST_INT16: f32 = 32_767.0;
 
-/// Quantizes `x [n]` to int8 and returns the scale: each `x` is about `out · scale`, and the
+/// Quantizes `x [n]` to int8 and returns the scale. Each `x` is about `out · scale`, and the
 /// largest magnitude becomes ±127. A row of zeros has the scale 0. If an element is NaN or
 /// infinite, the scale is NaN, and `out` is unspecified.
 ///
@@ -40,7 +40,7 @@ pub fn dot(weights: &[i8], x: &[i16]) -> i64 {
     todo!("week4-day7 task 1: dot")
 }
 
-/// Activations for a product: each is about `values · scale`.
+/// The activations of a product: each is about `values · scale`.
 #[derive(Debug, Clone, Copy)]
 pub struct Activations<'a> {
     /// The activations as int16.
@@ -50,7 +50,7 @@ pub struct Activations<'a> {
 }
 
 impl<'a> Activations<'a> {
-    /// Provided. Quantizes `x [n]` to the memory of `values [n]`.
+    /// Provided. Quantizes `x [n]` into `values [n]`.
     pub fn of(x: &[f32], values: &'a mut [i16]) -> Self {
         let scale = quantize_int16(x, values);
         Self { values, scale }

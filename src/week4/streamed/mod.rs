@@ -1,10 +1,17 @@
 //! Day 7: a model that is never in memory as a whole, on a machine without an operating system.
 //!
-//! The code here uses `core` and nothing from `std`, so that it builds for a microcontroller as
-//! well: no heap, no files, no `f32::exp`. In reading order: `shape` (the file, and where each of
-//! its components is), `error`, `math`, `int8` (rows of small integers), `arena` (hands out
-//! memory), `store` (hands out weights), `layer` (an int8 cache, attention, the MLP), `head` (the
-//! best tokens of a vocabulary), `engine` (runs the whole model in order).
+//! The code here uses `core` and nothing from `std`, so that it also builds for a microcontroller:
+//! no heap, no files, no `f32::exp`. The files in reading order:
+//!
+//! - `shape`: the layout of the file
+//! - `error`: errors without `String`
+//! - `math`: functions that `core` lacks
+//! - `int8`: rows of small integers
+//! - `arena`: lends memory
+//! - `store`: reads weights
+//! - `layer`: an int8 cache, attention and the MLP
+//! - `head`: the best tokens of a vocabulary
+//! - `engine`: runs the whole model, one component at a time
 
 pub mod arena;
 pub mod head;

@@ -20,7 +20,7 @@ use crate::process::{Finished, run_quietly, shown};
 #[derive(Debug, Args)]
 #[group(id = "peers_of_llama")]
 pub(super) struct Options {
-    /// Folder with llama.cpp's programs; give it again for ik_llama.cpp
+    /// Folder of llama.cpp's programs (repeatable, for example to add ik_llama.cpp)
     #[arg(id = "llama_bin", long = "llama-bin", value_name = "FOLDER", value_parser = Peer::of)]
     pub(super) peers: Vec<Peer>,
 }

@@ -94,7 +94,7 @@ pub(crate) struct Options {
     /// Folder for the results [default: target/grade/TIME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Keep the results in --out for the same days, and grade the other submissions
+    /// Skip submissions whose results for the same days are already in --out
     #[arg(long, requires = "out")]
     resume: bool,
     /// Run submissions without a sandbox, as your own user, if bubblewrap is not available

@@ -19,10 +19,11 @@ use super::{
 };
 use crate::config::ModelConfig;
 
-/// Entries of an embedding that no token uses, at most: they pad the vocabulary to a round size.
+/// Maximum number of rows of an embedding that no token uses. They pad the vocabulary to a round
+/// size.
 const MAX_PADDING: usize = 1 << 16;
 
-/// The keys for a model folder.
+/// Adds the keys of a model folder.
 pub(super) fn insert(metadata: &mut Metadata, config: &ModelConfig, folder: &Path) -> Result<()> {
     let path = folder.join("tokenizer.json");
     let file = TokenizerFile { json: read_json(&path)?, name: path.display().to_string() };
@@ -31,10 +32,10 @@ pub(super) fn insert(metadata: &mut Metadata, config: &ModelConfig, folder: &Pat
     file.insert(metadata, &vocabulary, &settings, config.bos_token_id, &config.eos_token_ids)
 }
 
-/// The keys of the text of a `tokenizer.json` alone; `name` is its name in messages.
+/// Returns the keys for the text of a `tokenizer.json` alone. `name` is its name in messages.
 ///
 /// # Errors
-/// If it is not JSON, or not a tokenizer of a kind that these keys can describe.
+/// If the text is not JSON, or the tokenizer is of a kind that these keys cannot describe.
 #[cfg(feature = "vocabulary")]
 pub(crate) fn tokenizer_keys(json: &str, name: &str) -> Result<Metadata> {
     let file = TokenizerFile { json: super::parse(json, name)?, name: name.to_owned() };
@@ -44,18 +45,18 @@ pub(crate) fn tokenizer_keys(json: &str, name: &str) -> Result<Metadata> {
     Ok(metadata)
 }
 
-/// `tokenizer.json`.
+/// The contents of a `tokenizer.json`.
 struct TokenizerFile {
     json: Json,
     name: String,
 }
 
-/// The tokens of a model by their ids, as many as the embedding has rows.
+/// The tokens of a model by their ids. There are as many ids as the embedding has rows.
 struct Vocabulary {
-    /// `None` where the file has no token of this id.
+    /// The token of each id; `None` if the file has no token with it.
     tokens: Vec<Option<String>>,
     ids: HashMap<String, u32>,
-    /// Whether an added token is special, by its id.
+    /// For the id of each added token, whether the token is special.
     added: BTreeMap<u32, bool>,
     unknown: Option<u32>,
 }
@@ -73,7 +74,7 @@ impl TokenizerFile {
         bail!("{}: field \"{field}\": found {found}, expected {expected}", self.name)
     }
 
-    /// The parts of a field that is one step or a sequence of them.
+    /// Returns the steps of a field that holds one step or a sequence of them.
     fn steps(&self, field: &str, list: &str) -> Vec<&Json> {
         match &self.json[field] {
             Json::Null => Vec::new(),
@@ -133,7 +134,7 @@ impl TokenizerFile {
         Ok(())
     }
 
-    /// One more than the largest id.
+    /// Returns the number of ids, which is one more than the largest.
     #[cfg(feature = "vocabulary")]
     fn size(&self) -> usize {
         let added = self.json["added_tokens"].as_array().into_iter().flatten();
@@ -143,7 +144,7 @@ impl TokenizerFile {
         largest.map_or(0, |id| usize::try_from(id).unwrap_or(usize::MAX).saturating_add(1))
     }
 
-    /// The tokens; `size` of them, which is `what` in messages.
+    /// Returns the tokens for `size` ids. Messages call that number `what`.
     fn vocabulary(&self, size: usize, what: &str) -> Result<Vocabulary> {
         let model = &self.json["model"];
         if model["type"].as_str().is_some_and(|kind| kind != "BPE") {
@@ -205,7 +206,8 @@ impl TokenizerFile {
                     "no token that includes the space around it: GGUF cannot express it",
                 );
             }
-            // It would be found in the text after the normalizer, and spelled by it.
+            // The token would be searched for in normalised text, so the normalizer must not change
+            // its spelling.
             let changed = match normalizer {
                 "NFC" => !content.is_ascii(),
                 "Lowercase" => content.to_lowercase() != content,
@@ -244,14 +246,14 @@ impl TokenizerFile {
             .collect()
     }
 
-    /// SentencePiece merges by score where this file has an order of merges: the later a token is
-    /// made, the lower its score.
+    /// Returns scores that give the order of merges: the later a token is made, the lower its
+    /// score. SentencePiece merges by score, but this file has an order.
     fn scores(&self, vocabulary: &Vocabulary) -> Result<Vec<f32>> {
         if self.json["model"]["byte_fallback"] != true {
             return self.wrong("model.byte_fallback", "true, or a byte-level decoder");
         }
-        // Added tokens are found in text before anything is merged; some files list merges of their
-        // parts, some do not.
+        // Added tokens are found in text before anything is merged. Some files list the merges of
+        // their parts, and others do not.
         let merged = |part: &str| {
             vocabulary.ids.get(part).is_some_and(|id| !vocabulary.added.contains_key(id))
         };
@@ -272,7 +274,7 @@ impl TokenizerFile {
             }
             last = Some(id);
         }
-        // With scores alone, any two tokens that make a token may be merged.
+        // With scores alone, any two tokens that together make a token may be merged.
         for (token, id) in &vocabulary.ids {
             let inner = token.char_indices().map(|(at, _)| at).skip(1);
             let possible = inner.filter(|&at| merged(&token[..at]) && merged(&token[at..])).count();
@@ -292,7 +294,8 @@ impl TokenizerFile {
         Ok((0..vocabulary.tokens.len() as u32).map(score).collect())
     }
 
-    /// The ids of the tokens that begin and end texts, and whether the first is put before a text.
+    /// Returns the ids of the tokens that begin and end texts, and whether a text gets the first of
+    /// these.
     fn special_tokens(
         &self,
         vocabulary: &Vocabulary,
@@ -333,7 +336,7 @@ impl TokenizerFile {
         found.extend(bos.map(|id| ("bos_token_id", Value::U32(id))));
         found.push(("add_bos_token", Value::Bool(first.is_some())));
 
-        // GGUF has three names for tokens that end a text: of the text, of a turn, of a message.
+        // GGUF has three names for tokens that end something: a text, a turn, or a message.
         let first = named("eos_token");
         let others = ends.iter().copied().filter(|id| first != Some(*id));
         let ends: Vec<u32> = first.into_iter().chain(others).collect();
@@ -366,7 +369,7 @@ impl Vocabulary {
     fn texts(&self, byte_level: bool) -> Vec<String> {
         let text = |(id, token): (usize, &Option<String>)| match token {
             None => format!("[PAD{id}]"),
-            // Added tokens are found in text as it is, before a space becomes `▁`.
+            // Added tokens are found in the original text, before a space becomes `▁`.
             Some(token) if !byte_level && self.type_of(id as u32, false) == USER_DEFINED => {
                 token.replace('▁', " ")
             }
@@ -383,7 +386,7 @@ impl Vocabulary {
         let Some(token) = &self.tokens[id as usize] else { return UNUSED };
         match self.added.get(&id) {
             _ if !byte_level && self.unknown == Some(id) => UNKNOWN,
-            // Some files forget to call them special.
+            // Some files do not mark them as special.
             Some(special) if *special || (token.starts_with("<|") && token.ends_with("|>")) => {
                 CONTROL
             }
@@ -394,7 +397,7 @@ impl Vocabulary {
     }
 }
 
-/// `<0x0A>` is the byte 10.
+/// Returns the byte of a token such as `<0x0A>`, which is byte 10.
 fn byte(token: &str) -> Option<u8> {
     let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
     (digits.len() == 2).then(|| u8::from_str_radix(digits, 16).ok()).flatten()

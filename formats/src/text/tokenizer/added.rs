@@ -1,12 +1,12 @@
-//! Tokens that are found in text before everything else: `<|im_end|>`.
+//! Tokens that are found in text before everything else, such as `<|im_end|>`.
 
 use super::vocabulary::{Kind, Vocabulary};
 
 /// Tokens that are searched for by their exact spelling.
 pub(super) struct AddedTokens {
-    /// Longer ones first.
+    /// The tokens' ids, longer tokens first.
     ids: Vec<u32>,
-    /// Whether some token begins with this byte.
+    /// For each byte, whether a token begins with it.
     begins: [bool; 256],
 }
 
@@ -27,7 +27,8 @@ impl AddedTokens {
         Self { ids, begins }
     }
 
-    /// The first of them at or after `from`, and where it is; of several at one place the longest.
+    /// Returns the position and the id of the first such token at or after `from`. Of several at
+    /// one position, returns the longest.
     pub(super) fn first(
         &self,
         vocabulary: &Vocabulary,

@@ -15,13 +15,13 @@ const MERGES: &str = "tokenizer.ggml.merges";
 
 pub(super) struct ByteLevel {
     splitter: Splitter,
-    /// Whether text is brought into Unicode's normal form C first.
+    /// Whether text is first converted to Unicode's normal form C.
     nfc: bool,
-    /// Whether capitals become small letters first.
+    /// Whether text is first converted to lower case.
     lowercase: bool,
     /// Whether a word that is itself a token is used whole, without merging its bytes.
     whole_words: bool,
-    /// Default for whether such files add a token before a text.
+    /// Whether a token is added before a text, if the file does not specify it.
     pub(super) adds_bos: bool,
     /// The token of each byte, or `NONE`.
     bytes: Vec<u32>,
@@ -31,7 +31,7 @@ pub(super) struct ByteLevel {
 impl ByteLevel {
     pub(super) fn new(metadata: &Metadata) -> Result<(Vocabulary, Self)> {
         let name = metadata.text(PRE)?.unwrap_or("default");
-        // Pieces, normal form C, whole words, a beginning: what the families of these names do.
+        // What each family does: pieces, normal form C, whole words, a token before a text.
         let (pre, nfc, whole_words, adds_bos) = match name {
             "default" => (Pre::Default, false, false, false),
             "gpt-2" | "phi-2" => (Pre::Gpt2, false, false, false),
@@ -53,7 +53,7 @@ impl ByteLevel {
         let whole_words = metadata.flag(WHOLE_WORDS)?.unwrap_or(whole_words);
         let lowercase = metadata.flag(LOWERCASE)?.unwrap_or(false);
         let alphabet = alphabet();
-        // Merges may pass through a token that is added too.
+        // Merges may pass through a token that is also an added one.
         let found = [Kind::Normal, Kind::UserDefined, Kind::Control, Kind::Unknown];
         let vocabulary = Vocabulary::new(metadata, &found, |token, kind, bytes| {
             spell(&alphabet, token, kind, bytes);
@@ -76,8 +76,8 @@ impl ByteLevel {
         ))
     }
 
-    /// Appends the ids of a stretch of text without added tokens. A byte that has no token is left
-    /// out, as Hugging Face's tokenizers do.
+    /// Appends the ids of a stretch of text without added tokens. Leaves out a byte that has no
+    /// token, as Hugging Face's tokenizers do.
     pub(super) fn encode(
         &self,
         vocabulary: &Vocabulary,
@@ -113,9 +113,9 @@ impl ByteLevel {
     }
 }
 
-/// Which pairs of tokens are merged, and in which order.
+/// The pairs of tokens that are merged, and the order of their merges.
 struct Merges {
-    /// Left, right, and what they become, in the order of the file.
+    /// The left token, the right token, and the merged one, in the order of the file.
     pairs: Vec<[u32; 3]>,
     index: Index,
 }
@@ -151,8 +151,8 @@ impl Merges {
             spell(left, &mut bytes);
             let middle = bytes.len();
             spell(right, &mut bytes);
-            // Most vocabularies list tokens in the order in which merges make them, which saves
-            // finding them.
+            // Most vocabularies list tokens in the order in which merges make them. So try the next
+            // id before searching for the token.
             let next = merges.pairs.last().map_or(0, |[.., merged]| merged + 1);
             let merged =
                 if vocabulary.is(next, &bytes) { Some(next) } else { vocabulary.id(&bytes) };
@@ -170,7 +170,7 @@ impl Merges {
         Ok(merges)
     }
 
-    /// The place in the order, and what the pair becomes.
+    /// Returns a pair's position in the order, and the token that the pair becomes.
     fn find(&self, left: u32, right: u32) -> Option<(u32, u32)> {
         let is = |at: u32| self.pairs[at as usize][..2] == [left, right];
         let at = self.index.find(self.index.hash((left, right)), is)?;
@@ -178,8 +178,8 @@ impl Merges {
     }
 }
 
-/// GPT-2's alphabet by character: a printable byte stands for itself, and the n-th of the others is
-/// the character 256 + n.
+/// Returns GPT-2's alphabet, by character. A printable byte is represented by itself, and the n-th
+/// of the other bytes by the character 256 + n.
 fn alphabet() -> [Option<u8>; 256 + 68] {
     let mut alphabet = [None; 256 + 68];
     let mut others = 256..;
@@ -191,8 +191,8 @@ fn alphabet() -> [Option<u8>; 256 + 68] {
     alphabet
 }
 
-/// The bytes of a token. Added tokens are spelled as they read, and so is one with a character
-/// outside the alphabet.
+/// Appends the bytes of a token. Added tokens are copied without decoding, and so are tokens with a
+/// character outside the alphabet.
 fn spell(alphabet: &[Option<u8>], token: &str, kind: Kind, bytes: &mut Vec<u8>) {
     let start = bytes.len();
     if kind == Kind::Normal {

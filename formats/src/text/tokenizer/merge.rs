@@ -1,19 +1,20 @@
-//! Byte-pair encoding: the best pair of neighbours becomes one, again and again, until no two can
-//! be merged.
+//! Byte-pair encoding: merges the best pair of neighbours, again and again, until no two can be
+//! merged.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::vocabulary::NONE;
 
-/// A piece of text on its way to become a token.
+/// A piece of text that becomes a token, or a part of one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Symbol {
-    /// `NONE` if no token is spelled like it; such a symbol is merged with nothing.
+    /// The token with this text, or `NONE` if there is none. A symbol without a token is never
+    /// merged.
     pub(super) id: u32,
-    /// Where it lies in the text.
+    /// The symbol's range in the text.
     pub(super) start: u32,
     pub(super) end: u32,
-    /// Its neighbours, by index; `NONE` at the ends.
+    /// The symbol's neighbours, by index; `NONE` at the ends.
     previous: u32,
     next: u32,
 }
@@ -23,12 +24,13 @@ pub(super) struct Symbol {
 struct Pair {
     priority: u32,
     left: u32,
-    /// What the two were when this was found: if either has changed since, the pair is no more.
+    /// The ids of the two symbols when the pair was found. If either has changed since, the pair no
+    /// longer exists.
     ids: (u32, u32),
     merged: u32,
 }
 
-/// The symbols of one piece of text. It keeps its memory from one piece to the next.
+/// The symbols of one piece of text. Its memory is reused for the next piece.
 #[derive(Default)]
 pub(super) struct Merger {
     symbols: Vec<Symbol>,
@@ -52,8 +54,9 @@ impl Merger {
         });
     }
 
-    /// Merges all that can be merged, hands out what is left, and is empty again. `rule` says what
-    /// a pair becomes: its priority (the smallest goes first) and its id.
+    /// Merges everything that can be merged, passes the remaining symbols to `each`, and is then
+    /// empty again. `rule` returns what a pair becomes: its priority (the smallest is merged first)
+    /// and its id.
     pub(super) fn merge(
         &mut self,
         rule: impl Fn(&Symbol, &Symbol) -> Option<(u32, u32)>,
@@ -77,7 +80,7 @@ impl Merger {
                 continue;
             }
             let Symbol { end, next, .. } = symbols[right as usize];
-            // The right one is gone: an id that no pair has.
+            // The right symbol no longer exists, so give it an id that no pair has.
             symbols[right as usize].id = NONE;
             let symbol = &mut symbols[left as usize];
             (symbol.id, symbol.end, symbol.next) = (merged, end, next);

@@ -1,11 +1,15 @@
-//! One tokenizer, whichever kind of file it comes from: the keys `tokenizer.ggml.*` of a GGUF file,
-//! or `tokenizer.json`, from which the same keys are made.
+//! A tokenizer for both kinds of file: it reads the keys `tokenizer.ggml.*` of a GGUF file, or
+//! `tokenizer.json`, from which the same keys are made.
 //!
-//! Two kinds: byte-level byte-pair encoding (`gpt2`: a text is cut into words, and an order of
-//! merges makes tokens of a word's bytes), and SentencePiece (`llama`: a text is one piece, and the
-//! score of what two neighbours make says which are merged first). Written here and not taken from
-//! the `tokenizers` crate, which a learner would wait for with 60 other crates, and whose maps take
-//! more memory than the cache. Tests compare the two.
+//! There are two kinds of model:
+//!
+//! - Byte-level byte-pair encoding (`gpt2`) cuts a text into words, and an ordered list of merges
+//!   makes tokens from a word's bytes.
+//! - SentencePiece (`llama`) treats a text as one piece. The score of a merged token decides which
+//!   neighbours are merged first.
+//!
+//! This does not use the `tokenizers` crate: it would add 60 crates to a learner's build, and its
+//! maps take more memory than the KV cache. Tests compare the two.
 
 mod added;
 mod byte_level;
@@ -40,7 +44,7 @@ const ADD_BOS: &str = "tokenizer.ggml.add_bos_token";
 pub struct Tokenizer {
     vocabulary: Vocabulary,
     added: AddedTokens,
-    /// The token that begins every text, if one does.
+    /// The token that is added before every text, if there is one.
     prefix: Option<u32>,
     model: Model,
 }
@@ -54,26 +58,26 @@ impl Tokenizer {
     /// Reads `tokenizer.json`.
     ///
     /// # Errors
-    /// If the file is missing or is not a tokenizer of a kind that this engine knows.
+    /// If the file is missing or its tokenizer is unsupported.
     pub fn from_folder(folder: &Path) -> Result<Self> {
         let path = folder.join("tokenizer.json");
         Self::from_json(&read_text(&path)?, &path.display().to_string())
     }
 
-    /// Reads the text of a `tokenizer.json`; `file` is its name in messages.
+    /// Reads the text of a `tokenizer.json`. `file` is its name in messages.
     ///
     /// # Errors
-    /// If it is not a tokenizer of a kind that this engine knows.
+    /// If the tokenizer is unsupported.
     pub fn from_json(json: &str, file: &str) -> Result<Self> {
         Self::from_gguf(&tokenizer_keys(json, file)?)
     }
 
-    /// The tokenizer of a GGUF file: byte-level (`gpt2`) or SentencePiece (`llama`). It gives the
-    /// ids that the Hugging Face tokenizer gives from which such a file is made.
+    /// Returns the tokenizer of a GGUF file: byte-level (`gpt2`) or SentencePiece (`llama`). It
+    /// gives the same ids as the Hugging Face tokenizer from which such a file is made.
     ///
     /// # Errors
-    /// If the metadata holds no tokenizer or one of another kind, or parts of it do not fit
-    /// together (fewer scores than tokens, a merge of what is no token).
+    /// If the metadata has no tokenizer or an unsupported one. Also if parts of it do not match
+    /// (fewer scores than tokens, for example, or a merge of two texts that are not tokens).
     pub fn from_gguf(metadata: &Metadata) -> Result<Self> {
         let name = metadata.required(MODEL, metadata.text(MODEL))?;
         let (vocabulary, model, bos, add_bos) = match name {
@@ -99,8 +103,8 @@ impl Tokenizer {
         Ok(Self { vocabulary, added, prefix, model })
     }
 
-    /// The ids of `text`, and no others. Special tokens that are spelled out in the text
-    /// (`<|im_end|>`) become their ids: a chat template's output is encoded with this.
+    /// Returns the ids of `text`, and no others. Special tokens that are spelled out in the text
+    /// (`<|im_end|>`) become their ids, so use this for a chat template's output.
     ///
     /// # Errors
     /// If the text has a part that the vocabulary cannot express.
@@ -125,9 +129,9 @@ impl Tokenizer {
         Ok(ids)
     }
 
-    /// The ids of a text that a model is to continue: as [`Tokenizer::encode`], after the token
-    /// that begins a text if this tokenizer adds one (Llama) and the text does not begin with it
-    /// already. Nothing is added at the end.
+    /// Returns the ids of a text that a model continues. These are the ids of
+    /// [`Tokenizer::encode`]. If this tokenizer adds a token before a text (Llama) and the text
+    /// does not begin with it already, that token comes first. Nothing is added at the end.
     ///
     /// # Errors
     /// If the text has a part that the vocabulary cannot express.
@@ -137,7 +141,8 @@ impl Tokenizer {
         Ok(if ids.starts_with(prefix) { ids } else { [prefix, &ids].concat() })
     }
 
-    /// The text of these ids, special tokens included. Bytes that are no UTF-8 become U+FFFD.
+    /// Returns the text of these ids, including special tokens. Bytes that are not UTF-8 become
+    /// U+FFFD.
     ///
     /// # Errors
     /// If an id is not in the vocabulary.
@@ -155,16 +160,16 @@ impl Tokenizer {
         })
     }
 
-    /// The bytes that a token stands for within a text; a character may be spread over several
-    /// tokens. None for an id that the tokenizer does not have: the model's vocabulary may be
+    /// Returns the bytes of a token within a text. A character may be spread over several tokens.
+    /// Returns no bytes for an id that the tokenizer does not have: the model's vocabulary may be
     /// padded to a round size.
     #[must_use]
     pub fn token_bytes(&self, id: u32) -> Vec<u8> {
         if self.has(id) { self.vocabulary.bytes_of(id).to_vec() } else { Vec::new() }
     }
 
-    /// The same for a token that is text; none for one that means something else where a text is
-    /// written: it ends a text or begins a turn (`<|im_end|>`), or stands for what is unknown.
+    /// Like [`Tokenizer::token_bytes`], but returns no bytes for a token that is not text: one that
+    /// ends a text or begins a turn (`<|im_end|>`), or the unknown token.
     #[must_use]
     pub fn text_bytes(&self, id: u32) -> Vec<u8> {
         let is_text =
@@ -172,8 +177,8 @@ impl Tokenizer {
         if is_text { self.token_bytes(id) } else { Vec::new() }
     }
 
-    /// How many tokens there are, the added ones included, without those that pad the vocabulary to
-    /// a round size.
+    /// Returns the number of tokens, including added ones. The tokens that pad the vocabulary to a
+    /// round size do not count.
     #[must_use]
     pub fn vocab_size(&self) -> usize {
         (0..self.vocabulary.len() as u32).filter(|id| self.has(*id)).count()

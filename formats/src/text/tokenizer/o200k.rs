@@ -1,9 +1,10 @@
-//! The words of OpenAI's `o200k` (gpt-oss), which tell capital letters from small ones. Everything
-//! but words is cut as in Llama 3, up to a stroke at the end of a run of symbols.
+//! The words of OpenAI's `o200k` (gpt-oss), which depend on upper and lower case. Everything except
+//! words is cut as in Llama 3, but a run of symbols may end in slashes.
 
 use super::unicode::Ranges;
 
-/// The letters that a word begins and ends with. Both classes have letters without case and marks.
+/// The letters that a word begins and ends with. Both classes include marks and letters without
+/// case.
 pub(super) struct Words {
     upper: Ranges,
     lower: Ranges,
@@ -17,9 +18,9 @@ impl Words {
         }
     }
 
-    /// The length of the word that a text begins with, the character before its letters included:
-    /// `[^\r\n\p{L}\p{N}]?UPPER*LOWER+|[^\r\n\p{L}\p{N}]?UPPER+LOWER*`, without a contraction's end.
-    /// `before` is that character's length if the text begins with one.
+    /// Returns the length of the word at the start of a text, without a contraction's suffix:
+    /// `[^\r\n\p{L}\p{N}]?UPPER*LOWER+|[^\r\n\p{L}\p{N}]?UPPER+LOWER*`. If the text begins with the
+    /// optional first character, `before` is that character's length.
     pub(super) fn first(&self, text: &str, before: Option<usize>) -> Option<usize> {
         let starts = [before, Some(0)];
         let mut starts = starts.into_iter().flatten();
@@ -29,7 +30,7 @@ impl Words {
             if after > upper {
                 return Some(after);
             }
-            // Without a small letter, one without case ends the word.
+            // If there is no lower-case letter, the last letter without case ends the word.
             let (at, last) =
                 text[start..upper].char_indices().rfind(|(_, c)| self.lower.contains(*c))?;
             Some(start + at + last.len_utf8())
@@ -43,7 +44,7 @@ impl Words {
     }
 }
 
-/// The length of the characters of a class that a text begins with.
+/// Returns the length of the run of a class's characters at the start of a text.
 fn run(text: &str, class: &Ranges) -> usize {
     text.find(|c| !class.contains(c)).unwrap_or(text.len())
 }

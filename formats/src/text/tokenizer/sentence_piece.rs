@@ -13,22 +13,23 @@ const UNKNOWN: &str = "tokenizer.ggml.unknown_token_id";
 const ADD_SPACE: &str = "tokenizer.ggml.add_space_prefix";
 
 pub(super) struct SentencePiece {
-    /// For each token, by its score: the best has the smallest.
+    /// The priority of each token, from its score. The token with the best score has the smallest.
     priorities: Vec<u32>,
     /// The token of each byte, or `NONE`.
     bytes: Vec<u32>,
-    /// For a character with neither a token nor tokens of its bytes.
+    /// The token for a character that has no token, if its bytes have none either.
     unknown: u32,
     space: Space,
 }
 
-/// Where a space is put before a stretch of text, so that a word at its beginning is the same token
-/// as within.
+/// Where a space is put before a stretch of text. The space makes a word at the beginning the same
+/// token as within the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Space {
     Never,
     Always,
-    /// Not where one is already, and perhaps at the beginning of the whole text only.
+    /// Only if there is no space yet, and with `first_only` only at the beginning of the whole
+    /// text.
     Missing {
         first_only: bool,
     },
@@ -70,8 +71,8 @@ impl SentencePiece {
         Ok((vocabulary, Self { priorities, bytes, unknown, space }))
     }
 
-    /// Appends the ids of a stretch of text without added tokens; `first` if the whole text begins
-    /// with it.
+    /// Appends the ids of a stretch of text without added tokens. `first` says whether the whole
+    /// text begins with it.
     ///
     /// # Errors
     /// If the text is too long.
@@ -115,7 +116,7 @@ impl SentencePiece {
                 let in_bytes = || piece.iter().map(|byte| self.bytes[*byte as usize]);
                 let unknown = symbol.id == NONE && in_bytes().any(|id| id == NONE);
                 match symbol.id {
-                    // Neighbours without a token are one unknown thing.
+                    // Neighbouring symbols without a token become a single unknown token.
                     NONE if unknown => ids.extend((!last_unknown).then_some(self.unknown)),
                     NONE => ids.extend(in_bytes()),
                     id => ids.push(id),
@@ -126,8 +127,8 @@ impl SentencePiece {
         Ok(())
     }
 
-    /// The text of these ids. A run of bytes that is no UTF-8 becomes as many U+FFFD, as in Hugging
-    /// Face's tokenizers.
+    /// Returns the text of these ids. A run of bytes that is not UTF-8 becomes one U+FFFD per byte,
+    /// as in Hugging Face's tokenizers.
     pub(super) fn decode(&self, vocabulary: &Vocabulary, ids: &[u32]) -> String {
         let mut text = String::new();
         for run in ids.chunk_by(|a, b| {
@@ -147,7 +148,8 @@ impl SentencePiece {
     }
 }
 
-/// `▁` is a space, and `<0x0A>` a byte. Added tokens are spelled as they read.
+/// Appends the bytes of a token: `▁` is a space, and `<0x0A>` is a byte. Added tokens are copied as
+/// they are.
 fn spell(token: &str, kind: Kind, bytes: &mut Vec<u8>) {
     let digits = token
         .strip_prefix("<0x")
@@ -167,9 +169,9 @@ fn spell(token: &str, kind: Kind, bytes: &mut Vec<u8>) {
     }
 }
 
-/// The order of floats from the largest on, as the order of integers from the smallest on.
+/// Maps a score to an integer so that larger scores get smaller integers.
 fn priority(score: f32) -> u32 {
-    // Of negative floats the bits order backwards. Adding zero makes -0 the same as 0.
+    // The bits of negative floats are in reverse order. Adding zero turns −0 into 0.
     let bits = (score + 0.0).to_bits();
     let ascending = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
     !ascending

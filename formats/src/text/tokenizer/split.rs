@@ -1,30 +1,30 @@
-//! Pre-tokenizers: where a text is cut before byte-pair encoding merges within the pieces.
+//! Pre-tokenizers, which cut a text into pieces. Byte-pair encoding then merges within each piece.
 //!
-//! Each is defined by a regular expression, which stands above the function that does the same. By
-//! hand, because a general matcher with Unicode's classes takes megabytes, and longer to build than
-//! a short prompt takes to encode.
+//! Each is defined by a regular expression, which is in the comment of the function that implements
+//! it. The functions are written by hand: a general matcher with Unicode's classes would take
+//! megabytes, and would take longer to build than a short prompt takes to encode.
 
 use super::{o200k::Words, unicode::Ranges};
 
-/// The pieces that `tokenizer.ggml.pre` names.
+/// The pre-tokenizers that `tokenizer.ggml.pre` can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pre {
     /// GPT-2.
     Gpt2,
-    /// Every digit alone, and what is between them as GPT-2: SmolLM.
+    /// SmolLM: cuts out every digit, then cuts the rest as GPT-2 does.
     SmolLm,
-    /// Maximum digits per piece: three in Llama 3, one in Qwen2.
+    /// Llama 3, with three digits per piece at most, or Qwen2, with one.
     Llama3 { digits: usize },
     /// gpt-oss.
     O200k,
     /// The whole text is one piece.
     Whole,
-    /// What llama.cpp does with files that name none: punctuation apart, then as GPT-2, then digits
-    /// by threes.
+    /// The pre-tokenizer that llama.cpp uses for files that name none: cuts out punctuation, then
+    /// cuts as GPT-2 does, then cuts digits into threes.
     Default,
 }
 
-/// Unicode's classes, as far as they decide where a text is cut.
+/// Unicode's classes, as far as they affect where a text is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     /// `\p{L}`
@@ -36,13 +36,13 @@ enum Class {
     Other,
 }
 
-/// Cuts texts.
+/// A pre-tokenizer that is ready to cut texts.
 pub(super) struct Splitter {
     pre: Pre,
     letters: Ranges,
-    /// `[\p{P}$+<=>^~|]`, empty where nothing asks.
+    /// `[\p{P}$+<=>^~|]`, empty if the pre-tokenizer doesn't need it.
     punctuation: Ranges,
-    /// Only where words are told by their capitals.
+    /// The words of `o200k`, if the pre-tokenizer needs them.
     words: Option<Words>,
 }
 
@@ -54,7 +54,7 @@ impl Splitter {
         Self { pre, letters: Ranges::of(r"\p{L}"), punctuation, words }
     }
 
-    /// Hands out the pieces of a text from left to right; together they are the text.
+    /// Passes the pieces of a text to `each`, from left to right. Together they are the text.
     pub(super) fn split<'a>(&self, text: &'a str, each: &mut dyn FnMut(&'a str)) {
         match self.pre {
             Pre::Gpt2 => pieces(text, |rest| self.gpt2(rest), each),
@@ -82,7 +82,7 @@ impl Splitter {
         }
     }
 
-    /// The length of the first piece:
+    /// Returns the length of the first piece:
     /// `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
     fn gpt2(&self, text: &str) -> usize {
         if let Some(length) = contraction(text, false) {
@@ -95,11 +95,11 @@ impl Splitter {
         }
     }
 
-    /// The length of the first piece, here with three digits:
+    /// Returns the length of the first piece, here for three digits:
     /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`.
     ///
-    /// In `o200k` words are those of [`Words`] with a contraction at their ends, and a run of
-    /// symbols may end in strokes: ` ?[^\s\p{L}\p{N}]+[\r\n/]*`.
+    /// In `o200k`, words are those of [`Words`], each with an optional contraction at its end, and
+    /// a run of symbols may end in slashes: ` ?[^\s\p{L}\p{N}]+[\r\n/]*`.
     fn llama3(&self, text: &str, digits: usize) -> usize {
         if let Some(length) = contraction(text, true).filter(|_| self.words.is_none()) {
             return length;
@@ -141,12 +141,12 @@ impl Splitter {
                 after.trim_start_matches(|c| matches!(c, '\r' | '\n') || strokes && c == '/');
             return text.len() - rest.len();
         }
-        // White space: through its last line break, if it has one.
+        // White space goes up to its last line break, if it has one.
         let run = &text[..text.len() - text.trim_start().len()];
         run.rfind(['\r', '\n']).map_or_else(|| spaces(text), |at| at + 1)
     }
 
-    /// The length of the characters of this class that a text begins with.
+    /// Returns the length of the run of this class's characters at the start of a text.
     fn run(&self, text: &str, class: Class) -> usize {
         text.find(|c| self.class(c) != class).unwrap_or(text.len())
     }
@@ -164,7 +164,7 @@ impl Splitter {
     }
 }
 
-/// Cuts a text by a function that gives the length of the first piece.
+/// Cuts a text with `first`, which returns the length of the first piece.
 fn pieces<'a>(mut text: &'a str, first: impl Fn(&str) -> usize, each: &mut dyn FnMut(&'a str)) {
     while !text.is_empty() {
         let (piece, rest) = text.split_at(first(text));
@@ -173,8 +173,8 @@ fn pieces<'a>(mut text: &'a str, first: impl Fn(&str) -> usize, each: &mut dyn F
     }
 }
 
-/// Cuts out runs of the characters that `is` accepts, at most `longest` of them in each. `each` is
-/// told whether a piece is such a run.
+/// Cuts out runs of the characters that `is` accepts, each with at most `longest` characters.
+/// Passes every piece to `each`, with whether it is such a run.
 fn isolate<'a>(
     mut text: &'a str,
     is: impl Fn(char) -> bool,
@@ -192,7 +192,7 @@ fn isolate<'a>(
     }
 }
 
-/// Cuts a number by `[0-9][0-9][0-9]`: groups of three, and what is between them.
+/// Cuts a number by `[0-9][0-9][0-9]`: into groups of three digits, and the parts between them.
 fn isolate_threes<'a>(mut number: &'a str, each: &mut dyn FnMut(&'a str)) {
     while !number.is_empty() {
         let three =
@@ -208,8 +208,8 @@ fn isolate_threes<'a>(mut number: &'a str, each: &mut dyn FnMut(&'a str)) {
     }
 }
 
-/// The length of an English contraction's end: `'s`, `'re`. Of any case, the Unicode letter ſ
-/// counts as an s.
+/// Returns the byte length of a contraction suffix, such as `'s` or `'re`, at the start of `text`.
+/// If `any_case`, ignores case, and the letter ſ counts as an s.
 fn contraction(text: &str, any_case: bool) -> Option<usize> {
     let rest = text.strip_prefix('\'')?;
     if any_case && rest.starts_with('ſ') {
@@ -228,8 +228,9 @@ fn contraction(text: &str, any_case: bool) -> Option<usize> {
     ["s", "t", "re", "ve", "m", "ll", "d"].iter().find(|end| is(end)).map(|end| 1 + end.len())
 }
 
-/// `\s+(?!\S)|\s+`: a run of white space without its last character, which belongs to the word that
-/// follows. All of it at the end of the text, and where it is one character.
+/// Returns the length of the white space at the start of a text, by `\s+(?!\S)|\s+`. That excludes
+/// its last character, which belongs to the word that follows. It is all of it at the end of the
+/// text, or if it is a single character.
 fn spaces(text: &str) -> usize {
     let after = text.trim_start();
     let run = &text[..text.len() - after.len()];
@@ -249,8 +250,8 @@ mod tests {
 
     #[test]
     fn punctuation_apart_and_numbers_by_threes() {
-        // By llama.cpp's four expressions in turn: [\p{P}$+<=>^~|]+, GPT-2's without the last,
-        // \p{N}+, [0-9][0-9][0-9].
+        // Result of llama.cpp's four expressions in turn: [\p{P}$+<=>^~|]+, GPT-2's without the
+        // last, \p{N}+, [0-9][0-9][0-9].
         let pieces = split(Pre::Default, "I'll pay $12345678 (x=1²³45)\n  ok… 一二");
         assert_eq!(
             pieces,

@@ -1,4 +1,4 @@
-//! Unicode's classes of characters, by the tables of the `regex` crate.
+//! Unicode's classes of characters, from the tables of the `regex` crate.
 
 use regex_syntax::{
     Parser,
@@ -9,10 +9,10 @@ use regex_syntax::{
 pub(super) struct Ranges(Vec<(char, char)>);
 
 impl Ranges {
-    /// No character.
+    /// The class without characters.
     pub(super) const NONE: Self = Self(Vec::new());
 
-    /// The characters of a class in the syntax of regular expressions.
+    /// Returns the characters of a class, which is given as a regular expression.
     pub(super) fn of(class: &str) -> Self {
         let parsed = Parser::new().parse(class).expect("the class is written here");
         let HirKind::Class(Class::Unicode(class)) = parsed.kind() else {

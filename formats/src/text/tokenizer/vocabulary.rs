@@ -1,7 +1,7 @@
 //! The tokens of a GGUF file in three flat arrays, and an index from bytes to ids.
 //!
 //! A vocabulary of 50,000 tokens takes about one MiB, less than a tenth of what a map of strings
-//! takes; it is built in milliseconds.
+//! would take. It is built in milliseconds.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -12,7 +12,7 @@ use crate::gguf::{Array, Metadata, token_type};
 const TOKENS: &str = "tokenizer.ggml.tokens";
 const TYPES: &str = "tokenizer.ggml.token_type";
 
-/// What a token is, by `tokenizer.ggml.token_type`.
+/// The kind of a token, from `tokenizer.ggml.token_type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Normal,
@@ -25,7 +25,7 @@ pub(super) enum Kind {
 
 /// All tokens by id, and by their bytes.
 pub(super) struct Vocabulary {
-    /// The bytes of all tokens, one after another: what each stands for within a text.
+    /// The bytes of each token within a text, all tokens one after another.
     bytes: Vec<u8>,
     /// Where the bytes of each token end.
     ends: Vec<u32>,
@@ -34,9 +34,9 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Reads tokens and their types. `spell(token, kind, bytes)` appends what a token stands for.
-    /// Tokens of the kinds in `found` are those that [`Vocabulary::id`] finds; of two with the same
-    /// bytes it finds the one whose kind comes first, then the one that comes first.
+    /// Reads tokens and their types. `spell(token, kind, bytes)` appends the bytes of a token
+    /// within a text. [`Vocabulary::id`] finds tokens of the kinds in `found`. Of two with the same
+    /// bytes, it finds the one whose kind comes first in `found`, then the one with the smaller id.
     pub(super) fn new(
         metadata: &Metadata,
         found: &[Kind],
@@ -65,8 +65,8 @@ impl Vocabulary {
         };
         for (token, kind) in tokens.iter().zip(&vocabulary.kinds) {
             spell(token, *kind, &mut vocabulary.bytes);
-            // Spelling never makes a token longer than it is in the file, whose sum has been
-            // checked.
+            // `spell` never makes a token longer than it is in the file, and the sum of those
+            // lengths has been checked.
             vocabulary.ends.push(vocabulary.bytes.len() as u32);
         }
         for wanted in found {
@@ -84,7 +84,7 @@ impl Vocabulary {
         Ok(vocabulary)
     }
 
-    /// How many ids there are.
+    /// Returns the number of ids.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -96,7 +96,7 @@ impl Vocabulary {
         &self.bytes[start..self.ends[id] as usize]
     }
 
-    /// Panics if there is no such id.
+    /// Returns the kind of a token. Panics if there is no such id.
     pub(super) fn kind(&self, id: u32) -> Kind {
         self.kinds[id as usize]
     }
@@ -106,12 +106,12 @@ impl Vocabulary {
         self.index.find(self.index.hash(bytes), |id| self.bytes_of(id) == bytes)
     }
 
-    /// Whether [`Vocabulary::id`] may find this token for these bytes.
+    /// Returns whether [`Vocabulary::id`] may find this token for these bytes.
     pub(super) fn is(&self, id: u32, bytes: &[u8]) -> bool {
         (id as usize) < self.len() && self.kind(id) == Kind::Normal && self.bytes_of(id) == bytes
     }
 
-    /// An id that some key of the metadata names, if it has that key.
+    /// Returns the id that a key of the metadata names, or `None` if the key is missing.
     pub(super) fn id_in(&self, metadata: &Metadata, key: &str) -> Result<Option<u32>> {
         match metadata.size(key)? {
             Some(id) if id < self.len() => Ok(Some(id as u32)),
@@ -128,7 +128,7 @@ impl Vocabulary {
     }
 }
 
-/// The kind of each token. All are normal if the file does not say.
+/// Returns the kind of each token. All are normal if the file has no types.
 fn kinds(metadata: &Metadata, count: usize) -> Result<Vec<Kind>> {
     let Some(array) = metadata.array(TYPES)? else { return Ok(vec![Kind::Normal; count]) };
     let Array::I32(types) = array else {
@@ -155,13 +155,13 @@ fn kinds(metadata: &Metadata, count: usize) -> Result<Vec<Kind>> {
     types.iter().enumerate().map(kind).collect()
 }
 
-/// No id, no place.
+/// The number that means "no id" or "no index".
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A hash table of numbers, whose keys are kept elsewhere: open addressing, linear probing, at most
-/// half full. The hash is keyed at random, so that no file can make it slow.
+/// A hash table of numbers whose keys are stored elsewhere. It uses open addressing with linear
+/// probing, and is at most half full. The hash has a random key, so that no file can make it slow.
 pub(super) struct Index {
-    /// A power of two of them; `NONE` is an empty one.
+    /// The slots, a power of two. An empty one is `NONE`.
     slots: Vec<u32>,
     state: RandomState,
 }
@@ -175,7 +175,7 @@ impl Index {
         self.state.hash_one(key) as usize
     }
 
-    /// The number with this hash that `is` accepts.
+    /// Returns the number with this hash that `is` accepts.
     pub(super) fn find(&self, hash: usize, is: impl Fn(u32) -> bool) -> Option<u32> {
         let mask = self.slots.len() - 1;
         let mut place = hash & mask;
@@ -188,7 +188,7 @@ impl Index {
         None
     }
 
-    /// Adds a number; no more of them than there was to be room for.
+    /// Adds a number. There must be no more numbers than the table was created for.
     pub(super) fn insert(&mut self, hash: usize, number: u32) {
         let mask = self.slots.len() - 1;
         let mut place = hash & mask;

@@ -33,8 +33,8 @@ pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     // END SOLUTION
 }
 
-/// Keeps the `k` largest logits, unchanged, and the first of equal ones. If `k` is 0, or `V` or
-/// more, all logits stay.
+/// Keeps the `k` largest logits unchanged; of equal logits, it keeps the first. If `k` is 0, or at
+/// least `V`, all logits stay.
 pub fn top_k(logits: &mut [f32], k: usize) {
     // SOLUTION week1-day7 task 2
     if k == 0 {
@@ -62,8 +62,9 @@ fn probabilities(logits: &[f32]) -> Vec<f32> {
 // END SOLUTION
 
 /// Applies nucleus sampling: keeps the most probable tokens until their probabilities sum to at
-/// least `p`; among equally probable ones, lower ids come first. The token that crosses `p` stays,
-/// so at least one always does. `p ≥ 1` keeps all. The sum is taken in f64: a vocabulary is large.
+/// least `p`. Among equally probable tokens, lower ids come first. The token that crosses `p`
+/// stays, so at least one always does. `p ≥ 1` keeps all. Probabilities are added in f64, because a
+/// vocabulary is large.
 ///
 /// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
 pub fn top_p(logits: &mut [f32], p: f32) {
@@ -83,8 +84,8 @@ pub fn top_p(logits: &mut [f32], p: f32) {
     // END SOLUTION
 }
 
-/// Keeps the tokens that are at least `p` times as probable as the most probable one; `p` in
-/// `[0, 1]`. 0 keeps all.
+/// Keeps the tokens that are at least `p` times as probable as the most probable one. `p` is in
+/// `[0, 1]`; 0 keeps all.
 ///
 /// Source: Nguyen et al. 2024, "Turning Up the Heat: Min-p Sampling".
 pub fn min_p(logits: &mut [f32], p: f32) {
@@ -130,9 +131,9 @@ impl Rng {
         Self { state: seed }
     }
 
-    /// Adds `0x9e3779b97f4a7c15` to the state and returns it mixed: `z ^= z >> 30`, times
-    /// `0xbf58476d1ce4e5b9`, `z ^= z >> 27`, times `0x94d049bb133111eb`, `z ^= z >> 31`; all modulo
-    /// 2⁶⁴.
+    /// Adds `0x9e3779b97f4a7c15` to the state and returns a mixed copy `z` of it: `z ^= z >> 30`,
+    /// `z *= 0xbf58476d1ce4e5b9`, `z ^= z >> 27`, `z *= 0x94d049bb133111eb`, `z ^= z >> 31`. All
+    /// arithmetic is modulo 2⁶⁴.
     pub fn next_u64(&mut self) -> u64 {
         // SOLUTION week1-day7 task 6
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -172,7 +173,7 @@ pub fn draw(logits: &[f32], uniform: f64) -> u32 {
     // END SOLUTION
 }
 
-/// Applies all of the functions above, in order.
+/// A sampler: the functions above, in the order of the module's comment, and a random generator.
 #[derive(Debug, Clone)]
 pub struct Sampler {
     /// Options that shape the distribution.

@@ -69,7 +69,7 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     // END SOLUTION
 }
 
-/// The inverse of [`scales_and_minimums`], for numbers below 64.
+/// Packs 8 scales and 8 minimums, all below 64: the inverse of [`scales_and_minimums`].
 #[must_use]
 pub fn pack_scales_and_minimums(scales: &[u8; 8], minimums: &[u8; 8]) -> [u8; 12] {
     // SOLUTION week2-day4 task 4

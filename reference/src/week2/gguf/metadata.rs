@@ -12,8 +12,8 @@ use super::reader::{Reader, shown};
 /// and the value.
 ///
 /// # Errors
-/// If an entry cannot be read, or a key occurs `twice`, as the message says. Messages name the key:
-/// `metadata general.name`.
+/// If an entry cannot be read, or a key occurs more than once (the message then says `twice`).
+/// Messages name the key, for example `metadata general.name`.
 pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Result<Metadata> {
     // SOLUTION week2-day2 task 2
     let mut metadata = Metadata::new(file);
@@ -35,7 +35,7 @@ pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Resul
 ///
 /// # Errors
 /// If there is no such type, the file ends before the value, or a boolean is neither 0 nor 1. The
-/// message has the number of the type; for a boolean, the byte and `0 or 1`.
+/// message has the number of the type. For a boolean, it has the byte found and `0 or 1`.
 pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<Value> {
     // SOLUTION week2-day2 task 2
     Ok(match type_id {
@@ -64,12 +64,13 @@ pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<
 }
 
 /// Reads an array: the number of its elements' type (four bytes), the number of elements (eight
-/// bytes), the elements.
+/// bytes), then the elements.
 ///
 /// # Errors
-/// If there is no such type, the elements are arrays themselves (no model has any, and each would
-/// cost a call of this function), the file is too short for that many, or an element cannot be
-/// read. The message has the number of the type, or says that an `array` was found as an element.
+/// If there is no such type, the file is too short for that many elements, or an element cannot be
+/// read. Also if the elements are arrays themselves: no model has any, and each level of nesting
+/// would cost a recursive call. The message has the number of the type, or says that an `array` was
+/// found as an element.
 pub fn read_array(reader: &mut Reader<'_>, field: &str) -> Result<Array> {
     // SOLUTION week2-day2 task 2
     let type_id = reader.u32(field)?;
@@ -110,7 +111,7 @@ pub fn read_array(reader: &mut Reader<'_>, field: &str) -> Result<Array> {
 }
 
 // SOLUTION week2-day2 task 2 (helper)
-/// Reads a count, then as many numbers of `N` bytes.
+/// Reads a count, then that many numbers of `N` bytes each.
 fn numbers<const N: usize, T>(
     reader: &mut Reader<'_>,
     field: &str,
@@ -123,7 +124,7 @@ fn numbers<const N: usize, T>(
 // END SOLUTION
 
 // SOLUTION week2-day2 task 2 (helper)
-/// Reads one byte, 0 or 1.
+/// Reads a boolean: one byte, 0 or 1.
 fn truth(reader: &mut Reader<'_>, field: &str) -> Result<bool> {
     match reader.number(field)? {
         [0] => Ok(false),

@@ -56,7 +56,8 @@ impl<'a> Reader<'a> {
         self.bytes.len() - self.position
     }
 
-    /// Returns an error of one line: the file, the field, the value found and the value expected.
+    /// Returns a one-line error that names the file, the field, the value found and the value
+    /// expected.
     pub fn wrong(&self, field: &str, found: impl Display, expected: impl Display) -> anyhow::Error {
         anyhow!("{}: {field}: found {found}, expected {expected}", self.file)
     }
@@ -108,12 +109,13 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(self.number(field)?))
     }
 
-    /// Reads a count from eight bytes: how many items follow, each at least `bytes_each` (1 or
-    /// more) bytes long. It is safe to allocate for that many.
+    /// Reads a count from eight bytes: the number of items that follow, each at least `bytes_each`
+    /// (1 or more) bytes long. It is safe to allocate memory for that many.
     ///
     /// # Errors
-    /// If the rest of the file is too short for that many; the position is then unspecified. The
-    /// message has the count, and either the number of items that fit or the number of bytes left.
+    /// If the rest of the file is too short for that many items. The position is then unspecified.
+    /// The message has the count, and either the number of items that fit or the number of bytes
+    /// left.
     pub fn count(&mut self, bytes_each: usize, field: &str) -> Result<usize> {
         // SOLUTION week2-day2 task 1
         let count = self.u64(field)?;
@@ -131,8 +133,8 @@ impl<'a> Reader<'a> {
     /// Reads a string: its length in bytes (eight bytes), then UTF-8 without a zero at the end.
     ///
     /// # Errors
-    /// If the file ends before the string, or the bytes are not UTF-8, which the message names as
-    /// expected; the position is then unspecified.
+    /// If the file ends before the string, or the bytes are not UTF-8 (the message then says that
+    /// UTF-8 was expected). The position is then unspecified.
     pub fn string(&mut self, field: &str) -> Result<&'a str> {
         // SOLUTION week2-day2 task 1
         let length = self.count(1, field)?;
@@ -153,11 +155,11 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// If this is not a GGUF file, or has a version other than 2 or 3, or is big-endian (its
     /// version reads 2 or 3 once its bytes are swapped), or the file is too short for that many
-    /// entries. The message names the field, in this order:
+    /// entries. The fields are checked in this order, and the message names the one that is wrong:
     ///
-    /// - `magic`: its letters, and `GGUF`;
-    /// - `version`: the number or `big-endian`, and 2 or 3;
-    /// - `tensors` or `metadata`: the number that is too large.
+    /// - `magic`: found its letters, expected `GGUF`;
+    /// - `version`: found the number or `big-endian`, expected 2 or 3;
+    /// - `tensors` or `metadata`: found a number that is too large.
     pub fn header(&mut self) -> Result<Header> {
         // SOLUTION week2-day2 task 1
         let magic: [u8; 4] = self.number("magic")?;

@@ -22,16 +22,18 @@ pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorI
 }
 
 /// Reads one entry: the name (a string), the number of axes (four bytes), each axis (eight bytes,
-/// the fastest first), the number of the type (four bytes), the offset (eight bytes). The returned
-/// shape has the slowest axis first. The size follows from shape and type: a row, along the fastest
-/// axis, is a whole number of blocks. `index` is for the message if the name itself cannot be read:
-/// `name of tensor 3`.
+/// the fastest first), the number of the type (four bytes), the offset (eight bytes).
+///
+/// The returned shape has the slowest axis first. The size follows from shape and type: a row,
+/// along the fastest axis, is a whole number of blocks. If the name itself cannot be read, the
+/// message has `index` instead: `name of tensor 3`.
 ///
 /// # Errors
 /// If there are no axes or more than four, an axis is 0, the type is not one of [`TensorType`], a
 /// row is not a whole number of blocks, or the size does not fit into a `usize`. Messages name the
-/// tensor (`tensor token_embd.weight`), the value found and the value expected: the number of axes
-/// and 1 to 4, the number of the type, the length of a row and that of a block.
+/// tensor (`tensor token_embd.weight`) and give the value found and the value expected: for the
+/// axes, their number and 1 to 4; for the type, its number; for a row, its length and that of a
+/// block.
 pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> {
     // SOLUTION week2-day2 task 3
     let name = reader.string(&format!("name of tensor {index}"))?;
@@ -83,8 +85,8 @@ pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> 
 }
 
 // SOLUTION week2-day2 task 3 (helper)
-/// Returns the bytes of a tensor, or `None` if its rows are not a whole number of blocks, or the
-/// number of bytes does not fit into a `usize`.
+/// Returns the number of bytes of a tensor. Returns `None` if its rows are not a whole number of
+/// blocks, or if the number does not fit into a `usize`.
 fn size_of(shape: &[usize], tensor_type: TensorType) -> Option<usize> {
     let (&cols, outer) = shape.split_last()?;
     outer.iter().try_fold(tensor_type.row_bytes(cols)?, |size, &n| size.checked_mul(n))
@@ -94,7 +96,8 @@ fn size_of(shape: &[usize], tensor_type: TensorType) -> Option<usize> {
 /// Returns the alignment of tensors: `general.alignment`, or [`DEFAULT_ALIGNMENT`].
 ///
 /// # Errors
-/// If it is not a power of two. The message names the key and the value ([`Metadata::wrong`]).
+/// If the value is not a power of two. The message names the key and the value
+/// ([`Metadata::wrong`]).
 pub fn alignment(metadata: &Metadata) -> Result<usize> {
     // SOLUTION week2-day2 task 3
     const KEY: &str = "general.alignment";

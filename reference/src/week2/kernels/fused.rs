@@ -31,7 +31,7 @@ pub fn dot(tensor_type: TensorType) -> Dot {
     }
 }
 
-/// See [`super::Kernel`].
+/// Computes a tile; see [`super::Kernel`].
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let dot = dot(weight.tensor_type);
     for (i, r) in tile.cols().enumerate() {

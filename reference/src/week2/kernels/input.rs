@@ -4,12 +4,18 @@
 
 pub use tiny_llm_kernels::input::{BLOCK, Input, Int8SuperBlock, Prepared, SUM, SUPER_BLOCK, room};
 
-/// Quantizes one row. Every `per_scale` activations ([`BLOCK`] or [`SUPER_BLOCK`]) share a scale,
-/// `absmax / 127`; they are divided by it and rounded to the nearest integer. If all of them are 0,
-/// the scale is 0. If one is NaN or infinite, the scale is NaN, and the values do not matter: every
-/// product with them is NaN. `x [cols]`, `super_blocks [cols / 256, rounded up]`. Values past the
-/// end of the row are 0, and so is the scale of a part that is entirely past it. A scale for 256 is
-/// stored in all eight places. All of `super_blocks` is overwritten.
+/// Quantizes one row, and overwrites all of `super_blocks`.
+///
+/// `x [cols]`, `super_blocks [cols / 256, rounded up]`. Every `per_scale` activations ([`BLOCK`] or
+/// [`SUPER_BLOCK`]) share a scale, `absmax / 127`. Each activation is divided by its scale and
+/// rounded to the nearest integer.
+///
+/// - If all activations of a scale are 0, the scale is 0.
+/// - If one of them is NaN or infinite, the scale is NaN. The integers are then unspecified,
+///   because every product with them is NaN.
+/// - Values past the end of the row are 0. If all values of a scale are past the end, the scale is
+///   0 too.
+/// - A scale for 256 activations is stored in all eight elements of `scales`.
 pub fn quantize_activations(x: &[f32], per_scale: usize, super_blocks: &mut [Int8SuperBlock]) {
     // SOLUTION week2-day5 task 2
     for (x, super_block) in x.chunks(SUPER_BLOCK).zip(super_blocks) {
@@ -22,7 +28,8 @@ pub fn quantize_activations(x: &[f32], per_scale: usize, super_blocks: &mut [Int
         for (x, (values, scales)) in x.chunks(per_scale).zip(parts) {
             let absmax = x.iter().fold(0f32, |m, x| m.max(x.abs()));
             scales.fill(absmax / 127.0);
-            // `max` ignores NaN, and `as i8` makes it 0: without this it would be lost.
+            // `max` ignores NaN, and `as i8` turns it into 0. Without this check, a NaN would be
+            // lost.
             if !x.iter().all(|x| x.is_finite()) {
                 scales.fill(f32::NAN);
             }

@@ -135,9 +135,9 @@ pub(crate) fn visible(rows: &[Row], t: usize) -> Range<usize> {
 
 /// Computes attention of the query heads that share one key and value head.
 ///
-/// `q [G, D]`, `out [G, D]`; `runs()` are the keys and values of all positions that this row may
-/// see, at least one, in order. A score is `scale · q·k`; all of a head's scores are kept until
-/// their softmax is known.
+/// `q [G, D]` → `out [G, D]`. `runs()` returns the keys and values of all positions that this row
+/// may see, in order. There is at least one. A score is `scale · q·k`. All scores of a head are
+/// kept until their softmax is known.
 pub fn attend_two_pass<'a, R: Iterator<Item = Run<'a>>>(
     q: &[f32],
     runs: impl Fn() -> R,

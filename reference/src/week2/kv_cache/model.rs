@@ -98,7 +98,7 @@ impl Model {
     ///
     /// # Panics
     /// If a row's position is not the next of its sequence, or its token or sequence is out of
-    /// range: [`Model::check`] detects that beforehand.
+    /// range. Call [`Model::check`] first to get an error instead.
     pub fn forward<'w>(
         &self,
         rows: &[Row],
@@ -140,9 +140,10 @@ impl Model {
         // END SOLUTION
     }
 
-    /// Computes the attention of layer `index`: norm, projections, head norms, RoPE, the cache,
-    /// attention, output projection. `work.x [T, E]` → `work.delta [T, E]`. Stores the rows' keys
-    /// and values; a row then sees its own sequence up to and including its own position.
+    /// Computes the attention of layer `index`: `work.x [T, E]` → `work.delta [T, E]`. The steps
+    /// are the norm, the projections, the norms of the heads, RoPE, storing keys and values,
+    /// attention, and the output projection. A row sees its own sequence up to and including its
+    /// own position.
     fn attention(
         &self,
         index: usize,
@@ -220,7 +221,7 @@ impl Model {
         plan.matmul(down_proj, &mut work.input, &mut work.delta);
     }
 
-    /// Norms `x [T, E]` into `input`, and prepares it for these matrices.
+    /// Normalises `x [T, E]` into `input`, and prepares it for these matrices.
     fn normalised<'a>(
         &self,
         x: &[f32],

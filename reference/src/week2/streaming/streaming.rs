@@ -36,11 +36,14 @@ impl Default for OnlineSoftmax {
 }
 
 impl OnlineSoftmax {
-    /// Takes more scores, if there are any. Each becomes its weight `e^(score − max)`, with the
-    /// maximum of all scores so far, including these. Returns the factor `e^(old max − new max)`.
-    /// The caller must multiply by it everything that was added up with the old maximum. With the
-    /// first scores the factor is 0, because there is nothing yet. A score of −∞ gets weight 0. As
-    /// long as all scores have been −∞, the maximum stays −∞ and the factor is 1.
+    /// Replaces each score by its weight `e^(score − max)`, where `max` is the maximum of all
+    /// scores so far, including these. `scores` may be empty. Returns the factor
+    /// `e^(old max − new max)`. The caller must multiply by it everything that was added up with
+    /// the old maximum.
+    ///
+    /// - For the first scores, the factor is 0, because nothing has been added up yet.
+    /// - A score of −∞ gets weight 0. As long as all scores have been −∞, the maximum stays −∞ and
+    ///   the factor is 1.
     pub fn absorb(&mut self, scores: &mut [f32]) -> f32 {
         // SOLUTION week2-day7 task 1
         let max = scores.iter().fold(self.max, |m, &s| m.max(s));
@@ -59,9 +62,9 @@ impl OnlineSoftmax {
 
 /// Computes attention of the query heads that share one key and value head, in one pass.
 ///
-/// `q [G, D]`, `out [G, D]`; `runs` are the keys and values of all positions that this row may see,
-/// at least one, in order. A score is `scale · q·k`. Nothing is allocated, whatever the number of
-/// positions: they are processed [`TILE`] at a time.
+/// `q [G, D]` → `out [G, D]`. `runs` are the keys and values of all positions that this row may
+/// see, in order. There is at least one. A score is `scale · q·k`. Positions are processed [`TILE`]
+/// at a time, so nothing is allocated, however many there are.
 ///
 /// # Panics
 /// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].

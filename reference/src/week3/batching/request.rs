@@ -65,7 +65,7 @@ impl Sequence {
     /// Gives a waiting request its slot.
     ///
     /// # Panics
-    /// If it is not waiting.
+    /// If the request is not waiting.
     pub fn admit(&mut self, slot: usize) {
         // SOLUTION week3-day1 task 1
         assert_eq!(self.phase, Phase::Waiting, "request {} is admitted", self.id);
@@ -78,7 +78,7 @@ impl Sequence {
     /// token can be chosen now, that is, whether all tokens so far have been computed.
     ///
     /// # Panics
-    /// If it is neither prefilling nor decoding, or fewer tokens than that are left to be computed.
+    /// If the request is neither prefilling nor decoding, or fewer than `rows` tokens are left.
     pub fn computed(&mut self, rows: usize) -> bool {
         // SOLUTION week3-day1 task 1
         assert!(
@@ -98,16 +98,17 @@ impl Sequence {
         // END SOLUTION
     }
 
-    /// Takes the chosen token, and whether its text completes a stop text. A stop token is not
-    /// kept. Any other token is kept, but may be the last: because it completes a stop text
-    /// ([`FinishReason::Stop`], as for a stop token), because no more tokens were requested
-    /// ([`FinishReason::Length`]), or because the context is full
-    /// ([`FinishReason::ContextFull`]), checked in this order.
+    /// Takes the chosen token. Appends it to `tokens`, unless it is a stop token, and returns
+    /// whether it did. `completes_stop_text` says whether the token's text completes a stop text.
     ///
-    /// Returns whether the token is part of the answer.
+    /// The request ends for the first of these reasons that applies:
+    ///
+    /// - It is a stop token, or it completes a stop text ([`FinishReason::Stop`]).
+    /// - It is the last token that was requested ([`FinishReason::Length`]).
+    /// - The context is full ([`FinishReason::ContextFull`]).
     ///
     /// # Panics
-    /// If it is not decoding.
+    /// If the request is not decoding.
     pub fn accept(&mut self, token: u32, completes_stop_text: bool) -> bool {
         // SOLUTION week3-day1 task 1
         assert_eq!(self.phase, Phase::Decoding, "request {} takes a token", self.id);
@@ -137,13 +138,13 @@ impl Sequence {
         // END SOLUTION
     }
 
-    /// Returns how many of its tokens have not been computed.
+    /// Returns how many tokens of the request have not been computed.
     #[must_use]
     pub fn num_left(&self) -> usize {
         self.tokens.len() - self.num_computed
     }
 
-    /// Returns how many more tokens it may have.
+    /// Returns how many more tokens the request may have.
     #[must_use]
     pub fn num_room(&self) -> usize {
         let new = self.tokens.len() - self.prompt_len;
@@ -151,7 +152,7 @@ impl Sequence {
         max_new_tokens.saturating_sub(new).min(context.saturating_sub(self.tokens.len()))
     }
 
-    /// Returns why it ended, or `None` if it hasn't.
+    /// Returns why the request ended, or `None` if it hasn't.
     #[must_use]
     pub fn finished(&self) -> Option<FinishReason> {
         match self.phase {

@@ -7,7 +7,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StopTexts {
     texts: Vec<Vec<u8>>,
-    /// The last bytes that arrived: as many as the longest text may still need.
+    /// The last bytes that arrived: as many as may belong to the beginning of a stop text.
     tail: Vec<u8>,
 }
 
@@ -26,8 +26,8 @@ impl StopTexts {
         self.texts.is_empty()
     }
 
-    /// Takes the next bytes, and returns whether one of the texts has now appeared, wherever it
-    /// began. After the first such text the answer is over, and this is not called again.
+    /// Takes the next bytes, and returns whether one of the texts is now complete, no matter where
+    /// it began. After the first such text the answer is over, and `push` is not called again.
     pub fn push(&mut self, bytes: &[u8]) -> bool {
         // SOLUTION week3-day1 task 2
         let Some(longest) = self.texts.iter().map(Vec::len).max() else { return false };

@@ -17,8 +17,9 @@ use super::{
 pub const NEVER: u16 = u16::MAX;
 
 /// Returns the first byte of the shortest text that completes the JSON so far, or `None` if it is
-/// complete. If several texts are equally short, it's the one with the smallest bytes. So each byte
-/// of that text is the closing byte of the state after the previous byte.
+/// complete. If several texts are equally short, it is the one that comes first in byte order.
+/// Repeated calls give the whole text: each of its bytes is the closing byte of the state before
+/// it.
 #[must_use]
 pub fn closing_byte(state: &JsonState) -> Option<u8> {
     // SOLUTION week3-day7 task 4
@@ -47,11 +48,12 @@ pub fn closing_byte(state: &JsonState) -> Option<u8> {
 }
 
 /// Returns the minimum number of tokens that spell `text`: 0 for an empty text, `None` if no tokens
-/// do. Texts may be long, so don't try all ways to split one: visit each prefix of the text once.
+/// spell it. Texts may be long, so don't try all ways to split one: visit each prefix of the text
+/// once.
 #[must_use]
 pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
     // SOLUTION week3-day7 task 4
-    // fewest[i]: of the text from byte i on.
+    // fewest[i] is the minimum for the text from byte i on.
     let mut fewest = vec![None; text.len() + 1];
     fewest[text.len()] = Some(0);
     for start in (0..text.len()).rev() {
@@ -68,7 +70,7 @@ pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
     // END SOLUTION
 }
 
-/// The price of each token, for each state that it could follow. Prices are kept and used again.
+/// The price of each token, for each state that it could follow. Prices are stored for later calls.
 #[derive(Debug)]
 pub struct Prices<S> {
     known: HashMap<S, Arc<[u16]>>,
@@ -100,9 +102,9 @@ impl<S> Prices<S> {
 }
 
 impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
-    /// Returns the prices `[V]` in this state: how many tokens the text still needs after each
-    /// token (the fewest that spell the closing text there), or [`NEVER`] if the token may not
-    /// follow, or if no tokens spell the closing text.
+    /// Returns the prices `[V]` in this state. A token's price is the minimum number of tokens that
+    /// spell the closing text after it. It is [`NEVER`] if the token may not follow, or if no
+    /// tokens spell the closing text.
     ///
     /// Prices of a stored state are not computed again. When the maximum number of states is
     /// stored, all are removed before another one is added.
@@ -135,14 +137,14 @@ impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
     }
 }
 
-/// Forbids, with a logit of −∞, every token after which the text could no longer be completed.
+/// Forbids every token after which the text could no longer be completed: its logit becomes −∞.
 ///
-/// `left` is how many tokens may still come, the next one included (1 or more). A token of `stop`
-/// ends the text and is not part of it, whatever its entry in `prices`: it is allowed only if the
-/// text is `complete`. The other logits don't change.
+/// `left` is the number of tokens that may still come, including the next one (1 or more). A token
+/// of `stop` ends the text and is not part of it. It is allowed only if the text is `complete`,
+/// whatever its entry in `prices`. The other logits don't change.
 ///
 /// # Panics
-/// If there aren't as many prices as logits `[V]`.
+/// If `prices` and `logits` differ in length.
 pub fn mask(logits: &mut [f32], prices: &[u16], left: usize, stop: &[u32], complete: bool) {
     // SOLUTION week3-day7 task 4
     assert_eq!(logits.len(), prices.len(), "logits and prices of one vocabulary");

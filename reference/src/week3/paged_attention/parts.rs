@@ -6,12 +6,12 @@ use std::ops::Range;
 
 use crate::week2::streaming::OnlineSoftmax;
 
-/// Positions per part. Parts begin at multiples of this number, however many threads read them. So
-/// the order of every sum is fixed.
+/// Positions per part. Parts begin at multiples of this number, no matter how many threads read
+/// them. So the order of every sum is fixed.
 pub const PART: usize = 512;
 
-/// Returns those of the `visible` positions that are in part `i`, where each part has `part_len`
-/// positions. There may be none.
+/// Returns the `visible` positions that are in part `i`, where each part has `part_len` positions.
+/// There may be none.
 #[must_use]
 pub fn in_part(visible: &Range<usize>, i: usize, part_len: usize) -> Range<usize> {
     // SOLUTION week3-day4 task 3
@@ -20,10 +20,10 @@ pub fn in_part(visible: &Range<usize>, i: usize, part_len: usize) -> Range<usize
     // END SOLUTION
 }
 
-/// Joins the states of two readers. `softmax` and `sums [D]` belong to the first reader, and `part`
-/// and `values [D]` (its sums) to the second. No sum has been divided yet. Afterwards the first
-/// reader's state is that of a single reader that has seen the first's positions and then the
-/// second's. If a reader has seen nothing, the result is the other's state.
+/// Joins the states of two readers. `softmax` and `sums [D]` belong to the first reader, `part` and
+/// `values [D]` to the second. No sum has been divided yet. Afterwards the first reader's state is
+/// that of a single reader that has seen the positions of the first, then those of the second. If
+/// one of them has seen no positions, the result is the other's state.
 pub fn join(softmax: &mut OnlineSoftmax, sums: &mut [f32], part: OnlineSoftmax, values: &[f32]) {
     // SOLUTION week3-day4 task 3
     if part.max == f32::NEG_INFINITY {

@@ -1,5 +1,4 @@
-//! Day 4. The readers of a page: queries of several rows and sequences, all of which use it at the
-//! same time.
+//! Day 4. Readers of pages: queries of several rows and sequences that use a page at the same time.
 //!
 //! Tasks here: week3-day4 task 1 (`read_run`), week3-day4 task 2 (`arrange`, `read_pages`).
 //! Everything else is provided.
@@ -14,7 +13,7 @@ use crate::week2::{
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, OnlineSoftmax},
 };
 
-/// A cache whose positions are in pages that have names.
+/// A cache whose positions are in named pages. Pages with the same name can be read once.
 pub trait Pages: KvCache {
     /// Returns the number of positions per page, a multiple of [`TILE`].
     fn page_len(&self) -> usize;
@@ -47,10 +46,10 @@ pub struct Reader<'a> {
     pub visible: Range<usize>,
     /// `[G, D]`
     pub q: &'a [f32],
-    /// `[G]`, the softmax of each so far.
+    /// `[G]`, the softmax of each query so far.
     pub softmax: &'a mut [OnlineSoftmax],
-    /// `[G, D]`, the sum of the values so far, each times `e^(score − max)`, not divided by the
-    /// total yet.
+    /// `[G, D]`, the sum of the values so far, each times `e^(score − max)`. It has not been
+    /// divided by the total yet.
     pub sums: &'a mut [f32],
 }
 
@@ -76,8 +75,8 @@ impl Desk {
     /// Minimum number of queries for which transposing a tile of keys is faster.
     const MANY: usize = 32;
 
-    /// Creates a desk for this many queries per tile. Their scores are the same, bit for bit, for
-    /// any number.
+    /// Creates a desk for tiles that this many queries use. The number affects only speed: the
+    /// scores are the same, bit for bit.
     #[must_use]
     pub fn for_queries(queries: usize) -> Self {
         Self {
@@ -119,10 +118,10 @@ impl Desk {
         self.widen(run.values, from, n, dim);
     }
 
-    /// Computes the scores of the queries `q [G, D]` with the `n` keys on the desk. They are
-    /// queries `at` to `at` + G − 1 of all that use this tile. Returns their scores, `[G, TILE]`,
-    /// of which the first `n` of each row are written, and room for their factors, `[G]`: both are
-    /// kept for [`Desk::add`].
+    /// Computes the scores of the queries `q [G, D]` with the `n` keys on the desk. `at` is the
+    /// index of the first of them among all queries that use this tile. Returns the buffers of
+    /// their scores, `[G, TILE]`, with the first `n` of each row written, and of their factors,
+    /// `[G]`. Both are kept for [`Desk::add`].
     pub fn score(
         &mut self,
         q: &[f32],
@@ -145,8 +144,8 @@ impl Desk {
     }
 
     /// Computes `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values on
-    /// the desk: `sums [G, D]`, for the queries from number `at` on. The weights are those that
-    /// replaced their scores.
+    /// the desk: `sums [G, D]`, for the queries from index `at` on. The weights must have replaced
+    /// the scores that [`Desk::score`] returned.
     pub fn add(&self, n: usize, dim: usize, at: usize, sums: &mut [f32]) {
         let heads = sums.len() / dim;
         let weights = &self.scores[at * TILE..(at + heads) * TILE];
@@ -154,8 +153,8 @@ impl Desk {
     }
 }
 
-/// Reads a run for all readers. Each reads the positions that it may see, and continues from its
-/// current state. A tile is widened once for all of them. A score is `scale · q·k`.
+/// Reads a run for all readers. Each reader reads the positions that it may see, and continues from
+/// its current state. A tile is widened once for all of them. A score is `scale · q·k`.
 pub fn read_run(
     readers: &mut [Reader<'_>],
     run: Run<'_>,
@@ -190,8 +189,8 @@ pub fn read_run(
     // END SOLUTION
 }
 
-/// Sorts rows so that rows that share pages are neighbours, for every page that they share. `order`
-/// becomes a list of all row indices.
+/// Sorts rows so that the rows that share a page are neighbours, for every page. `order` becomes a
+/// list of all row indices.
 pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
     // SOLUTION week3-day4 task 2
     order.clear();
@@ -213,8 +212,8 @@ pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
     // END SOLUTION
 }
 
-/// Reads these positions page by page, for all readers that may see them. Reads a page once for all
-/// neighbours that have it. In each page, reads the positions that any of them sees, in whole
+/// Reads these positions page by page, for all readers that may see them. If neighbouring readers
+/// have the same page, reads it once for all of them: the positions that any of them sees, in whole
 /// tiles.
 pub fn read_pages(
     cache: &impl Pages,

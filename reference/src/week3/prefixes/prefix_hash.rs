@@ -2,12 +2,12 @@
 //!
 //! Tasks here: week3-day5 task 1 (`hash_page`, `chain`). Everything else is provided.
 
-/// Makes a page's name from its tokens and from the name of all that comes before them.
+/// Makes a page's name from its tokens and from the name of everything before them.
 pub type HashPage = fn(before: u64, tokens: &[u32]) -> u64;
 
-/// Hashes with FNV-1a the eight bytes of `before` and then the four of each token, each number in
-/// little-endian order: begin with `0xcbf29ce484222325`; for each byte, XOR it in, then multiply by
-/// `0x100000001b3`, modulo 2⁶⁴.
+/// Hashes the eight bytes of `before`, then the four bytes of each token, with FNV-1a. Each number
+/// is in little-endian order. The hash begins with `0xcbf29ce484222325`. For each byte, XOR the
+/// byte into the hash, then multiply it by `0x100000001b3`, modulo 2⁶⁴.
 ///
 /// Source: Fowler, Noll and Vo, RFC 9923.
 #[must_use]

@@ -10,9 +10,8 @@ use super::{
     prefix_hash::{HashPage, chain},
 };
 
-/// Full pages that may be shared, by the name of the text that ends in them. The index is an owner
-/// of each of its pages: after the last sequence has released a page, the page stays until room is
-/// needed.
+/// Full pages that may be shared, by the name of the text that ends in them. The index owns each of
+/// its pages: after the last sequence has released a page, the page stays until its room is needed.
 #[derive(Debug)]
 pub struct PrefixIndex {
     fingerprint: u64,
@@ -36,7 +35,7 @@ struct Entry {
     /// The tokens of this page.
     tokens: Vec<u32>,
     page: Page,
-    /// Time of the last use: when it was last found or inserted.
+    /// Time of the last use, which is when the page was last found or inserted.
     used: u64,
 }
 
@@ -69,19 +68,20 @@ impl PrefixIndex {
         }
     }
 
-    /// Returns the number of pages that it owns.
+    /// Returns the number of pages that the index owns.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Returns whether it owns no pages.
+    /// Returns whether the index owns no pages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Provided. Returns how many pages it could evict: those that no sequence owns.
+    /// Provided. Returns the number of pages that the index could evict: those that no sequence
+    /// owns.
     #[must_use]
     pub fn num_unowned(&self, pool: &BlockPool) -> usize {
         self.entries.values().filter(|entry| pool.num_owners(&entry.page) == 1).count()
@@ -94,8 +94,8 @@ impl PrefixIndex {
     }
 
     /// Returns the pages that hold the beginning of a text: from its first page on, as many as the
-    /// index has without a gap. The text's last token is never in them: the caller needs its
-    /// logits, so it has to be computed.
+    /// index has without a gap. The text's last token is never in them. It has to be computed,
+    /// because the caller needs its logits.
     ///
     /// A matching name proves nothing, since two texts may have the same name. A page matches only
     /// if its tokens are the text's, and if its parent is the page that was found before it.
@@ -118,7 +118,8 @@ impl PrefixIndex {
         // END SOLUTION
     }
 
-    /// Returns the names of the entries that the text begins with, each checked.
+    /// Returns the names of the entries that hold the beginning of the text. Each entry has been
+    /// checked.
     fn matching(&self, tokens: &[u32]) -> Vec<u64> {
         // SOLUTION week3-day5 task 2
         let names = chain(self.fingerprint, tokens, self.page_len, self.hash);
@@ -139,8 +140,8 @@ impl PrefixIndex {
 
     /// Inserts the full pages of a text whose keys and values have been computed: `table[i]` holds
     /// the tokens from `i · page_len` on. The index becomes an owner of the pages that it does not
-    /// have yet. If it has another text under the same name, that one stays, and the pages after it
-    /// are not inserted.
+    /// have yet. If the index has another text under a page's name, that text stays, and neither
+    /// this page nor those after it are inserted.
     ///
     /// Inserting counts as a use of every page of the text that the index then has, including those
     /// that it had before. Update their times from the last to the first.
@@ -167,8 +168,8 @@ impl PrefixIndex {
         // END SOLUTION
     }
 
-    /// Evicts the least recently used page, of those that no sequence owns. Returns whether there
-    /// was one, and counts it in `counts.evicted`.
+    /// Evicts the least recently used page that no sequence owns. Returns whether there was one,
+    /// and counts it in `counts.evicted`.
     pub fn evict(&mut self, pool: &mut BlockPool) -> bool {
         // SOLUTION week3-day5 task 2
         let unowned = self.entries.iter().filter(|(_, entry)| pool.num_owners(&entry.page) == 1);

@@ -1,4 +1,5 @@
-//! Day 5. A paged cache that remembers: the next request finds what an earlier one has computed.
+//! Day 5. A paged cache that keeps the pages of earlier requests, so that later ones can reuse
+//! them.
 //!
 //! Tasks here: week3-day5 task 3 (`SharedCache::reserve`, `SharedCache::attach_prefix`,
 //! `SharedCache::remember`). Everything else is provided.
@@ -11,12 +12,12 @@ use super::{
 };
 use crate::week2::cache::{CacheShape, KvCache, Run};
 
-/// Pages, and an index of those that hold prefixes of texts.
+/// A paged cache, and an index of the pages that hold prefixes of texts.
 #[derive(Debug)]
 pub struct SharedCache {
     pages: PagedCache,
     index: PrefixIndex,
-    /// `[sequences]`, how many pages of each sequence have been inserted into the index.
+    /// `[sequences]`, the number of pages of each sequence that have been inserted into the index.
     told: Vec<usize>,
 }
 
@@ -43,9 +44,9 @@ impl SharedCache {
 }
 
 impl EngineCache for SharedCache {
-    /// Like [`PagedCache::reserve`]. If pages are missing, the index evicts pages that no sequence
-    /// owns, but no more than are needed. If all of them together are too few, returns false, and
-    /// the index evicts none.
+    /// Does the same as [`PagedCache::reserve`]. If pages are missing, the index evicts pages that
+    /// no sequence owns, but no more than are needed. If even all of those are too few, evicts none
+    /// and returns false.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         // SOLUTION week3-day5 task 3
         if self.pages.reserve(sequence, len) {
@@ -73,9 +74,9 @@ impl EngineCache for SharedCache {
         self.pages.pages_of_others(sequence) - self.index.num_unowned(self.pages.pool())
     }
 
-    /// Attaches every page of `tokens`' prefix that the index has to the sequence, which must be
-    /// empty. Nothing is copied. Returns how many positions that is: always fewer than
-    /// `tokens.len()`.
+    /// Attaches to the sequence every page of `tokens`' prefix that the index has. The sequence
+    /// must be empty. Nothing is copied. Returns the number of positions attached, which is always
+    /// less than `tokens.len()`.
     fn attach_prefix(&mut self, sequence: usize, tokens: &[u32]) -> usize {
         // SOLUTION week3-day5 task 3
         let found = self.index.find(tokens);

@@ -1,4 +1,4 @@
-//! Day 6. The exact rule: which drafts are kept, and what replaces a refused one, so that the text
+//! Day 6. The exact rule: which drafts are kept, and what replaces a rejected one, so that the text
 //! has the distribution that the model alone would give it.
 //!
 //! Tasks here: week3-day6 task 2 (`distribution`, `accepts`, `residual`, `verify`). Everything else
@@ -33,9 +33,9 @@ impl Draft {
 /// The outcome of a pass's drafts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// Number of drafts that became part of the text, from the first on.
+    /// Number of drafts that became part of the text. These are the first ones.
     pub accepted: usize,
-    /// The token after them.
+    /// The token after the accepted drafts.
     pub next: u32,
 }
 
@@ -59,8 +59,8 @@ pub fn distribution(options: &SamplerOptions, logits: &[f32], seen: &[u32]) -> V
     // END SOLUTION
 }
 
-/// Returns whether a draft is kept: with probability `min(1, p / q)`, where the target gives its
-/// token probability `p` and the proposer gave it `q > 0`. `uniform` is drawn from `[0, 1)`.
+/// Returns whether a draft is kept. The probability of that is `min(1, p / q)`, where `p` is the
+/// target's probability of the token, and `q > 0` the proposer's. `uniform` is drawn from `[0, 1)`.
 #[must_use]
 pub fn accepts(p: f32, q: f32, uniform: f64) -> bool {
     // SOLUTION week3-day6 task 2
@@ -68,10 +68,10 @@ pub fn accepts(p: f32, q: f32, uniform: f64) -> bool {
     // END SOLUTION
 }
 
-/// Returns the distribution from which a refused draft's replacement is drawn: `max(p − q, 0)`,
-/// divided by its sum. `p [V]`, `q [V]` → `[V]`.
+/// Returns the distribution from which the replacement of a rejected draft is drawn:
+/// `max(p − q, 0)`, divided by its sum. `p [V]`, `q [V]` → `[V]`.
 ///
-/// If that sum is 0, which only rounding can cause, it is `p`.
+/// If that sum is 0, which only rounding can cause, returns `p`.
 #[must_use]
 pub fn residual(p: &[f32], q: &[f32]) -> Vec<f64> {
     // SOLUTION week3-day6 task 2
@@ -85,12 +85,11 @@ pub fn residual(p: &[f32], q: &[f32]) -> Vec<f64> {
     // END SOLUTION
 }
 
-/// Tests the drafts in order, up to and including the first that is rejected. `target(i)` is the target's
-/// distribution `[V]` after the first `i` drafts. It is called no more often than needed.
+/// Tests the drafts in order, up to and including the first that is rejected. `target(i)` is the
+/// target's distribution `[V]` after the first `i` drafts. It is called no more often than needed.
 ///
-/// Each tested draft takes one number from `rng`, and so does the token that is drawn in the end.
-/// That token comes from the residual if a draft was refused, and from `target(k)` if all `k` were
-/// kept.
+/// Each tested draft takes one number from `rng`, and so does the final token. That token is drawn
+/// from the residual if a draft was rejected, and from `target(k)` if all `k` were kept.
 ///
 /// Source: Leviathan, Kalman and Matias 2023, "Fast Inference from Transformers via Speculative
 /// Decoding".

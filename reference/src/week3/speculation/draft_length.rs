@@ -6,7 +6,7 @@
 /// Costs, relative to a pass of a single row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
-    /// Cost of each additional row of the target.
+    /// Cost of each additional row of the target model.
     pub row: f64,
     /// Cost of proposing a token.
     pub draft: f64,
@@ -29,12 +29,12 @@ pub struct DraftLength {
 
 /// Decay of older counts at each observation.
 pub const FADES: f64 = 0.875;
-/// Interval between trials, in passes: if drafting doesn't pay off, one token is drafted in one of
-/// this many passes, to find out whether that has changed.
+/// Interval between trials, in passes. If drafting doesn't pay off, one of this many passes drafts
+/// one token, to find out whether that has changed.
 pub const PROBE: usize = 16;
 
-/// Returns how many tokens a pass with `k` drafts gives on average, if each draft is accepted with
-/// probability `rate`, given that those before it are: `1 + rate + rate² + … + rateᵏ`.
+/// Returns how many tokens a pass with `k` drafts gives on average: `1 + rate + rate² + … + rateᵏ`.
+/// `rate` is the probability that a draft is accepted, given that those before it are.
 #[must_use]
 pub fn expected_tokens(rate: f64, k: usize) -> f64 {
     // SOLUTION week3-day6 task 3
@@ -47,7 +47,7 @@ pub fn expected_tokens(rate: f64, k: usize) -> f64 {
 }
 
 /// Returns the number of drafts, from 0 to `max`, that gives the most tokens for the cost of a
-/// pass. Of equally good numbers, it's the smallest.
+/// pass. Of equally good numbers, returns the smallest.
 #[must_use]
 pub fn best_length(rate: f64, costs: Costs, max: usize) -> usize {
     // SOLUTION week3-day6 task 3
@@ -63,14 +63,14 @@ pub fn best_length(rate: f64, costs: Costs, max: usize) -> usize {
 }
 
 impl DraftLength {
-    /// Creates a `DraftLength` as if three of four drafts had been accepted.
+    /// Creates a `DraftLength` that begins as if three of four drafts had been accepted.
     #[must_use]
     pub fn new(max: usize, costs: Costs) -> Self {
         Self { max, costs, tested: 4.0, accepted: 3.0, idle: 0 }
     }
 
-    /// Creates a `DraftLength` as if half of a single draft had been accepted, so that the first
-    /// real draft decides. Use it for a proposer that may have nothing to propose.
+    /// Creates a `DraftLength` that begins as if half of a single draft had been accepted, so that
+    /// the first real draft decides. Use it for a proposer that may have nothing to propose.
     #[must_use]
     pub fn doubtful(max: usize, costs: Costs) -> Self {
         Self { max, costs, tested: 1.0, accepted: 0.5, idle: 0 }
@@ -83,7 +83,7 @@ impl DraftLength {
     }
 
     /// Records the outcome of a pass's drafts. Multiplies older counts by [`FADES`] before it adds
-    /// the new ones. A draft after a refused one was never tested, so it doesn't count. A pass
+    /// the new ones. Drafts after a rejected one were never tested, so they don't count. A pass
     /// without drafts changes nothing here.
     pub fn observe(&mut self, drafted: usize, accepted: usize) {
         // SOLUTION week3-day6 task 3
@@ -96,8 +96,8 @@ impl DraftLength {
         // END SOLUTION
     }
 
-    /// Returns how many tokens to draft for the next pass: [`best_length`]. If that is 0, still one
-    /// token in every [`PROBE`]th pass (but none if `max` is 0).
+    /// Returns how many tokens to draft for the next pass: [`best_length`]. If that is 0, every
+    /// [`PROBE`]th pass still drafts one token (none if `max` is 0).
     pub fn choose(&mut self) -> usize {
         // SOLUTION week3-day6 task 3
         let best = best_length(self.rate(), self.costs, self.max);

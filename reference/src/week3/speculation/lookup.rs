@@ -1,14 +1,15 @@
-//! Day 6. Drafting by lookup: what followed these words the last time?
+//! Day 6. Drafting by lookup: copies what followed the same words earlier in the text.
 //!
 //! Tasks here: week3-day6 task 1 (`draft_from_text`). Everything else is provided.
 
-/// Finds an earlier occurrence of the text's suffix, and returns what followed it: at most `k`
-/// tokens.
+/// Finds an earlier occurrence of the text's suffix, and returns at most `k` tokens that followed
+/// it.
 ///
 /// Of all suffixes of the text with 1 to `longest` tokens, uses the longest one that occurs earlier
 /// in the text with a token after it. Of its earlier occurrences, uses the last. (Such an
-/// occurrence may overlap the suffix itself.) The draft is what follows it, up to the end of the
-/// text. Empty if no suffix occurs earlier. `longest` and `k` may be as large as `usize::MAX`.
+/// occurrence may overlap the suffix itself.) The draft is what follows that occurrence, up to the
+/// end of the text. It is empty if no suffix occurs earlier. `longest` and `k` may be as large as
+/// `usize::MAX`.
 ///
 /// Source: Saxena 2023, "Prompt Lookup Decoding".
 #[must_use]

@@ -22,11 +22,11 @@ use crate::{
 pub struct Counts {
     /// Number of forward passes that ended with a new token.
     pub passes: u64,
-    /// Number of tokens that were proposed in them.
+    /// Number of tokens that were proposed in these passes.
     pub drafted: u64,
-    /// Number of those that became part of the text.
+    /// Number of proposed tokens that became part of the text.
     pub accepted: u64,
-    /// Number of passes in which a draft was refused.
+    /// Number of passes in which a draft was rejected.
     pub refused: u64,
 }
 
@@ -37,13 +37,13 @@ pub struct Speculation<D> {
     /// The number of tokens that it proposes.
     pub length: DraftLength,
     /// Measures the cost of drafts for `length`, if present. The number of drafts then depends on
-    /// timing. At temperature 0 the text doesn't. With sampling, a seed would no longer give the
-    /// same text each time. `generate` uses it; `step` doesn't.
+    /// timing. At temperature 0 the text doesn't depend on it, but with sampling, the same seed may
+    /// give a different text each time. Only `generate` uses this field, `step` doesn't.
     pub backoff: Option<DraftBackoff>,
     pub(crate) counts: Counts,
 }
 
-/// Error: logits aren't finite, so there is no distribution to draw from.
+/// Error: a logit isn't finite, so there is no distribution to draw from.
 #[derive(Debug)]
 pub struct NotFinite;
 
@@ -56,7 +56,7 @@ impl fmt::Display for NotFinite {
 impl std::error::Error for NotFinite {}
 
 impl<D: Drafter> Speculation<D> {
-    /// Creates a speculation that has proposed nothing yet.
+    /// Creates a `Speculation` that has proposed nothing yet.
     pub fn new(drafter: D, length: DraftLength) -> Self {
         Self { drafter, length, backoff: None, counts: Counts::default() }
     }
@@ -75,8 +75,8 @@ impl<D: Drafter> Speculation<D> {
     /// `chunk` is the maximum number of rows of a prompt in one pass.
     ///
     /// # Errors
-    /// If the text is empty or longer than the session's context, or a logit is not a number, in the
-    /// row of a draft as well.
+    /// If the text is empty or longer than the session's context. Also if a logit in any row is not
+    /// a number, including the rows of drafts.
     pub fn step<C: KvCache>(
         &mut self,
         session: &mut Session<C>,

@@ -21,12 +21,13 @@ use super::{
 /// The CPU, with the plan's kernels and threads.
 #[derive(Debug, Default)]
 pub struct Cpu {
-    /// Buffers by number. A released one is `None`.
+    /// Buffers by number. A buffer that was released is `None`.
     buffers: Vec<Option<Memory>>,
     products: Products,
     /// Maximum bytes in use at once, if there is a limit.
     limit: Option<usize>,
-    /// Buffers that this backend allocated. Each is as long as requested, rounded up to a multiple of 4.
+    /// Bytes of the buffers that this backend allocated. Each is as long as requested, rounded up
+    /// to a multiple of 4.
     used: usize,
 }
 
@@ -58,7 +59,7 @@ impl Cpu {
     /// Returns the bytes of a place within its buffer.
     ///
     /// # Errors
-    /// If there is no such buffer, or the place goes past its end.
+    /// If there is no such buffer, or the place extends past its end.
     fn range(&self, place: Place) -> Result<Range<usize>, Fault> {
         // SOLUTION week4-day4 task 1
         let memory = self.buffers.get(place.buffer.0).and_then(Option::as_ref);
@@ -80,11 +81,15 @@ impl Cpu {
         Ok(range.start / 4..range.start / 4 + expected)
     }
 
-    /// Provided. Computes one node, into its place, from the places of its sources: a product with
-    /// [`Products::multiply`], a node whose place is that of its first source with [`overwrite`],
-    /// any other with [`compute`]. Matrices ([`Op::Weight`]) are read in the graph's memory, which
-    /// a host pointer refers to, and values ([`Op::Values`]) in their place. Tokens come from the
-    /// step. ([`lend`] borrows several parts of a buffer at once.)
+    /// Provided. Computes one node, from the places of its sources into its own place:
+    ///
+    /// - a product with [`Products::multiply`];
+    /// - a node whose place is that of its first source with [`overwrite`];
+    /// - any other node with [`compute`].
+    ///
+    /// Matrices ([`Op::Weight`]) are read in the graph's memory, which a host pointer refers to.
+    /// Values ([`Op::Values`]) are read in their place. Tokens come from the step. ([`lend`]
+    /// borrows several parts of a buffer at once.)
     fn node(&mut self, work: &Work<'_>, id: NodeId, step: &mut AnyStep<'_>) -> Result<(), Fault> {
         let graph = work.graph;
         let node = graph.node(id);

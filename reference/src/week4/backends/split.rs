@@ -18,8 +18,8 @@ use super::{
 pub struct Split {
     /// The backend that computes them.
     pub backend: usize,
-    /// Nodes of [`Op::Copy`] that are copied into its memory before the split is computed, in the
-    /// order in which they are read.
+    /// [`Op::Copy`] nodes that are copied into the backend's memory before the split is computed,
+    /// in the order in which they are read.
     pub copies: Vec<NodeId>,
     /// Nodes that it computes, in order. Leaves and views are not listed.
     pub nodes: Vec<NodeId>,
@@ -33,21 +33,22 @@ pub struct Schedule {
     /// The splits, one after the other.
     pub splits: Vec<Split>,
     /// The results of the graph that was split, as nodes of the new graph. A result that is a view
-    /// stays in the backend of the node whose bytes it views, without a copy.
+    /// stays, without a copy, in the memory of the backend that owns the viewed bytes.
     pub results: Vec<NodeId>,
-    /// `[nodes of the graph]`, the backend that has or reads a node's bytes. Only leaves have none:
-    /// every backend that reads them has a copy. A view of a leaf belongs to the backend that it
-    /// was made for.
+    /// `[nodes of the graph]`, the backend that has or reads a node's bytes. It is `None` only for
+    /// leaves, because every backend that reads a leaf has a copy. A view of a leaf belongs to the
+    /// backend that it was made for.
     pub owners: Vec<Option<usize>>,
 }
 
 impl Schedule {
-    /// Cuts an order into splits. A new split begins where the backend changes; `placed` gives the
-    /// backend of every node that is computed. Leaves and views belong to no split.
+    /// Cuts an order into splits. A new split begins where the backend changes. `placed` gives the
+    /// backend of every node that is computed. Leaves and views belong to no split. `results` are
+    /// the graph's results, for the field of the same name.
     ///
-    /// A result that a node reads from another backend is copied before the first split that reads
-    /// it there, once for all splits and all views. The copied node is the one that owns the bytes.
-    /// `results` are the graph's results, for the field of the same name.
+    /// If a node reads a result of another backend, the result is copied before the first split
+    /// that reads it there, once for all splits and all views. The node to copy is the one that
+    /// owns the bytes.
     ///
     /// # Errors
     /// Never for a sound graph.
@@ -90,8 +91,8 @@ struct Made<'a> {
     placed: &'a [Option<usize>],
     graph: Graph,
     owners: Vec<Option<usize>>,
-    /// The new graph's node for an old graph's node in a backend's memory. A leaf may be in any
-    /// backend's memory.
+    /// The node of the new graph that represents a node of the old graph in a backend's memory. A
+    /// leaf has no backend, because it may be in any backend's memory.
     known: HashMap<(NodeId, Option<usize>), NodeId>,
 }
 
@@ -101,7 +102,7 @@ impl<'a> Made<'a> {
         Self { from, placed, graph, owners, known }
     }
 
-    /// Adds a node to the new graph for one of the old graph, with this owner.
+    /// Adds to the new graph a node for one of the old graph, with this owner.
     fn push(
         &mut self,
         old: NodeId,
@@ -117,8 +118,8 @@ impl<'a> Made<'a> {
         Ok(id)
     }
 
-    /// Returns the node that this backend reads for a node of the old graph. If it has to be copied
-    /// for that, adds the copy to the list.
+    /// Returns the node that this backend reads for a node of the old graph. If that requires a
+    /// copy, adds the copy to the list.
     fn here(&mut self, old: NodeId, backend: usize, copies: &mut Vec<NodeId>) -> Result<NodeId> {
         // SOLUTION week4-day4 task 4
         let node = self.from.node(old);

@@ -17,9 +17,9 @@ struct Sizes { rows: u32, heads: u32, kv_heads: u32, d: u32, first: u32, scale: 
 /// The maximum head size: each of 64 threads computes up to four elements of the result.
 pub const LONGEST_HEAD: u32 = 256;
 
-/// Returns WGSL that follows [`BINDINGS`]: `main`, 64 threads per workgroup, one workgroup for head
-/// `group.x` of row `group.y`. It walks through the positions 64 at a time, with a running maximum,
-/// sum and output. Query head `h` reads key head `h / (heads / kv_heads)`.
+/// Returns WGSL that follows [`BINDINGS`]: `main`, with 64 threads per workgroup and one workgroup
+/// for head `group.x` of row `group.y`. It processes the positions 64 at a time, with a running
+/// maximum, sum and output. Query head `h` reads key head `h / (heads / kv_heads)`.
 #[must_use]
 pub fn attention() -> &'static str {
     // SOLUTION week4-day5 task 5

@@ -12,8 +12,8 @@ struct Sizes { k: u32, rows: u32, columns: u32 }
 @group(0) @binding(3) var<storage, read_write> result: array<f32>;
 ";
 
-/// Functions that read the bytes `at` to `at + 3` as a word, the first in the lowest bits, where
-/// `at` is even; and that read two bytes as f16.
+/// Two functions. One reads the bytes `at` to `at + 3` as a word, for an even `at`; the first byte
+/// is in the lowest bits. The other reads two bytes as f16.
 pub const READING: &str = "
 fn four_bytes(at: u32) -> u32 {
     let word = words[at / 4u];
@@ -27,12 +27,12 @@ fn half_float(at: u32) -> f32 {
 }
 ";
 
-/// WGSL that follows [`BINDINGS`] and [`READING`], for Q8_0, whose blocks have 34 bytes: an f16
-/// scale, then 32 signed bytes.
+/// Returns WGSL that follows [`BINDINGS`] and [`READING`], for Q8_0, whose blocks have 34 bytes: an
+/// f16 scale, then 32 signed bytes.
 ///
-/// - `fn scale(block: u32) -> f32`: the scale of block number `block` of the whole matrix.
-/// - `fn four(block: u32, i: u32) -> vec4<f32>`: its elements `4 · i` to `4 · i + 3`, before they
-///   are scaled; `i` is below 8.
+/// - `fn scale(block: u32) -> f32` returns the scale of block number `block` of the whole matrix.
+/// - `fn four(block: u32, i: u32) -> vec4<f32>` returns the block's elements `4 · i` to
+/// `4 · i + 3`, before they are scaled; `i` is below 8.
 #[must_use]
 pub fn q8_0() -> &'static str {
     // SOLUTION week4-day5 task 3
@@ -72,11 +72,11 @@ pub fn q4_0() -> &'static str {
     // END SOLUTION
 }
 
-/// Returns WGSL that follows [`BINDINGS`], [`READING`] and a format's functions: `main`, 64 threads
-/// per workgroup, one workgroup for each row of the matrix. Workgroups may be in several rows, and
-/// there may be more than `sizes.rows`. Along `z` there is one for each column. `result[column,
-/// row]` is the product of that row of weights and that column of `x`; a row has `sizes.k / 32`
-/// blocks. Every block is read once for each column.
+/// Returns WGSL that follows [`BINDINGS`], [`READING`] and a format's functions: `main`, with 64
+/// threads per workgroup and one workgroup for each row of the matrix. Workgroups may be in several
+/// rows, and there may be more than `sizes.rows`. Along `z` there is one workgroup for each column.
+/// `result[column, row]` is the product of that row of weights and that column of `x`. A row has
+/// `sizes.k / 32` blocks, and each is read once for each column.
 #[must_use]
 pub fn mat_vec() -> &'static str {
     // SOLUTION week4-day5 task 3

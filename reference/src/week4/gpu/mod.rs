@@ -1,10 +1,20 @@
 //! Week 4, day 5: kernels for a GPU, in WGSL.
 //!
-//! In reading order: `elementwise` (one thread per element), `norm` (threads that work together),
-//! `mat_vec` (quantized weights in the file's layout), `mat_mat` (tiles in shared memory),
-//! `attention` (online softmax), `record` (several kernels, one submission); provided: `formats`
-//! (weights without blocks, and kernels without arithmetic), `kernels` (all of them, compiled),
-//! `backend` (the device as a backend of day 4), `measure` (its speed).
+//! The files in reading order:
+//!
+//! - `elementwise`: kernels with one thread per element
+//! - `norm`: threads of a workgroup that work together
+//! - `mat_vec`: products with quantized weights in the file's layout
+//! - `mat_mat`: products by tiles in shared memory
+//! - `attention`: online softmax
+//! - `record`: several kernels in one submission
+//!
+//! Provided:
+//!
+//! - `formats`: weights without blocks, and kernels without arithmetic
+//! - `kernels`: compiles all kernels
+//! - `backend`: the device as a backend of day 4
+//! - `measure`: the device's speed
 //!
 //! The crate `gpu/` opens the device and runs kernels.
 

@@ -1,4 +1,4 @@
-//! Day 5. A workgroup for each row: threads that add up together.
+//! Day 5. RMSNorm, with one workgroup for each row: its threads add up the squares together.
 //!
 //! Tasks here: week4-day5 task 2 (`rms_norm`). Everything else is provided.
 
@@ -11,10 +11,10 @@ struct Sizes { width: u32, rows: u32, eps: f32 }
 @group(0) @binding(3) var<storage, read_write> result: array<f32>;
 ";
 
-/// Returns WGSL that follows [`BINDINGS`]: `main`, 64 threads per workgroup, one workgroup per row.
-/// Workgroups may be in several rows themselves, and there may be more than `sizes.rows`. Divides
-/// each row of `x [rows, width]` by its root mean square, and multiplies it by `weight [width]`. A
-/// row may be of any length.
+/// Returns WGSL that follows [`BINDINGS`]: `main`, with 64 threads per workgroup and one workgroup
+/// per row of `x`. The workgroups themselves may be in several rows, and there may be more than
+/// `sizes.rows`. Divides each row of `x [rows, width]` by its root mean square, and multiplies it
+/// by `weight [width]`. A row may have any length.
 #[must_use]
 pub fn rms_norm() -> &'static str {
     // SOLUTION week4-day5 task 2

@@ -16,13 +16,14 @@ use crate::week2::{
 pub struct PassShape {
     /// `T`, rows of the pass.
     pub rows: usize,
-    /// How many of them request logits, at least one.
+    /// Number of rows that request logits, at least one.
     pub wanted: usize,
 }
 
 /// Builds the graph of a pass, and returns it with the node of its logits `[V, wanted]`. The names
 /// of layer `i`'s nodes begin with `layer i: ` ([`Graph::prefix`]), so that errors and drawings
-/// show where they belong. Names of nodes before the first layer and after the last do not.
+/// show which layer they belong to. Nodes before the first layer and after the last have no such
+/// prefix.
 ///
 /// # Errors
 /// If a weight has the wrong sizes, or there are no rows.

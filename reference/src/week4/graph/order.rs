@@ -5,8 +5,8 @@
 use super::graph::{Graph, NodeId};
 
 impl Graph {
-    /// Returns the nodes that the results need, each once, after its sources. Nodes that no result
-    /// needs are left out.
+    /// Returns the nodes that the results need. Each appears once, after its sources. Nodes that no
+    /// result needs are left out.
     ///
     /// # Panics
     /// If a result belongs to a larger graph.
@@ -15,7 +15,7 @@ impl Graph {
         // SOLUTION week4-day2 task 2
         let mut seen = vec![false; self.len()];
         let mut order = Vec::new();
-        // A node, and how many of its sources have been visited.
+        // A node, and the number of its sources that have been visited.
         let mut path: Vec<(NodeId, usize)> = Vec::new();
         for &result in results {
             path.push((result, 0));

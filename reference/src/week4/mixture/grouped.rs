@@ -15,9 +15,11 @@ use crate::week2::{
 /// Assignments by expert.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Groups {
-    /// `[experts + 1]`: those of expert `e` are at `starts[e]` to `starts[e + 1]` − 1 of `members`.
+    /// `[experts + 1]`, where each expert's assignments begin in `members`: those of expert `e`
+    /// have the indices `starts[e]` to `starts[e + 1]` − 1.
     pub starts: Vec<usize>,
-    /// `[T · k]`, numbers of assignments: by expert, and those of one expert in ascending order.
+    /// `[T · k]`, the numbers of the assignments, sorted by expert. Those of one expert are in
+    /// ascending order.
     pub members: Vec<usize>,
 }
 
@@ -54,22 +56,22 @@ pub fn group(chosen: &[usize], experts: usize) -> Groups {
     // END SOLUTION
 }
 
-/// The gathered rows of one expert, and the results of all; reused by the next product.
+/// Buffers of [`indexed_matmul`], reused by the next product: gathered rows and products.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    /// The tokens' rows, prepared once for all their experts. An optimisation.
+    /// The tokens' rows, prepared once for all their experts. An optional optimisation.
     pub rows: Input,
     /// The rows of the current expert.
     pub input: Input,
-    /// Buffer for products: of one expert, or of all, expert by expert.
+    /// Buffer for the products of one expert, or of all experts in order.
     pub output: Vec<f32>,
 }
 
 /// Multiplies each assignment's row by its own expert's matrix. `experts` are `[M, K]` each.
 ///
-/// `x` has either a row `[K]` for each token, which all its experts read, or one for each
+/// `x` has either a row `[K]` for each token, which all its experts read, or a row for each
 /// assignment. `out [T · k, M]` has a row for each assignment. Returns how many bytes of weights
-/// were read: an expert's matrix counts once if any token uses it, and not at all otherwise.
+/// were read. An expert's matrix counts once if any token uses it, and not at all otherwise.
 ///
 /// # Panics
 /// If `x` or `out` has any other number of rows.
@@ -135,8 +137,8 @@ pub fn indexed_matmul(
     // END SOLUTION
 }
 
-/// Computes the weighted sum of each token's experts' outputs: `outputs [T · k, E]`, each times its
-/// weight in `weights [T · k]`. The sums overwrite `out [T, E]`.
+/// Computes each token's sum of its experts' outputs, `outputs [T · k, E]`, each times its weight
+/// in `weights [T · k]`. The sums overwrite `out [T, E]`.
 pub fn combine(outputs: &[f32], weights: &[f32], out: &mut [f32]) {
     // SOLUTION week4-day6 task 2
     let width = outputs.len() / weights.len();

@@ -1,9 +1,20 @@
 //! Day 6: models with experts, sinks and windows: Qwen3-MoE and gpt-oss.
 //!
-//! In reading order: `route` (which experts), `grouped` (their products), `sinks` (attention to
-//! nothing), `windows` (attention to the last positions only); provided: `cache` (pages that are
-//! returned), `layer` (weights), `model` (the whole model), `load` (from files), `session` (one
-//! text), `pass` (many).
+//! The files in reading order:
+//!
+//! - `route`: chooses the experts of a token
+//! - `grouped`: multiplies by the experts' weights
+//! - `sinks`: attention with a sink
+//! - `windows`: attention to the last positions only
+//!
+//! Provided:
+//!
+//! - `cache`: a cache that returns pages
+//! - `layer`: the weights of a layer
+//! - `model`: the whole model
+//! - `load`: loads a model from files
+//! - `session`: runs one text
+//! - `pass`: runs many texts
 
 pub mod grouped;
 pub mod route;

@@ -8,8 +8,8 @@ use std::{collections::VecDeque, ops::Range};
 
 use crate::week3::pool::{BlockPool, Page};
 
-/// Returns the positions that the row at `position` sees: all up to its own, or the last `window`
-/// of them, including its own.
+/// Returns the positions that the row at `position` sees: all up to and including its own, or the
+/// last `window` of these.
 #[must_use]
 pub fn visible(position: usize, window: Option<usize>) -> Range<usize> {
     // SOLUTION week4-day6 task 4
@@ -34,7 +34,7 @@ pub struct PageTable {
     pub window: Option<usize>,
     /// Positions per page.
     pub page_len: usize,
-    /// Number of pages that have been returned.
+    /// Number of pages that have been returned to the pool.
     pub gone: usize,
     /// The remaining pages, in the order of their positions.
     pub pages: VecDeque<Page>,
@@ -47,8 +47,8 @@ impl PageTable {
         Self { window, page_len, gone: 0, pages: VecDeque::new() }
     }
 
-    /// Returns the page of a position (its number in the pool) and the position's index in it.
-    /// Returns `None` if the position has no page yet, or no longer has one.
+    /// Returns the page that holds a position (its number in the pool) and the position's index in
+    /// that page. Returns `None` if the position has no page yet, or no longer has one.
     #[must_use]
     pub fn find(&self, position: usize) -> Option<(usize, usize)> {
         // SOLUTION week4-day6 task 4
@@ -57,8 +57,8 @@ impl PageTable {
         // END SOLUTION
     }
 
-    /// Makes sure that a position has a page, and that all pages before it exist that haven't been
-    /// returned. Returns false if the pool has no free page.
+    /// Makes sure that a position has a page, and so do all positions before it whose pages haven't
+    /// been returned. Returns false if the pool has no free page.
     pub fn reserve(&mut self, position: usize, pool: &mut BlockPool) -> bool {
         while self.gone + self.pages.len() <= position / self.page_len {
             let Some(page) = pool.allocate() else { return false };

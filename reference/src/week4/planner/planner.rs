@@ -17,7 +17,7 @@ use super::{
 /// The place in the arena of every buffer of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// `[nodes]`, the range of each buffer's part in bytes. Leaves, views and nodes outside of the
+    /// `[nodes]`, the range in bytes of each buffer's part. Leaves, views and nodes outside of the
     /// order have none.
     pub parts: Vec<Option<Range<usize>>>,
     /// Length of the arena in bytes.
@@ -27,7 +27,7 @@ pub struct MemoryPlan {
 }
 
 impl MemoryPlan {
-    /// Plans some of an order's buffers: those that are in the memory of one backend (day 4).
+    /// Plans only the buffers in `lives`, such as those in the memory of one backend (day 4).
     ///
     /// # Errors
     /// As [`MemoryPlan::new`].
@@ -43,20 +43,20 @@ impl MemoryPlan {
     }
 }
 
-/// Buffers that use the same part of the arena in turn: each is written over the one before.
+/// Buffers that use the same part of the arena in turn: each overwrites the one before.
 #[derive(Debug)]
 pub(crate) struct Tenants {
     /// The nodes in order, each with the bytes of its buffer.
     pub(crate) nodes: Vec<(NodeId, usize)>,
     /// Bytes of the largest buffer.
     pub(crate) bytes: usize,
-    /// The step that writes the first of them.
+    /// The step that writes the first buffer.
     pub(crate) first: usize,
-    /// The last step that reads the last of them.
+    /// The last step that reads the last buffer.
     pub(crate) last: usize,
 }
 
-/// Returns the buffers that share a part. Without `in_place`, none do.
+/// Returns the groups of buffers that share a part. Without `in_place`, each group has one buffer.
 pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<Tenants> {
     let mut all: Vec<Tenants> = Vec::with_capacity(lives.len());
     let mut part_of = vec![None; graph.len()];
@@ -76,8 +76,8 @@ pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<
     all
 }
 
-/// Walks through the order. Lends a node's part before it takes back the parts that the node reads
-/// for the last time, because the node is written while they are read.
+/// Places all buffers, step by step. At each step, lends the node's part before taking back the
+/// parts that the node reads for the last time, because the node is written while they are read.
 fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) -> MemoryPlan {
     // SOLUTION week4-day3 task 3
     let (mut arena, mut parts) = (Arena::default(), vec![None; graph.len()]);
@@ -114,16 +114,16 @@ fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) ->
 }
 
 /// Returns whether the operation may write its result over its first source, of the same size,
-/// while it runs: that is, whether every element is read before it is written, and never
+/// while it runs. That is possible if every element is read before it is written, and never
 /// afterwards.
 #[must_use]
 pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })
 }
 
-/// Returns the node whose part this buffer's node may take over, if there is one: the operation may
-/// overwrite ([`can_overwrite`]), the root of its first source is a buffer whose last step is this
-/// one, and no other source of the node has the same root.
+/// Returns the node whose part the buffer's node may overwrite, or `None`. Three conditions must
+/// hold: the operation may overwrite ([`can_overwrite`]), the root of the node's first source is a
+/// buffer whose last step is this one, and no other source of the node has the same root.
 fn overwritten(graph: &Graph, life: &Lifetime, lives: &[Lifetime]) -> Option<NodeId> {
     // SOLUTION week4-day3 task 3
     let node = graph.node(life.node);

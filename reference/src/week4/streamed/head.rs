@@ -1,4 +1,5 @@
-//! Day 7. The best tokens of a vocabulary whose logits are never all in memory at once.
+//! Day 7. The best tokens of a vocabulary, without having all of its logits in memory at the same
+//! time.
 //!
 //! Tasks here: week4-day7 task 5 (`TopK::offer`, `best_tokens`). Everything else is provided.
 
@@ -57,9 +58,9 @@ impl<'a> TopK<'a> {
     }
 }
 
-/// Offers every token's logit to `top`, which is empty. The rows of the whole vocabulary are read,
-/// from front to back, and [`OUTPUTS`] logits are in memory at once, 4 bytes of `scratch` each.
-/// Rows that are not tokens are never offered.
+/// Offers every token's logit to `top`, which is empty. The rows of the whole vocabulary are read
+/// from front to back. [`OUTPUTS`] logits are in memory at a time, which takes 4 bytes of `scratch`
+/// each. Rows that are not tokens are never offered.
 ///
 /// # Errors
 /// If a read fails, or `scratch` is too small.

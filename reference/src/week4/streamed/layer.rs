@@ -49,19 +49,19 @@ impl<'a> Cache<'a> {
         })
     }
 
-    /// Provided. Returns the number of positions in it.
+    /// Provided. Returns the number of positions in the cache.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Provided. Returns whether it is empty.
+    /// Provided. Returns whether the cache is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Provided. Returns its capacity in positions.
+    /// Provided. Returns the cache's capacity in positions.
     #[must_use]
     pub fn positions(&self) -> usize {
         self.key_scales.len() / self.kv_heads
@@ -93,9 +93,9 @@ impl<'a> Cache<'a> {
         // END SOLUTION
     }
 
-    /// Computes attention of `q [H_q, D]` over all positions, `[H_q, D]`, with the scale 1/√D. Each
-    /// key/value head serves `H_q / H` neighbouring query heads. Queries, and attention weights
-    /// times the values' scales, are multiplied as int16; the sums are integers.
+    /// Computes attention of `q [H_q, D]` over all positions, with the scale 1/√D, and writes it to
+    /// `out [H_q, D]`. Each key/value head serves `H_q / H` neighbouring query heads. Queries, and
+    /// attention weights times the values' scales, are multiplied as int16. The sums are integers.
     ///
     /// It needs `scratch` memory: 6 bytes for each position of the cache's capacity, used or not,
     /// 10 bytes for each element of a head, and the bytes for alignment. So if the first token
@@ -147,8 +147,8 @@ impl<'a> Cache<'a> {
     }
 }
 
-/// Computes the SwiGLU MLP of `x [E]`, `[E]`. The weights of *gate* and *up* are read from front to
-/// back, those of *up* [`OUTPUTS`] outputs at a time, and then those of *down*.
+/// Computes the SwiGLU MLP of `x [E]` into `out [E]`. First reads the weights of *gate* and *up*
+/// from front to back, those of *up* [`OUTPUTS`] outputs at a time, and then those of *down*.
 ///
 /// It needs `scratch` memory: 6 bytes for each of the `I` intermediate elements, 4 bytes for each
 /// of [`OUTPUTS`], and the bytes for alignment.

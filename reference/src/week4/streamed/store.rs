@@ -1,4 +1,4 @@
-//! Day 7. Weights come from a slow device, a few rows at a time, and each read is counted.
+//! Day 7. Reads weights from a slow device, a few rows at a time, and counts each read.
 //!
 //! Tasks here: week4-day7 task 3 (`Store::read`, `Store::product`). Everything else is provided.
 
@@ -16,7 +16,7 @@ use super::{
 pub struct Store<S> {
     storage: S,
     shape: Shape,
-    /// The end of the last read in the file.
+    /// The position in the file at which the last read ended.
     position: u64,
     counts: Counts,
 }
@@ -25,7 +25,8 @@ impl<S: Storage> Store<S> {
     /// Provided. Reads the header and checks the file's length against it.
     ///
     /// # Errors
-    /// Names the value found and the value expected.
+    /// If the header or the length is wrong. The error names the value found and the value
+    /// expected.
     pub fn open(mut storage: S) -> Result<Self, Error> {
         let mut header = [0; HEADER];
         let mut got = 0;
@@ -55,7 +56,8 @@ impl<S: Storage> Store<S> {
     }
 
     /// Fills `out` with the rows of a component from `row` on. It counts as one read, with all its
-    /// bytes, no matter how many times the device has to be called. A failed read may count or not.
+    /// bytes, no matter how many times the device has to be called. Whether a failed read counts is
+    /// unspecified.
     ///
     /// # Errors
     /// If the file ends or the device fails before `out` is full.
@@ -89,9 +91,9 @@ impl<S: Storage> Store<S> {
     }
 
     /// Multiplies some rows of a matrix `[rows, n]` by `x [n]`, and writes one element for each row
-    /// to `out`. A product is the integer sum as f32, times the product of both scales. At any
-    /// time, only as many weights are in memory as fit into `chunk`: whole rows, as many as fit,
-    /// one chunk after the other.
+    /// to `out`. A product is the integer sum as f32, times the product of both scales. Weights are
+    /// read one chunk after the other: as many whole rows as fit into `chunk`. Only that chunk is
+    /// in memory.
     ///
     /// # Errors
     /// As [`Store::read`].
@@ -138,7 +140,7 @@ impl<S: Storage> Store<S> {
     }
 }
 
-/// Provided. Splits a row of a matrix, as it is in the file, into its scale and its weights.
+/// Provided. Splits a row of a matrix, as stored in the file, into its scale and its weights.
 #[must_use]
 pub fn split_row(bytes: &[u8]) -> (f32, &[i8]) {
     let (scale, weights) = bytes.split_at(4);

@@ -31,7 +31,7 @@ mod run;
 mod server;
 mod table;
 
-/// What to measure, and with whom.
+/// What to measure, and with which programs.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub(crate) struct Options {
     /// Tokens of the shared prefix, in the test with one
     #[arg(long, value_name = "N", default_value = "500", value_parser = value_parser!(u16).range(1..))]
     shared: u16,
-    /// Number of measurements of each (the median is reported)
+    /// Runs per configuration (the median is reported)
     #[arg(long, value_name = "N", default_value = "2", value_parser = value_parser!(u16).range(1..))]
     times: u16,
     /// Folder for serve.json [default: target/course-bench]

@@ -34,7 +34,7 @@ pub(crate) struct Options {
     /// Number of threads [default: each engine's own default]
     #[arg(short = 'j', long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Number of measurements of each (the median is reported)
+    /// Runs per configuration (the median is reported)
     #[arg(long, value_name = "N", default_value = "3", value_parser = value_parser!(u16).range(1..))]
     times: u16,
     /// Do not measure your engine

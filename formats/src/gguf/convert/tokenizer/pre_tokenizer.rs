@@ -1,4 +1,4 @@
-//! How a text is prepared before its parts are merged.
+//! The preparation of a text before its parts are merged.
 
 use anyhow::Result;
 use serde_json::Value as Json;
@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 use super::{super::super::WHOLE, TokenizerFile};
 
 impl TokenizerFile {
-    /// Whether a byte-level tokenizer brings text into the normal form C first, and whether into
-    /// small letters.
+    /// Returns whether a byte-level tokenizer first converts text to the normal form C, and whether
+    /// to lower case.
     pub(super) fn normalizes(&self) -> Result<(bool, bool)> {
         match self.steps("normalizer", "normalizers")[..] {
             [] => Ok((false, false)),
@@ -17,12 +17,12 @@ impl TokenizerFile {
         }
     }
 
-    /// Whether a word that is itself a token is used whole, without merging its bytes.
+    /// Returns whether a word that is itself a token is used whole, without merging its bytes.
     pub(super) fn whole_words(&self) -> bool {
         self.json["model"]["ignore_merges"] == true
     }
 
-    /// The name that llama.cpp gives to a byte-level pre-tokenizer.
+    /// Returns the name that llama.cpp gives to a byte-level pre-tokenizer.
     pub(super) fn pre_tokenizer(&self) -> Result<&'static str> {
         const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
         const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -43,7 +43,8 @@ impl TokenizerFile {
             }
             [split] if cuts(split) && !gpt2 => match split["pattern"]["Regex"].as_str() {
                 Some(LLAMA3) if self.whole_words() => Some("llama-bpe"),
-                // Llama 3's pieces, each of which is merged even where it is a token as it stands.
+                // These are Llama 3's pieces, but a piece that is itself a token is merged from its
+                // bytes.
                 Some(LLAMA3) => Some("smaug-bpe"),
                 Some(QWEN2) => Some("qwen2"),
                 Some(O200K) => Some("gpt-4o"),
@@ -57,9 +58,12 @@ impl TokenizerFile {
         }
     }
 
-    /// Where a space is put before a text: `never`, `always` (before every stretch between special
-    /// tokens), or as the `Metaspace` pre-tokenizer does it, which GGUF has no word for: not where
-    /// one is already, and `first` or `always`.
+    /// Returns where a space is put before a text:
+    ///
+    /// - `never`;
+    /// - `always`: before every stretch between special tokens;
+    /// - `metaspace-first` or `metaspace-always`: as the `Metaspace` pre-tokenizer does, which adds
+    ///   no space if there is already one. GGUF has no name for these.
     pub(super) fn space_prefix(&self) -> Result<&'static str> {
         let is = |step: &Json, kind: &str| step["type"] == kind;
         let replace = |step: &Json| {
@@ -91,7 +95,7 @@ impl TokenizerFile {
     }
 }
 
-/// Whether a `Split` has each match as its own piece. Every character is part of a match.
+/// Returns whether a `Split` makes each match a separate piece. Every character is part of a match.
 fn cuts(split: &Json) -> bool {
     split["type"] == "Split"
         && match split["behavior"].as_str() {

@@ -1,8 +1,7 @@
 //! Day 6. 128-bit integer arithmetic (64-bit Arm). Compared with the integer rung: 16 products in
 //! three instructions.
-//!
-//! This module has the products of a block and its activations that are tasks. The loop over a
-//! row's blocks and every other kernel of this rung and the higher rungs are provided.
+//! This module holds the dot products that you write. The loop over a row's blocks and every other
+//! kernel of this rung and the higher rungs are provided.
 
 mod q4_k;
 mod q8_0;
