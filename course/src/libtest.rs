@@ -192,7 +192,7 @@ test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
             )
         );
         let ignored = Report::parse("test a ... ok\ntest b ... ignored, for 64-bit Arm\n");
-        assert_eq!(ignored.passed.len(), 1, "what did not run has neither passed nor failed");
+        assert_eq!(ignored.passed.len(), 1, "an ignored test neither passes nor fails");
     }
 
     #[test]

@@ -163,8 +163,8 @@ pub fn templates(
                 .any(|region| region.task == id && region.function.as_ref() == Some(function));
             ensure!(
                 there,
-                "reference/{}: no region `// SOLUTION {id}` in {function}, which the curriculum \
-                 lists",
+                "reference/{}: {function} has no region `// SOLUTION {id}`, but the curriculum \
+                 lists it",
                 task.file
             );
         }

@@ -48,7 +48,7 @@ fn task_2() {
         let tensor_type = TYPES[fresh.below(2)];
         let ne = sizes(&fresh, tensor_type);
         let layout = Layout::new(tensor_type, &ne).expect("sizes of a tensor");
-        let turned = layout.permute(axes(&fresh)).expect("an order of axes");
+        let turned = layout.permute(axes(&fresh)).expect("a valid order of axes");
         fresh.says("permuted", &(turned, turned.end()));
         let part = turned.ne.map(|n| fresh.from_to(1, n + 1));
         let offset = turned.nb[fresh.below(4)] * fresh.below(3);
@@ -70,7 +70,7 @@ fn task_3() {
         let ne = sizes(&fresh, tensor_type);
         let layout = Layout::new(tensor_type, &ne).expect("sizes of a tensor");
         let bytes = fresh.bytes(layout.end());
-        let mut turned = layout.permute([0, 2, 1, 3]).expect("an order of axes");
+        let mut turned = layout.permute([0, 2, 1, 3]).expect("a valid order of axes");
         if fresh.below(2) == 0 {
             turned = layout;
         }

@@ -36,7 +36,7 @@ fn task_2_a_prompt_longer_than_the_context_is_an_error() {
     assert!(
         message.contains("13") && message.contains("12"),
         "a prompt of 13, a context of 12: the error names both lengths\n  found    {message:?}\n  \
-         expected a text with 13 and 12 in it"
+         expected a message that contains 13 and 12"
     );
 }
 

@@ -123,6 +123,6 @@ fn task_4_each_mark_becomes_one_token() {
     assert!(
         found == expected,
         "the tokens of {text:?}: each <|im_start|> is token 1, each <|im_end|> token 2, and \
-         nothing stands before the first\n  found    {found:?}\n  expected {expected:?}"
+         no token comes before the first\n  found    {found:?}\n  expected {expected:?}"
     );
 }

@@ -94,7 +94,7 @@ fn check_super_blocks(what: &str, x: &[f32], per_scale: usize, super_blocks: &[I
             let back = scale * f32::from(value);
             assert!(
                 (back - number).abs() <= 0.5001 * scale && (scale > 0.0 || value == 0),
-                "{what}: number {at}, {number:e}, became {value} times {scale:e}, expected the nearest there is, and 0 for zeros and behind the row's end"
+                "{what}: number {at}, {number:e}, became {value} times {scale:e}, expected the nearest code, and 0 for zeros and past the row's end"
             );
         }
         for (s, (&sum, values)) in

@@ -58,8 +58,8 @@ fn task_4_pages_go_when_nobody_sees_them() {
             let what = format!("pages_out(next {next}, window {shown}, pages of {page})");
             assert!(
                 !late || found == expected,
-                "{what}\n  found    {found}\n  expected {expected}\n  diagnosis You count from \
-                the row that is done. The next one sees one position less at the front."
+                "{what}\n  found    {found}\n  expected {expected}\n  diagnosis You compute the \
+                window of the last finished row. Use the next row, whose window starts one position later."
             );
             assert_answer(&what, found, expected);
         }

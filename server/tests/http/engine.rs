@@ -67,7 +67,7 @@ pub(crate) struct Seen {
 
 impl Knobs {
     pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().expect("nobody panics with it")
+        self.seen.lock().expect("no thread panics while it holds the lock")
     }
 }
 

@@ -67,7 +67,7 @@ impl Change {
             }
         }
         match (whole, pieces.is_empty()) {
-            (None, true) => bail!("no line says what is wrong"),
+            (None, true) => bail!("the entry changes nothing"),
             (None, false) => Ok(Self::Pieces(pieces)),
             (Some(body), true) => Ok(Self::Whole(body)),
             (Some(added), false) => bail!(
@@ -201,6 +201,6 @@ mod tests {
             error(&["    let b = two(x); → x", "    two(x) → x"]).contains("overlap at `two(x)`")
         );
         assert!(error(&["    a + b → b", "   +x"]).contains("nothing says where this belongs"));
-        assert_eq!(error(&[]), "no line says what is wrong");
+        assert_eq!(error(&[]), "the entry changes nothing");
     }
 }

@@ -176,7 +176,9 @@ fn report(matrix: &mut Matrix, entries: &[Entry]) {
             *best = (distance, &row.entry.name);
         }
     }
-    println!("The nearest wrong answer of each task, in tolerances:");
+    println!(
+        "For each task, the wrong answer closest to the right one, as a multiple of the tolerance:"
+    );
     for (task, (distance, name)) in &nearest {
         println!("  {task:<20} {:>10}  {name}", shown(*distance));
         if *distance < NEAREST {

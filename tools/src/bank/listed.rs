@@ -235,7 +235,7 @@ never: You do not count.
         starts("  twice.", " twice.", ":3: expected an entry at the margin");
         starts("never: ", "twice: ", ":7: twice: the name appears twice");
         starts("x + 1", "x + 3", ":2: twice: the reference has changed here");
-        starts("   +0\n", "", ":7: never: no line says what is wrong");
+        starts("   +0\n", "", ":7: never: the entry changes nothing");
         starts("You count", &"x".repeat(100), ":2: the line has more than 100 characters");
     }
 }

@@ -152,7 +152,7 @@ impl<'a> Course<'a> {
         self.days.retain(|day| reasons.iter().all(|(feature, _)| *feature != day.feature));
         self.left_out.extend(reasons);
         (self.fresh, self.expected) = (fresh, expected);
-        eprintln!("drawn for this grading: {}", self.fresh);
+        eprintln!("new random inputs for this grading: {}", self.fresh);
         Ok(())
     }
 }

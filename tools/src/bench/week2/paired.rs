@@ -81,7 +81,7 @@ pub(super) fn run(
 ) -> Result<()> {
     let models = models(options.peers.as_deref().context("there is no folder of files")?)?;
     println!(
-        "| file | threads | task, tokens/s | ours | peer | its figure | its weights | ratio, worst–best pair |\n\
+        "| file | threads | task, tokens/s | ours | peer | the peer's | its weight layout | ratio, worst–best pair |\n\
          |---|---|---|---|---|---|---|---|"
     );
     let (mut all, mut notes) = (Vec::new(), String::new());
