@@ -194,8 +194,8 @@ fn a_listed_function_needs_a_region() {
     assert_eq!(
         error,
         "reference/ does not match course/curriculum.toml (if an update was interrupted, run \
-         `cargo course update` again): reference/src/week1/b.rs: no region `// SOLUTION week1-day2 \
-         task 1` in three, which the curriculum lists"
+         `cargo course update` again): reference/src/week1/b.rs: three has no region `// SOLUTION \
+         week1-day2 task 1`, but the curriculum lists it"
     );
     assert!(!root.join("src").exists(), "nothing is written");
 }
