@@ -13,7 +13,6 @@
 //! == link src/week1/attention/attention.rs       a link to the path that follows
 //! == repeat src/week1/attention/attention.rs     brackets to append, and how many: `100000 ( )`
 //! ```
-//! ```
 //!
 //! `{ROOT}` is the course's folder, `{NEIGHBOUR}` is an honest submission's folder, and `{REPORT}`
 //! is a string with the test runner's output if all of day 1's tests pass.
