@@ -52,6 +52,9 @@ pub mod proof {
 }
 "#;
 
+/// All bodies of a function share its stack frame, each with its own buffers: threads get 64 MiB.
+pub(crate) const STACK: (&str, &str) = ("RUST_MIN_STACK", "67108864");
+
 /// The name of the one test program.
 pub(crate) const PROGRAM: &str = "all_days";
 
@@ -139,6 +142,11 @@ pub(crate) fn frame(root: &Path, curriculum: &Curriculum) -> Result<BTreeMap<Pat
     Ok(instead)
 }
 
+/// At this level a crate calls generic functions that a crate below it has compiled already: those of
+/// a crate that is not optimized would slow all crates above it.
+const OPTIMIZED: [&str; 6] =
+    ["half", "ndarray", "serde_json", "tiny-llm-formats", "tiny-llm-harness", "tiny-llm-reference"];
+
 /// One program has one allocator, which counts for all days.
 const HEAD: &str = "\
 #![allow(warnings)]
@@ -171,13 +179,29 @@ pub(crate) fn without_warnings(library: &Path) -> std::io::Result<String> {
 }
 
 /// One profile for everything that is proved, in a file that cargo finds above all copies: no debug
-/// information, which takes gigabytes; incremental, so that a changed body costs seconds; optimized
+/// information, which takes gigabytes; not incremental, since most crates are built once; optimized
 /// where the tests spend their time.
 fn settings(root: &Path) -> Result<()> {
-    let text = "[profile.dev]\ndebug = false\nincremental = true\n\n\
-                [profile.dev.package.ndarray]\nopt-level = 1\n\n\
-                [profile.dev.package.tiny-llm-reference]\nopt-level = 1\n";
+    let mut text = "[profile.dev]\ndebug = false\nincremental = false\n".to_owned();
+    for package in OPTIMIZED {
+        let _ = write!(text, "\n[profile.dev.package.{package}]\nopt-level = 1\n");
+    }
     write_if_changed(&root.join("target/verify/.cargo/config.toml"), text.as_bytes())
+}
+
+/// A file for `--config` that takes [`settings`] back: what learners wait for is measured with the
+/// profile that they have.
+///
+/// # Errors
+/// If it cannot be written.
+pub(crate) fn learners_profile(root: &Path) -> Result<PathBuf> {
+    let mut text = "[profile.dev]\ndebug = \"line-tables-only\"\nincremental = true\n".to_owned();
+    for package in OPTIMIZED {
+        let _ = write!(text, "\n[profile.dev.package.{package}]\nopt-level = 0\n");
+    }
+    let path = root.join("target/verify/.cargo/learner.toml");
+    write_if_changed(&path, text.as_bytes())?;
+    Ok(path)
 }
 
 /// The built program.
@@ -240,8 +264,7 @@ impl Program {
         };
         forget_cargo(&mut command);
         command.current_dir(&self.tree).env_remove("RUST_BACKTRACE");
-        // All bodies of a function share its stack frame, each with its own buffers.
-        command.env("RUST_MIN_STACK", (64 << 20).to_string());
+        command.env(STACK.0, STACK.1);
         // Wrong answers are recorded as Mesa's software gives them, on every machine alike.
         command.env("TINY_LLM_GPU", "software");
         command
@@ -291,6 +314,10 @@ pub(crate) fn build(
     // Cargo takes two copies of one workspace for the same, and would run what it built in the
     // other. A crate with its own settings is another, and so is all that uses it.
     command.args(["--config", "profile.dev.package.tiny-llm-reference.codegen-units=17"]);
+    // A changed body costs seconds.
+    for package in ["tiny-llm", "tiny-llm-reference"] {
+        command.arg("--config").arg(format!("profile.dev.package.{package}.incremental=true"));
+    }
     let folder = if emulation.is_some() { "target/verify/arm" } else { "target/verify/build" };
     command.env("CARGO_TARGET_DIR", root.join(folder));
     let finished = run_quietly(&mut command)?;
