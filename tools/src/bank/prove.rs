@@ -19,7 +19,7 @@ use crate::{
 pub(crate) struct Bodies {
     /// The bank: mistakes and alternates.
     known: Vec<Entry>,
-    /// Held-out mistakes; their numbers follow those of the bank.
+    /// Held-out mistakes.
     held_out: Vec<Entry>,
     /// What the whole bank says: nothing but an entry's own sentence may be said of it.
     says: Vec<String>,
@@ -69,6 +69,11 @@ impl Bodies {
         self
     }
 
+    /// Their names, in the order of the numbers that [`Bodies::write`] gives them.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.known.iter().chain(&self.held_out).map(|entry| entry.path.clone()).collect()
+    }
+
     /// Writes the copy in which all of them can run.
     ///
     /// # Errors
@@ -78,7 +83,8 @@ impl Bodies {
         proof::write(root, curriculum, tree, &super::variants(curriculum, &all)?)
     }
 
-    /// Tries the whole bank and all held-out mistakes, and compares the recorded answers.
+    /// Tries the whole bank and all held-out mistakes, and compares the recorded answers. The program
+    /// has the bodies `names`.
     ///
     /// # Errors
     /// As [`command::run`].
@@ -87,19 +93,21 @@ impl Bodies {
         root: &Path,
         curriculum: &Curriculum,
         program: &Program,
+        names: &[String],
     ) -> Result<String> {
-        let caught = command::check(root, curriculum, Bank::of(program.clone(), 1), &self.known)?;
-        let held_out = Bank::of(program.clone(), 1 + self.known.len());
-        let held_out = unseen::check(&held_out, &self.held_out)?;
+        let bank = |entries: &[Entry]| Bank::of(program.clone(), names, entries);
+        let caught = command::check(root, curriculum, bank(&self.known)?, &self.known)?;
+        let held_out = unseen::check(&bank(&self.held_out)?, &self.held_out)?;
         Ok(format!("{caught}, {held_out} held-out mistakes caught"))
     }
 
-    /// Tries the bank's bodies without a look at the recorded answers.
+    /// Tries the bank's bodies without a look at the recorded answers. The program has the bodies
+    /// `names`.
     ///
     /// # Errors
     /// If a mistake survives or is not named, or an alternate is refused.
-    pub(crate) fn try_each(&self, program: Program) -> Result<String> {
-        let bank = Bank::of(program, 1);
+    pub(crate) fn try_each(&self, program: Program, names: &[String]) -> Result<String> {
+        let bank = Bank::of(program, names, &self.known)?;
         let says: Vec<&str> = self.says.iter().map(String::as_str).collect();
         let problems =
             each(&self.known, |place, entry| matrix::try_one(&bank, place, entry, &says))?;

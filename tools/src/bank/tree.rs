@@ -1,6 +1,6 @@
 //! The proof program with the bodies of some entries.
 
-use std::{path::Path, process::Command};
+use std::{collections::HashMap, path::Path, process::Command};
 
 use anyhow::{Context, Result};
 
@@ -16,14 +16,23 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Bank {
     program: Program,
-    /// The number of the first entry.
-    first: usize,
+    /// The number of each entry's body in the program.
+    numbers: Vec<usize>,
 }
 
 impl Bank {
-    /// The entries from number `first` on of a program that was built with them.
-    pub(super) fn of(program: Program, first: usize) -> Self {
-        Self { program, first }
+    /// The entries of a program that was built with the bodies `names`, in the order of their numbers.
+    ///
+    /// # Errors
+    /// If the program lacks one.
+    pub(super) fn of(program: Program, names: &[String], entries: &[Entry]) -> Result<Self> {
+        let all: HashMap<&str, usize> = names.iter().map(String::as_str).zip(1..).collect();
+        let number = |entry: &Entry| {
+            let number = all.get(entry.path.as_str()).copied();
+            number.with_context(|| format!("{}: the program was built without it", entry.path))
+        };
+        let numbers = entries.iter().map(number).collect::<Result<_>>()?;
+        Ok(Self { program, numbers })
     }
 
     /// Builds the tests of the entries' days.
@@ -42,7 +51,7 @@ impl Bank {
             |day: &&Day| entries.iter().any(|entry| entry.task.feature == day.feature);
         let days: Vec<_> = curriculum.days().filter(with_entries).collect();
         let program = Program::build(root, &tree, &days, emulation)?;
-        Ok(Self { program, first: 1 })
+        Ok(Self { program, numbers: (1..=entries.len()).collect() })
     }
 
     /// The tests that the entry at that place of the list faces: all of its day for a correct body,
@@ -57,13 +66,13 @@ impl Bank {
         };
         let command = self.program.tests(&module(entry), wanted);
         let command = command.with_context(|| format!("{}: no test of its task", entry.path))?;
-        Ok(chosen(command, self.first + place))
+        Ok(chosen(command, self.numbers[place]))
     }
 
     /// The answers of an entry's day to a grading's questions, or of the reference.
     pub(super) fn fresh(&self, module: &str, place: Option<usize>) -> Result<Command> {
         let command = self.program.fresh(module);
-        let number = place.map_or(0, |place| self.first + place);
+        let number = place.map_or(0, |place| self.numbers[place]);
         Ok(chosen(command.with_context(|| format!("{module} asks nothing"))?, number))
     }
 

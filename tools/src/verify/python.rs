@@ -19,6 +19,7 @@ use super::{
 use crate::{
     files::list,
     process::{forget_cargo, run_quietly},
+    proof::STACK,
 };
 
 /// Makes `.venv`, or takes the one that is there if it was made for the same packages.
@@ -40,6 +41,7 @@ impl Verification {
     pub(super) fn python_in(&self, folder: &Path) -> std::result::Result<Command, Outcome> {
         let mut command = Command::new(self.interpreter().map_err(Outcome::NotVerified)?);
         command.current_dir(folder).env("PYTHONPATH", self.site()).env("PYTHONUTF8", "1");
+        command.env(STACK.0, STACK.1);
         // Two threads of torch on two busy cores wait for one another.
         command
             .env("OMP_NUM_THREADS", "1")
