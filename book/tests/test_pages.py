@@ -87,32 +87,50 @@ def test_formulas_are_set_in_their_font():
     assert missing == {}, "run book/figures/font.py"
 
 
-def test_every_link_leads_somewhere(page, site):
-    ids, links = {}, []
+@pytest.fixture(scope="module")
+def contents(chromium, site):
+    """What each page has in it, from one visit."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(180_000)
+    page, found = context.new_page(), {}
+    said = watched(page, site)
     for name in PAGES:
         page.goto(f"{site}/{name}", wait_until="domcontentloaded")
-        ids[f"{site}/{name}"] = set(page.evaluate("[...document.querySelectorAll('[id]')].map((e) => e.id)"))
-        links += [(name, urljoin(page.url, href)) for href in page.evaluate("[...document.querySelectorAll('main a[href]')].map((a) => a.getAttribute('href'))")]
+        found[name] = page.evaluate(
+            """() => ({
+                title: document.title,
+                description: document.querySelector('meta[name="description"]')?.content ?? "",
+                ids: [...document.querySelectorAll("[id]")].map((e) => e.id),
+                links: [...document.querySelectorAll("main a[href]")].map((a) => a.getAttribute("href")),
+            })"""
+        )
+    context.close()
+    assert said == []
+    return found
+
+
+def test_every_link_leads_somewhere(contents, site):
+    ids = {f"{site}/{name}": set(page["ids"]) for name, page in contents.items()}
     broken = []
-    for name, link in links:
-        target, anchor = urldefrag(link)
-        if not target.startswith(site):
-            continue
-        target = target + "index.html" if target.endswith("/") else target
-        if target not in ids or (anchor and anchor not in ids[target]):
-            broken.append(f"{name}: {link}")
+    for name, page in contents.items():
+        for href in page["links"]:
+            link = urljoin(f"{site}/{name}", href)
+            target, anchor = urldefrag(link)
+            if not target.startswith(site):
+                continue
+            target = target + "index.html" if target.endswith("/") else target
+            if target not in ids or (anchor and anchor not in ids[target]):
+                broken.append(f"{name}: {link}")
     assert broken == []
 
 
-def test_titles_and_descriptions_tell_pages_apart(page, site):
+def test_titles_and_descriptions_tell_pages_apart(contents):
     titles, descriptions = {}, {}
-    for name in PAGES:
-        page.goto(f"{site}/{name}", wait_until="domcontentloaded")
-        titles.setdefault(page.title(), []).append(name)
+    for name, page in contents.items():
+        titles.setdefault(page["title"], []).append(name)
         if name != "index.html" and not name.startswith("kill-matrix/"):
-            description = page.locator('meta[name="description"]').get_attribute("content")
-            assert len(description) > 30, name
-            descriptions.setdefault(description, []).append(name)
+            assert len(page["description"]) > 30, name
+            descriptions.setdefault(page["description"], []).append(name)
     # The first page is also the preface.
     assert [names for names in titles.values() if len(names) > 1 and "index.html" not in names] == []
     assert [names for names in descriptions.values() if len(names) > 1 and "index.html" not in names] == []

@@ -14,8 +14,8 @@ from oracle.week1_day7 import critical_chi_square, draw, shape, splitmix64
 
 OFF = {"penalty": 1.0, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
 
-TEXTS = 100_000
-"""How many texts the statistical test draws."""
+TEXTS = 20_000
+"""How many texts the statistical test draws: with these, the nearest mistake has 18 times the critical χ²."""
 
 SAMPLING = [
     ("plain", "as the model gave it", {}),

@@ -151,7 +151,7 @@ impl Table {
     }
 }
 
-/// 100,000 texts of three tokens with drafts that are drawn, two in a pass, and 20,000 with drafts
+/// 20,000 texts of three tokens with drafts that are drawn, two in a pass, and 4,000 with drafts
 /// that are certain, against the probabilities that the texts have
 /// without any draft. A χ² above `critical` would be met once in a million correct solutions.
 #[track_caller]

@@ -53,6 +53,10 @@ pub mod proof {
 }
 "#;
 
+/// Stack size of each thread: 64 MiB, because all bodies of a function share its stack frame, with
+/// separate buffers.
+pub(crate) const STACK: (&str, &str) = ("RUST_MIN_STACK", "67108864");
+
 /// Name of the test program.
 pub(crate) const PROGRAM: &str = "all_days";
 
@@ -140,6 +144,12 @@ pub(crate) fn frame(root: &Path, curriculum: &Curriculum) -> Result<BTreeMap<Pat
     Ok(instead)
 }
 
+/// The crates that are optimized for the tests. A crate at this level uses a generic function that a
+/// crate below it has already compiled. If that crate were not optimized, the function would be slow
+/// in all crates above it.
+const OPTIMIZED: [&str; 6] =
+    ["half", "ndarray", "serde_json", "tiny-llm-formats", "tiny-llm-harness", "tiny-llm-reference"];
+
 /// A program has only one allocator, so it counts for all days.
 const HEAD: &str = "\
 #![allow(warnings)]
@@ -172,13 +182,29 @@ pub(crate) fn without_warnings(library: &Path) -> std::io::Result<String> {
 }
 
 /// Writes one profile for everything that is proved, to a file that cargo finds above all copies.
-/// It has no debug information, which would take gigabytes. It is incremental, so that a changed
-/// body takes seconds to build. It is optimised where the tests spend their time.
+/// It has no debug information, which would take gigabytes. It is not incremental, because most
+/// crates are built once. It is optimized where the tests spend their time.
 fn settings(root: &Path) -> Result<()> {
-    let text = "[profile.dev]\ndebug = false\nincremental = true\n\n\
-                [profile.dev.package.ndarray]\nopt-level = 1\n\n\
-                [profile.dev.package.tiny-llm-reference]\nopt-level = 1\n";
+    let mut text = "[profile.dev]\ndebug = false\nincremental = false\n".to_owned();
+    for package in OPTIMIZED {
+        let _ = write!(text, "\n[profile.dev.package.{package}]\nopt-level = 1\n");
+    }
     write_if_changed(&root.join("target/verify/.cargo/config.toml"), text.as_bytes())
+}
+
+/// Writes a file for `--config` that undoes [`settings`], so that builds that learners wait for are
+/// measured with their profile.
+///
+/// # Errors
+/// If it cannot be written.
+pub(crate) fn learners_profile(root: &Path) -> Result<PathBuf> {
+    let mut text = "[profile.dev]\ndebug = \"line-tables-only\"\nincremental = true\n".to_owned();
+    for package in OPTIMIZED {
+        let _ = write!(text, "\n[profile.dev.package.{package}]\nopt-level = 0\n");
+    }
+    let path = root.join("target/verify/.cargo/learner.toml");
+    write_if_changed(&path, text.as_bytes())?;
+    Ok(path)
 }
 
 /// The compiled test program.
@@ -241,8 +267,7 @@ impl Program {
         };
         forget_cargo(&mut command);
         command.current_dir(&self.tree).env_remove("RUST_BACKTRACE");
-        // All bodies of a function share its stack frame, with separate buffers.
-        command.env("RUST_MIN_STACK", (64 << 20).to_string());
+        command.env(STACK.0, STACK.1);
         // Wrong answers are recorded with Mesa's software renderer, which gives the same answers on
         // every machine.
         command.env("TINY_LLM_GPU", "software");
@@ -293,6 +318,10 @@ pub(crate) fn build(
     // built in the other copy. A crate with different settings is a different crate, and so are all
     // crates that use it.
     command.args(["--config", "profile.dev.package.tiny-llm-reference.codegen-units=17"]);
+    // These two are incremental, so that a changed body takes seconds to build.
+    for package in ["tiny-llm", "tiny-llm-reference"] {
+        command.arg("--config").arg(format!("profile.dev.package.{package}.incremental=true"));
+    }
     let folder = if emulation.is_some() { "target/verify/arm" } else { "target/verify/build" };
     command.env("CARGO_TARGET_DIR", root.join(folder));
     let finished = run_quietly(&mut command)?;

@@ -19,7 +19,7 @@ use crate::{
 pub(crate) struct Bodies {
     /// The bank: mistakes and correct alternatives.
     known: Vec<Entry>,
-    /// Held-out mistakes. Their numbers follow those of the bank.
+    /// Held-out mistakes.
     held_out: Vec<Entry>,
     /// All diagnoses of the bank. A test of an entry may only show the entry's own.
     says: Vec<String>,
@@ -69,6 +69,11 @@ impl Bodies {
         self
     }
 
+    /// Their names, in the order of the numbers that [`Bodies::write`] gives them.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.known.iter().chain(&self.held_out).map(|entry| entry.path.clone()).collect()
+    }
+
     /// Writes the copy in which all of them can run.
     ///
     /// # Errors
@@ -79,7 +84,7 @@ impl Bodies {
     }
 
     /// Tries the whole bank and all held-out mistakes, and compares the answers with the recorded
-    /// ones.
+    /// ones. The program must contain the bodies `names`.
     ///
     /// # Errors
     /// As [`command::run`].
@@ -88,19 +93,21 @@ impl Bodies {
         root: &Path,
         curriculum: &Curriculum,
         program: &Program,
+        names: &[String],
     ) -> Result<String> {
-        let caught = command::check(root, curriculum, Bank::of(program.clone(), 1), &self.known)?;
-        let held_out = Bank::of(program.clone(), 1 + self.known.len());
-        let held_out = unseen::check(&held_out, &self.held_out)?;
+        let bank = |entries: &[Entry]| Bank::of(program.clone(), names, entries);
+        let caught = command::check(root, curriculum, bank(&self.known)?, &self.known)?;
+        let held_out = unseen::check(&bank(&self.held_out)?, &self.held_out)?;
         Ok(format!("{caught}, {held_out} held-out mistakes caught"))
     }
 
-    /// Tries the bank's bodies, without comparing the recorded answers.
+    /// Tries the bank's bodies, without comparing the recorded answers. The program must contain the
+    /// bodies `names`.
     ///
     /// # Errors
     /// If no test fails with a mistake, a diagnosis is missing, or an alternative is refused.
-    pub(crate) fn try_each(&self, program: Program) -> Result<String> {
-        let bank = Bank::of(program, 1);
+    pub(crate) fn try_each(&self, program: Program, names: &[String]) -> Result<String> {
+        let bank = Bank::of(program, names, &self.known)?;
         let says: Vec<&str> = self.says.iter().map(String::as_str).collect();
         let problems =
             each(&self.known, |place, entry| matrix::try_one(&bank, place, entry, &says))?;

@@ -1,6 +1,6 @@
 //! Runs tests with the bodies of some entries, in a proof program.
 
-use std::{path::Path, process::Command};
+use std::{collections::HashMap, path::Path, process::Command};
 
 use anyhow::{Context, Result};
 
@@ -16,14 +16,24 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Bank {
     program: Program,
-    /// Number of the first entry.
-    first: usize,
+    /// The number of each entry's body in the program.
+    numbers: Vec<usize>,
 }
 
 impl Bank {
-    /// Returns the entries of a program from number `first` on.
-    pub(super) fn of(program: Program, first: usize) -> Self {
-        Self { program, first }
+    /// Finds the entries in a program that was built with the bodies `names`, which are in the order
+    /// of their numbers.
+    ///
+    /// # Errors
+    /// If the program lacks an entry.
+    pub(super) fn of(program: Program, names: &[String], entries: &[Entry]) -> Result<Self> {
+        let all: HashMap<&str, usize> = names.iter().map(String::as_str).zip(1..).collect();
+        let number = |entry: &Entry| {
+            let number = all.get(entry.path.as_str()).copied();
+            number.with_context(|| format!("{}: the program was built without it", entry.path))
+        };
+        let numbers = entries.iter().map(number).collect::<Result<_>>()?;
+        Ok(Self { program, numbers })
     }
 
     /// Builds the tests of the entries' days.
@@ -42,7 +52,7 @@ impl Bank {
             |day: &&Day| entries.iter().any(|entry| entry.task.feature == day.feature);
         let days: Vec<_> = curriculum.days().filter(with_entries).collect();
         let program = Program::build(root, &tree, &days, emulation)?;
-        Ok(Self { program, first: 1 })
+        Ok(Self { program, numbers: (1..=entries.len()).collect() })
     }
 
     /// Returns a command that runs the tests for an entry with this index: all tests of its day for
@@ -57,14 +67,14 @@ impl Bank {
         };
         let command = self.program.tests(&module(entry), wanted);
         let command = command.with_context(|| format!("{}: no test of its task", entry.path))?;
-        Ok(chosen(command, self.first + place))
+        Ok(chosen(command, self.numbers[place]))
     }
 
     /// Returns a command that answers a grading's questions for a day, with an entry's body or with
     /// the reference.
     pub(super) fn fresh(&self, module: &str, place: Option<usize>) -> Result<Command> {
         let command = self.program.fresh(module);
-        let number = place.map_or(0, |place| self.first + place);
+        let number = place.map_or(0, |place| self.numbers[place]);
         Ok(chosen(command.with_context(|| format!("{module} asks nothing"))?, number))
     }
 

@@ -41,6 +41,9 @@ pub(super) fn bare(v: &Verification) -> Result<Outcome> {
     if v.options.no_python {
         words.push("--no-python".to_owned());
     }
+    if v.options.whole {
+        words.push("--whole".to_owned());
+    }
     let wall = wall();
     words.splice(0..0, wall.iter().cloned());
     let mut command = Command::new(&words[0]);

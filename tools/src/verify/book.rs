@@ -109,8 +109,6 @@ fn shell(v: &Verification, line: &str) -> Command {
     command
         .current_dir(&v.tree)
         .env("CARGO_TARGET_DIR", v.root.join("target/verify/build"))
-        // Chapters' builds are not repeated, so incremental builds would be useless.
-        .env("CARGO_PROFILE_DEV_INCREMENTAL", "false")
         .env("CARGO_TERM_COLOR", "never");
     forget_cargo(&mut command);
     command

@@ -10,7 +10,7 @@ use super::{
     promise::{self, Promise},
     tree::write_if_changed,
 };
-use crate::process::run_quietly;
+use crate::{process::run_quietly, proof};
 
 /// Measures a cold build of the first day's tests, then the time from an edit in `src/` to the
 /// verdict.
@@ -19,9 +19,10 @@ pub(super) fn first_day(v: &Verification) -> Result<Outcome> {
     remove(&target)?;
     let day = v.curriculum.days().next().expect("a course has a day");
     let arguments = format!("test --test {} --features {}", day.module(), day.feature);
+    let own_profile = proof::learners_profile(&v.root)?.display().to_string();
 
     let mut build = v.cargo(&arguments);
-    build.arg("--no-run").env("CARGO_TARGET_DIR", &target);
+    build.args(["--no-run", "--config", &own_profile]).env("CARGO_TARGET_DIR", &target);
     let cold = run_quietly(&mut build)?;
     if !cold.status.success() {
         return Ok(Outcome::Failed(cold.tail(20)));
@@ -33,7 +34,7 @@ pub(super) fn first_day(v: &Verification) -> Result<Outcome> {
     for n in 0..5 {
         write_if_changed(&path, format!("{text}\n// edit {n}\n").as_bytes())?;
         let mut test = v.cargo(&arguments);
-        test.arg("task_1").env("CARGO_TARGET_DIR", &target);
+        test.args(["task_1", "--config", &own_profile]).env("CARGO_TARGET_DIR", &target);
         edits.push(run_quietly(&mut test)?.duration);
     }
     write_if_changed(&path, text.as_bytes())?;

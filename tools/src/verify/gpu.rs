@@ -23,6 +23,6 @@ pub(super) fn gpu(v: &Verification) -> Result<Outcome> {
     if let Some(reason) = lacking {
         return Ok(Outcome::NotVerified(reason));
     }
-    let mistakes = bodies.try_all(&v.root, &v.curriculum, &program)?;
+    let mistakes = bodies.try_all(&v.root, &v.curriculum, &program, &bodies.names())?;
     Ok(Outcome::Passed(format!("{stages}; {mistakes}")))
 }

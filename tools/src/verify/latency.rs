@@ -105,10 +105,14 @@ fn watch(v: &Verification, day: &str, number: usize) -> Result<(Duration, u64)> 
     };
     fs::write(&path, with(SAVES + 1)?)?;
     // Makes this task the first that has not passed. Its tests fail, which the exit code shows.
-    run_quietly(&mut v.cargo(&format!("course test {day}")))?;
+    let as_learner = |arguments: String| {
+        let mut command = v.cargo(&arguments);
+        command.env("CARGO_PROFILE_DEV_INCREMENTAL", "true");
+        command
+    };
+    run_quietly(&mut as_learner(format!("course test {day}")))?;
 
-    let mut command = v.cargo(&format!("course watch {day}"));
-    let (mut child, lines) = start_piped(&mut command)?;
+    let (mut child, lines) = start_piped(&mut as_learner(format!("course watch {day}")))?;
     let measure = || -> Result<(Duration, u64)> {
         until(&lines, &format!("save {}", SAVES + 1))?;
         let mut times = Vec::new();

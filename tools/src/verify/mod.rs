@@ -74,6 +74,10 @@ pub(crate) fn verify(root: &Path, curriculum: Curriculum, options: Options) -> R
     tree::remember(root)?;
     let mut state = State::load(root)?;
     let Plan { steps, left_out } = plan(&mut v)?;
+    // Continuous integration runs `bare` first, and then the others with what that built.
+    let follows =
+        |step: &&Step| step.id == "matrix" || (step.id == "bare" && v.options.size() > Size::Quick);
+    v.options.whole |= steps.iter().any(follows);
     if v.options.only.is_none() && v.options.changed.is_none() {
         room(&v)?;
     }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
 
 use super::{
     context::{Outcome, Verification, succeeds},
@@ -24,6 +25,8 @@ use crate::{
 
 /// Number of the bank's bodies that the smallest verification tries.
 const SAMPLE: usize = 200;
+/// The same if the step `matrix` follows, which tries all of them.
+const SAMPLE_OF_WHOLE: usize = 40;
 
 /// The engine and the server, on the reference.
 const ENGINE: &str = "tiny-llm";
@@ -31,11 +34,13 @@ const SERVER: &str = "tiny-llm-serve";
 /// The book's builder.
 pub(super) const BOOK: &str = "book-builder";
 
-/// Builds all programs once, and stores their paths.
+/// Builds all programs once, and stores their paths. If the step `matrix` follows, the test program
+/// contains the whole bank.
 pub(super) fn build(v: &Verification) -> Result<Outcome> {
     reach_crates(v)?;
     let days = days(v);
-    let bodies = chosen(v)?;
+    let bodies =
+        if v.options.whole { Bodies::of(&v.root, &v.curriculum, &days)? } else { chosen(v)? };
     bodies.write(&v.root, &v.curriculum, &v.proof)?;
     let features: Vec<&str> = days.iter().map(|day| day.feature.as_str()).collect();
     let features = format!("reference,fresh,serve,{}", features.join(","));
@@ -46,10 +51,22 @@ pub(super) fn build(v: &Verification) -> Result<Outcome> {
     if !v.options.no_python {
         proof::build(&v.root, &v.proof, None, &["--package", BRIDGE[0]])?;
     }
-    // With the unchanged reference, because the book shows it.
-    programs.extend(proof::build(&v.root, &v.tree, None, &["--package", BOOK])?);
-    fs::write(list(v), serde_json::to_string(&programs)?)?;
+    // With the unchanged reference, because the book shows it. In larger verifications other steps
+    // run the book builder in release mode, as learners do.
+    let optimized = if v.options.whole { ["--release"].as_slice() } else { &[] };
+    let book = [["--package", BOOK].as_slice(), optimized].concat();
+    programs.extend(proof::build(&v.root, &v.tree, None, &book)?);
+    let built = Built { programs, bodies: bodies.names() };
+    fs::write(list(v), serde_json::to_string(&built)?)?;
     Ok(Outcome::Passed(format!("{} days, {bodies}", days.len())))
+}
+
+/// The results of the step `build`, for the other steps.
+#[derive(Serialize, Deserialize)]
+struct Built {
+    programs: BTreeMap<String, PathBuf>,
+    /// The bodies in the test program, in the order of their numbers.
+    bodies: Vec<String>,
 }
 
 /// Returns a one-line error instead of cargo's many lines if crates are missing and crates.io
@@ -73,13 +90,17 @@ fn list(v: &Verification) -> PathBuf {
     v.root.join("target/verify/programs.json")
 }
 
+fn built(v: &Verification) -> Result<Built> {
+    let text = fs::read_to_string(list(v)).context("the step `build` has not run")?;
+    Ok(serde_json::from_str(&text)?)
+}
+
 /// Returns a program from the step `build`.
 ///
 /// # Errors
 /// If that step has not built it.
 pub(super) fn program(v: &Verification, name: &str) -> Result<PathBuf> {
-    let text = fs::read_to_string(list(v)).context("the step `build` has not run")?;
-    let mut programs: BTreeMap<String, PathBuf> = serde_json::from_str(&text)?;
+    let mut programs = built(v)?.programs;
     programs.remove(name).with_context(|| format!("the step `build` built no {name}"))
 }
 
@@ -93,19 +114,19 @@ pub(super) fn replay(v: &Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(stages))
 }
 
-/// Returns the bodies in the program: a sample of the bank or, with `--changed`, those of the
-/// changed tasks.
+/// Returns the bodies that the step `mistakes` tries: a sample of the bank or, with `--changed`,
+/// those of the changed tasks.
 fn chosen(v: &Verification) -> Result<Bodies> {
     let all = Bodies::of(&v.root, &v.curriculum, &days(v))?;
     Ok(match v.tasks() {
         Some(tasks) => all.of_tasks(&tasks),
-        None => all.sample(v.seed(), SAMPLE),
+        None => all.sample(v.seed(), if v.options.whole { SAMPLE_OF_WHOLE } else { SAMPLE }),
     })
 }
 
 /// Tries those bodies.
 pub(super) fn mistakes(v: &Verification) -> Result<Outcome> {
-    let found = chosen(v)?.try_each(tests(v)?)?;
+    let found = chosen(v)?.try_each(tests(v)?, &built(v)?.bodies)?;
     Ok(Outcome::Passed(match v.tasks() {
         Some(_) => found,
         None => format!("{found}, drawn by --seed {}", v.seed()),
@@ -116,22 +137,29 @@ pub(super) fn mistakes(v: &Verification) -> Result<Outcome> {
 pub(super) fn matrix(v: &Verification) -> Result<Outcome> {
     let days = days(v);
     let bodies = Bodies::of(&v.root, &v.curriculum, &days)?;
-    bodies.write(&v.root, &v.curriculum, &v.proof)?;
-    let program = Program::build(&v.root, &v.proof, &days, None)?;
-    bodies.try_all(&v.root, &v.curriculum, &program).map(Outcome::Passed)
+    let names = bodies.names();
+    let program = if built(v)?.bodies == names {
+        tests(v)?
+    } else {
+        // `build` ran for a smaller size, before `--resume`.
+        bodies.write(&v.root, &v.curriculum, &v.proof)?;
+        Program::build(&v.root, &v.proof, &days, None)?
+    };
+    bodies.try_all(&v.root, &v.curriculum, &program, &names).map(Outcome::Passed)
 }
 
 /// Checks that the command line writes a story and the server answers.
 pub(super) fn engine(v: &Verification) -> Result<Outcome> {
     let mut story = Command::new(program(v, ENGINE)?);
     forget_cargo(&mut story);
-    story.current_dir(&v.proof);
+    story.current_dir(&v.proof).env(proof::STACK.0, proof::STACK.1);
     story.args(["generate", "-p", "Once upon a time", "-n", "24", "--temperature", "0"]);
     let told = succeeds(&mut story)?.output;
     ensure!(told.split_whitespace().count() > 10, "the engine wrote {told:?}");
 
     let mut server = Command::new(program(v, SERVER)?);
     forget_cargo(&mut server);
+    server.env(proof::STACK.0, proof::STACK.1);
     server.args(["serve", "--port", "0", "--model", "models/tiny-story"]).current_dir(&v.proof);
     let mut server = server.stderr(Stdio::piped()).stdout(Stdio::null()).spawn()?;
     let errors = BufReader::new(server.stderr.take().context("it is piped")?);

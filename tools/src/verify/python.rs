@@ -19,6 +19,7 @@ use super::{
 use crate::{
     files::list,
     process::{forget_cargo, run_quietly},
+    proof::STACK,
 };
 
 /// Creates `.venv`, or uses an existing one for the same packages.
@@ -41,6 +42,7 @@ impl Verification {
     pub(super) fn python_in(&self, folder: &Path) -> std::result::Result<Command, Outcome> {
         let mut command = Command::new(self.interpreter().map_err(Outcome::NotVerified)?);
         command.current_dir(folder).env("PYTHONPATH", self.site()).env("PYTHONUTF8", "1");
+        command.env(STACK.0, STACK.1);
         // Two threads of torch on two busy cores would wait for each other.
         command
             .env("OMP_NUM_THREADS", "1")

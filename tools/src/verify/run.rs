@@ -188,6 +188,9 @@ fn flags(options: &Options) -> Vec<String> {
     if options.no_python {
         flags.push("--no-python".to_owned());
     }
+    if options.whole {
+        flags.push("--whole".to_owned());
+    }
     if !options.tasks.is_empty() {
         flags.push(format!("--tasks={}", options.tasks.join(",")));
     }

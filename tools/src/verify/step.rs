@@ -89,7 +89,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "replay",
         "every task is red by its own message, then green",
-        (Quick, All, 55),
+        (Quick, All, 40),
         &["build"],
         &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, COURSE],
         proofs::replay,
@@ -231,7 +231,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "matrix",
         "every mistake caught and named, every alternate accepted, held-out ones caught",
-        (Thorough, All, 900),
+        (Thorough, All, 550),
         &["build"],
         &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, WRONG, ALTERNATE, HELD_OUT, COURSE],
         proofs::matrix,
