@@ -333,7 +333,7 @@ fn an_unsound_course_is_refused() {
             "// END SOLUTION\n",
             "reference/src/week1/a.rs:1: END SOLUTION without SOLUTION",
         ),
-        (REFERENCE, "pub fn one() {}\n", "no region `// SOLUTION week1-day1 task 1` in one"),
+        (REFERENCE, "pub fn one() {}\n", "one has no region `// SOLUTION week1-day1 task 1`"),
     ] {
         let (learner, newer) = pair();
         write(newer.path(), path, content);
