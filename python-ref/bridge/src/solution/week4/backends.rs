@@ -92,7 +92,7 @@ impl Weights {
 /// For each node of a graph a backend, or none.
 pub(crate) type Backends = Vec<Option<usize>>;
 
-/// Who has no choice, where the backends lack these operations.
+/// Nodes without a choice if the backends lack these operations.
 pub(crate) fn pinned(
     graph: &Graph,
     result: NodeId,
