@@ -43,7 +43,7 @@ pub struct ExpertsSeen {
     pub shared_bytes: u64,
     /// Bytes of all matrices of the model.
     pub all_bytes: u64,
-    /// Pages of the cache at the end.
+    /// Number of cache pages in use after the last token.
     pub pages: usize,
 }
 

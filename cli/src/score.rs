@@ -211,7 +211,7 @@ fn read_questions(path: &Path, limit: usize) -> Result<Vec<Question>> {
 
 /// Scores of guessing, by kind of question. Empty if there is no such file.
 struct Levels {
-    /// Score of picking at random among the matching words of the story.
+    /// Score of picking at random among the words of the right list that the story mentions.
     guess: Value,
     /// Score of picking at random from the word lists, without the story.
     chance: Value,

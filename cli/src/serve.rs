@@ -140,7 +140,7 @@ pub(super) struct Args {
     /// Maximum number of waiting requests (beyond that, clients are told to retry later)
     #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_negative_numbers = true)]
     max_queue: usize,
-    /// Maximum rows per step (0: no limit) [default: 512 once week 3, day 2 is written]
+    /// Maximum tokens computed per step (0: no limit) [default: 512 after week 3, day 2]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
     /// Time limit of a step with prompts, as a multiple of a decode-only step (0: none)

@@ -8,7 +8,7 @@ pub struct Report {
     /// Whether each test passed, by name without modules. Ignored tests, for example those for
     /// another kind of processor, are not included.
     pub passed: BTreeMap<String, bool>,
-    /// Names with more than one verdict. Something other than the test runner wrote such a line.
+    /// Names with more than one verdict line. The test runner wrote at most one of these lines.
     pub repeated: BTreeSet<String>,
     /// The output of each failed test, by name.
     output: BTreeMap<String, String>,

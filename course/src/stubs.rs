@@ -232,7 +232,7 @@ fn outdated_list(root: &Path, file: &Generated) -> Result<Option<(String, String
     Ok((listed != text).then_some((path, listed)))
 }
 
-/// The result of [`check`], for a closing line.
+/// What [`check`] counted, for its summary line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Checked {
     /// Number of files that equal the generated ones.

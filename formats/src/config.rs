@@ -230,7 +230,7 @@ fn one_line(error: anyhow::Error) -> anyhow::Error {
     anyhow::anyhow!("{error:#}")
 }
 
-/// The fields of one JSON object, and messages that name them.
+/// The fields of one JSON object, with what error messages need to name them.
 struct Fields {
     file: String,
     /// `""`, or the path of the object inside the file, ending in a dot.

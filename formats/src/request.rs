@@ -149,8 +149,8 @@ pub struct Extras {
     pub logprobs: Option<usize>,
 }
 
-/// The log-probability of a chosen token. It is that of the model's own distribution, before
-/// penalties, temperature and cut-offs.
+/// The log-probability of a chosen token in the model's own distribution, before penalties,
+/// temperature and cut-offs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chosen {
     /// The token's id.

@@ -56,10 +56,9 @@ impl Sampler {
     /// Chooses the next token from `logits [V]`. `seen` are all tokens so far, including the
     /// prompt, and `uniform` is a random number in `[0, 1)`.
     ///
-    /// # Panics
-    /// If there are no logits, or a token of `seen` is not among them. Also if top-k or top-p is on
-    /// and a logit is NaN, because NaN has no order. (Without them the largest logit is chosen, as
-    /// in week 1.)
+    /// # Panics If `logits` is empty, or a token in `seen` is outside the vocabulary. Also if top-k
+    /// or top-p is on and a logit is NaN, because NaN has no order. (Without them the largest logit
+    /// is chosen, as in week 1.)
     pub fn choose(&mut self, logits: &[f32], seen: &[u32], uniform: f64) -> u32 {
         let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } = self.options;
         self.logits.clear();

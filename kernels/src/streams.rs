@@ -10,8 +10,8 @@ pub(super) const STREAMS: usize = 4;
 /// tile's rows of weights are divided into four parts, one for each stream. If a part is shorter
 /// than the others, its stream repeats the last row.
 ///
-/// It is inlined into its caller. Otherwise `dot`, which uses instructions that this file may not
-/// use, would be a function call for each four rows.
+/// It is inlined into its caller, because `dot` uses instructions for which this file is not
+/// compiled. Without inlining, `dot` would be a function call for every four rows.
 #[inline(always)]
 pub(super) fn each_four(
     weight: &Matrix,

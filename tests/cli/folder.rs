@@ -79,11 +79,11 @@ impl Folder {
     }
 
     pub(crate) fn name(&self) -> &str {
-        self.path.to_str().expect("the target folder has a plain name")
+        self.path.to_str().expect("the path of the target folder is UTF-8")
     }
 
     pub(crate) fn file(&self, name: &str) -> String {
-        self.path.join(name).to_str().expect("the target folder has a plain name").to_owned()
+        self.path.join(name).to_str().expect("the path of the target folder is UTF-8").to_owned()
     }
 
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) {

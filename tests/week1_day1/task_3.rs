@@ -182,7 +182,7 @@ fn task_3_multi_head_attention_whatever_the_size() {
                 0.0,
             )
             .unwrap_or_else(|text| {
-                panic!("{text}\n  the mask applies to one head, query or sequence as to many")
+                panic!("{text}\n  apply the mask also if there is only one head, query or sequence")
             });
         });
     }

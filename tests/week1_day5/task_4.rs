@@ -309,8 +309,8 @@ fn task_4_what_is_wrong_is_named() {
                 panic.go_on();
             }
             panic!(
-                "`load_model` panicked at {}: {}\n  a bad file must return an error; here it says \
-                 {what}",
+                "`load_model` panicked at {}: {}\n  return an error for a bad file; this one must \
+                 mention {what}",
                 panic.place,
                 panic.message()
             )

@@ -72,7 +72,7 @@ fn task_6_uniform_is_the_upper_53_bits() {
         let expected = upper(next);
         assert!(
             found == expected,
-            "uniform: number {i} of seed 42, {next:#018x}, becomes {expected:?}, found {found:?}"
+            "uniform, seed 42, number {i} ({next:#018x}): found {found:?}, expected {expected:?}"
         );
         (smallest, largest) = (smallest.min(found), largest.max(found));
     }

@@ -227,8 +227,8 @@ fn task_3_forks_of_none_and_of_forks() {
         assert_eq!(
             [all[3 * (TILE + 1)], all[3 * (TILE + 2)]],
             [(TILE + 1) as f32 + 9.0, 500.0 + sequence as f32 + 9.0],
-            "sequence {sequence} of three that shared a page: its first key at the position that \
-             all share, and at its own"
+            "three sequences shared a page: in sequence {sequence}, the first number of the key at \
+             the last shared position, and at its own"
         );
     }
 }

@@ -113,7 +113,8 @@ fn task_3_the_first_part_stays_what_it_is() {
     join(&mut softmax, &mut sums, part, &values);
     assert!(
         softmax == part && sums == values,
-        "nothing joined with {part:?}, {values:?}: found {softmax:?}, {sums:?}"
+        "an empty state joined with {part:?}, {values:?} must be that part: found {softmax:?}, \
+         {sums:?}"
     );
 }
 

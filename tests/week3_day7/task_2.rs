@@ -83,13 +83,16 @@ pub(super) fn task_2_equal_states() {
         let mut found = Vec::new();
         for (why, one, other) in pairs {
             if after(one) != after(other) {
-                found.push(format!("{why}: the states behind {one} and {other} differ"));
+                found.push(format!("{why}: the states after {one} and {other} differ"));
             }
         }
         let what = "these states must be equal, because the same bytes may follow from here on";
         assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
         for (one, other) in [("[", "{"), ("[1", "1"), ("[[1]", "[1]"), ("{\"a\":[1", "[[1")] {
-            assert!(after(one) != after(other), "the states behind {one} and {other} are equal");
+            assert!(
+                after(one) != after(other),
+                "the states after {one} and {other} are equal, but must differ"
+            );
         }
     });
 }

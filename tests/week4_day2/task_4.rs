@@ -238,7 +238,7 @@ fn task_4_attention_waits_for_the_cache() {
                     && stored.0 < attended.0
                     && stored.1.is_none()
                     && attended.1.is_none(),
-                "{name}, layer {layer}: found its store at {stored:?} of the order and its \
+                "{name}, layer {layer}: its store is at {stored:?} in the order and its \
                  attention at {attended:?}; expected one of each, the store first"
             );
         }

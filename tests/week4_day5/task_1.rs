@@ -78,8 +78,8 @@ fn task_1_rows_of_workgroups() {
             let wrong = found.iter().zip(&answers[0]).position(|(x, y)| x != y);
             assert!(
                 wrong.is_none(),
-                "{}: number {} differs with {groups} workgroups from 6 × 1; all threads of a row \
-                 of workgroups come before those of the next\n{}",
+                "{}: number {} with {groups} workgroups differs from that with 6 × 1; number the \
+                 threads of one row of workgroups before those of the next\n{}",
                 which.name(),
                 wrong.unwrap_or_default(),
                 text.0.lines().filter(|line| line.contains("let i")).collect::<String>()

@@ -65,7 +65,7 @@ pub(super) struct Args {
     /// Reuse pages that hold the same prompt prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Maximum rows per step (0: no limit) [default: 512 once week 3, day 2 is written]
+    /// Maximum tokens computed per step (0: no limit) [default: 512 after week 3, day 2]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
     /// Time limit of a step with prompts, as a multiple of a decode-only step (0: none)

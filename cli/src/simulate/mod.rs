@@ -64,7 +64,7 @@ pub(super) struct Args {
     /// Number of batch slots (requests decoded at the same time)
     #[arg(long, value_name = "LIST", default_value = "16", value_delimiter = ',', value_parser = up_to::<4096>)]
     max_batch: Vec<usize>,
-    /// Maximum rows per step (0: no limit)
+    /// Maximum tokens computed per step (0: no limit)
     #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
     budget: Vec<usize>,
     /// Time limit of a step with prompts, as a multiple of a decode-only step (0: none)

@@ -34,7 +34,7 @@ impl Case {
         self.outcome.attached as f64 / self.outcome.prompt_tokens as f64
     }
 
-    /// Returns the label of its line in the drawing: everything except the rate.
+    /// Returns the label of this run's line in the drawing: all options except the rate.
     fn policy(&self) -> String {
         let Self { options, replicas, routing, .. } = self;
         format!(

@@ -30,7 +30,7 @@ struct Options {
     /// Only build the book, into book/book
     #[arg(long)]
     build: bool,
-    /// Port to serve the book on, on 127.0.0.1
+    /// Port on 127.0.0.1 to serve the book on
     #[arg(long, default_value_t = 3000)]
     port: u16,
     /// URL for links to each page's source, for example `https://github.com/owner/name`

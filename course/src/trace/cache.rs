@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 
 use super::options::Options;
 
-/// Sources of the reference's program, relative to the repository.
+/// Files and folders from which the reference program is built, relative to the repository.
 const SOURCES: [&str; 9] = [
     "reference",
     "provided",

@@ -45,7 +45,7 @@ impl Report {
     fn read(&mut self, line: &str) -> Result<()> {
         let line: Value = serde_json::from_str(line)?;
         let kind = json::fields(&line)?.keys().find(|name| KINDS.contains(&name.as_str()));
-        match kind.context("the kind is unknown")?.as_str() {
+        match kind.context("found a line of unknown kind")?.as_str() {
             "agrees" => {
                 let name = json::text(&line, "agrees")?.to_owned();
                 let deviation = line["deviation"].as_f64().context("field deviation")?;

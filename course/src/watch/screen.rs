@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::keys::SingleKeys;
 use crate::{ink, progress::Line};
 
-/// Standard output. On a terminal, single keys are read until this is dropped.
+/// Standard output. On a terminal, it also reads single keys until it is dropped.
 pub(crate) struct Screen {
     keys: Option<SingleKeys>,
     /// A temporary status line.

@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(
             session.handle(Event::Key(Key::Next)),
             [Action::NoFurther],
-            "and what runs goes on"
+            "there is no next task, so the current run must continue"
         );
         assert_eq!(
             session.handle(finished(2, &[(2, 1, true)])),

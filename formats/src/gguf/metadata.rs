@@ -105,8 +105,8 @@ impl Metadata {
         self.values.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Returns a whole number, of any width, that is not negative. Returns `None` if the key is
-    /// missing.
+    /// Returns the value as a non-negative integer, whatever its stored width. Returns `None` if
+    /// the key is missing.
     ///
     /// # Errors
     /// If the value has a different type or is negative.

@@ -48,8 +48,8 @@ pub(super) trait Plan {
     );
 }
 
-/// The data that is needed next, if any. It is prefetched a few lines at a time during other work,
-/// because a core can wait for only about a dozen lines at a time.
+/// The data that is needed next, if any. It is prefetched a few cache lines at a time during other
+/// work, because a core can have only about a dozen loads of cache lines in flight.
 #[derive(Clone, Copy)]
 pub(super) struct Soon<'a> {
     pub(super) x: &'a Int8Tile,

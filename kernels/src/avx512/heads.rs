@@ -88,7 +88,7 @@ impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
         words
     }
 
-    /// Returns empty heads.
+    /// Returns heads that are all zero.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn none() -> Self {

@@ -42,7 +42,7 @@ pub(super) struct Whole<'a, const BYTES: usize> {
 }
 
 impl<'a> Rows<'a> {
-    /// Returns `None` if less than a super-block is left of the rows.
+    /// Returns the next super-block of each row, or `None` if the rows have fewer bytes left.
     #[inline]
     pub(super) fn whole<const BYTES: usize>(&self) -> Option<Whole<'a, BYTES>> {
         let mut rows = [&[0; BYTES]; LANES];

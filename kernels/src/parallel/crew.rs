@@ -109,7 +109,7 @@ impl Crew {
         }
     }
 
-    /// Wakes `wanted` workers, unless that many are awake.
+    /// Wakes the first `wanted` workers, unless that many are already awake.
     fn wake(&self, gate: u64, wanted: usize) {
         if count(gate, ASLEEP) as usize + wanted > self.len() {
             self.workers[..wanted].iter().for_each(|worker| worker.thread().unpark());

@@ -69,7 +69,7 @@ fn place(sequence: &Sequence) -> usize {
     sequence.slot.expect("a request that runs has a place")
 }
 
-/// Returns whether the request's row in this step computes a newly chosen token.
+/// Returns whether the request has one row in this step, for the token that it chose last.
 fn decodes(sequence: &Sequence, rows: usize) -> bool {
     sequence.phase == Phase::Decoding && rows == 1 && sequence.num_left() == 1
 }

@@ -145,14 +145,14 @@ pub enum Fault {
     Refused(String),
     /// A place extends past the end of its buffer.
     OutOfBounds {
-        /// The place.
+        /// The requested place.
         place: Place,
         /// Length of the buffer in bytes.
         len: usize,
     },
     /// The number of bytes differs from the length of the place.
     WrongLength {
-        /// The place.
+        /// The requested place.
         place: Place,
         /// Number of bytes that were given.
         found: usize,

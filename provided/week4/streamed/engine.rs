@@ -17,7 +17,7 @@ use crate::week4::streamed::{
 pub struct Options {
     /// Positions of the cache.
     pub positions: usize,
-    /// Rows of `E` weights that are in memory at a time.
+    /// Number of rows, of `E` weights each, that are in memory at once.
     pub chunk_rows: usize,
     /// Number of best tokens to sample from.
     pub top_k: usize,

@@ -43,7 +43,11 @@ fn a_client_that_leaves_frees_its_row_within_one_step() {
     assert_eq!(seen.cancelled.len(), 3, "one streamed, two whole");
     for (id, step) in &seen.cancelled {
         let freed = seen.freed.iter().find(|(other, _)| other == id).expect("it is free");
-        assert_eq!(freed.1, step + 1, "cancelled after step {step}, free in the next");
+        assert_eq!(
+            freed.1,
+            step + 1,
+            "cancelled after step {step}: its slot must be free one step later"
+        );
     }
     assert_eq!(metric(server.address, "tiny_llm_answers_total{how=\"left\"}"), 3.0);
     drop(stays);

@@ -164,7 +164,7 @@ impl Prompt<'_> {
         todo!("week3-day5 task 4: Prompt::restore")
     }
 
-    /// Reads the key, or the value, of a head at a position, to `out [D]`.
+    /// Reads a head's key, or its value, at a position into `out [D]`.
     fn read(&self, layer: usize, head: usize, values: bool, position: usize, out: &mut [f32]) {
         todo!("week3-day5 task 4: Prompt::read")
     }

@@ -76,15 +76,15 @@ pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<
     all
 }
 
-/// Places all buffers, step by step. At each step, lends the node's part before taking back the
-/// parts that the node reads for the last time, because the node is written while they are read.
+/// Places all buffers, step by step. Each step first lends the node's part, and then takes back the
+/// parts that the node reads for the last time. In this order, the new part can't overlap parts
+/// that are still read.
 fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) -> MemoryPlan {
     todo!("week4-day3 task 3: place")
 }
 
-/// Returns whether the operation may write its result over its first source, of the same size,
-/// while it runs. That is possible if every element is read before it is written, and never
-/// afterwards.
+/// Returns whether the operation may overwrite its first source, which has the same size, with its
+/// result. That is possible if every element is read before it is written, and never afterwards.
 #[must_use]
 pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })

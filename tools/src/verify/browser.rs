@@ -47,7 +47,7 @@ pub(super) fn browser(v: &Verification) -> Result<Outcome> {
     let finished = succeeds(&mut pytest)?;
     let closing = finished.text.lines().rev().find(|line| line.contains(" passed"));
     let closing = closing.context("pytest ran no test")?;
-    ensure!(!closing.contains("skipped"), "pytest left tests out: {closing}");
+    ensure!(!closing.contains("skipped"), "pytest skipped tests: {closing}");
     let closing = closing.trim_matches(['=', ' ']);
     if compiler.is_none() {
         let missing = Compiler::missing(WEB);

@@ -73,7 +73,7 @@ fn openai(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
     let finished = succeeds(pytest.args(["-m", "pytest", "server/tests/python"]))?;
     let closing = finished.text.lines().rev().find(|line| line.contains(" passed"));
     let closing = closing.context("pytest ran no test")?;
-    ensure!(!closing.contains("skipped"), "pytest left tests out: {closing}");
+    ensure!(!closing.contains("skipped"), "pytest skipped tests: {closing}");
     Ok(None)
 }
 

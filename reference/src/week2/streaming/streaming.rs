@@ -63,7 +63,7 @@ impl OnlineSoftmax {
 /// Computes attention of the query heads that share one key and value head, in one pass.
 ///
 /// `q [G, D]` → `out [G, D]`. `runs` are the keys and values of all positions that this row may
-/// see, in order. There is at least one. A score is `scale · q·k`. Positions are processed [`TILE`]
+/// see, in order, at least one position. A score is `scale · q·k`. Positions are processed [`TILE`]
 /// at a time, so nothing is allocated, however many there are.
 ///
 /// # Panics

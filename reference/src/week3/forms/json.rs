@@ -21,7 +21,7 @@ pub enum Container {
 /// A place in a JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// Before an object: `{` must come.
+    /// Before an object: expects `{`.
     Root,
     /// Before a value.
     Value,

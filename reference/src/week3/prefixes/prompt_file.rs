@@ -268,7 +268,7 @@ impl Prompt<'_> {
         // END SOLUTION
     }
 
-    /// Reads the key, or the value, of a head at a position, to `out [D]`.
+    /// Reads a head's key, or its value, at a position into `out [D]`.
     fn read(&self, layer: usize, head: usize, values: bool, position: usize, out: &mut [f32]) {
         // SOLUTION week3-day5 task 4
         let (n, dim) = (self.tokens.len(), self.key.head_dim);

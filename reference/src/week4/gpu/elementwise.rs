@@ -22,8 +22,8 @@ struct Sizes { n: u32 }
 
 /// Returns the number of workgroups `[x, y, 1]` that have a thread for each of `n` items, with
 /// `per_group` threads per workgroup. `y` is the smallest sufficient number of rows, with at most
-/// [`GROUPS`] workgroups in each. `x` is the smallest sufficient number for this `y`. No items take
-/// one workgroup.
+/// [`GROUPS`] workgroups in each. `x` is the smallest sufficient number for this `y`. If `n` is 0,
+/// returns one workgroup.
 ///
 /// # Errors
 /// If [`GROUPS`] rows are not enough. The message is one line with the number of items.
