@@ -351,7 +351,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "real",
         "a published model: logits, tokens and texts beside PyTorch's",
-        (Full, Alone, 250),
+        (Thorough, One, 300),
         &["copy", "python"],
         &[Package("tiny-llm-server"), Package("tiny-llm"), Path("python-ref/real")],
         real::real,
