@@ -53,7 +53,7 @@ pub fn write_file(
     unfinished.finish()
 }
 
-/// Counts the bytes that are written.
+/// A buffered file, and the number of bytes written to it.
 struct Counted {
     out: BufWriter<File>,
     written: usize,

@@ -49,7 +49,8 @@ impl DraftBackoff {
         self.step_times.observe(1 + drafts, seconds);
     }
 
-    /// Returns the costs in passes of a single row, or `None` before there is a measurement.
+    /// Returns the costs, as multiples of a pass of a single row. Returns `None` before they have
+    /// been measured.
     #[must_use]
     pub fn costs(&self) -> Option<Costs> {
         let Costs { row, .. } = self.step_times.draft_costs(1, 0.0)?;

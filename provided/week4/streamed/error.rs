@@ -22,7 +22,7 @@ pub enum Error {
     Read {
         /// The component being read.
         part: &'static str,
-        /// Its first byte in the file.
+        /// The byte of the file at which the read began.
         at: u64,
         /// Bytes requested.
         wanted: usize,
@@ -49,7 +49,7 @@ pub enum Error {
     },
     /// The cache is full.
     Context {
-        /// Number of its positions.
+        /// Number of positions in the cache.
         positions: usize,
     },
     /// All logits are NaN, so there is no best token.
