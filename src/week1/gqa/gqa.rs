@@ -90,8 +90,8 @@ pub struct GroupedQueryAttention {
 }
 
 impl GroupedQueryAttention {
-    /// Computes self-attention over `x [B, L, E]`, whose rows are at positions `0..L` →
-    /// `[B, L, E]`. `mask` broadcasts to `[B, H_q, L, L]`. RoPE is the half-split form.
+    /// Computes self-attention over `x [B, L, E]`, whose rows are at positions `0..L` → `[B, L,
+    /// E]`. `mask` broadcasts to `[B, H_q, L, L]`. Uses the half-split form of RoPE.
     pub fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Tensor {
         todo!("week1-day3 task 3: GroupedQueryAttention::forward")
     }

@@ -1,4 +1,4 @@
-//! Day 6. Which thread computes which part of an output.
+//! Day 6. Decides which thread computes which part of an output.
 //!
 //! The team of threads itself is provided, by the crate `tiny_llm_kernels`.
 //! [`Team::parallel_tiles`](parallel::Team::parallel_tiles) is the only way to use it. It cuts an

@@ -18,8 +18,8 @@ use super::{
 pub struct Split {
     /// The backend that computes them.
     pub backend: usize,
-    /// [`Op::Copy`] nodes that are copied into the backend's memory before the split is computed,
-    /// in the order in which they are read.
+    /// [`Op::Copy`] nodes: results that are copied into the backend's memory before the split is
+    /// computed, in the order in which they are read.
     pub copies: Vec<NodeId>,
     /// Nodes that it computes, in order. Leaves and views are not listed.
     pub nodes: Vec<NodeId>,

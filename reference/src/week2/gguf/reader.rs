@@ -110,12 +110,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a count from eight bytes: the number of items that follow, each at least `bytes_each`
-    /// (1 or more) bytes long. It is safe to allocate memory for that many.
+    /// (1 or more) bytes long. It is safe to allocate memory for that many items.
     ///
     /// # Errors
     /// If the rest of the file is too short for that many items. The position is then unspecified.
-    /// The message has the count, and either the number of items that fit or the number of bytes
-    /// left.
+    /// The message contains the count, and either the number of items that fit or the number of
+    /// bytes left.
     pub fn count(&mut self, bytes_each: usize, field: &str) -> Result<usize> {
         // SOLUTION week2-day2 task 1
         let count = self.u64(field)?;
