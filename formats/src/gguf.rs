@@ -62,7 +62,7 @@ pub struct TensorInfo {
     pub shape: Vec<usize>,
     /// The type in which the tensor is stored.
     pub tensor_type: TensorType,
-    /// The first byte, counted from the start of the data section.
+    /// Offset of the first byte from the start of the data section.
     pub offset: usize,
     /// Number of bytes, which follows from shape and type.
     pub size: usize,

@@ -184,7 +184,7 @@ pub enum Event {
 /// Error: a token id is not in the vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownToken {
-    /// The id.
+    /// The unknown token's id.
     pub token: u32,
     /// Its position in the sequence.
     pub position: usize,

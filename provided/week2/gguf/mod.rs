@@ -23,7 +23,7 @@ pub struct Gguf {
     pub metadata: Metadata,
     /// The tensor table, in the file's order.
     pub tensors: Vec<TensorInfo>,
-    /// First byte of the data section, from the start of the file.
+    /// Offset in the file at which the data section begins.
     pub data_start: usize,
     by_name: HashMap<String, usize>,
     file: Bytes,

@@ -16,7 +16,7 @@ const LONGEST_PAUSE: usize = 512;
 pub struct DraftBackoff {
     step_times: StepTimes,
     passes_alone: u32,
-    /// Passes until drafts are tried again.
+    /// Number of passes until drafts are tried again.
     pause: usize,
     /// The length of the pause after the next trial that doesn't pay off.
     next_pause: usize,

@@ -134,7 +134,7 @@ impl Work<'_> {
 pub enum Fault {
     /// The device's memory is full.
     OutOfMemory {
-        /// Bytes that were requested.
+        /// Number of bytes that were requested.
         wanted: usize,
         /// The largest possible request in bytes, if known.
         limit: Option<usize>,

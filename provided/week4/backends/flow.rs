@@ -13,9 +13,9 @@ pub struct Network {
 }
 
 impl Network {
-    /// The point on the first side.
+    /// The point that every cut puts on the first side.
     pub const FIRST: usize = 0;
-    /// The point on the last side.
+    /// The point that every cut puts on the last side.
     pub const LAST: usize = 1;
     /// The cost of an edge that must not be cut: more than any sum of other costs.
     pub const NEVER: usize = usize::MAX / 4;

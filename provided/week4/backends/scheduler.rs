@@ -35,7 +35,7 @@ pub struct Traffic {
     pub splits: usize,
     /// Number of results that were copied between backends.
     pub copies: usize,
-    /// Bytes of these copies.
+    /// Number of bytes in these copies.
     pub copied_bytes: usize,
 }
 

@@ -11,7 +11,7 @@ use crate::{
     week3::pool::BlockPool,
 };
 
-/// Positions per page.
+/// Number of positions per page.
 pub const PAGE: usize = TILE;
 
 /// Keys and values of one sequence. Every layer has its own pages, all from one pool.

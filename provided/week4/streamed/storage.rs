@@ -38,6 +38,6 @@ pub struct Counts {
     pub reads: u64,
     /// Number of reads that didn't begin where the previous one ended.
     pub seeks: u64,
-    /// Bytes of all reads.
+    /// Number of bytes in all reads.
     pub bytes: u64,
 }

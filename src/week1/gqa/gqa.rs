@@ -68,9 +68,9 @@ pub type HeadNorm = Box<dyn Fn(&Tensor) -> Tensor + Send + Sync>;
 /// The attention layer of Llama (no bias, no norm), Qwen2 (bias on q, k, v) and Qwen3 (per-head q/k
 /// norm).
 pub struct GroupedQueryAttention {
-    /// Query heads, `H_q`.
+    /// Number of query heads, `H_q`.
     pub n_heads: usize,
-    /// Key/value heads, `H`.
+    /// Number of key/value heads, `H`.
     pub n_kv_heads: usize,
     /// `[H_q·D, E]`
     pub q_proj: Linear,

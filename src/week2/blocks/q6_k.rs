@@ -30,7 +30,7 @@ use super::{
     search_scale::search_scale,
 };
 
-/// Bytes in a block.
+/// Number of bytes in a block.
 pub const BYTES: usize = 128 + 64 + 16 + 2;
 const _: () = assert!(BYTES == TensorType::Q6_K.block_bytes());
 

@@ -9,7 +9,7 @@ use tiny_llm_formats::gguf::TensorInfo;
 /// in comparison and not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
-    /// Bytes of weights that are read, once for all rows of the pass.
+    /// Number of bytes of weights that are read, once for all rows of the pass.
     pub bytes: u64,
     /// Number of multiplications of a weight by an activation, for each row of the pass.
     pub multiply_adds: u64,

@@ -143,15 +143,15 @@ impl FromStr for CacheType {
 /// Sizes of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheShape {
-    /// Layers of the model. Each has its own part of the cache.
+    /// Number of layers in the model. Each layer has its own part of the cache.
     pub layers: usize,
     /// Maximum number of sequences.
     pub sequences: usize,
     /// `H`, the number of key and value heads.
     pub kv_heads: usize,
-    /// `S`, maximum positions of each sequence.
+    /// `S`, the maximum number of positions of each sequence.
     pub capacity: usize,
-    /// `D`, elements of a head.
+    /// `D`, the number of elements in a head.
     pub head_dim: usize,
 }
 

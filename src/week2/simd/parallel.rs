@@ -32,11 +32,11 @@ impl Schedule for ByGrid {
 /// be smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
-    /// Rows of the whole rectangle.
+    /// Number of rows in the whole rectangle.
     pub rows: usize,
-    /// Columns of the whole rectangle.
+    /// Number of columns in the whole rectangle.
     pub width: usize,
-    /// Rows and columns of a tile, each at least 1.
+    /// Number of rows and number of columns in a tile, each at least 1.
     pub tile: (usize, usize),
 }
 

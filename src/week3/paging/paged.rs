@@ -26,7 +26,7 @@ use crate::week2::{
 #[derive(Debug)]
 pub struct PagedCache {
     shape: CacheShape,
-    /// Positions per page, a multiple of [`TILE`].
+    /// Number of positions per page, a multiple of [`TILE`].
     page_len: usize,
     pool: BlockPool,
     /// `[layers, H, pages, page_len, D]`

@@ -36,7 +36,7 @@ pub const MAGIC: [u8; 8] = *b"TINYKV\r\n";
 /// The version of the file format.
 pub const VERSION: u32 = 1;
 
-/// Bytes before the tokens.
+/// Number of bytes before the tokens.
 pub const HEADER: usize = 40;
 
 /// The constant that marks the file of a q8_0 cache: the file stores the model's fingerprint XOR
@@ -69,7 +69,7 @@ pub struct PromptKey {
     pub fingerprint: u64,
     /// How elements are stored.
     pub cache_type: CacheType,
-    /// Layers of the model.
+    /// Number of layers in the model.
     pub layers: usize,
     /// `H`, the number of key and value heads.
     pub kv_heads: usize,
@@ -134,7 +134,7 @@ pub struct Prompt<'a> {
 ///
 /// # Errors
 /// One line with what was found and what was expected. The checks come in the order of the file,
-/// and each message has these words:
+/// and each message contains these words:
 /// - `keys and values`, if the file does not begin with the magic;
 /// - `bytes`, if it ends within the header;
 /// - `version`, if that is wrong;

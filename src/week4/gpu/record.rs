@@ -19,7 +19,7 @@ pub struct DeviceMatrix {
     pub tensor_type: TensorType,
     /// Number of rows. Each gives one element of the result.
     pub rows: usize,
-    /// Elements of a row, a multiple of 32.
+    /// Number of elements in a row, a multiple of 32.
     pub k: usize,
     /// The blocks, as stored in the file.
     pub bytes: Buffer,

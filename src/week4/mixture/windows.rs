@@ -27,7 +27,7 @@ pub fn pages_out(next: usize, window: Option<usize>, page_len: usize) -> usize {
 pub struct PageTable {
     /// Number of positions that a row of this layer sees; `None` means all.
     pub window: Option<usize>,
-    /// Positions per page.
+    /// Number of positions per page.
     pub page_len: usize,
     /// Number of pages that have been returned to the pool.
     pub gone: usize,

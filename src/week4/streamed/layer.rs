@@ -13,10 +13,11 @@ use super::{
     store::Store,
 };
 
-/// Outputs of the MLP's up projection, or of the head, that are in memory at once.
+/// Maximum number of outputs of the MLP's up projection, or of the head, that are in memory at
+/// once.
 pub const OUTPUTS: usize = 128;
 
-/// Keys and values of one layer as int8, each head of each position with its own scale.
+/// Keys and values of one layer as int8, with a scale for each head of each position.
 #[derive(Debug)]
 pub struct Cache<'a> {
     kv_heads: usize,

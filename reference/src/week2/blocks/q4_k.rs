@@ -32,7 +32,7 @@ use super::{
     search::{code, search_scale_and_min, share},
 };
 
-/// Bytes in a block.
+/// Number of bytes in a block.
 pub const BYTES: usize = 2 + 2 + 12 + 128;
 const _: () = assert!(BYTES == TensorType::Q4_K.block_bytes());
 

@@ -31,9 +31,9 @@ pub struct Reader<'a> {
 pub struct Header {
     /// Version of the format, 2 or 3.
     pub version: u32,
-    /// Entries of the tensor table.
+    /// Number of entries in the tensor table.
     pub tensors: usize,
-    /// Key and value pairs.
+    /// Number of metadata entries.
     pub metadata: usize,
 }
 

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use crate::week2::streaming::OnlineSoftmax;
 
-/// Positions per part. Parts begin at multiples of this number, no matter how many threads read
-/// them. So the order of every sum is fixed.
+/// Number of positions per part. Parts begin at multiples of this number, no matter how many
+/// threads read them. So the order of every sum is fixed.
 pub const PART: usize = 512;
 
 /// Returns the `visible` positions that are in part `i`, where each part has `part_len` positions.

@@ -21,7 +21,7 @@ pub struct PrefixIndex {
     entries: HashMap<u64, Entry>,
     /// The next entry's id. Ids are never used twice.
     next_id: u64,
-    /// Counts uses, so that each use has its own time.
+    /// Counter of uses. It gives each use its own time.
     clock: u64,
     counts: PrefixCounts,
 }
