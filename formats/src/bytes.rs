@@ -72,9 +72,9 @@ impl Bytes {
     }
 
     /// Asks the system to load all of these bytes, because they are needed soon. Otherwise the
-    /// pages of a mapped file are entered one by one when they are first accessed, and a prefetch
-    /// of a page that isn't there yet has no effect. Does nothing if the system has no such call,
-    /// or the call fails.
+    /// system maps the pages of a file one by one, when each is first accessed, and a prefetch of a
+    /// page that isn't mapped yet has no effect. Does nothing if the system has no such call, or
+    /// the call fails.
     pub fn bring_in(&self) {
         #[cfg(target_os = "linux")]
         // SAFETY: the bytes exist as long as `self` does, and reading them changes nothing. The
@@ -94,7 +94,7 @@ impl Bytes {
         Self::of(Arc::clone(&self.owner))
     }
 
-    /// Returns the offset of these bytes within the owner's.
+    /// Returns the offset of these bytes within the owner's bytes.
     #[must_use]
     pub fn start(&self) -> usize {
         self.range.start

@@ -161,7 +161,8 @@ impl Checkpoint {
     /// Checks that no weight is NaN or infinite. Reads every weight, and releases its pages.
     ///
     /// # Errors
-    /// If a weight is. The message names the tensor and the weight's position in it.
+    /// If a weight is NaN or infinite. The message names the tensor and the weight's position in
+    /// it.
     pub fn check_finite(&self) -> Result<()> {
         for (name, &shard) in &self.place {
             let shard = &self.shards[shard];
@@ -206,7 +207,7 @@ impl Checkpoint {
         Ok((shard, name, info))
     }
 
-    /// Returns up to three names that are the fewest single-letter edits away.
+    /// Returns up to three names that turn into `name` with the fewest single-letter edits.
     fn closest(&self, name: &str) -> Vec<&str> {
         let mut names: Vec<_> =
             self.place.keys().map(|other| (edits(name, other), other.as_str())).collect();
@@ -252,7 +253,7 @@ impl Shard {
     }
 
     /// Tells the operating system that no page of the map is needed now. On a system without such a
-    /// call, pages stay until it needs the memory itself.
+    /// call, the pages stay in memory until the system needs it.
     fn give_back_pages(&self) {
         #[cfg(unix)]
         // SAFETY: this advice can lose only changes to private pages. The map is shared and
@@ -304,8 +305,8 @@ fn weight_map(index: &Path) -> Result<BTreeMap<String, String>> {
         .collect()
 }
 
-/// Returns whether `file` is a name and not a path, because an index must not lead out of its
-/// folder.
+/// Returns whether `file` is a name and not a path, because an index must not name files outside
+/// its folder.
 fn is_plain_name(file: &str) -> bool {
     let mut parts = Path::new(file).components();
     matches!((parts.next(), parts.next()), (Some(Component::Normal(name)), None) if name == file)

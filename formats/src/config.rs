@@ -33,7 +33,8 @@ pub struct Llama3Scaling {
     pub factor: f32,
     /// A pair that makes fewer turns than this within `original_max_positions` turns too slowly.
     pub low_freq_factor: f32,
-    /// A pair that makes more turns than this is unchanged. Between the two, the change is gradual.
+    /// A pair that makes more turns than this is unchanged. Between the two limits, the change is
+    /// gradual.
     pub high_freq_factor: f32,
     /// The context of the first training, in tokens.
     pub original_max_positions: usize,
@@ -52,7 +53,7 @@ pub struct ModelConfig {
     pub n_heads: usize,
     /// `H`, the number of key and value heads. Defaults to `H_q`.
     pub n_kv_heads: usize,
-    /// `D`, the size of a head. If a Llama or Qwen2 file does not have it, it is `E / H_q`.
+    /// `D`, the size of a head. In Llama and Qwen2 files, it defaults to `E / H_q`.
     pub head_dim: usize,
     /// `I`, the size of the MLP.
     pub intermediate_size: usize,
@@ -66,9 +67,9 @@ pub struct ModelConfig {
     pub rope_scaling: Option<Llama3Scaling>,
     /// Epsilon of every RMSNorm.
     pub rms_norm_eps: f32,
-    /// Whether q, k and v have a bias.
+    /// Whether the query, key and value projections have a bias.
     pub qkv_bias: bool,
-    /// Whether o has a bias.
+    /// Whether the output projection has a bias.
     pub o_bias: bool,
     /// Whether query and key heads are normalised.
     pub qk_norm: bool,
@@ -230,7 +231,7 @@ fn one_line(error: anyhow::Error) -> anyhow::Error {
     anyhow::anyhow!("{error:#}")
 }
 
-/// The fields of one JSON object, with what error messages need to name them.
+/// The fields of one JSON object, with the file name and path that error messages need.
 struct Fields {
     file: String,
     /// `""`, or the path of the object inside the file, ending in a dot.

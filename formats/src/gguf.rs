@@ -22,8 +22,8 @@ pub const VERSION: u32 = 3;
 pub const DEFAULT_ALIGNMENT: usize = 32;
 
 /// A key of our own (a boolean): whether text is converted to Unicode's normal form C before it is
-/// split. It is for tokenizers that differ in this from others with their `tokenizer.ggml.pre`.
-/// Without this key, only those of Qwen2 convert it.
+/// split. It is for tokenizers that differ in this from others with the same `tokenizer.ggml.pre`.
+/// Without this key, only Qwen2's tokenizers convert text.
 pub const NORMALIZES: &str = "tiny-llm.tokenizer.nfc";
 /// A key of our own (a boolean): whether text is converted to lower case before it is split.
 pub const LOWERCASE: &str = "tiny-llm.tokenizer.lowercase";
@@ -43,12 +43,12 @@ pub const SPACE_PREFIX: &str = "tiny-llm.tokenizer.space_prefix";
 pub mod token_type {
     pub const NORMAL: i32 = 1;
     pub const UNKNOWN: i32 = 2;
-    /// Found in text before everything else. These tokens begin and end texts and turns.
+    /// Tokens that begin and end texts and turns. They are found in text before everything else.
     pub const CONTROL: i32 = 3;
-    /// Found in text before everything else. These tokens are text themselves.
+    /// Tokens that are text themselves, but are also found before everything else.
     pub const USER_DEFINED: i32 = 4;
     pub const UNUSED: i32 = 5;
-    /// A single byte. These tokens spell characters that have no token.
+    /// Tokens of a single byte. They spell characters that have no token.
     pub const BYTE: i32 = 6;
 }
 
@@ -62,7 +62,7 @@ pub struct TensorInfo {
     pub shape: Vec<usize>,
     /// The type in which the tensor is stored.
     pub tensor_type: TensorType,
-    /// The first byte, counted from the start of the data section.
+    /// Offset of the first byte from the start of the data section.
     pub offset: usize,
     /// Number of bytes, which follows from shape and type.
     pub size: usize,

@@ -4,8 +4,8 @@
 //! its type, shape and place), and the values. Format:
 //! <https://github.com/huggingface/safetensors>.
 //!
-//! This does not use the `safetensors` crate: its derive macros would more than double the time of
-//! the first day's build, and its messages name no tensor.
+//! This module does not use the `safetensors` crate: its derive macros would more than double the
+//! time of the first day's build, and its messages name no tensor.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -107,7 +107,7 @@ fn place(info: &Value, length: usize) -> Result<Place> {
     Ok(Place { dtype, shape, bytes: start..end })
 }
 
-/// Returns the number of bits of a number of this type.
+/// Returns the size of an element of this type, in bits.
 fn bits(dtype: &str) -> Option<usize> {
     Some(match dtype {
         "F4" => 4,

@@ -21,7 +21,7 @@ use anyhow::{Result, bail, ensure};
 pub use find::{OPTIONAL, REQUIRED, find, locate};
 pub use place::{cache, cache_of};
 
-/// The revision of a name that has none.
+/// The revision that is used if a name does not give one.
 pub const MAIN: &str = "main";
 
 /// The name of a model.
@@ -95,8 +95,8 @@ impl Name {
     /// Selects among the names of a revision's files, which have `/` between folders.
     ///
     /// # Errors
-    /// If several files match, or only a file in several parts, which no engine here reads. The
-    /// message is one line.
+    /// If several files match, or if the match is a model that is split into several files, which
+    /// no engine here reads. The message is one line.
     pub fn choose<'a>(&self, files: &[&'a str]) -> Result<Choice<'a>> {
         let ggufs = files.iter().copied().filter(|file| is_gguf(file));
         let fitting: Vec<&str> = match &self.file {

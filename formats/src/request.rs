@@ -55,7 +55,7 @@ pub struct SamplerOptions {
     pub top_p: f32,
     /// Minimum probability, relative to the most probable token; 0 is off.
     pub min_p: f32,
-    /// Penalty for tokens that the text already has; 1 is off.
+    /// Penalty for tokens that are already in the text; 1 is off.
     pub repetition_penalty: f32,
 }
 // ANCHOR_END: sampler_options
@@ -139,13 +139,13 @@ impl SamplerOptions {
 /// them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Extras {
-    /// Penalty that is subtracted from the logit of every token that the answer already has.
+    /// Penalty that is subtracted from the logit of every token that is already in the answer.
     pub presence: f32,
-    /// Penalty that is subtracted from a token's logit once for each time that the answer has the
-    /// token.
+    /// Penalty that is subtracted from a token's logit once for each occurrence of the token in the
+    /// answer.
     pub frequency: f32,
-    /// If set, report each token's log-probability, and those of this many of the most probable
-    /// tokens.
+    /// If set, each chosen token is reported with its log-probability, and with this many of the
+    /// most probable tokens and theirs.
     pub logprobs: Option<usize>,
 }
 
@@ -157,11 +157,12 @@ pub struct Chosen {
     pub token: u32,
     /// The natural logarithm of the token's probability.
     pub logprob: f32,
-    /// The most probable tokens with their log-probabilities. Of equal ones, the first comes first.
+    /// The most probable tokens with their log-probabilities. The most probable comes first. Of
+    /// equally probable tokens, the one with the smaller id comes first.
     pub top: Vec<(u32, f32)>,
 }
 
-/// A report of a step about a request.
+/// What a step reports about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The next token of a request's answer.
@@ -183,7 +184,7 @@ pub enum Event {
 /// Error: a token id is not in the vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownToken {
-    /// The id.
+    /// The unknown token's id.
     pub token: u32,
     /// Its position in the sequence.
     pub position: usize,
@@ -204,10 +205,11 @@ impl fmt::Display for UnknownToken {
 
 impl std::error::Error for UnknownToken {}
 
-/// Checks that every token, given with its position, is in a vocabulary of this many ids.
+/// Checks that every token is in a vocabulary of this many ids. Each token is given with its
+/// position.
 ///
 /// # Errors
-/// If a token is not. The error names the first such token.
+/// If a token is not in the vocabulary. The error names the first such token.
 pub fn check_tokens(
     tokens: impl IntoIterator<Item = (usize, u32)>,
     vocabulary: usize,

@@ -77,9 +77,10 @@ pub fn transpose(x: &Tensor) -> ArrayViewD<'_, f32> {
 /// Computes the batched matrix product `[…, M, K] × […, K, N] → […, M, N]`. The leading axes
 /// broadcast as in NumPy.
 ///
-/// It consists of 2-D products. If `b` is a single matrix, all rows of `a` are multiplied in one
-/// product `[rows, K] × [K, N]`. Otherwise both sides are broadcast to the common leading shape (as
-/// views with stride 0, without a copy) and each pair of matrices is multiplied in turn.
+/// It is computed as a series of 2-D products. If `b` is a single matrix, all rows of `a` are
+/// multiplied in one product `[rows, K] × [K, N]`. Otherwise both sides are broadcast to the common
+/// leading shape (as views with stride 0, without a copy) and each pair of matrices is multiplied
+/// in turn.
 ///
 /// A transposed view costs nothing: `matmul(x, transpose(weight))`.
 ///

@@ -77,7 +77,7 @@ fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
-/// Returns the file behind a link, if it is something that a rename may replace.
+/// Returns the path that a rename should replace: `target`, or what it points to if it is a link.
 fn resolved(target: &Path) -> Result<PathBuf> {
     let Ok(found) = fs::symlink_metadata(target) else { return Ok(target.to_owned()) };
     let name = target.display();

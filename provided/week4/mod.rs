@@ -2,10 +2,10 @@
 //!
 //! # Design
 //!
-//! - The graph computes with week 2's kernels and gives week 2's logits to the last bit. A node's
-//!   sources are always older than the node; `store` is a source of `attend`, which keeps effects in
-//!   order. `readable` rejects a node that can't read its source when the node is made. `Step::check`
-//!   rejects an input that doesn't fit before the pass runs.
+//! - The graph computes with week 2's kernels, and its logits equal week 2's to the last bit. A
+//!   node's sources are always older than the node. `store` is a source of `attend`, so keys and
+//!   values are stored before they are read. When a node is made, `readable` rejects it if it can't
+//!   read a source. Before a pass runs, `Step::check` rejects an input that doesn't fit.
 //! - An arena is planned twice, by best fit and by size, and the smaller plan is used.
 //! - `pin` places nodes that only one backend supports; `fewest_copies` places the rest by a minimum
 //!   cut; `Schedule` adds copies as nodes. Keys and values stay on one backend.

@@ -33,8 +33,8 @@ impl ModelConfig {
         Ok(config)
     }
 
-    /// Reads the configuration of an architecture whose attention is that of `family`. Does not
-    /// check the keys of [`Keys::refuse_what_only_mixtures_do`].
+    /// Reads the configuration of an architecture with the attention of `family`. Does not check
+    /// the keys that [`Keys::refuse_what_only_mixtures_do`] checks.
     pub(super) fn from_keys(
         keys: &Keys<'_>,
         family: Family,
@@ -152,7 +152,7 @@ impl Keys<'_> {
         }
     }
 
-    /// Returns the size of the MLP. In a file with experts only, it is the size of an expert.
+    /// Returns the size of the MLP. If the file has only the size of an expert, returns that.
     fn intermediate_size(&self) -> Result<usize> {
         let both = ["feed_forward_length", "expert_feed_forward_length"];
         let name = both.into_iter().find(|name| self.has(name)).unwrap_or(both[0]);

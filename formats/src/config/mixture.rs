@@ -55,12 +55,12 @@ pub struct Clamp {
     pub limit: f32,
 }
 
-/// More experts than any known model has.
+/// Maximum number of experts: more than any known model has.
 const MAX_EXPERTS: u64 = 1 << 12;
 
 impl MixtureConfig {
     /// Returns whether a folder's `config.json` describes a supported model with experts. Returns
-    /// false if the file cannot be read; whoever reads it next reports the error.
+    /// false if the file cannot be read; the function that reads it next reports the error.
     #[must_use]
     pub fn is_folder(folder: &Path) -> bool {
         let path = folder.join("config.json");
@@ -250,7 +250,7 @@ impl Fields {
         self.object.insert(field.to_owned(), value);
     }
 
-    /// Returns a number of experts, which has one of two names.
+    /// Returns a number of experts, from whichever of these two fields the file has.
     fn one_of(&self, names: &[&str; 2]) -> Result<usize> {
         let name = names.iter().find(|name| self.get(name).is_some()).unwrap_or(&names[0]);
         self.size(name, MAX_EXPERTS)

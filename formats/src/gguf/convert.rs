@@ -80,7 +80,7 @@ pub fn insert_architecture(metadata: &mut Metadata, config: &ModelConfig) -> Res
 /// `None` if there is neither. Of several named templates, takes `default`.
 ///
 /// # Errors
-/// If a file cannot be read, or the field has a different type.
+/// If a file cannot be read, or the field has the wrong type.
 pub fn template_source(folder: &Path) -> Result<Option<(String, String)>> {
     let path = folder.join("chat_template.jinja");
     if path.exists() {

@@ -2,8 +2,8 @@
 
 use super::TensorType;
 
-/// Numbers that are checked together, without an early exit, so that the loop over them compiles to
-/// vector instructions.
+/// Number of elements that are checked together, without an early exit, so that the loop over them
+/// compiles to vector instructions.
 const AT_ONCE: usize = 1024;
 
 impl TensorType {

@@ -179,7 +179,7 @@ impl Metadata {
     /// Returns a value that the file must have.
     ///
     /// # Errors
-    /// If the file does not have it, and the errors of `value`.
+    /// If the file does not have the value. Also returns the error of `value`, if it is one.
     pub fn required<T>(&self, key: &str, value: Result<Option<T>>) -> Result<T> {
         match value? {
             Some(value) => Ok(value),

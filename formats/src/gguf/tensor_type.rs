@@ -55,7 +55,7 @@ impl TensorType {
         Self::Q6_K,
     ];
 
-    /// Every type that is read, in the order of the numbers that the compiler gives them.
+    /// Every type that is read, in the order of the variants' discriminants.
     pub const READ: [Self; 14] = {
         let (mut read, mut i) = ([Self::MXFP4; 14], 0);
         while i < Self::ALL.len() {
@@ -92,8 +92,8 @@ impl TensorType {
         Self::READ.into_iter().find(|tensor_type| tensor_type.id() == id)
     }
 
-    /// Returns the field's usual name for the type with this number, for messages. Knows types that
-    /// this engine doesn't run, too.
+    /// Returns the field's usual name for the type with this number, for messages. Also knows types
+    /// that this engine doesn't run.
     #[must_use]
     pub fn name_of_id(id: u32) -> Option<&'static str> {
         Some(match id {

@@ -16,9 +16,9 @@ pub const REQUIRED: [&str; 2] = ["config.json", "tokenizer.json"];
 pub const OPTIONAL: [&str; 3] =
     ["generation_config.json", "tokenizer_config.json", "chat_template.jinja"];
 
-/// Name of the file, if all weights are in one.
+/// Name of the weights' file, if all weights are in one file.
 const WEIGHTS: &str = "model.safetensors";
-/// The list of the files that hold the weights.
+/// Name of the file that lists the files with the weights.
 pub(super) const INDEX: &str = "model.safetensors.index.json";
 /// Maximum depth of nested folders that are searched.
 const DEPTH: usize = 4;

@@ -265,8 +265,8 @@ fn strftime(format: &str, seconds_since_1970: u64) -> String {
     out + rest
 }
 
-/// Returns year, month and day of a day, counted from 1 January 1970. Subtracts whole years, then
-/// whole months.
+/// Returns the year, month and day that is `days` days after 1 January 1970. Subtracts whole years,
+/// then whole months.
 fn date(mut days: u64) -> (u64, u64, u64) {
     let leap = |year: u64| {
         year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))

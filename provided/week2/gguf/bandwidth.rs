@@ -2,17 +2,18 @@
 
 use std::{hint::black_box, time::Instant};
 
-/// Bytes to read. They must not fit into any cache, or the cache's speed would be measured.
+/// Number of bytes to read: more than fit into any cache. Otherwise the cache's speed would be
+/// measured.
 pub const ENOUGH: usize = 512 << 20;
-/// Streams of memory that one core reads in turn. With a single stream it reaches only a fraction
-/// of its bandwidth.
+/// Number of streams of memory that a core reads in turn. With a single stream, a core reaches only
+/// a fraction of its bandwidth.
 const STREAMS: usize = 4;
 /// Number of 8-byte elements in a cache line.
 const LINE: usize = 8;
 
-/// Returns the bytes per second that `threads` threads read together, each from its own buffer. It
-/// is the best of `passes` passes over `bytes` bytes in total. Run it in a release build, on an
-/// otherwise idle machine.
+/// Returns the bytes per second that `threads` threads read together, each from its own buffer. The
+/// fastest of `passes` passes counts. Together, the threads read `bytes` bytes in each pass. Run it
+/// in a release build, on an otherwise idle machine.
 #[must_use]
 pub fn measure(threads: usize, bytes: usize, passes: usize) -> f64 {
     let threads = threads.max(1);

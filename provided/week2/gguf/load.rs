@@ -104,8 +104,8 @@ fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
     Ok(factors)
 }
 
-/// Returns a tensor of a GGUF file, in place. A tensor with three axes is returned as by
-/// [`stored_matrix`].
+/// Returns a tensor of a GGUF file, in place. A tensor with three axes is returned as one matrix,
+/// as in [`stored_matrix`].
 ///
 /// # Errors
 /// If no tensor has this name and shape, if it is a vector in a block format, or if a weight is NaN
@@ -165,18 +165,18 @@ fn as_matrix(name: &str, shape: &[usize], tensor_type: TensorType, bytes: Bytes)
     Matrix::new(rows, cols, tensor_type, bytes).map_err(|e| anyhow!("tensor {name}: {e}"))
 }
 
-/// How queries and keys of a file are rotated.
+/// How RoPE rotates the queries and keys of a file's model.
 #[derive(Debug, Clone)]
 pub struct Rope {
     /// Which two elements of a head are rotated together.
     pub layout: RopeLayout,
-    /// `[D/2]`, the divisor of each frequency, or empty for none.
+    /// `[D/2]`, the divisor of each frequency. Empty if the frequencies are not divided.
     pub factors: Vec<f32>,
 }
 
 /// Builds a model. `matrix(name, shape)` returns a tensor by its name in Hugging Face checkpoints.
-/// It returns a vector as a matrix of one row. The model's context is at most `context` positions,
-/// and at most the configuration's.
+/// It returns a vector as a matrix of one row. The model's context is the smaller of `context` and
+/// the configuration's maximum.
 ///
 /// # Errors
 /// Returns the errors of `matrix`.

@@ -23,7 +23,7 @@ pub struct Gguf {
     pub metadata: Metadata,
     /// The tensor table, in the file's order.
     pub tensors: Vec<TensorInfo>,
-    /// First byte of the data section, from the start of the file.
+    /// Offset in the file at which the data section begins.
     pub data_start: usize,
     by_name: HashMap<String, usize>,
     file: Bytes,
@@ -39,7 +39,7 @@ impl Gguf {
     }
 
     /// Reads a file that is in memory or mapped. `file` is its name in messages. Uses at most about
-    /// ten times as much memory as the bytes that it reads, whatever counts the file claims.
+    /// ten times as much memory as the bytes that it reads, even if the file claims larger counts.
     ///
     /// # Errors
     /// If the file is malformed. The message is one line: the file, the field, the value found and
@@ -87,7 +87,7 @@ impl Gguf {
     /// long as the returned bytes exist.
     ///
     /// # Panics
-    /// If the tensor belongs to another file, and its range isn't in this one.
+    /// If the tensor's range is outside this file, because the tensor belongs to another one.
     #[must_use]
     pub fn bytes_of(&self, tensor: &TensorInfo) -> Bytes {
         self.file.slice(table::place(tensor, self.data_start)).unwrap_or_else(|error| {

@@ -1,5 +1,5 @@
 //! Day 4. Converts a Hugging Face folder or a GGUF file to a GGUF file in other types, tensor by
-//! tensor. Only a few rows per thread are in memory at a time.
+//! tensor. Only a few rows per thread are in memory at once.
 
 use std::{
     ops::ControlFlow,
@@ -30,7 +30,7 @@ use crate::week2::{
     write_file::write_file,
 };
 
-/// Weights that are read, encoded and written at a time.
+/// Number of weights that are read, encoded and written together.
 const CHUNK: usize = 1 << 22;
 /// The largest half-precision number. A block's scale is never larger than the block's largest
 /// weight, so weights up to this are safe.
@@ -62,7 +62,8 @@ pub struct SourceTensor {
 }
 
 impl Source {
-    /// Maps a Hugging Face folder. `metadata` is what a GGUF file of this model would hold.
+    /// Maps a Hugging Face folder. `metadata` is the metadata that a GGUF file of this model would
+    /// have.
     ///
     /// # Errors
     /// If a file is missing or malformed, or a tensor differs from the configuration.

@@ -5,8 +5,9 @@ use tiny_llm_kernels::blocks::share::{largest_magnitude, nearest};
 use crate::week2::search::{ROUNDS, TRIALS, importance};
 
 /// Returns the best scale for a group without a minimum: weight ≈ `scale · code`, with codes in
-/// `−half..half`. The scale may be negative: there is one more code below 0 than above, and the
-/// weight of largest magnitude gets that code, whatever its sign.
+/// `−half..half`. Only the negative side has the code `−half`. All trials begin near the scale that
+/// gives this code to the weight of largest magnitude, so the scale is negative if that weight is
+/// positive.
 #[must_use]
 pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
     let importance = importance(x);

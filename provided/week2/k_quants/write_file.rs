@@ -13,8 +13,8 @@ use tiny_llm_formats::{
 };
 
 /// Writes a file from front to back: `head`, then each tensor's data, then zeros up to the offset
-/// of the next tensor. `write(i, out)` appends the data of tensor `i`. Nothing is kept in memory.
-/// The file gets its name only when it is complete.
+/// of the next tensor. `write(i, out)` appends the data of tensor `i`. The file's data is not
+/// collected in memory. The file gets its name only when it is complete.
 ///
 /// # Errors
 /// If the file can't be written, `write` returns an error, or `write` appends a different number of
@@ -53,7 +53,7 @@ pub fn write_file(
     unfinished.finish()
 }
 
-/// Counts the bytes that are written.
+/// A buffered file, and the number of bytes written to it.
 struct Counted {
     out: BufWriter<File>,
     written: usize,

@@ -24,20 +24,20 @@ use crate::week2::{
 };
 use tiny_llm_kernels::parallel::Part;
 
-/// Rows of a weight matrix that a thread takes at a time. They are few, so that all threads stay
-/// busy to the end.
+/// Number of weight rows that a thread takes at once. It is small, so that all threads stay busy to
+/// the end.
 const GRAIN: usize = 32;
-/// Stretches of rows per thread when there are few rows of activations. Memory is then the limit,
-/// and long stretches are read faster. A stretch has at most [`LONG`] rows.
+/// Number of stretches of weight rows per thread when there are few rows of activations. Memory is
+/// then the limit, and long stretches are read faster. A stretch has at most [`LONG`] rows.
 const STRETCHES: usize = 4;
 const LONG: usize = 256;
-/// Minimum number of activation rows for which computing takes longer than reading the weights, in
-/// whatever order they are read. A prompt has that many. With fewer rows, as in a batch of
-/// requests, reading speed matters as well.
+/// Minimum number of activation rows for which computing takes longer than reading the weights, no
+/// matter in which order they are read. Most prompts have that many rows. With fewer, as in a batch
+/// of requests, reading speed matters as well.
 const BATCH: usize = 64;
 
-/// Returns the learner's kernel for a matrix of `tensor_type` and `rows` rows of activations, if
-/// this rung has one.
+/// Returns the learner's kernel of this rung for a matrix of type `tensor_type` and `rows` rows of
+/// activations, or `None` if there is none.
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(unused_variables, reason = "only vector kernels ask how many rows there are")
@@ -55,9 +55,8 @@ fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     }
 }
 
-/// Returns whether the learner writes the kernel of this rung for such a matrix. That is so for the
-/// first three rungs of the formats that the course teaches, and for some kernels of the vector
-/// rungs.
+/// Returns whether the learner writes the kernel of this rung for such a matrix. Learners write the
+/// first three rungs of the formats that the course teaches, and some kernels of the vector rungs.
 #[must_use]
 pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
     integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()
@@ -71,8 +70,8 @@ fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> (Rung, Kernel) {
         .map_or_else(|| kernel(rung.below(), tensor_type, rows), |kernel| (rung, kernel))
 }
 
-/// Like [`kernel`], but returns one kernel for all numbers of rows, or one of a pair that add in
-/// the same order.
+/// Like [`kernel`], but the returned kernel adds in the same order for any number of rows. Either
+/// one kernel handles all numbers of rows, or two kernels with the same order share them.
 fn alike(rung: Rung, tensor_type: TensorType, rows: usize) -> Kernel {
     match rung {
         Rung::Naive => naive::kernel,
@@ -119,8 +118,8 @@ pub fn matmul_alike(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, o
     multiply(team, x, [Product { kernel, rung, weight, out }]);
 }
 
-/// Computes several products of one input, `(weight, out)` each, as one job of the team. Every
-/// output is the same as that of [`matmul`] or [`matmul_alike`].
+/// Computes several products of one input as one job of the team. Each product is a pair `(weight,
+/// out)`. Every output is the same as that of [`matmul`] or [`matmul_alike`].
 ///
 /// # Panics
 /// As [`matmul`].

@@ -100,5 +100,5 @@ impl Plan {
     }
 }
 
-/// Rows that a thread takes at a time when the work per row is small.
+/// Number of rows that a thread takes at once when the work per row is small.
 pub(crate) const ROWS: usize = 8;

@@ -1,4 +1,4 @@
-//! Day 1. Attention over a q8_0 cache, one tile at a time. The softmax is day 7's.
+//! Day 1. Attention over a q8_0 cache, tile by tile. The softmax is day 7's.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::week2::{
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax, Query},
 };
 
-/// Minimum number of queries for which a tile of keys is widened and transposed once. For fewer
+/// Minimum number of queries for which widening and transposing a tile of keys pays off. For fewer
 /// queries, it is faster to read the tile's codes for each query. The scores are the same, bit for
 /// bit.
 const MANY: usize = 16;
@@ -79,7 +79,8 @@ pub fn attend_q8<'a>(
     }
 }
 
-/// Like [`attend_q8`], for the query heads `q [G, D]` of one row, which sees `visible`.
+/// Like [`attend_q8`], for the query heads `q [G, D]` of one row, which sees the positions
+/// `visible`.
 pub fn attend_q8_row<'a>(
     q: &[f32],
     visible: Range<usize>,

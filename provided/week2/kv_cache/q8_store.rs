@@ -49,8 +49,8 @@ impl Q8Store {
         &self.words[self.words_of(at, n)]
     }
 
-    /// Returns the range of words that hold the `n` elements at index `at`. Panics unless both are
-    /// multiples of the row length.
+    /// Returns the range of words that hold the `n` elements at index `at`. Panics unless `at` and
+    /// `n` are multiples of the row length.
     #[track_caller]
     fn words_of(&self, at: usize, n: usize) -> Range<usize> {
         let (dim, words) = (self.dim, row_words(self.dim));

@@ -1,4 +1,4 @@
-//! RoPE from a table, in place, in the layout of the file.
+//! RoPE from a table: rotates heads in place, in the layout that the model's file uses.
 
 /// Which two elements of a head are rotated together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -23,8 +23,8 @@ impl Shaper {
         wanted.then(|| Box::new(Self { extras, prompt, logits: Vec::new(), chosen: None }))
     }
 
-    /// Returns whether penalties are set. If so, the token with the model's largest logit need not
-    /// be the one chosen.
+    /// Returns whether penalties are set. With penalties, even greedy sampling may choose another
+    /// token than the one with the model's largest logit.
     #[must_use]
     pub fn penalises(&self) -> bool {
         self.extras.presence != 0.0 || self.extras.frequency != 0.0

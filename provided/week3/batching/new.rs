@@ -21,8 +21,8 @@ use crate::{
 };
 
 impl<C: EngineCache> Engine<C> {
-    /// Creates an engine without requests. It runs as many requests at a time as the empty `cache`
-    /// has sequences.
+    /// Creates an engine without requests. `cache` must be empty. Its number of sequences is the
+    /// maximum number of requests that run at once.
     ///
     /// # Panics
     /// If the budget is less than 2.

@@ -7,11 +7,12 @@ pub struct EngineOptions {
     pub context: usize,
     /// Maximum number of rows in a step, at least 2. With `None`, every request gets all its rows.
     pub budget: Option<usize>,
-    /// Days 2 and 6. Limits how long a prompt may delay decoding requests. If a step mixes both:
+    /// Days 2 and 6. Limits how long a prompt may delay decoding requests. For a step that mixes
+    /// prompts with decoding:
     ///
     /// - It takes at most this many times as long as a step of the decoding requests alone.
     /// - It takes at most [`BUSY`] times as long as a step in which every slot decodes.
-    /// - It may have [`FEWEST`] rows in any case.
+    /// - It may always have [`FEWEST`] rows.
     pub gap: Option<usize>,
     /// Whether to keep a record of every request, for
     /// [`Engine::take_records`](crate::week3::engine::Engine::take_records).
@@ -19,15 +20,15 @@ pub struct EngineOptions {
 }
 
 impl Default for EngineOptions {
-    /// Returns options with the full context of model and cache, no budget and no records. They
-    /// need nothing from a later day.
+    /// Returns options with the full context of model and cache, no budget and no records. These
+    /// options need nothing from a later day.
     fn default() -> Self {
         Self { context: usize::MAX, budget: None, gap: None, records: false }
     }
 }
 
-/// Minimum rows of a step with a `gap`. A step with fewer rows is no faster: it takes as long as
-/// reading the weights.
+/// Number of rows that a step with a `gap` may always have. A step with fewer rows is no faster: it
+/// takes as long as reading the weights.
 pub const FEWEST: usize = 8;
 
 /// Time limit of a step with a `gap`, as a multiple of a step in which every slot decodes.

@@ -18,7 +18,7 @@ pub trait Pass<C> {
     /// Returns the maximum length of a sequence, in tokens.
     fn max_positions(&self) -> usize;
 
-    /// Computes the rows and advances the cache by each of them ([`KvCache::advance`]).
+    /// Computes the rows, and advances the cache once for each row ([`KvCache::advance`]).
     fn run(&mut self, rows: &[Row], cache: &mut C);
 
     /// Returns the logits `[n, V]` of the `n` rows of the last pass that requested them, in their

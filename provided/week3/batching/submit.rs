@@ -14,7 +14,7 @@ use crate::week3::{
 };
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Submits a request. It is computed from the first step with a free slot.
+    /// Submits a request. It starts in the first step that has a free slot for it.
     ///
     /// # Errors
     /// If the prompt is empty, is longer than the context, or has a token that isn't in the

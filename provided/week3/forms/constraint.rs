@@ -13,11 +13,11 @@ use crate::week3::{
     whole::{NEVER, Prices, fewest_tokens, mask},
 };
 
-/// Maximum number of states whose prices are stored. Each takes 2 bytes per token of the
+/// Maximum number of states whose prices are stored. A state's prices take 2 bytes per token of the
 /// vocabulary.
 pub const MOST_STATES: usize = 512;
 
-/// The bytes of each token. A token that isn't text has none.
+/// The bytes of each token. A token that isn't text has no bytes.
 #[derive(Debug)]
 pub struct Vocabulary {
     texts: Vec<Vec<u8>>,
@@ -51,7 +51,8 @@ impl Vocabulary {
     }
 }
 
-/// Computes the price of each token in a state: [`Prices`], or another way to get the same prices.
+/// Computes the price of each token in a state. [`Prices`] is one implementation, and any other
+/// must return the same prices.
 pub trait Priced<G: Grammar>: Send {
     /// Returns the prices `[V]` in this state, like [`Prices::of`].
     fn of(&mut self, grammar: &G, trie: &TokenTrie, state: &G::State) -> Arc<[u16]>;
@@ -63,7 +64,7 @@ impl<G: Grammar> Priced<G> for Prices<G::State> {
     }
 }
 
-/// A grammar over a vocabulary, shared by any number of answers. They also share the prices that
+/// A grammar over a vocabulary. Any number of answers can share it, and with it the prices that
 /// have been computed.
 pub struct Rules<G: Grammar> {
     grammar: G,
@@ -113,7 +114,8 @@ impl Constraint {
         Self(Box::new(Follower { state: rules.grammar.start(), rules, cut_short: false }))
     }
 
-    /// Returns the minimum number of tokens that completes the answer, or `None` if no tokens can.
+    /// Returns the minimum number of tokens that completes the answer, or `None` if no tokens can
+    /// complete it.
     #[must_use]
     pub fn needed(&self) -> Option<usize> {
         self.0.needed()
@@ -147,7 +149,7 @@ impl Constraint {
     /// Checks that `left` more tokens are enough to complete the answer.
     ///
     /// # Errors
-    /// If they are too few. The message has the number of tokens that would be enough.
+    /// If more tokens are needed. The message says how many.
     pub fn fits(&self, left: usize) -> Result<(), String> {
         match self.needed() {
             Some(needed) if needed <= left => Ok(()),
@@ -162,7 +164,7 @@ impl Constraint {
     }
 
     /// Sets the logits `[V]` of invalid tokens to −∞, then chooses the next token with `choose`. At
-    /// most `left` more tokens may follow, including this one (at least 1). A token of `stop` ends
+    /// most `left` more tokens may follow, including this one (at least 1). A token in `stop` ends
     /// the answer and isn't part of it.
     pub fn choose(
         &mut self,

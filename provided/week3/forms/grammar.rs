@@ -21,7 +21,8 @@ pub trait Grammar: Send + Sync + 'static {
     fn is_over(&self, state: &Self::State) -> bool;
 
     /// Returns the first byte of a shortest text that completes the bytes so far, or `None` if they
-    /// are complete. In the state after that byte, returns the next byte of the same text.
+    /// are complete. When called again in the state after that byte, returns the next byte of the
+    /// same text.
     fn closing_byte(&self, state: &Self::State) -> Option<u8>;
 
     /// Returns a shortest text that completes the bytes so far.

@@ -11,7 +11,7 @@ use crate::week3::{
 pub enum Json {
     /// Any value.
     Value,
-    /// Any object. Clients that request JSON expect one.
+    /// Any object. Clients that request JSON expect an object.
     Object,
 }
 

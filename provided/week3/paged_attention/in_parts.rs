@@ -36,7 +36,7 @@ pub struct InParts<C> {
 struct Room {
     /// Rows, sorted so that rows that share pages are neighbours.
     order: Vec<usize>,
-    /// Ranges of `order` whose rows are read together.
+    /// Blocks of rows that read pages together, as ranges of `order`.
     blocks: Vec<Range<usize>>,
     /// The block of each row, and the row's index in it, `[T]`.
     places: Vec<(usize, usize)>,
@@ -51,7 +51,7 @@ impl<C: Pages> InParts<C> {
         Self::with_part_len(cache, PART)
     }
 
-    /// Wraps this cache, with parts of this many positions. Results depend on that number.
+    /// Wraps this cache, with parts of this many positions. Results depend on `part_len`.
     ///
     /// # Panics
     /// If `part_len` isn't a multiple of [`TILE`], or is 0.
@@ -73,16 +73,16 @@ impl<C: Pages> InParts<C> {
     }
 }
 
-/// Splits an item of [`Room::seen`] for `queries` queries into two halves: the sums, and the
-/// maximums and totals.
+/// Splits an item of [`Room::seen`] for `queries` queries into the sums, and the maximums with the
+/// totals.
 fn halves(item: &mut [f32], queries: usize) -> (&mut [f32], &mut [f32]) {
     let states = item.len() - 2 * queries;
     item.split_at_mut(states)
 }
 
 impl Room {
-    /// Decides which rows are read together: neighbours that begin with the same page, as many as
-    /// fit.
+    /// Groups rows into blocks that read pages together: neighbouring rows whose sequences begin
+    /// with the same page, as many as fit into a block.
     fn arrange(&mut self, cache: &impl Pages, queries: Queries<'_>) {
         let Queries { rows, group, .. } = queries;
         arrange(cache, rows, &mut self.order);

@@ -10,9 +10,9 @@ use crate::week2::{
     },
 };
 
-/// A cache that is written in the form in which its runs hold the keys and values. For a q8_0
-/// cache, that form is the words of its rows: each row is widened and quantized again, which gives
-/// the same bytes. A cache of another type is written as usual.
+/// A cache that accepts keys and values in the form in which its runs hold them. For a q8_0 cache,
+/// that form is the words of its rows: each row is widened and quantized again, which gives the
+/// same bytes. A cache of another type is written as usual.
 pub struct FromWords<'a, C>(pub &'a mut C);
 
 impl<C: KvCache> KvCache for FromWords<'_, C> {

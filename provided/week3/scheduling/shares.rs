@@ -13,9 +13,10 @@ use crate::week3::{
 };
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Attaches the cached prefix to every request that is about to get its first rows. Earlier
-    /// would be too soon: a request ahead of it in the queue may still compute the same prefix.
-    /// Returns whether a prefix was found. Requests before `tried` have already been checked.
+    /// Attaches the cached prefix to every request that is about to get its first rows. This is not
+    /// done earlier, because a request ahead in the queue may still compute the same prefix.
+    /// Returns whether a prefix was found. Skips the requests before index `tried`, which have
+    /// already been checked.
     fn attach(&mut self, tried: &mut usize) -> bool {
         let mut any = false;
         let shares = self.running.iter_mut().zip(&self.shares).enumerate();
@@ -79,7 +80,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         Some(Scheduler::new(budget))
     }
 
-    /// Returns the maximum rows of a step in which `decoding` requests decode.
+    /// Returns the maximum number of rows of a step in which `decoding` requests decode.
     fn rows_beside(&self, gap: usize, decoding: usize) -> usize {
         let slots = self.cache.shape().sequences.max(decoding);
         let within = self.step_times.rows_within(
@@ -91,7 +92,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         sure.max(FEWEST).max(within.unwrap_or(0))
     }
 
-    /// Runs the model, and measures its time if a caller needs it.
+    /// Runs the model, and measures how long that takes if the time is needed.
     pub(crate) fn run(&mut self) {
         let start = self.gap.map(|_| Instant::now());
         self.pass.run(&self.rows, &mut self.cache);

@@ -5,7 +5,7 @@ use crate::week3::draft_length::Costs;
 /// Number of size classes: 1 row, 2, up to 4, up to 8, and so on. The last class has no upper
 /// limit.
 const SIZES: usize = 16;
-/// Weight of a new measurement, relative to the mean of the earlier ones.
+/// Weight of a new measurement in a mean. The earlier measurements have the remaining weight.
 const WEIGHT: f64 = 0.25;
 
 /// Mean rows and seconds of the steps of one size class. Older steps weigh less.
@@ -15,12 +15,12 @@ struct Mean {
     seconds: f64,
 }
 
-/// A limit on a step's time: this many times the time of a step of this many rows.
+/// A limit on a step's time: `factor` times the time of a step of `rows` rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeLimit {
-    /// The factor.
+    /// Limit, as a multiple of the time of the step to compare with.
     pub factor: f64,
-    /// Rows of the step to compare with.
+    /// Number of rows of the step to compare with.
     pub rows: usize,
 }
 
@@ -44,13 +44,13 @@ impl StepTimes {
         mean.rows += WEIGHT * (rows - mean.rows);
     }
 
-    /// Returns the maximum rows of a step that obeys both limits: `gap`, relative to a step of the
-    /// rows that decode, and `busy`, relative to a step of all batch slots. Returns `None` before
-    /// anything has been measured.
+    /// Returns the maximum number of rows with which a step obeys both limits. `gap` is relative to
+    /// a step of the decoding rows, and `busy` to a step in which every batch slot decodes. Returns
+    /// `None` before anything has been measured.
     ///
     /// Between two measured sizes, times are interpolated linearly. Above the largest size, a row
     /// is assumed to cost as much as a row of the largest step. That overestimates the time, so the
-    /// next step is larger than the largest so far and gives a better measurement.
+    /// first steps of a new size stay within the limit. Measuring them improves the estimate.
     #[must_use]
     pub fn rows_within(&self, gap: TimeLimit, busy: TimeLimit) -> Option<usize> {
         let [usual, full] = [self.seconds(gap.rows as f64)?, self.seconds(busy.rows as f64)?];
@@ -73,8 +73,8 @@ impl StepTimes {
         Some(most as usize)
     }
 
-    /// Returns the costs of one more row and of a draft (`draft_seconds` each), when `requests`
-    /// requests decode together. Costs are relative to a step without drafts. They grow with
+    /// Returns the costs of one more row and of a draft when `requests` requests decode together. A
+    /// draft takes `draft_seconds`. Costs are relative to a step without drafts. They grow with
     /// `requests`, because all requests wait if one of them drafts. Returns `None` before steps of
     /// two sizes have been measured.
     #[must_use]
@@ -105,7 +105,7 @@ impl StepTimes {
         self.0.iter().flatten().copied().filter(|mean| mean.seconds > 0.0)
     }
 
-    /// Returns how long a step of this many rows takes.
+    /// Estimates the time of a step of this many rows, in seconds.
     fn seconds(&self, rows: f64) -> Option<f64> {
         let first = self.known().next()?;
         let mut before = None;

@@ -33,7 +33,7 @@ pub struct Ahead {
     proposer: Box<dyn Proposer>,
     pricing: Pricing,
     step_times: StepTimes,
-    /// Mean seconds per draft. Recent ones weigh more.
+    /// Mean seconds per draft. Recent drafts weigh more.
     draft_seconds: Option<f64>,
     /// Maximum number of drafts for a request in a step.
     most: usize,
@@ -46,22 +46,22 @@ pub struct Ahead {
     counts: Drafted,
     /// Start of the pass, if its time is to be measured.
     start: Option<Instant>,
-    /// Steps until drafts are tried again after they didn't pay off. The next field is the length
-    /// of the next pause.
+    /// Number of steps until drafts are tried again, if they didn't pay off. The next field is the
+    /// length of the next pause.
     rest: usize,
     next_rest: usize,
 }
 
 /// Number of steps without drafts at the start, for comparison.
 const ALONE: usize = 2;
-/// Weight of a new measurement, relative to the mean of the earlier ones.
+/// Weight of a new measurement in a mean. The earlier measurements have the remaining weight.
 const WEIGHT: f64 = 0.25;
 /// The longest pause, in steps.
 const LONGEST_REST: usize = 512;
 /// Assumed costs of one more row and of a draft before they have been measured.
 const UNKNOWN: Costs = Costs { row: 0.25, draft: 0.1 };
-/// Catch-up budget, as a share of a request's remaining decode time: a modest guess of what drafts
-/// save.
+/// Maximum time for computing a request's missing tokens before its first draft, as a share of the
+/// request's remaining decode time. It is a cautious guess of what drafts save.
 const SAVED: f64 = 0.2;
 
 /// Returns the batch slot of a running request.

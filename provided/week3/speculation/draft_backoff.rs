@@ -16,7 +16,7 @@ const LONGEST_PAUSE: usize = 512;
 pub struct DraftBackoff {
     step_times: StepTimes,
     passes_alone: u32,
-    /// Passes until drafts are tried again.
+    /// Number of passes until drafts are tried again.
     pause: usize,
     /// The length of the pause after the next trial that doesn't pay off.
     next_pause: usize,
@@ -49,7 +49,8 @@ impl DraftBackoff {
         self.step_times.observe(1 + drafts, seconds);
     }
 
-    /// Returns the costs in passes of a single row, or `None` before there is a measurement.
+    /// Returns the costs, as multiples of a pass of a single row. Returns `None` before they have
+    /// been measured.
     #[must_use]
     pub fn costs(&self) -> Option<Costs> {
         let Costs { row, .. } = self.step_times.draft_costs(1, 0.0)?;

@@ -1,5 +1,5 @@
-//! Passes of a session with several rows of logits: those of the drafts and of the token before
-//! them.
+//! Passes of a session that return the logits of several rows: of the drafts, and of the token
+//! before them.
 
 use anyhow::{Result, ensure};
 
@@ -7,7 +7,7 @@ use crate::week2::{cache::KvCache, generate::Session, rows::Row};
 
 impl<C: KvCache> Session<C> {
     /// Like [`Session::feed`], but returns the logits `[n, V]` after each of the last `n` tokens.
-    /// These are computed in one pass, even if `n` is more than `chunk`.
+    /// These tokens are computed in one pass, even if `n` is more than `chunk`.
     ///
     /// # Errors
     /// As [`Session::feed`], or if there are fewer than `n` tokens.

@@ -1,5 +1,5 @@
-//! Drafts for many requests in one call, from each request's own text or from one draft model for
-//! all.
+//! Proposes drafts for many requests in one call: from each request's own text, or from one draft
+//! model for all.
 
 use std::sync::Arc;
 
@@ -22,7 +22,8 @@ pub trait Proposer: Send {
     /// for that request. The lists are empty at first.
     fn propose(&mut self, requests: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]);
 
-    /// Returns how many of a request's tokens must be computed before its first draft.
+    /// Returns how many of a request's tokens the proposer must compute before the request's first
+    /// draft.
     fn num_missing(&self, _request: &Sequence) -> usize {
         0
     }
@@ -90,7 +91,8 @@ impl ModelProposer {
         self.cache.truncate(slot, cached.len());
     }
 
-    /// Appends a row for each token of a text and its drafts that isn't in the cache.
+    /// Appends a row for each token that isn't in the cache: first those of the text, then its
+    /// drafts.
     fn append_rows(&mut self, slot: usize, text: &[u32], drafts: &[u32]) {
         let cached = &mut self.cached[slot];
         let start = cached.len();
@@ -105,7 +107,8 @@ impl ModelProposer {
     }
 }
 
-/// Returns the length of the common prefix of both texts, without the last token of `text`.
+/// Returns the length of the common prefix of both texts, which never includes the last token of
+/// `text`.
 fn in_common(cached: &[u32], text: &[u32]) -> usize {
     // The last token's logits are needed, so it is always computed.
     let text = &text[..text.len() - 1];

@@ -10,7 +10,7 @@ use crate::week4::{
     step::AnyStep,
 };
 
-/// A processor with its memory. A graph uses seven of its operations.
+/// A processor with its own memory, and the operations with which graphs run on it.
 ///
 /// Operations take effect in the order of the calls, but possibly later: [`Backend::compute`] may
 /// return before the work is done. [`Backend::download`] and [`Backend::synchronise`] wait for it.
@@ -111,10 +111,10 @@ pub struct Work<'a> {
     pub graph: &'a Graph,
     /// The nodes, without leaves, views and copies.
     pub nodes: &'a [NodeId],
-    /// The place of each node in this backend's memory, `[nodes of the graph]`, for each node that
-    /// these nodes write or read, including weights and values. A view has no place: its bytes are
-    /// in its root's place ([`Graph::root`]), at the offset of its layout. Tokens have no place:
-    /// they are in the step.
+    /// `[nodes of the graph]`: the place in this backend's memory of every node that is written or
+    /// read here, including weights and values. A view has no place: its bytes are in its root's
+    /// place ([`Graph::root`]), at the offset of its layout. Tokens have no place: they are in the
+    /// step.
     pub places: &'a [Option<Place>],
 }
 
@@ -134,7 +134,7 @@ impl Work<'_> {
 pub enum Fault {
     /// The device's memory is full.
     OutOfMemory {
-        /// Bytes that were requested.
+        /// Number of bytes that were requested.
         wanted: usize,
         /// The largest possible request in bytes, if known.
         limit: Option<usize>,
@@ -200,7 +200,7 @@ impl fmt::Display for Fault {
 impl Error for Fault {}
 
 /// An error, and the node at which it occurred, if that is known. A queue may report an error only
-/// at its end.
+/// after all its work has run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
     /// The node that was being computed.

@@ -13,22 +13,21 @@ pub struct Network {
 }
 
 impl Network {
-    /// The point on the first side.
+    /// The point that every cut puts on the first side.
     pub const FIRST: usize = 0;
-    /// The point on the last side.
+    /// The point that every cut puts on the last side.
     pub const LAST: usize = 1;
     /// The cost of an edge that must not be cut: more than any sum of other costs.
     pub const NEVER: usize = usize::MAX / 4;
 
-    /// Creates a network with `points` points besides the first and the last. The first of them has
-    /// number 2.
+    /// Creates a network with `points` points besides `FIRST` and `LAST`, numbered from 2.
     #[must_use]
     pub fn new(points: usize) -> Self {
         Self { edges: Vec::new(), from: vec![Vec::new(); points + 2] }
     }
 
-    /// Adds an edge. A cut with `a` on the first side and `b` on the last pays `cost`. The opposite
-    /// costs nothing.
+    /// Adds an edge. A cut with `a` on the first side and `b` on the last pays `cost` for it. A cut
+    /// with the two the other way round pays nothing.
     pub fn edge(&mut self, a: usize, b: usize, cost: usize) {
         for (a, b, cost) in [(a, b, cost), (b, a, 0)] {
             self.from[a].push(self.edges.len());
@@ -55,9 +54,9 @@ impl Network {
         sum
     }
 
-    /// Returns the sides after [`Network::cheapest_cut`]: `[points]`, whether each point is on the
-    /// last side. If several cuts are equally cheap, returns the one with the fewest points on the
-    /// last side.
+    /// Returns, for each point, whether it is on the last side: `[points]`. Call
+    /// [`Network::cheapest_cut`] first. If several cuts are equally cheap, returns the one with the
+    /// fewest points on the last side.
     #[must_use]
     pub fn on_the_last_side(&self) -> Vec<bool> {
         let mut last = vec![false; self.from.len()];

@@ -35,7 +35,7 @@ pub struct Traffic {
     pub splits: usize,
     /// Number of results that were copied between backends.
     pub copies: usize,
-    /// Bytes of these copies.
+    /// Number of bytes in these copies.
     pub copied_bytes: usize,
 }
 
@@ -48,7 +48,7 @@ pub struct Ready {
     places: Vec<Vec<Option<Place>>>,
     /// For each backend, the buffers to release with the graph.
     buffers: Vec<Vec<BufferId>>,
-    /// For each backend, the bytes of its arena.
+    /// For each backend, the size of its arena in bytes.
     pub arenas: Vec<usize>,
 }
 
@@ -223,7 +223,7 @@ impl Scheduler {
     }
 
     /// Copies a node's bytes from one backend's memory to another's. An error is returned with the
-    /// number of its backend.
+    /// index of the backend that failed.
     fn copy(
         &mut self,
         ready: &Ready,
@@ -303,7 +303,7 @@ fn everything(graph: &Graph, order: &[NodeId]) -> Vec<Option<usize>> {
     placed
 }
 
-/// Uploads values that never change into one buffer.
+/// Uploads the values that never change, all into one buffer.
 fn put_numbers(
     backend: &mut dyn Backend,
     graph: &Graph,

@@ -34,19 +34,19 @@ pub struct Twin {
 /// Counters of calls and bytes.
 #[derive(Debug, Default)]
 pub struct Counts {
-    /// Calls of `allocate`.
+    /// Number of calls to `allocate`.
     pub allocations: AtomicUsize,
-    /// Buffers that haven't been released.
+    /// Number of buffers that haven't been released.
     pub buffers: AtomicUsize,
-    /// Calls of `host_pointer`.
+    /// Number of calls to `host_pointer`.
     pub host_pointers: AtomicUsize,
-    /// Calls of `upload`.
+    /// Number of calls to `upload`.
     pub uploads: AtomicUsize,
-    /// Bytes of all uploads.
+    /// Number of bytes in all uploads.
     pub uploaded: AtomicUsize,
-    /// Calls of `download`.
+    /// Number of calls to `download`.
     pub downloads: AtomicUsize,
-    /// Calls of `compute`.
+    /// Number of calls to `compute`.
     pub submissions: AtomicUsize,
     /// Number of calls after which the device is lost. 0 means never.
     pub lost_after: AtomicUsize,

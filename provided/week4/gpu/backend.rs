@@ -43,7 +43,7 @@ struct Rows {
 }
 
 impl GpuBackend {
-    /// Creates a backend on the device that the program shares.
+    /// Creates a backend on the device that the whole program shares.
     ///
     /// # Errors
     /// If there is no device.

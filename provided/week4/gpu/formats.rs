@@ -41,8 +41,8 @@ fn four(block: u32, i: u32) -> vec4<f32> {
 }
 ";
 
-/// Looks up the row of each token: `tokens [columns]` (in place of `x`) → `result [columns, k]`. It
-/// follows a format's source. One thread computes four elements.
+/// Looks up the row of each token: `tokens [columns]` (in place of `x`) → `result [columns, k]`.
+/// Append this source to that of a format. One thread computes four elements.
 pub const EMBED: &str = "
 struct Sizes { k: u32, rows: u32, columns: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;

@@ -124,7 +124,7 @@ impl GraphEngine {
     }
 
     /// Builds and places the graph for a pass of this size, unless the last pass had the same size.
-    /// Returns whether it did.
+    /// Returns whether it built a graph.
     fn prepare(&mut self, model: &Model, shape: PassShape) -> Result<bool> {
         if self.built.as_ref().is_some_and(|built| built.shape == shape) {
             return Ok(false);
@@ -143,8 +143,8 @@ impl GraphEngine {
         Ok(true)
     }
 
-    /// Returns how a pass of this size is divided among the backends. First makes it ready to run.
-    /// Returns `None` if this engine doesn't run on backends.
+    /// Returns how a pass of this size is divided among the backends. First prepares the pass's
+    /// graph. Returns `None` if this engine doesn't run on backends.
     ///
     /// # Errors
     /// As [`Scheduler::prepare`].
@@ -252,8 +252,9 @@ impl GraphSession {
         self.engine.divided(&self.model, PassShape { rows, wanted: 1 })
     }
 
-    /// Returns the logits `[V]` after the last of these tokens. The common prefix with the last
-    /// call's tokens isn't computed again. The rest is computed in chunks of at most `chunk` rows.
+    /// Returns the logits `[V]` after the last of these tokens. The prefix that these tokens share
+    /// with the last call's isn't computed again. The rest is computed in chunks of at most `chunk`
+    /// rows.
     ///
     /// # Errors
     /// If there are no tokens, or a token or its position is out of range.

@@ -37,8 +37,7 @@ pub(crate) fn values<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) 
     found
 }
 
-/// Returns the values of a node's sources. They are empty for weights, views of weights, and
-/// tokens.
+/// Returns the values of a node's sources. Weights, views of weights, and tokens have empty values.
 ///
 /// # Panics
 /// If the values haven't been computed.
@@ -166,7 +165,7 @@ fn is_by_rows(graph: &Graph, id: NodeId, y: &[f32]) -> bool {
         && (y.len() == node.layout.ne[0] || y.len() == node.layout.elements())
 }
 
-/// Elements of a row that are processed at a time when a result overwrites its source.
+/// Number of elements of a row that are processed together when a result overwrites its source.
 const PART: usize = 256;
 
 /// Computes a node in the memory of its first source: `out` holds the first source's values,

@@ -32,8 +32,8 @@ pub enum Op {
     Rope,
     /// `silu(gate) · up`
     SiluGate,
-    /// Stores keys and values of all rows in the cache. The result only orders the nodes that read
-    /// them.
+    /// Stores keys and values of all rows in the cache. Nodes that read them have this node as a
+    /// source, so that they run after it.
     Store {
         /// Layer of the cache.
         layer: usize,

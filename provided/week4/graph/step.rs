@@ -93,7 +93,7 @@ impl<C: StepCache + ?Sized> Step<'_, C> {
 /// A step with a cache of any type, known only at run time (day 4).
 pub type AnyStep<'a> = Step<'a, dyn StepCache + 'a>;
 
-/// The operations of a cache, of any type, that a step uses.
+/// The operations of a cache that a step uses, whatever the cache's type.
 pub trait StepCache {
     /// Returns the cache's sizes.
     fn sizes(&self) -> CacheShape;

@@ -11,7 +11,7 @@ use crate::{
     week3::pool::BlockPool,
 };
 
-/// Positions per page.
+/// Number of positions per page.
 pub const PAGE: usize = TILE;
 
 /// Keys and values of one sequence. Every layer has its own pages, all from one pool.
@@ -73,15 +73,15 @@ impl WindowedCache {
         self.pool.num_pages()
     }
 
-    /// Returns whether the text can continue at position `len`. That is so if the positions that a
-    /// row there sees are still in the cache.
+    /// Returns whether the text can continue at position `len`, that is, whether the cache still
+    /// holds all positions that a row at `len` sees.
     #[must_use]
     pub fn reaches(&self, len: usize) -> bool {
         len == 0
             || self.tables.iter().all(|table| visible(len, table.window).start >= table.gone * PAGE)
     }
 
-    /// Returns the index of a head's position in [`Numbers`].
+    /// Returns the index in [`Numbers`] at which a head's elements for a position begin.
     fn at(&self, layer: usize, head: usize, position: usize) -> usize {
         let (page, place) = self.tables[layer]
             .find(position)

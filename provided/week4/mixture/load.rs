@@ -64,8 +64,8 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<MixtureModel> {
     Ok(model)
 }
 
-/// Returns an error if there is a tensor that isn't used, because its model computes something
-/// else.
+/// Returns an error if `other` names a tensor that isn't used. A model with such a tensor computes
+/// something else.
 fn refuse(other: Option<&str>, file: &str) -> Result<()> {
     match other {
         None => Ok(()),

@@ -53,9 +53,9 @@ pub struct Seen {
     pub chosen: Vec<Vec<usize>>,
     /// The weights of these experts, `[layers][T · k]`.
     pub weights: Vec<Vec<f32>>,
-    /// Bytes of expert matrices that were read.
+    /// Number of bytes of expert matrices that were read.
     pub expert_bytes: usize,
-    /// Bytes of all other matrices.
+    /// Number of bytes of all other matrices.
     pub shared_bytes: usize,
 }
 

@@ -49,9 +49,9 @@ impl MixtureSession {
         Self { model, plan, cache, chunk, tokens: Vec::new(), work: Workspace::default() }
     }
 
-    /// Returns the logits `[V]` after the last of these tokens. The common prefix with the last
-    /// call's tokens isn't computed again if the keys and values that it needs are still in the
-    /// cache. `each` is called after every pass.
+    /// Returns the logits `[V]` after the last of these tokens. The prefix that these tokens share
+    /// with the last call's isn't computed again, provided that the keys and values that the rest
+    /// needs are still in the cache. `each` is called after every pass.
     ///
     /// # Errors
     /// If there are no tokens, or a token or its position is out of range.

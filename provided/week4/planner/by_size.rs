@@ -1,4 +1,5 @@
-//! Day 3. Plans the arena with all lifetimes known before the first buffer is placed.
+//! Day 3. Plans an arena by size, which requires that all lifetimes are known before the first
+//! buffer is placed.
 
 use std::cmp::Reverse;
 
@@ -77,9 +78,9 @@ impl MemoryPlan {
     }
 }
 
-/// Returns the start of the shortest gap that is long enough, or of the first of several equal
-/// ones. If there is none, returns the end of the last part. `taken` lists the start and length of
-/// each part, from front to back.
+/// Returns the start of the shortest gap that is long enough (the first, if there are several). If
+/// there is none, returns the end of the last part. `taken` lists the start and length of each
+/// part, from front to back.
 fn shortest_gap(taken: &[(usize, usize)], bytes: usize) -> usize {
     let (mut end, mut best) = (0, None);
     for &(start, length) in taken {

@@ -24,8 +24,8 @@ impl PlannedExecutor {
     /// don't matter.
     ///
     /// # Panics
-    /// If the plan belongs to another order, or if a node's part overlaps that of a source without
-    /// being the same part.
+    /// If the plan belongs to another order, or if a node's part overlaps a source's part and the
+    /// two are not the same.
     pub fn run<C: KvCache>(
         &mut self,
         graph: &Graph,
@@ -56,7 +56,7 @@ impl PlannedExecutor {
         &self.arena[numbers(graph, memory, graph.root(id))]
     }
 
-    /// Fills the arena with NaN, so that a value that is read before it is written can be noticed.
+    /// Fills the arena with NaN, to reveal values that are read before they are written.
     pub fn poison(&mut self) {
         self.arena.fill(f32::NAN);
     }

@@ -15,7 +15,7 @@ use crate::week4::streamed::{
 /// Memory limits of a model.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Positions of the cache.
+    /// Number of positions that the cache holds.
     pub positions: usize,
     /// Number of rows, of `E` weights each, that are in memory at once.
     pub chunk_rows: usize,
@@ -33,7 +33,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct Engine<'a, S> {
     store: Store<S>,
-    /// Arena for the temporary buffers of one component at a time.
+    /// Arena for the temporary buffers of the current component.
     arena: Arena<'a>,
     cache: Cache<'a>,
     top: TopK<'a>,
@@ -44,7 +44,7 @@ pub struct Engine<'a, S> {
 }
 
 impl<'a, S: Storage> Engine<'a, S> {
-    /// Allocates from the arena everything that lives as long as the engine.
+    /// Creates an engine. Allocates from the arena everything that lives as long as the engine.
     ///
     /// # Errors
     /// If the budget is too small.

@@ -9,11 +9,11 @@ pub enum Error {
     Full {
         /// The purpose of the memory.
         what: &'static str,
-        /// Bytes requested, including those for alignment.
+        /// Number of bytes requested, including those for alignment.
         wanted: usize,
-        /// Bytes that are free.
+        /// Number of free bytes.
         free: usize,
-        /// Bytes of the whole budget.
+        /// Size of the whole budget in bytes.
         budget: usize,
         /// The line that requested the memory.
         at: &'static Location<'static>,
@@ -22,11 +22,11 @@ pub enum Error {
     Read {
         /// The component being read.
         part: &'static str,
-        /// Its first byte in the file.
+        /// Offset in the file at which the read began.
         at: u64,
-        /// Bytes requested.
+        /// Number of bytes requested.
         wanted: usize,
-        /// Bytes read.
+        /// Number of bytes read.
         got: usize,
         /// The device's error code; `None` at the end of the file.
         code: Option<i32>,
@@ -49,7 +49,7 @@ pub enum Error {
     },
     /// The cache is full.
     Context {
-        /// Number of its positions.
+        /// Number of positions in the cache.
         positions: usize,
     },
     /// All logits are NaN, so there is no best token.

@@ -18,7 +18,7 @@ pub struct Ledger {
 pub struct Part {
     /// Name of the purpose.
     pub what: &'static str,
-    /// Most bytes in use at any time, including alignment.
+    /// Maximum number of bytes in use at any time, including alignment.
     pub bytes: usize,
 }
 

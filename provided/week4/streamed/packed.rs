@@ -115,8 +115,8 @@ pub fn pack(folder: &Path, vocabulary: Option<usize>, output: &Path) -> Result<S
     Ok(shape)
 }
 
-/// Writes a file of this shape. `weights` returns each component's elements, row by row. Elements
-/// that are missing at the end are 0.
+/// Writes a file of this shape. `weights` returns each component's elements, row by row. If it
+/// returns too few, the rest of the component is 0.
 ///
 /// # Errors
 /// Returns the errors of `weights` and of writing.

@@ -22,15 +22,15 @@ pub const MAGIC: [u8; 8] = *b"TINYINT8";
 /// Version of the format.
 pub const VERSION: u32 = 1;
 
-/// Bytes before the first component.
+/// Number of bytes before the first component.
 pub const HEADER: usize = 64;
 
 /// Sizes of a model with one layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
-    /// `V`, rows of the embedding and of the head.
+    /// `V`, the number of rows of the embedding and of the head.
     pub vocabulary: usize,
-    /// Number of rows that are tokens. The others are padding.
+    /// Number of rows that are tokens. The other rows are padding.
     pub tokens: usize,
     /// `E`, the hidden size.
     pub hidden: usize,
@@ -38,7 +38,7 @@ pub struct Shape {
     pub heads: usize,
     /// `H`, the number of key and value heads.
     pub kv_heads: usize,
-    /// `D`, elements of a head.
+    /// `D`, the number of elements in a head.
     pub head_dim: usize,
     /// `I`, the size of the MLP.
     pub intermediate: usize,

@@ -10,8 +10,8 @@ pub trait Storage {
         self.len() == 0
     }
 
-    /// Reads from byte `at` into `out`: at most all of `out`, and at least one byte unless the file
-    /// ends there. Returns the number of bytes read.
+    /// Reads bytes from offset `at` on into `out`. May read fewer bytes than fit into `out`, but
+    /// reads at least one unless the file ends at `at`. Returns the number of bytes read.
     ///
     /// # Errors
     /// Returns the device's own error code.
@@ -38,6 +38,6 @@ pub struct Counts {
     pub reads: u64,
     /// Number of reads that didn't begin where the previous one ended.
     pub seeks: u64,
-    /// Bytes of all reads.
+    /// Number of bytes in all reads.
     pub bytes: u64,
 }

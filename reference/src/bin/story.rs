@@ -1,7 +1,8 @@
 //! The story of `cargo course start`: the embedded model, run by week 1's engine.
 //! `cargo run --release -p tiny-llm-reference --features story --bin story`.
 //!
-//! It has no command line: parsing options and templates would be most of the first build's time.
+//! It has no command line: compiling code for options and templates would take most of the first
+//! build's time.
 
 use std::{
     collections::HashSet,
@@ -59,8 +60,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Writes `text` and flushes, so that it appears immediately. Ignores errors: the reader of a pipe
-/// may have gone.
+/// Writes `text` and flushes, so that it appears immediately. Ignores errors, because the program
+/// that reads the pipe may have ended.
 fn write(text: &str) {
     let mut out = stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

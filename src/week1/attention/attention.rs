@@ -35,9 +35,9 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
 
 /// Computes `softmax(q · kᵀ · scale + mask) · v`.
 ///
-/// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`, for any leading axes. `scale`
-/// defaults to `1/√D`. `mask` is added to the scores and broadcasts to `[..., L, S]`: 0 keeps a
-/// key, `−inf` removes it.
+/// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`, with any number of leading
+/// axes. `scale` defaults to `1/√D`. `mask` is added to the scores and broadcasts to `[..., L, S]`:
+/// 0 keeps a key, `−inf` removes it.
 ///
 /// Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1.
 pub fn scaled_dot_product_attention(

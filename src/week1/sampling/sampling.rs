@@ -92,7 +92,7 @@ pub fn draw(logits: &[f32], uniform: f64) -> u32 {
 pub struct Sampler {
     /// Options that shape the distribution.
     pub options: SamplerOptions,
-    /// The random generator: one number per token.
+    /// The random generator. Each token uses one number.
     pub rng: Rng,
 }
 

@@ -17,8 +17,8 @@
 //! s8 … s11    low four bits of m(4 + j)  │ low four bits of a(4 + j)
 //! ```
 //!
-//! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 32` and
-//! `qi` in 0…15.
+//! weight `i = (d · scale) · qi − (dmin · minimum)`, where the scale and the minimum have index `i
+//! / 32`, and `qi` is in 0…15.
 //!
 //! Tasks here: week2-day4 task 1 (`scales_and_minimums`, `dequantize`), week2-day4 task 4
 //! (`pack_scales_and_minimums`, `quantize`). Everything else is provided.
@@ -32,7 +32,7 @@ use super::{
     search::{code, search_scale_and_min, share},
 };
 
-/// Bytes in a block.
+/// Number of bytes in a block.
 pub const BYTES: usize = 2 + 2 + 12 + 128;
 const _: () = assert!(BYTES == TensorType::Q4_K.block_bytes());
 

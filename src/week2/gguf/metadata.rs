@@ -23,7 +23,7 @@ pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Resul
 ///
 /// # Errors
 /// If there is no such type, the file ends before the value, or a boolean is neither 0 nor 1. The
-/// message has the number of the type. For a boolean, it has the byte found and `0 or 1`.
+/// message contains the number of the type. For a boolean, it contains the byte found and `0 or 1`.
 pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<Value> {
     todo!("week2-day2 task 2: read_value")
 }
@@ -34,8 +34,8 @@ pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<
 /// # Errors
 /// If there is no such type, the file is too short for that many elements, or an element cannot be
 /// read. Also if the elements are arrays themselves: no model has any, and each level of nesting
-/// would cost a recursive call. The message has the number of the type, or says that an `array` was
-/// found as an element.
+/// would cost a recursive call. The message contains the number of the type, or says that an
+/// `array` was found as an element.
 pub fn read_array(reader: &mut Reader<'_>, field: &str) -> Result<Array> {
     todo!("week2-day2 task 2: read_array")
 }

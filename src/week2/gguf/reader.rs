@@ -31,9 +31,9 @@ pub struct Reader<'a> {
 pub struct Header {
     /// Version of the format, 2 or 3.
     pub version: u32,
-    /// Entries of the tensor table.
+    /// Number of entries in the tensor table.
     pub tensors: usize,
-    /// Key and value pairs.
+    /// Number of metadata entries.
     pub metadata: usize,
 }
 
@@ -97,12 +97,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a count from eight bytes: the number of items that follow, each at least `bytes_each`
-    /// (1 or more) bytes long. It is safe to allocate memory for that many.
+    /// (1 or more) bytes long. It is safe to allocate memory for that many items.
     ///
     /// # Errors
     /// If the rest of the file is too short for that many items. The position is then unspecified.
-    /// The message has the count, and either the number of items that fit or the number of bytes
-    /// left.
+    /// The message contains the count, and either the number of items that fit or the number of
+    /// bytes left.
     pub fn count(&mut self, bytes_each: usize, field: &str) -> Result<usize> {
         todo!("week2-day2 task 1: Reader::count")
     }

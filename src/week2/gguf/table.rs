@@ -26,14 +26,14 @@ pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorI
 ///
 /// The returned shape has the slowest axis first. The size follows from shape and type: a row,
 /// along the fastest axis, is a whole number of blocks. If the name itself cannot be read, the
-/// message has `index` instead: `name of tensor 3`.
+/// message uses `index` instead: `name of tensor 3`.
 ///
 /// # Errors
 /// If there are no axes or more than four, an axis is 0, the type is not one of [`TensorType`], a
 /// row is not a whole number of blocks, or the size does not fit into a `usize`. Messages name the
 /// tensor (`tensor token_embd.weight`) and give the value found and the value expected: for the
-/// axes, their number and 1 to 4; for the type, its number; for a row, its length and that of a
-/// block.
+/// axes, their number and 1 to 4; for the type, its number; for a row, its length and the length of
+/// a block.
 pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> {
     todo!("week2-day2 task 3: read_tensor")
 }

@@ -23,7 +23,7 @@ pub const ROUNDS: usize = 4;
 /// The scale and minimum of a group: weight ≈ `scale · code − min`, with `min ≥ 0`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScaleAndMin {
-    /// The weight that a code of 1 adds.
+    /// The amount that a code of 1 adds to a weight.
     pub scale: f32,
     /// The amount that is subtracted from every weight.
     pub min: f32,
@@ -58,10 +58,10 @@ pub fn fit_scale_and_min<const N: usize>(
 /// weighted by [`importance`].
 ///
 /// All trials begin with the negated lowest weight as the minimum, or with 0 if no weight is
-/// negative. Trial `t` begins with the scale that divides the range from there to the highest
+/// negative. Trial `t` begins with the scale that divides the range from `−min` to the highest
 /// weight into `top + t / 4` steps. It then does [`ROUNDS`] rounds: first codes by rounding within
-/// `0..=top`, then scale and minimum by [`fit_scale_and_min`]. A trial's error is that of the last
-/// codes with the last fit.
+/// `0..=top`, then scale and minimum by [`fit_scale_and_min`]. A trial's error is the error of its
+/// last codes with its last fit.
 ///
 /// If that range is 0, all weights have the same value, which is not positive. In that case, return
 /// scale 0 and that minimum, without any trial.

@@ -75,9 +75,9 @@ pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
     todo!("week2-day5 task 1: dot_q4_k")
 }
 
-/// Computes `Σ w·x` for a row of Q6_K blocks: 128 bytes of low halves, 64 bytes of upper pairs of
-/// bits, 16 scales (i8), `d` (f16). Every 16 weights have a scale: `w = d·scale·(q − 32)`.
-/// `x [256 · blocks]`.
+/// Computes `Σ w·x` for a row of Q6_K blocks: 128 bytes with the low four bits of the codes, 64
+/// bytes with the upper two bits, 16 scales (i8), `d` (f16). Every 16 weights have a scale: `w =
+/// d·scale·(q − 32)`. `x [256 · blocks]`.
 #[must_use]
 pub fn dot_q6_k(row: &[u8], x: &[f32]) -> f32 {
     todo!("week2-day5 task 1: dot_q6_k")

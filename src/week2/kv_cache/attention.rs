@@ -1,5 +1,5 @@
-//! Day 1. Attention of rows over a cache. For one row it takes three plain steps: scores, softmax,
-//! sum.
+//! Day 1. Attention of rows over a cache. One row takes three plain steps: scores, softmax,
+//! weighted sum.
 //!
 //! Tasks here: week2-day1 task 2 (`visible`, `attend_two_pass`). Everything else is provided.
 
@@ -134,8 +134,8 @@ pub(crate) fn visible(rows: &[Row], t: usize) -> Range<usize> {
 /// Computes attention of the query heads that share one key and value head.
 ///
 /// `q [G, D]` → `out [G, D]`. `runs()` returns the keys and values of all positions that this row
-/// may see, in order. There is at least one. A score is `scale · q·k`. All scores of a head are
-/// kept until their softmax is known.
+/// may see, in order. There is at least one position. A score is `scale · q·k`. All scores of a
+/// head are kept until their softmax is known.
 pub fn attend_two_pass<'a, R: Iterator<Item = Run<'a>>>(
     q: &[f32],
     runs: impl Fn() -> R,

@@ -35,7 +35,8 @@ pub trait KvCache: Sync {
     /// Returns the cache's sizes. `capacity` is the maximum number of positions of a sequence.
     fn shape(&self) -> CacheShape;
 
-    /// Returns the number of positions of a sequence in the cache, which are 0 to `len` − 1.
+    /// Returns `len`, the number of positions of a sequence that are in the cache. These are the
+    /// positions 0 to `len` − 1.
     fn len(&self, sequence: usize) -> usize;
 
     /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`.
@@ -76,15 +77,16 @@ pub trait KvCache: Sync {
     /// Removes the positions of a sequence from `len` on.
     fn truncate(&mut self, sequence: usize, len: usize);
 
-    /// Returns whether the cache is one of [`CacheType::Q8_0`]. Its runs hold the words of
+    /// Returns whether the cache's type is [`CacheType::Q8_0`]. Its runs hold the words of
     /// quantized rows in [`Cells::F32`], which [`q8_rows`](super::kernels::q8_rows) reads.
     fn holds_q8(&self) -> bool {
         false
     }
 
     /// Computes attention with the cache's own method, if it has one, and returns whether it did.
-    /// Apart from the order of its sums, the method is [`attend`](super::attention::attend). By
-    /// default there is none, and the caller runs `attend`.
+    /// Except for the order of its sums, the method does the same as
+    /// [`attend`](super::attention::attend). By default a cache has no such method, and the caller
+    /// runs `attend`.
     fn attend(&self, _plan: &Plan, _layer: usize, _queries: Queries<'_>, _out: &mut [f32]) -> bool {
         false
     }
@@ -104,7 +106,7 @@ pub enum CacheType {
 }
 
 impl CacheType {
-    /// Returns the bytes of a head's key, or value, of `head_dim` elements.
+    /// Returns the size in bytes of one head's key (or value) of `head_dim` elements.
     #[must_use]
     pub fn row_bytes(self, head_dim: usize) -> usize {
         match self {
@@ -141,15 +143,15 @@ impl FromStr for CacheType {
 /// Sizes of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheShape {
-    /// Layers of the model. Each has its own part of the cache.
+    /// Number of layers in the model. Each layer has its own part of the cache.
     pub layers: usize,
     /// Maximum number of sequences.
     pub sequences: usize,
     /// `H`, the number of key and value heads.
     pub kv_heads: usize,
-    /// `S`, maximum positions of each sequence.
+    /// `S`, the maximum number of positions of each sequence.
     pub capacity: usize,
-    /// `D`, elements of a head.
+    /// `D`, the number of elements in a head.
     pub head_dim: usize,
 }
 
@@ -183,7 +185,8 @@ pub struct DenseCache {
     shape: CacheShape,
     keys: Numbers,
     values: Numbers,
-    /// `[sequences]`, the number of positions of each sequence that every layer holds.
+    /// `[sequences]`, the number of each sequence's positions that have been written in every
+    /// layer.
     lengths: Vec<usize>,
     computed: usize,
 }
@@ -386,8 +389,8 @@ impl Store {
     }
 }
 
-/// Converts rows `from..from + n` of `cells`, `[n, D]`, to f32. Prefetches the next `n` rows, or as
-/// many as there are.
+/// Converts rows `from..from + n` of `cells` to f32 and writes them to `out [n, D]`. Prefetches the
+/// next `n` rows, or as many as there are.
 ///
 /// # Panics
 /// If `cells` has fewer rows, or `out` is too short.

@@ -47,8 +47,8 @@ impl Session {
 }
 
 impl<C: KvCache> Session<C> {
-    /// Creates a session with an empty cache. The session's capacity is that of one sequence of the
-    /// cache.
+    /// Creates a session with an empty cache. The session can hold as many positions as the cache
+    /// has for one sequence.
     #[must_use]
     pub fn with_cache(model: Arc<Model>, plan: Arc<Plan>, cache: C) -> Self {
         // Reserve everything now, so that decoding a token doesn't allocate.
@@ -82,9 +82,8 @@ impl<C: KvCache> Session<C> {
         self.keep_prefix(&[]);
     }
 
-    /// Runs `tokens` after those of the sequence, in chunks of at most `chunk` rows (0 counts as
-    /// 1), and returns the logits `[V]` after the last one. The tokens are then part of the
-    /// sequence.
+    /// Appends `tokens` to the sequence by running them in chunks of at most `chunk` rows (0 counts
+    /// as 1), and returns the logits `[V]` after the last token.
     ///
     /// Decoding a token must not allocate memory, and day 7 checks that: keep the rows in
     /// `self.rows`.
@@ -92,7 +91,8 @@ impl<C: KvCache> Session<C> {
     /// # Errors
     /// If there are no tokens (the message says `no tokens`), or if a token or its position is out
     /// of range ([`Model::check`] returns these errors). In the second case, the chunks before the
-    /// one with that token are part of the sequence, but that chunk is not.
+    /// invalid token's chunk have become part of the sequence. That chunk and those after it have
+    /// not.
     pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         todo!("week2-day1 task 4: Session::feed")
     }
@@ -117,9 +117,9 @@ impl<C: KvCache> Session<C> {
     /// Extends `prompt`. Its common prefix with the sequence so far stays in the cache and is not
     /// computed again. The rest of the sequence is removed ([`Session::keep_prefix`]).
     ///
-    /// `choose(logits, tokens)` is as in week 1, with the prompt and all new tokens. `on_token`
-    /// receives every new token and never a stop token. Limits are checked in week 1's order;
-    /// `limits.context` counts every position of the sequence.
+    /// `choose(logits, tokens)` is as in week 1: `tokens` are the prompt and all new tokens so far.
+    /// `on_token` receives every new token and never a stop token. Limits are checked in week 1's
+    /// order; `limits.context` counts every position of the sequence.
     ///
     /// # Errors
     /// If the prompt is empty (the message says `empty`), is longer than the context (the message

@@ -70,12 +70,12 @@ pub fn attend_streaming<'a>(
 /// Maximum number of queries (rows × heads) that [`attend_block`] computes together.
 pub const MAX_BLOCK_QUERIES: usize = 128;
 
-/// One query of a block: a row and a head.
+/// One query of a block: the query of one head in one row.
 #[derive(Debug, Clone)]
 pub struct Query<'a> {
     /// `[D]`
     pub q: &'a [f32],
-    /// The positions that it may see, at least one.
+    /// The positions that the query may see. There is at least one.
     pub visible: Range<usize>,
 }
 

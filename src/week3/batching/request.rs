@@ -11,7 +11,7 @@ pub use tiny_llm_formats::request::{Request, RequestId};
 /// The phase of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// It has no slot yet.
+    /// It has no slot, and waits for a free one.
     Waiting,
     /// Some of its tokens are not in the cache yet, so no token can be chosen.
     Prefilling,
@@ -44,7 +44,7 @@ pub struct Sequence {
     pub stop_texts: StopTexts,
     /// The constraint that its answer must obey, if any.
     pub constraint: Option<Constraint>,
-    /// Steps since it last had a row.
+    /// Number of steps since it last had a row.
     pub waited: usize,
     /// The times at which it arrived, got tokens and ended, if the engine keeps records.
     pub record: Option<Record>,
@@ -57,7 +57,7 @@ pub struct Limits {
     pub max_new_tokens: usize,
     /// Maximum number of tokens, prompt and answer together.
     pub context: usize,
-    /// Each of these ends the answer, and is not part of it.
+    /// Each of these tokens ends the answer, and is not part of it.
     pub stop_tokens: Vec<u32>,
 }
 
@@ -84,8 +84,8 @@ impl Sequence {
     ///
     /// The request ends for the first of these reasons that applies:
     ///
-    /// - It is a stop token, or it completes a stop text ([`FinishReason::Stop`]).
-    /// - It is the last token that was requested ([`FinishReason::Length`]).
+    /// - The token is a stop token, or completes a stop text ([`FinishReason::Stop`]).
+    /// - The token is the last one that was requested ([`FinishReason::Length`]).
     /// - The context is full ([`FinishReason::ContextFull`]).
     ///
     /// # Panics

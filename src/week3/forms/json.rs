@@ -6,7 +6,7 @@
 use super::scalar::{Number, Text};
 
 /// Maximum depth of nested objects and arrays. A stack of this depth fits into one integer, and
-/// every JSON parser accepts it.
+/// every JSON parser accepts a text nested this deeply.
 pub const MOST_DEPTH: usize = 64;
 
 /// The kind of an open bracket.

@@ -6,21 +6,21 @@ use std::ops::Range;
 
 use crate::week2::streaming::OnlineSoftmax;
 
-/// Positions per part. Parts begin at multiples of this number, no matter how many threads read
-/// them. So the order of every sum is fixed.
+/// Number of positions per part. Parts begin at multiples of this number, no matter how many
+/// threads read them. So the order of every sum is fixed.
 pub const PART: usize = 512;
 
 /// Returns the `visible` positions that are in part `i`, where each part has `part_len` positions.
-/// There may be none.
+/// The range may be empty.
 #[must_use]
 pub fn in_part(visible: &Range<usize>, i: usize, part_len: usize) -> Range<usize> {
     todo!("week3-day4 task 3: in_part")
 }
 
 /// Joins the states of two readers. `softmax` and `sums [D]` belong to the first reader, `part` and
-/// `values [D]` to the second. No sum has been divided yet. Afterwards the first reader's state is
-/// that of a single reader that has seen the positions of the first, then those of the second. If
-/// one of them has seen no positions, the result is the other's state.
+/// `values [D]` to the second. The sums have not been divided by their totals yet. Afterwards the
+/// first reader's state is as if it had read the second reader's positions too, after its own. If
+/// one reader has seen no positions, the result is the other reader's state.
 pub fn join(softmax: &mut OnlineSoftmax, sums: &mut [f32], part: OnlineSoftmax, values: &[f32]) {
     todo!("week3-day4 task 3: join")
 }

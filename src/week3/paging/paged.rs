@@ -26,7 +26,7 @@ use crate::week2::{
 #[derive(Debug)]
 pub struct PagedCache {
     shape: CacheShape,
-    /// Positions per page, a multiple of [`TILE`].
+    /// Number of positions per page, a multiple of [`TILE`].
     page_len: usize,
     pool: BlockPool,
     /// `[layers, H, pages, page_len, D]`
@@ -35,7 +35,8 @@ pub struct PagedCache {
     values: Numbers,
     /// `[sequences]`: page `i` of a sequence holds its positions from `i · page_len` on.
     tables: Vec<Vec<Page>>,
-    /// `[sequences]`, the number of positions of each sequence that every layer holds.
+    /// `[sequences]`, the number of each sequence's positions that have been written in every
+    /// layer.
     lengths: Vec<usize>,
     copied: usize,
     cache_type: CacheType,
@@ -54,7 +55,8 @@ impl KvCache for PagedCache {
     /// hasn't.
     ///
     /// # Panics
-    /// If the position has to be reserved and no page is free, and as the trait says.
+    /// If the position has to be reserved and no page is free. Also in the cases that the trait
+    /// lists.
     fn write(
         &mut self,
         layer: usize,
@@ -96,8 +98,8 @@ impl KvCache for PagedCache {
     }
 
     /// Returns to the pool the pages that hold none of the kept positions, including pages that
-    /// were reserved beyond the sequence's positions. Returns the first page first, so that the
-    /// next sequence gets them in the same order.
+    /// were reserved beyond the sequence's positions. The first of these pages is returned first,
+    /// so that the next sequence gets them in the same order.
     fn truncate(&mut self, sequence: usize, len: usize) {
         todo!("week3-day3 task 2: PagedCache::truncate")
     }
@@ -202,8 +204,7 @@ impl PagedCache {
         *table = pages;
     }
 
-    /// Returns how many pages have been copied because a write into a shared page was about to
-    /// follow.
+    /// Returns how many shared pages have been copied before a write.
     #[must_use]
     pub fn copied(&self) -> usize {
         self.copied
@@ -218,7 +219,7 @@ impl PagedCache {
 
     /// Gives the empty sequence `to` all positions of `from`, without a copy. Every page that holds
     /// some of them gets one more owner, including the last page, which may be only partly full.
-    /// The first sequence that writes into it gets its own copy.
+    /// The first sequence that writes into a shared page gets its own copy.
     ///
     /// # Panics
     /// If `to` already has pages.
@@ -250,7 +251,7 @@ impl PagedCache {
         held.filter(|page| self.pool.num_owners(page) > 1).count()
     }
 
-    /// Returns the first run of these positions: those in the same page as the first of them.
+    /// Returns the first run of these positions: the positions in the same page as the first one.
     ///
     /// # Panics
     /// If no page holds the first position, or layer or head are not in the cache.

@@ -10,8 +10,9 @@ use super::{
     prefix_hash::{HashPage, chain},
 };
 
-/// Full pages that may be shared, by the name of the text that ends in them. The index owns each of
-/// its pages: after the last sequence has released a page, the page stays until its room is needed.
+/// Full pages that may be shared, by the name of the prefix that ends with them. The index owns
+/// each of its pages: after the last sequence has released a page, the page stays until its room is
+/// needed.
 #[derive(Debug)]
 pub struct PrefixIndex {
     fingerprint: u64,
@@ -20,7 +21,7 @@ pub struct PrefixIndex {
     entries: HashMap<u64, Entry>,
     /// The next entry's id. Ids are never used twice.
     next_id: u64,
-    /// Counts uses, so that each use has its own time.
+    /// Counter of uses. It gives each use its own time.
     clock: u64,
     counts: PrefixCounts,
 }
@@ -125,8 +126,8 @@ impl PrefixIndex {
         todo!("week3-day5 task 2: PrefixIndex::insert")
     }
 
-    /// Evicts the least recently used page that no sequence owns. Returns whether there was one,
-    /// and counts it in `counts.evicted`.
+    /// Evicts the least recently used page that no sequence owns, and counts it in
+    /// `counts.evicted`. Returns whether there was such a page.
     pub fn evict(&mut self, pool: &mut BlockPool) -> bool {
         todo!("week3-day5 task 2: PrefixIndex::evict")
     }

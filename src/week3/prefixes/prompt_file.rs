@@ -1,7 +1,7 @@
 //! Day 5. A prompt's keys and values in a file, so that the next run of the program doesn't have to
 //! compute them.
+//!
 //! All numbers are little-endian:
-//! All numbers have their lowest byte first:
 //!
 //! | bytes | what |
 //! |---|---|
@@ -36,12 +36,12 @@ pub const MAGIC: [u8; 8] = *b"TINYKV\r\n";
 /// The version of the file format.
 pub const VERSION: u32 = 1;
 
-/// Bytes before the tokens.
+/// Number of bytes before the tokens.
 pub const HEADER: usize = 40;
 
-/// The constant that marks the file of a q8_0 cache: the file's fingerprint is the model's XOR
-/// this. Otherwise the file is one of type f32, whose elements are the words of q8_0 rows. So a
-/// program that does not know q8_0 rejects the file, too.
+/// The constant that marks the file of a q8_0 cache: the file stores the model's fingerprint XOR
+/// this constant. In all other respects, it is a file of type f32 whose elements are the words of
+/// q8_0 rows. So a program that does not know q8_0 rejects the file, too.
 pub const Q8_0: u64 = u64::from_le_bytes(*b"q8_0 row");
 
 /// How a file's elements are stored.
@@ -69,7 +69,7 @@ pub struct PromptKey {
     pub fingerprint: u64,
     /// How elements are stored.
     pub cache_type: CacheType,
-    /// Layers of the model.
+    /// Number of layers in the model.
     pub layers: usize,
     /// `H`, the number of key and value heads.
     pub kv_heads: usize,
@@ -97,7 +97,7 @@ impl PromptKey {
         Self { fingerprint, cache_type, layers, kv_heads, head_dim, holds_q8 }
     }
 
-    /// Returns the bytes of an element.
+    /// Returns the size of an element in bytes.
     fn number(self) -> usize {
         match self.cache_type {
             CacheType::F32 => 4,
@@ -105,7 +105,7 @@ impl PromptKey {
         }
     }
 
-    /// Returns the bytes of one head's keys (or values) for `n` positions.
+    /// Returns the size in bytes of one head's keys (or values) for `n` positions.
     fn of_a_head(self, n: usize) -> usize {
         n * self.head_dim * self.number()
     }
@@ -134,16 +134,17 @@ pub struct Prompt<'a> {
 ///
 /// # Errors
 /// One line with what was found and what was expected. The checks come in the order of the file,
-/// and each message has these words:
+/// and each message contains these words:
 /// - `keys and values`, if the file does not begin with the magic;
 /// - `bytes`, if it ends within the header;
 /// - `version`, if that is wrong;
 /// - `cache type` and the number, if it is neither 0 nor 1; the names `f32` and `f16`, if it
 ///   differs from the key's;
 /// - `fingerprint` and both fingerprints as 16 hexadecimal digits (`{:016x}`);
-/// - `layers`, `heads`, and the numbers in a head;
-/// - `bytes`, and for how many tokens: `6 tokens`;
-/// - `checksum`; a message that says what was `found` gives a sum as 16 hexadecimal digits.
+/// - `layers`, `heads` or `numbers in a head`, whichever differs;
+/// - `bytes` and the number of tokens (`6 tokens`), if the length does not fit that number;
+/// - `checksum`, if that is wrong. If the message says what was `found`, it gives a checksum as 16
+///   hexadecimal digits.
 pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
     todo!("week3-day5 task 4: decode")
 }
@@ -207,7 +208,8 @@ pub fn open<T>(
     Ok(Some(use_it(&prompt)))
 }
 
-/// Provided. Checks by the fingerprints that the file is of a q8_0 cache if and only if the key is.
+/// Provided. Compares the fingerprints to reject the file of a q8_0 cache for a key of another
+/// type, and the other way round.
 ///
 /// # Errors
 /// If the fingerprints of file and key differ by exactly [`Q8_0`].

@@ -30,7 +30,7 @@ impl SharedCache {
         Self { pages, index, told }
     }
 
-    /// Returns the pages.
+    /// Returns the paged cache.
     #[must_use]
     pub fn pages(&self) -> &PagedCache {
         &self.pages

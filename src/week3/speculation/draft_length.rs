@@ -29,8 +29,8 @@ pub struct DraftLength {
 
 /// Decay of older counts at each observation.
 pub const FADES: f64 = 0.875;
-/// Interval between trials, in passes. If drafting doesn't pay off, one of this many passes drafts
-/// one token, to find out whether that has changed.
+/// Interval between trials, in passes. While drafting doesn't pay off, one pass in every interval
+/// drafts one token, to find out whether that has changed.
 pub const PROBE: usize = 16;
 
 /// Returns how many tokens a pass with `k` drafts gives on average: `1 + rate + rate² + … + rateᵏ`.

@@ -16,12 +16,12 @@ use super::{
 /// Consecutive nodes on one backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
-    /// The backend that computes them.
+    /// The backend that computes the nodes.
     pub backend: usize,
-    /// [`Op::Copy`] nodes that are copied into the backend's memory before the split is computed,
-    /// in the order in which they are read.
+    /// [`Op::Copy`] nodes: results that are copied into the backend's memory before the split is
+    /// computed, in the order in which they are read.
     pub copies: Vec<NodeId>,
-    /// Nodes that it computes, in order. Leaves and views are not listed.
+    /// The nodes, in the order in which they are computed. Leaves and views are not listed.
     pub nodes: Vec<NodeId>,
 }
 

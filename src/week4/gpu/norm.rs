@@ -12,9 +12,9 @@ struct Sizes { width: u32, rows: u32, eps: f32 }
 ";
 
 /// Returns WGSL that follows [`BINDINGS`]: `main`, with 64 threads per workgroup and one workgroup
-/// per row of `x`. The workgroups themselves may be in several rows, and there may be more than
-/// `sizes.rows`. Divides each row of `x [rows, width]` by its root mean square, and multiplies it
-/// by `weight [width]`. A row may have any length.
+/// per row of `x`. The workgroups themselves may be in several rows, and there may be more
+/// workgroups than `sizes.rows`. Divides each row of `x [rows, width]` by its root mean square, and
+/// multiplies it by `weight [width]`. A row may have any length.
 #[must_use]
 pub fn rms_norm() -> &'static str {
     todo!("week4-day5 task 2: rms_norm")

@@ -11,8 +11,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{layout::Layout, op::Op};
 
-/// A node of a graph. Only the graph makes ids, so a node with an id already exists. A node can
-/// read only nodes that are older than itself. So no cycle can be built.
+/// A node of a graph. Only the graph makes ids, so every id belongs to a node that already exists.
+/// A node can therefore read only older nodes, and no cycle can be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(usize);
 
@@ -42,7 +42,7 @@ pub struct Node {
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     pub(crate) nodes: Vec<Node>,
-    /// [`Graph::longest_block`] of each node that existed when it was first called.
+    /// The results of [`Graph::longest_block`] for all nodes that existed at its first call.
     pub(crate) blocks: OnceLock<Vec<usize>>,
     /// The prefix of new nodes' names.
     pub(crate) prefix: String,
@@ -99,7 +99,7 @@ impl Graph {
     ///
     /// # Errors
     /// If day 1's `mul_mat` would return an error. The message is one line that names both nodes
-    /// and their sizes. If a row is not contiguous, it asks for a contiguous copy.
+    /// and their sizes. If a row is not contiguous, the message suggests a contiguous copy.
     pub fn mul_mat(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
         todo!("week4-day2 task 1: Graph::mul_mat")
     }

@@ -14,7 +14,7 @@ use crate::week2::{
 /// The size of a pass: everything about its rows that a graph depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PassShape {
-    /// `T`, rows of the pass.
+    /// `T`, the number of rows in the pass.
     pub rows: usize,
     /// Number of rows that request logits, at least one.
     pub wanted: usize,

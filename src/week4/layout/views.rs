@@ -14,8 +14,8 @@ impl Layout {
         todo!("week4-day1 task 2: Layout::end")
     }
 
-    /// Returns a tensor with sizes `ne` and strides `nb` in the bytes of this one, `offset` bytes
-    /// after its first element.
+    /// Returns a view of this tensor's bytes with sizes `ne` and strides `nb`. It begins `offset`
+    /// bytes after this tensor's first element.
     ///
     /// # Errors
     /// All messages name this tensor's sizes and `ne`.

@@ -53,9 +53,10 @@ pub struct Gathered {
 
 /// Multiplies each assignment's row by its own expert's matrix. `experts` are `[M, K]` each.
 ///
-/// `x` has either a row `[K]` for each token, which all its experts read, or a row for each
-/// assignment. `out [T · k, M]` has a row for each assignment. Returns how many bytes of weights
-/// were read. An expert's matrix counts once if any token uses it, and not at all otherwise.
+/// `x` has either a row `[K]` for each token, which all experts of the token read, or a row for
+/// each assignment. `out [T · k, M]` has a row for each assignment. Returns how many bytes of
+/// weights were read. An expert's matrix counts once if any token uses it, and not at all
+/// otherwise.
 ///
 /// # Panics
 /// If `x` or `out` has any other number of rows.

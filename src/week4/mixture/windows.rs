@@ -27,7 +27,7 @@ pub fn pages_out(next: usize, window: Option<usize>, page_len: usize) -> usize {
 pub struct PageTable {
     /// Number of positions that a row of this layer sees; `None` means all.
     pub window: Option<usize>,
-    /// Positions per page.
+    /// Number of positions per page.
     pub page_len: usize,
     /// Number of pages that have been returned to the pool.
     pub gone: usize,
@@ -59,8 +59,8 @@ impl PageTable {
         true
     }
 
-    /// Returns to the pool every page of the table that no row from `next` on sees. A `next` below
-    /// an earlier one returns nothing: returned pages can't be restored.
+    /// Returns to the pool every page of the table that no row from `next` on sees. Does nothing if
+    /// `next` is smaller than in an earlier call, because returned pages can't be restored.
     pub fn slide(&mut self, next: usize, pool: &mut BlockPool) {
         todo!("week4-day6 task 4: PageTable::slide")
     }

@@ -76,9 +76,9 @@ pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<
     all
 }
 
-/// Places all buffers, step by step. Each step first lends the node's part, and then takes back the
-/// parts that the node reads for the last time. In this order, the new part can't overlap parts
-/// that are still read.
+/// Places all buffers, step by step. Each step first allocates the node's part. Then it frees the
+/// parts that the node was the last to read. In this order, the new part can't overlap parts that
+/// are still being read.
 fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) -> MemoryPlan {
     todo!("week4-day3 task 3: place")
 }

@@ -13,10 +13,11 @@ use super::{
     store::Store,
 };
 
-/// Outputs of the MLP's up projection, or of the head, that are in memory at once.
+/// Maximum number of outputs of the MLP's up projection, or of the head, that are in memory at
+/// once.
 pub const OUTPUTS: usize = 128;
 
-/// Keys and values of one layer as int8, each head of each position with its own scale.
+/// Keys and values of one layer as int8, with a scale for each head of each position.
 #[derive(Debug)]
 pub struct Cache<'a> {
     kv_heads: usize,
@@ -81,8 +82,9 @@ impl<'a> Cache<'a> {
     }
 
     /// Computes attention of `q [H_q, D]` over all positions, with the scale 1/√D, and writes it to
-    /// `out [H_q, D]`. Each key/value head serves `H_q / H` neighbouring query heads. Queries, and
-    /// attention weights times the values' scales, are multiplied as int16. The sums are integers.
+    /// `out [H_q, D]`. Each key/value head serves `H_q / H` neighbouring query heads. The queries
+    /// are quantized to int16, and so are the attention weights, after each is multiplied by its
+    /// value's scale. The sums are integers.
     ///
     /// It needs `scratch` memory: 6 bytes for each position of the cache's capacity, used or not,
     /// 10 bytes for each element of a head, and the bytes for alignment. So if the first token
@@ -95,8 +97,9 @@ impl<'a> Cache<'a> {
     }
 }
 
-/// Computes the SwiGLU MLP of `x [E]` into `out [E]`. First reads the weights of *gate* and *up*
-/// from front to back, those of *up* [`OUTPUTS`] outputs at a time, and then those of *down*.
+/// Computes the SwiGLU MLP of `x [E]` into `out [E]`. Reads the weights of *gate*, then of *up*,
+/// then of *down*, all from front to back. At most [`OUTPUTS`] outputs of *up* are in memory at
+/// once.
 ///
 /// It needs `scratch` memory: 6 bytes for each of the `I` intermediate elements, 4 bytes for each
 /// of [`OUTPUTS`], and the bytes for alignment.

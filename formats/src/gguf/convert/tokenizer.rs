@@ -144,7 +144,7 @@ impl TokenizerFile {
         largest.map_or(0, |id| usize::try_from(id).unwrap_or(usize::MAX).saturating_add(1))
     }
 
-    /// Returns the tokens for `size` ids. Messages call that number `what`.
+    /// Returns the tokens for `size` ids. Error messages call that number `what`.
     fn vocabulary(&self, size: usize, what: &str) -> Result<Vocabulary> {
         let model = &self.json["model"];
         if model["type"].as_str().is_some_and(|kind| kind != "BPE") {
@@ -294,8 +294,8 @@ impl TokenizerFile {
         Ok((0..vocabulary.tokens.len() as u32).map(score).collect())
     }
 
-    /// Returns the ids of the tokens that begin and end texts, and whether a text gets the first of
-    /// these.
+    /// Returns the ids of the tokens that begin and end texts, and whether the first of these is
+    /// added to every text.
     fn special_tokens(
         &self,
         vocabulary: &Vocabulary,

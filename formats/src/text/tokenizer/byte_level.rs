@@ -21,7 +21,7 @@ pub(super) struct ByteLevel {
     lowercase: bool,
     /// Whether a word that is itself a token is used whole, without merging its bytes.
     whole_words: bool,
-    /// Whether a token is added before a text, if the file does not specify it.
+    /// Default for files that do not specify whether a token is added before a text.
     pub(super) adds_bos: bool,
     /// The token of each byte, or `NONE`.
     bytes: Vec<u32>,

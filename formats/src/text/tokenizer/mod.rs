@@ -8,8 +8,8 @@
 //! - SentencePiece (`llama`) treats a text as one piece. The score of a merged token decides which
 //!   neighbours are merged first.
 //!
-//! This does not use the `tokenizers` crate: it would add 60 crates to a learner's build, and its
-//! maps take more memory than the KV cache. Tests compare the two.
+//! This module does not use the `tokenizers` crate: it would add 60 crates to a learner's build,
+//! and its maps take more memory than the KV cache. Tests compare the two.
 
 mod added;
 mod byte_level;
@@ -103,7 +103,7 @@ impl Tokenizer {
         Ok(Self { vocabulary, added, prefix, model })
     }
 
-    /// Returns the ids of `text`, and no others. Special tokens that are spelled out in the text
+    /// Returns the ids of `text`, and adds none. Special tokens that are spelled out in the text
     /// (`<|im_end|>`) become their ids, so use this for a chat template's output.
     ///
     /// # Errors

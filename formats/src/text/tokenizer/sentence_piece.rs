@@ -13,11 +13,12 @@ const UNKNOWN: &str = "tokenizer.ggml.unknown_token_id";
 const ADD_SPACE: &str = "tokenizer.ggml.add_space_prefix";
 
 pub(super) struct SentencePiece {
-    /// The priority of each token, from its score. The token with the best score has the smallest.
+    /// The priority of each token, from its score. The token with the best score has the smallest
+    /// priority.
     priorities: Vec<u32>,
     /// The token of each byte, or `NONE`.
     bytes: Vec<u32>,
-    /// The token for a character that has no token, if its bytes have none either.
+    /// The token that replaces a character if neither the character nor its bytes have tokens.
     unknown: u32,
     space: Space,
 }

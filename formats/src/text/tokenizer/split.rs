@@ -54,7 +54,8 @@ impl Splitter {
         Self { pre, letters: Ranges::of(r"\p{L}"), punctuation, words }
     }
 
-    /// Passes the pieces of a text to `each`, from left to right. Together they are the text.
+    /// Passes the pieces of a text to `each`, from left to right. Together, the pieces are the
+    /// whole text.
     pub(super) fn split<'a>(&self, text: &'a str, each: &mut dyn FnMut(&'a str)) {
         match self.pre {
             Pre::Gpt2 => pieces(text, |rest| self.gpt2(rest), each),
@@ -228,9 +229,9 @@ fn contraction(text: &str, any_case: bool) -> Option<usize> {
     ["s", "t", "re", "ve", "m", "ll", "d"].iter().find(|end| is(end)).map(|end| 1 + end.len())
 }
 
-/// Returns the length of the white space at the start of a text, by `\s+(?!\S)|\s+`. That excludes
-/// its last character, which belongs to the word that follows. It is all of it at the end of the
-/// text, or if it is a single character.
+/// Returns the length of the white space at the start of a text, by `\s+(?!\S)|\s+`. The length
+/// excludes the last white-space character, which belongs to the word that follows. White space of
+/// a single character, or at the end of the text, counts in full.
 fn spaces(text: &str) -> usize {
     let after = text.trim_start();
     let run = &text[..text.len() - after.len()];

@@ -106,7 +106,7 @@ impl Vocabulary {
         self.index.find(self.index.hash(bytes), |id| self.bytes_of(id) == bytes)
     }
 
-    /// Returns whether [`Vocabulary::id`] may find this token for these bytes.
+    /// Returns whether this is a normal token with these bytes.
     pub(super) fn is(&self, id: u32, bytes: &[u8]) -> bool {
         (id as usize) < self.len() && self.kind(id) == Kind::Normal && self.bytes_of(id) == bytes
     }
@@ -161,7 +161,7 @@ pub(super) const NONE: u32 = u32::MAX;
 /// A hash table of numbers whose keys are stored elsewhere. It uses open addressing with linear
 /// probing, and is at most half full. The hash has a random key, so that no file can make it slow.
 pub(super) struct Index {
-    /// The slots, a power of two. An empty one is `NONE`.
+    /// The slots, a power of two. An empty slot is `NONE`.
     slots: Vec<u32>,
     state: RandomState,
 }

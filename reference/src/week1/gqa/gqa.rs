@@ -95,9 +95,9 @@ pub type HeadNorm = Box<dyn Fn(&Tensor) -> Tensor + Send + Sync>;
 /// The attention layer of Llama (no bias, no norm), Qwen2 (bias on q, k, v) and Qwen3 (per-head q/k
 /// norm).
 pub struct GroupedQueryAttention {
-    /// Query heads, `H_q`.
+    /// Number of query heads, `H_q`.
     pub n_heads: usize,
-    /// Key/value heads, `H`.
+    /// Number of key/value heads, `H`.
     pub n_kv_heads: usize,
     /// `[H_q·D, E]`
     pub q_proj: Linear,
@@ -117,8 +117,8 @@ pub struct GroupedQueryAttention {
 }
 
 impl GroupedQueryAttention {
-    /// Computes self-attention over `x [B, L, E]`, whose rows are at positions `0..L` →
-    /// `[B, L, E]`. `mask` broadcasts to `[B, H_q, L, L]`. RoPE is the half-split form.
+    /// Computes self-attention over `x [B, L, E]`, whose rows are at positions `0..L` → `[B, L,
+    /// E]`. `mask` broadcasts to `[B, H_q, L, L]`. Uses the half-split form of RoPE.
     pub fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Tensor {
         // SOLUTION week1-day3 task 3
         // 1. Project and split: (B, L, E) -> (B, H_q, L, D) and (B, H, L, D)

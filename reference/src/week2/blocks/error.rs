@@ -27,8 +27,8 @@ pub fn rms_error(x: &[f32], y: &[f32]) -> f64 {
 }
 
 /// Returns the relative error: [`rms_error`] divided by the root mean square of `x`, the original.
-/// 0 if nothing differs, even if `x` is all zeros; infinite if `x` is all zeros and `y` is not.
-/// `x [n]`, `y [n]`.
+/// The result is 0 if nothing differs, even if `x` is all zeros. It is infinite if `x` is all zeros
+/// and `y` is not. `x [n]`, `y [n]`.
 ///
 /// # Panics
 /// If `x` and `y` differ in length, or are empty.

@@ -16,7 +16,7 @@
 //! 96 … 127         high half of b(i − 64)    bits 6, 7
 //! ```
 //!
-//! weight `i = (d · scale) · (qi − 32)`, with scale number `i / 16` and `qi` in 0…63.
+//! weight `i = (d · scale) · (qi − 32)`, where the scale has index `i / 16`, and `qi` is in 0…63.
 //!
 //! Tasks here: week2-day4 task 2 (`dequantize`, `quantize`). Everything else is provided.
 
@@ -30,7 +30,7 @@ use super::{
     search_scale::search_scale,
 };
 
-/// Bytes in a block.
+/// Number of bytes in a block.
 pub const BYTES: usize = 128 + 64 + 16 + 2;
 const _: () = assert!(BYTES == TensorType::Q6_K.block_bytes());
 

@@ -14,7 +14,7 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{f16_at, put_f16};
 
-/// Bytes in a block.
+/// Number of bytes in a block.
 pub const BYTES: usize = 2 + 32;
 const _: () = assert!(BYTES == TensorType::Q8_0.block_bytes());
 

@@ -9,27 +9,28 @@ use tiny_llm_formats::gguf::TensorInfo;
 /// in comparison and not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
-    /// Bytes of weights that are read, once for all rows of the pass.
+    /// Number of bytes of weights that are read, once for all rows of the pass.
     pub bytes: u64,
-    /// Multiplications of a weight by an activation, for each row of the pass.
+    /// Number of multiplications of a weight by an activation, for each row of the pass.
     pub multiply_adds: u64,
 }
 
-/// The speed of a machine, as measured on it.
+/// The measured speed of a machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Machine {
     /// Bytes read from memory per second.
     pub bandwidth: f64,
-    /// Multiplications and additions per second. A multiply-add counts as two operations, as in
-    /// every data sheet.
+    /// Number of multiplications and additions per second. A multiply-add counts as two operations,
+    /// as in every data sheet.
     pub operations: f64,
 }
 
-/// Returns what a pass needs if every row requests logits, as in decoding.
+/// Returns the work of a pass in which every row requests logits, as in decoding.
 ///
 /// Each matrix (a tensor of two axes) is read once and multiplies each row. `token_embd.weight` is
-/// both the table of embeddings, from which one row is copied, and the output head if there is no
-/// `output.weight`; with an `output.weight` only that one row is read.
+/// the table of embeddings, from which one row is copied. If there is no `output.weight`, it is
+/// also the output head, and is used like the other matrices. Otherwise only that one row of it is
+/// read.
 #[must_use]
 pub fn work(tensors: &[TensorInfo]) -> Work {
     // SOLUTION week2-day2 task 4

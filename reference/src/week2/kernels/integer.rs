@@ -32,7 +32,7 @@ pub fn dot(tensor_type: TensorType) -> Option<Dot> {
 }
 
 /// Provided, as an example. Like [`super::fused::dot_q8_0`], with activations in int8. Eight blocks
-/// share a super-block. The last super-block of a row may have fewer.
+/// share a super-block. The last super-block of a row may belong to fewer blocks.
 #[must_use]
 pub fn dot_q8_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     let mut sum = 0.0;
@@ -75,7 +75,7 @@ pub fn dot_q5_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
 }
 
 /// Like [`super::fused::dot_q4_k`], with activations in int8: each block has its own super-block,
-/// and its scales are integers too.
+/// and the block's scales are integers too.
 #[must_use]
 pub fn dot_q4_k(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     // SOLUTION week2-day5 task 3

@@ -1,4 +1,4 @@
-//! Day 6. Which thread computes which part of an output.
+//! Day 6. Decides which thread computes which part of an output.
 //!
 //! The team of threads itself is provided, by the crate `tiny_llm_kernels`.
 //! [`Team::parallel_tiles`](parallel::Team::parallel_tiles) is the only way to use it. It cuts an
@@ -32,11 +32,11 @@ impl Schedule for ByGrid {
 /// be smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
-    /// Rows of the whole rectangle.
+    /// Number of rows in the whole rectangle.
     pub rows: usize,
-    /// Columns of the whole rectangle.
+    /// Number of columns in the whole rectangle.
     pub width: usize,
-    /// Rows and columns of a tile, each at least 1.
+    /// Number of rows and number of columns in a tile, each at least 1.
     pub tile: (usize, usize),
 }
 

@@ -37,9 +37,9 @@ pub enum Text {
     Unicode,
     /// After `\ud`: the second digit says whether this is half a character.
     UnicodeD,
-    /// In the middle of a character. One byte from each set, in order, is missing.
+    /// In the middle of a character. The missing bytes are one byte from each set, in this order.
     Missing(&'static [Bytes]),
-    /// After the last quotation mark.
+    /// After the closing quotation mark.
     Closed,
 }
 
@@ -49,8 +49,8 @@ impl Text {
     /// A string is UTF-8 (RFC 3629: in the shortest form, no half characters U+D800 to U+DFFF, none
     /// above U+10FFFF), without control characters (below 0x20). After a backslash comes one of
     /// `"\/bfnrt`, or `u` and four hexadecimal digits. An escaped first half of a character
-    /// (`\ud83d`) must be followed immediately by its second half (`\ude00`). A second half never
-    /// comes first.
+    /// (`\ud83d`) must be followed immediately by its second half (`\ude00`). A second half must
+    /// not come without a first half.
     #[must_use]
     pub fn next(self, byte: u8) -> Option<Self> {
         // SOLUTION week3-day7 task 1
@@ -144,8 +144,8 @@ impl Number {
         // END SOLUTION
     }
 
-    /// Returns whether the bytes so far are a complete number. Only the next byte shows whether it
-    /// ends here.
+    /// Returns whether the bytes so far are a complete number. Only the next byte shows whether the
+    /// number ends here.
     #[must_use]
     pub fn is_complete(self) -> bool {
         // SOLUTION week3-day7 task 1

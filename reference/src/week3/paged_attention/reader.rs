@@ -13,13 +13,13 @@ use crate::week2::{
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, OnlineSoftmax},
 };
 
-/// A cache whose positions are in named pages. Pages with the same name can be read once.
+/// A cache whose positions are in named pages. Pages with the same name need to be read only once.
 pub trait Pages: KvCache {
     /// Returns the number of positions per page, a multiple of [`TILE`].
     fn page_len(&self) -> usize;
 
     /// Returns the name of page `i` of a sequence, which holds its positions from `i · page_len`
-    /// on. If two sequences' pages have the same name, they have the same keys and values there.
+    /// on. Pages with the same name hold the same keys and values.
     ///
     /// # Panics
     /// If the sequence has no such page.
@@ -95,7 +95,7 @@ impl Desk {
         Self { holds_q8, ..self }
     }
 
-    /// Widens `n` positions of a run's keys or values, from index `from` on, to the tile.
+    /// Widens `n` positions of a run's keys or values, from index `from` on, into the tile.
     fn widen(&mut self, cells: Cells<'_>, from: usize, n: usize, dim: usize) {
         let widen = if self.holds_q8 { widen_rows } else { widen };
         widen(cells, from, n, dim, &mut self.tile[..n * dim]);
@@ -119,9 +119,9 @@ impl Desk {
     }
 
     /// Computes the scores of the queries `q [G, D]` with the `n` keys on the desk. `at` is the
-    /// index of the first of them among all queries that use this tile. Returns the buffers of
-    /// their scores, `[G, TILE]`, with the first `n` of each row written, and of their factors,
-    /// `[G]`. Both are kept for [`Desk::add`].
+    /// index of the first of these queries among all queries that use this tile. Returns two
+    /// buffers: the scores `[G, TILE]`, of which the first `n` in each row are written, and the
+    /// factors `[G]`. Both are kept for [`Desk::add`].
     pub fn score(
         &mut self,
         q: &[f32],

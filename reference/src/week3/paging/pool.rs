@@ -5,9 +5,9 @@
 
 use std::collections::VecDeque;
 
-/// A page of a [`BlockPool`], held by one owner. It can't be copied or cloned: a second owner gets
-/// a handle from [`BlockPool::retain`], and [`BlockPool::release`] consumes a handle. So code that
-/// releases a page twice, or uses it after releasing it, does not compile.
+/// One owner's handle to a page of a [`BlockPool`]. It can't be copied or cloned: a second owner
+/// gets a handle from [`BlockPool::retain`], and [`BlockPool::release`] consumes a handle. So code
+/// that releases a page twice, or uses it after releasing it, does not compile.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a page whose handle is lost is never free again: release it"]
 pub struct Page(usize);
@@ -78,8 +78,8 @@ impl BlockPool {
         // END SOLUTION
     }
 
-    /// Lends a page to its first owner. Of the free pages, takes the one that has been free
-    /// longest. Returns `None` if no page is free.
+    /// Allocates the page that has been free longest, and returns its first owner's handle. Returns
+    /// `None` if no page is free.
     pub fn allocate(&mut self) -> Option<Page> {
         // SOLUTION week3-day3 task 1
         let index = self.free.pop_front()?;
@@ -102,7 +102,8 @@ impl BlockPool {
         // END SOLUTION
     }
 
-    /// Takes back an owner's handle. A page is free again when its last handle has been taken back.
+    /// Takes back an owner's handle. The page is free again when its last handle has been taken
+    /// back.
     ///
     /// # Panics
     /// If the page has no owner, which means that the handle comes from another pool.

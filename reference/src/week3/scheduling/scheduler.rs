@@ -15,7 +15,7 @@ pub struct Load {
     pub left: usize,
     /// Whether the request's next row gives a new token.
     pub decoding: bool,
-    /// Steps since it last had a row.
+    /// Number of steps since the request last had a row.
     pub waited: usize,
 }
 

@@ -33,7 +33,7 @@ impl Draft {
 /// The outcome of a pass's drafts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// Number of drafts that became part of the text. These are the first ones.
+    /// Number of drafts that became part of the text. These are always the first ones of the pass.
     pub accepted: usize,
     /// The token after the accepted drafts.
     pub next: u32,

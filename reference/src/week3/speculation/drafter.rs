@@ -34,7 +34,7 @@ pub struct DraftModel<C = DenseCache> {
     session: Session<C>,
 }
 
-/// Rows of a prompt that the draft model computes in one pass.
+/// Maximum number of rows of a prompt that the draft model computes in one pass.
 const CHUNK: usize = 128;
 
 impl<C: KvCache> DraftModel<C> {

@@ -37,8 +37,8 @@ pub struct Speculation<D> {
     /// The number of tokens that it proposes.
     pub length: DraftLength,
     /// Measures the cost of drafts for `length`, if present. The number of drafts then depends on
-    /// timing. At temperature 0 the text doesn't depend on it, but with sampling, the same seed may
-    /// give a different text each time. Only `generate` uses this field, `step` doesn't.
+    /// timing. At temperature 0, the text is the same for any number of drafts. With sampling, the
+    /// same seed may give a different text each time. Only `generate` uses this field.
     pub backoff: Option<DraftBackoff>,
     pub(crate) counts: Counts,
 }

@@ -26,8 +26,8 @@ pub struct Cpu {
     products: Products,
     /// Maximum bytes in use at once, if there is a limit.
     limit: Option<usize>,
-    /// Bytes of the buffers that this backend allocated. Each is as long as requested, rounded up
-    /// to a multiple of 4.
+    /// Number of bytes in the buffers that this backend allocated. Each buffer is as long as
+    /// requested, rounded up to a multiple of 4.
     used: usize,
 }
 
@@ -56,7 +56,7 @@ impl Cpu {
         Self { limit: Some(bytes), ..Self::default() }
     }
 
-    /// Returns the bytes of a place within its buffer.
+    /// Returns the range of a place's bytes within its buffer.
     ///
     /// # Errors
     /// If there is no such buffer, or the place extends past its end.

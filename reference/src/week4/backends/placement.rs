@@ -20,21 +20,22 @@ pub struct Wishes {
     pub cache: Option<usize>,
 }
 
-/// Returns, for every node of the order, the backend that must compute it, or `None` if any of them
-/// may. Leaves and views also have `None`. `[nodes of the graph]`.
+/// Returns, for every node of the order, the backend that must compute it, or `None` if the choice
+/// is open. Leaves and views also have `None`. `[nodes of the graph]`.
 ///
 /// - No backend computes a node that it does not support.
 /// - A node that reads a weight is computed in the weight's home, because weights are large. If the
-///   weight has no home, or one that does not support the node, it is computed by the first backend
-///   that does.
-/// - All nodes that store or attend are computed by one backend, which has the cache. It is the
-///   requested one if that supports all of them, otherwise the first that does.
+///   weight has no home, or one that does not support the node, the node is computed by the first
+///   backend that supports it.
+/// - All nodes that store or attend are computed by one backend, which has the cache. This is the
+///   requested backend if it supports all of them, otherwise the first backend that does.
 /// - Any other node is pinned only if a single backend supports it.
 ///
 /// # Errors
 /// If no backend supports a node. Also if no backend supports all nodes that store or attend; the
-/// error is then about the first of them that leaves no backend. The error is one line that names
-/// the node, its operation, what it reads, and the backends.
+/// error then names the first of these nodes at which no backend is left that supports all nodes up
+/// to it. The error is one line that names the node, its operation, what it reads, and the
+/// backends.
 pub fn pin(
     graph: &Graph,
     order: &[NodeId],

@@ -18,9 +18,9 @@ pub struct Weights {
     mappings: HashMap<(usize, usize), Option<BufferId>>,
     /// The place of each weight, by the weight's address and length.
     known: HashMap<(usize, usize), Place>,
-    /// Bytes of weights that are used in place.
+    /// Number of bytes of weights that are used in place.
     pub in_place: usize,
-    /// Bytes of weights that have been copied.
+    /// Number of bytes of weights that have been copied.
     pub copied: usize,
 }
 

@@ -5,7 +5,7 @@
 
 use anyhow::{Result, ensure};
 
-/// Threads per workgroup, unless a kernel says otherwise.
+/// Number of threads per workgroup, unless a kernel says otherwise.
 pub const THREADS: u32 = 64;
 
 /// Maximum number of workgroups along one axis, on every device.

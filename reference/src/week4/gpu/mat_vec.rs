@@ -53,8 +53,9 @@ pub fn q8_0() -> &'static str {
     // END SOLUTION
 }
 
-/// Returns the same functions for Q4_0, whose blocks have 18 bytes: an f16 scale, then 16 bytes.
-/// The low half of byte `j` is element `j`, the high half is element `j + 16`, each with 8 added.
+/// Returns the functions of [`q8_0`] for Q4_0, whose blocks have 18 bytes: an f16 scale, then 16
+/// bytes. The low half of byte `j` is element `j`, and the high half is element `j + 16`. Elements
+/// are stored with 8 added.
 #[must_use]
 pub fn q4_0() -> &'static str {
     // SOLUTION week4-day5 task 3
@@ -74,9 +75,9 @@ pub fn q4_0() -> &'static str {
 
 /// Returns WGSL that follows [`BINDINGS`], [`READING`] and a format's functions: `main`, with 64
 /// threads per workgroup and one workgroup for each row of the matrix. Workgroups may be in several
-/// rows, and there may be more than `sizes.rows`. Along `z` there is one workgroup for each column.
-/// `result[column, row]` is the product of that row of weights and that column of `x`. A row has
-/// `sizes.k / 32` blocks, and each is read once for each column.
+/// rows, and there may be more workgroups than `sizes.rows`. Along `z` there is one workgroup for
+/// each column. `result[column, row]` is the product of that row of weights and that column of `x`.
+/// A row has `sizes.k / 32` blocks, and each is read once for each column.
 #[must_use]
 pub fn mat_vec() -> &'static str {
     // SOLUTION week4-day5 task 3

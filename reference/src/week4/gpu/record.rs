@@ -15,11 +15,11 @@ use super::{
 /// A matrix on the device, in the blocks of its file.
 #[derive(Debug)]
 pub struct DeviceMatrix {
-    /// Q8_0 or Q4_0.
+    /// The format of the blocks: Q8_0 or Q4_0.
     pub tensor_type: TensorType,
     /// Number of rows. Each gives one element of the result.
     pub rows: usize,
-    /// Elements of a row, a multiple of 32.
+    /// Number of elements in a row, a multiple of 32.
     pub k: usize,
     /// The blocks, as stored in the file.
     pub bytes: Buffer,

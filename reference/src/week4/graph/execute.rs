@@ -21,8 +21,8 @@ pub struct Executor {
     products: Products,
 }
 
-/// Computes products. Keeps the prepared input of the last one, so that the next products can share
-/// it.
+/// Computes products. Keeps the prepared input of the last product, so that the next products can
+/// share it.
 #[derive(Debug, Default)]
 pub struct Products {
     /// The last input of a product with a weight, as its kernels need it.
@@ -74,10 +74,10 @@ impl Products {
         self.prepared = None;
     }
 
-    /// Computes the product of a node's two sources. `sources` has their values; those of a weight
-    /// are empty. For a weight, multiplies with week 2's kernels. Their input is prepared once for
-    /// all products that read it, for the longest block among their weights
-    /// ([`Graph::longest_block`]).
+    /// Computes the product of a node's two sources. `sources` holds their values, which are empty
+    /// for a weight. If the first source is a weight, multiplies with week 2's kernels. The second
+    /// source is prepared once for all products that read it, for the longest block among their
+    /// weights ([`Graph::longest_block`]).
     pub fn multiply(
         &mut self,
         graph: &Graph,

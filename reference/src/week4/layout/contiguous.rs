@@ -42,8 +42,8 @@ impl Layout {
     /// Returns the same elements, in the same order and in the same bytes, with other sizes.
     ///
     /// # Errors
-    /// If the number of elements differs, or this tensor is not contiguous (the message says that),
-    /// and as [`Layout::new`]. The message names this tensor's sizes and the new ones.
+    /// If the number of elements differs, or this tensor is not contiguous (the message says so).
+    /// Also as [`Layout::new`]. The message names this tensor's sizes and the new ones.
     pub fn reshape(&self, sizes: &[usize]) -> Result<Self> {
         // SOLUTION week4-day1 task 3
         let reshaped = Self::new(self.tensor_type, sizes)?;

@@ -28,8 +28,8 @@ impl Arena {
     }
 
     /// Lends `bytes` bytes and returns their offset, the beginning of the shortest free part that
-    /// is long enough (the first, if there are several). If there is none, the arena grows, and a
-    /// free part at its end is used.
+    /// is long enough (the first, if there are several). If there is none, the arena grows, and the
+    /// new part includes any free part at its end.
     ///
     /// # Panics
     /// If `bytes` is 0.

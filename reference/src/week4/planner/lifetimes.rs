@@ -16,8 +16,8 @@ pub struct Lifetime {
     pub bytes: usize,
     /// The step that writes the buffer.
     pub first: usize,
-    /// The last step that reads the buffer. For a result, it is the order's length, one after the
-    /// last step. If nothing reads the buffer, it is the step that writes it.
+    /// The last step that reads the buffer. For a result, it is the order's length, which is the
+    /// index after the last step. If nothing reads the buffer, it is the step that writes it.
     pub last: usize,
 }
 
@@ -60,7 +60,7 @@ pub fn without_reuse(lifetimes: &[Lifetime]) -> usize {
     lifetimes.iter().map(|life| life.bytes).sum()
 }
 
-/// Returns the minimum bytes of any plan: the most that a single step needs.
+/// Returns a lower bound on the bytes of any plan: the most bytes that a single step needs.
 #[must_use]
 pub fn lower_bound(lifetimes: &[Lifetime]) -> usize {
     // SOLUTION week4-day3 task 1

@@ -59,8 +59,8 @@ impl<'a> TopK<'a> {
 }
 
 /// Offers every token's logit to `top`, which is empty. The rows of the whole vocabulary are read
-/// from front to back. [`OUTPUTS`] logits are in memory at a time, which takes 4 bytes of `scratch`
-/// each. Rows that are not tokens are never offered.
+/// from front to back. At most [`OUTPUTS`] logits are in memory at once. Each takes 4 bytes of
+/// `scratch`. Rows that are not tokens are never offered.
 ///
 /// # Errors
 /// If a read fails, or `scratch` is too small.

@@ -55,15 +55,15 @@ impl<S: Storage> Store<S> {
         self.counts
     }
 
-    /// Fills `out` with the rows of a component from `row` on. It counts as one read, with all its
-    /// bytes, no matter how many times the device has to be called. Whether a failed read counts is
-    /// unspecified.
+    /// Fills `out` with the rows of a component from `row` on. The call counts as one read of all
+    /// these bytes, no matter how many times the device has to be called. Whether a failed read
+    /// counts is unspecified.
     ///
     /// # Errors
     /// If the file ends or the device fails before `out` is full.
     ///
     /// # Panics
-    /// If the component has fewer bytes from there on.
+    /// If the component has fewer bytes from that row on.
     pub fn read(&mut self, part: Component, row: usize, out: &mut [u8]) -> Result<(), Error> {
         // SOLUTION week4-day7 task 3
         let rows = out.len().div_ceil(self.shape.row_bytes(part));
@@ -99,7 +99,7 @@ impl<S: Storage> Store<S> {
     /// As [`Store::read`].
     ///
     /// # Panics
-    /// If `out` or `x` has the wrong length, or not even one row fits.
+    /// If `out` or `x` has the wrong length, or `chunk` is too small for one row.
     pub fn product(
         &mut self,
         part: Component,
