@@ -43,8 +43,8 @@ pub fn room(values: &mut Vec<f32>, n: usize) {
     }
 }
 
-/// An input that is ready to be multiplied. While it is borrowed, nothing can write to the input,
-/// so its integers always match its values.
+/// An input that is ready for matrix products. While it is borrowed, nothing can write to the
+/// input, so its integers always match its values.
 #[derive(Debug, Clone, Copy)]
 pub struct Prepared<'a> {
     input: &'a Input,
@@ -152,8 +152,8 @@ impl Input {
         self.with_int8(per_scale)
     }
 
-    /// Copies rows of another input, both their values and their integers: row `i` becomes row
-    /// `of(i)` of `from`.
+    /// Copies rows of another input, including their integers: row `i` becomes row `of(i)` of
+    /// `from`.
     pub fn gather<S: Schedule>(
         &mut self,
         team: &Team<S>,

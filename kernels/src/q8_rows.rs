@@ -45,7 +45,7 @@ impl Q8Rows<'_> {
         Self { words: &self.words[from * words..(from + n) * words], ..self }
     }
 
-    /// Returns rows `from..from + n`, or fewer if there are fewer.
+    /// Returns `n` rows from row `from` on, or all remaining rows if there are fewer.
     #[must_use]
     pub fn behind(self, from: usize, n: usize) -> Self {
         let (words, end) = (row_words(self.dim), self.words.len());

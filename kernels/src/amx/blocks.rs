@@ -30,7 +30,7 @@ use crate::{
 /// Blocks in a super-block.
 const BLOCKS: usize = SUPER_BLOCK / BLOCK;
 
-/// The sums of all blocks of a super-block, for two panels.
+/// The sums of a super-block's blocks, for two panels.
 type BlockSums = [[Sums; 2]; BLOCKS];
 
 /// The plan for formats with blocks of 32 weights.
@@ -146,7 +146,7 @@ fn store<const A: usize, const B: usize, U: Unit>(unit: &mut U, [first, second]:
 /// Scales the sums of a row's blocks and adds them to its outputs. The order of additions is the
 /// same as in all other kernels for few and for many rows: see `avx512/fours.rs`.
 ///
-/// Processes one row at a time. Four at a time were slower in a measurement.
+/// Processes one row at a time. A version with four rows at a time measured slower.
 #[inline(always)]
 fn scale<F: Format, V: Sixteen>(
     sums: &BlockSums,

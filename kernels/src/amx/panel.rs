@@ -35,6 +35,6 @@ impl Panel {
 /// Unpacks weights.
 pub(crate) trait Source {
     /// Fills a panel. `rows` are the bytes of 256 columns of each row, or of all remaining columns.
-    /// Prefetches the bytes that are `ahead` bytes after them.
+    /// Also prefetches the bytes at a distance of `ahead` bytes.
     fn fill(&self, panel: &mut Panel, rows: [&[u8]; SIDE], ahead: usize);
 }

@@ -6,15 +6,16 @@ use super::unit::SIDE;
 
 /// 16 floats.
 pub(super) trait Sixteen: Copy {
-    /// Returns the same number 16 times.
+    /// Returns `x` in all 16 elements.
     fn all(x: f32) -> Self;
     fn load(from: &[f32; SIDE]) -> Self;
     /// Converts integers, rounded to nearest.
     fn of_integers(from: &[i32; SIDE]) -> Self;
     /// Computes `upper · 2^SHIFT + lower`, rounded once.
     fn of_two<const SHIFT: u32>(lower: &[i32; SIDE], upper: &[i32; SIDE]) -> Self;
-    /// Returns the sums of products of 16-bit numbers, of which each element of `x` and of
-    /// `minimums` holds two. Rounds once. `minimums` may have more elements than `x`.
+    /// Multiplies pairs of 16-bit numbers and adds the two products of each pair. Each element of
+    /// `x` and of `minimums` holds such a pair. Rounds once. `minimums` may have more elements than
+    /// `x`.
     fn of_products(x: &[[i32; SIDE]], minimums: &[i32; 8]) -> Self;
     fn store(self, to: &mut [f32; SIDE]);
     fn plus(self, b: Self) -> Self;

@@ -2,7 +2,7 @@
 
 /// Bytes in a row of a tile.
 pub(crate) const ROW: usize = 64;
-/// Rows of a tile, and 32-bit elements in a row.
+/// Number of rows of a tile, and of 32-bit elements in a row.
 pub(crate) const SIDE: usize = 16;
 
 /// The number of rows of each tile, and the bytes in each row.

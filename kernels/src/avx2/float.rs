@@ -86,8 +86,8 @@ fn product<const BYTES: usize>(
     );
 }
 
-/// Computes dot products. Each is added into one vector of sums, from the first element to the
-/// last, so it does not depend on the other rows.
+/// Computes dot products. Each product of rows has its own vector of sums, to which it adds from
+/// the first element to the last. So it does not depend on the other rows.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn dot<const BYTES: usize, const N: usize>(

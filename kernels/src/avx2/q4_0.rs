@@ -1,6 +1,6 @@
-//! `Q4_0`. Compared with the integer rung, a register holds the low codes, or the high codes, of
-//! two blocks. Four rows of weights are read side by side, so that the activations are prepared
-//! once for all of them.
+//! `Q4_0`. Unlike in the integer rung, a register holds the low codes (or the high codes) of two
+//! blocks. Four rows of weights are read side by side, so that the activations are prepared once
+//! for all of them.
 
 use std::arch::x86_64::*;
 

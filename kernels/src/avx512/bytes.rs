@@ -66,7 +66,7 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
 /// A super-block of activations, and values that are the same for all rows of weights.
 struct Activations {
     values: [__m512i; 4],
-    /// The part of each sum that the offset subtracts.
+    /// The initial value of each sum, which accounts for the offset of the codes.
     starts: [__m512i; 4],
     scales: Eights<__m512>,
 }

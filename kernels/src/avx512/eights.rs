@@ -45,7 +45,7 @@ pub(super) fn sums(x: &Int8SuperBlock) -> __m512i {
     _mm512_cvtepi16_epi32(unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) })
 }
 
-/// Returns activations that are moved back by `places` blocks, with zeros before them.
+/// Returns the activations moved back by `places` blocks, with zeros before them.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(super) fn later(x: &Int8SuperBlock, places: usize) -> Int8SuperBlock {

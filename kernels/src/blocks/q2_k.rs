@@ -1,4 +1,5 @@
-//! `Q2_K`: 256 weights of 2 bits; a scale and a minimum of 4 bits for each 16. 2.625 bits a weight.
+//! `Q2_K`: 256 weights of 2 bits; a scale and a minimum of 4 bits for each 16. This takes 2.625
+//! bits per weight.
 //!
 //! ```text
 //! byte  0             16                    80  82     84

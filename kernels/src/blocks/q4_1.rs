@@ -1,4 +1,4 @@
-//! `Q4_1`: 32 weights of 4 bits, a scale and a minimum. 5 bits a weight.
+//! `Q4_1`: 32 weights of 4 bits, a scale and a minimum. This takes 5 bits per weight.
 //!
 //! ```text
 //! byte  0   2   4                         20

@@ -1,4 +1,4 @@
-//! `Q5_1`: 32 weights of 5 bits, a scale and a minimum. 6 bits a weight.
+//! `Q5_1`: 32 weights of 5 bits, a scale and a minimum. This takes 6 bits per weight.
 //!
 //! ```text
 //! byte  0   2   4     8                         24

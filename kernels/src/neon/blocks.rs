@@ -24,8 +24,8 @@ pub(super) trait Blocks {
     /// Whether a block has a minimum `m`.
     const MINIMUM: bool = false;
 
-    /// Returns the codes of four blocks, the first at `four`. Only this function reads or moves
-    /// `own`, which is two bytes after `four` at the beginning of a row.
+    /// Returns the codes of four blocks, the first at `four`. `own` is an address that only this
+    /// function reads and moves. At the beginning of a row, it is two bytes after `four`.
     ///
     /// # Safety
     /// There must be four blocks at `four`.
@@ -140,7 +140,7 @@ unsafe fn dot<M: Multiply, F: Blocks, const N: usize>(
 struct Products<const N: usize> {
     /// Addresses of the next block of each row.
     at: [*const u8; N],
-    /// See [`Blocks::codes`].
+    /// For each row, the address `own` of [`Blocks::codes`].
     own: [*const u8; N],
     acc: [float32x4_t; N],
     /// The running sums that [`add_products`] takes.
@@ -152,8 +152,8 @@ struct Products<const N: usize> {
 struct Half {
     values: [int8x16_t; 8],
     scales: float32x4_t,
-    /// The activations' sum for each block, times [`Blocks::OFFSET`] and times 1: for offsets and
-    /// for minimums.
+    /// The sum of activations for each block, times [`Blocks::OFFSET`]. The next field has the same
+    /// sums without that factor, to be multiplied by minimums.
     offsets: float32x4_t,
     minimums: float32x4_t,
 }
@@ -196,7 +196,7 @@ impl<const N: usize> Products<N> {
         }
     }
 
-    /// Does [`Products::add`] for one row.
+    /// Like [`Products::add`], for one row.
     ///
     /// # Safety
     /// As for [`Products::add`].

@@ -2,8 +2,8 @@
 //! four lanes.
 //!
 //! Instructions whose intrinsics are not stable yet (`sdot`, `smmla`, `fcvtl`) are written as
-//! `asm!`. So are two sequences that must keep their order, because the compiler would delay them
-//! until it runs out of registers.
+//! `asm!`. Two sequences of other instructions are also written so, to keep their order: the
+//! compiler would delay them until it runs out of registers.
 
 use std::arch::{aarch64::*, asm};
 
@@ -260,10 +260,10 @@ pub(super) unsafe fn four_halves(mut from: *const u8, step: usize) -> (float32x4
 }
 
 /// Loads 32 bytes at each of four addresses, the first `from` and the others `step` bytes apart.
-/// Moves `from` to where a fifth would be.
+/// Moves `from` to the address where a fifth would be.
 ///
 /// # Safety
-/// All four must be readable.
+/// The 32 bytes at all four addresses must be readable.
 #[inline(always)]
 pub(super) unsafe fn four_pairs(from: &mut *const u8, step: usize) -> [int8x16_t; 8] {
     let (a, b, c, d): (int8x16_t, int8x16_t, int8x16_t, int8x16_t);

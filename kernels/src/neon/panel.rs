@@ -15,12 +15,12 @@ use crate::{
     parallel::Tile,
 };
 
-/// Rows of weights in a panel.
+/// Number of rows of weights in a panel.
 pub(super) const ROWS: usize = 8;
 /// Number of rows of activations that are multiplied by a panel at a time.
 pub(super) const COLUMNS: usize = 4;
-/// Number of rows of activations for each unpacking of a panel, and number of panels for each
-/// arrangement of activations.
+/// A panel is unpacked once for this many rows of activations. Activations are arranged once for
+/// this many panels.
 const CHUNK: usize = 128;
 const PANELS: usize = 4;
 
@@ -71,8 +71,8 @@ pub(super) trait Unit {
     /// Super-blocks of [`COLUMNS`] rows of activations, arranged.
     type Columns<'x>;
 
-    /// Stores codes `16i … 16i + 15` of four rows, the first or the last four of eight, in the
-    /// unit's order.
+    /// Stores codes `16i … 16i + 15` of four rows in the unit's order. The four rows are the first
+    /// half or the second half of a panel.
     ///
     /// # Safety
     /// The machine has NEON.

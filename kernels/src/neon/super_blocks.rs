@@ -11,8 +11,8 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// A format with blocks of 256 weights and `16 / N` scales, each for `16 N` weights: weight `i` is
-/// `d · scale · code − e · shift`.
+/// A format with blocks of 256 weights. A block has `16 / N` scales, each for `16 N` weights.
+/// Weight `i` is `d · scale · code − e · shift`.
 pub(super) trait SuperBlocks<const N: usize> {
     /// Type of a block.
     type Block;
@@ -75,8 +75,8 @@ pub(super) unsafe fn few<M: Multiply, F: SuperBlocks<N>, const N: usize>(
     });
 }
 
-/// Adds the product of a block and a super-block to `acc`. The dot product is the sum of its four
-/// lanes.
+/// Adds the product of a block and a super-block to `acc`. At the end, the sum of the four lanes of
+/// `acc` is the dot product.
 ///
 /// # Safety
 /// The machine has the instructions of `M`.

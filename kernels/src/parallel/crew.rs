@@ -1,4 +1,4 @@
-//! The worker threads, and how they are given a job.
+//! The worker threads, and how they receive jobs.
 //!
 //! A job is a closure on the caller's stack. [`Turn::run`] lends it to the workers that enter while
 //! tiles are left, and returns after the last of them has left. It never waits for a worker that
@@ -7,7 +7,7 @@
 //!
 //! All shared state is in one number, the gate: how many workers may still enter, how many are
 //! inside, and how many sleep. A thread that finds no tile left closes the gate. A worker that
-//! comes later finds it closed and doesn't read the job, which may no longer exist.
+//! tries to enter later finds the gate closed and doesn't read the job, which may no longer exist.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -63,7 +63,7 @@ fn count(gate: u64, unit: u64) -> u64 {
     (gate / unit) & MOST
 }
 
-/// Returns the gate with no room for more workers.
+/// Returns the gate with the count of workers that may enter set to 0.
 fn closed(gate: u64) -> u64 {
     gate & !(MOST * ROOM)
 }
@@ -116,8 +116,8 @@ impl Crew {
         }
     }
 
-    /// Returns the turn, or `None` if the workers are busy or the throttle wants none. They are
-    /// busy during another thread's job, and within a job.
+    /// Returns the turn. Returns `None` if the throttle wants no workers, or if the workers are
+    /// busy: with another thread's job, or with the job that makes this call.
     pub(super) fn turn(&self) -> Option<Turn<'_>> {
         let mut state = match self.turn.try_lock() {
             Ok(state) => state,
@@ -218,8 +218,8 @@ impl Shared {
         }
     }
 
-    /// Waits until no worker is inside. Returns when this thread fell asleep, or `None` if it only
-    /// spun.
+    /// Waits until no worker is inside. Returns the time at which this thread fell asleep, or
+    /// `None` if it only spun.
     fn wait(&self) -> Option<Instant> {
         let (mut looks, mut slept) = (0, None);
         loop {

@@ -75,7 +75,7 @@ impl Claims {
         self.0[i / 64].fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
-    /// Returns the first of `n` tiles that has not been taken.
+    /// Returns the first of `n` tiles that has not been taken, or `None` if all have been taken.
     pub(super) fn untaken(&self, n: usize) -> Option<usize> {
         (0..n).find(|i| self.0[i / 64].load(Ordering::Relaxed) & 1 << (i % 64) == 0)
     }
@@ -121,7 +121,7 @@ impl<T> Tile<'_, T> {
     }
 }
 
-/// One of several outputs of a job, and the size of its tiles: see
+/// One of several outputs of a job, and the size of its tiles. See
 /// [`Team::parallel_tiles`](super::Team::parallel_tiles).
 pub struct Part<'a, T> {
     /// The output: rows of [`Part::width`] values.
