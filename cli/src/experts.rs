@@ -35,7 +35,7 @@ pub struct ExpertsSeen {
     pub experts: usize,
     /// Experts per token.
     pub per_token: usize,
-    /// `[tokens][layers][per_token]`: expert and weight, largest weight first.
+    /// `[tokens][layers][per_token]`: pairs of expert and weight, largest weight first.
     pub tokens: Vec<Vec<Vec<(usize, f32)>>>,
     /// Bytes of expert weights that all tokens read in total.
     pub expert_bytes: u64,
@@ -87,8 +87,8 @@ fn list(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     }
 }
 
-/// Appends, for each expert of each layer, how many tokens it got, and which token had it as its
-/// first choice most often.
+/// Appends, for each expert of each layer, its number of tokens, and the token that most often had
+/// it as first choice.
 fn loads(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     const BAR: usize = 24;
     const SHOWN: usize = 6;

@@ -13,7 +13,7 @@ use super::{
 };
 use tiny_llm_formats::gguf::{Array, Metadata, TensorInfo, TensorType, Value};
 
-/// Maximum number of characters shown of a text.
+/// Maximum number of characters of a text that are shown.
 const TEXT: usize = 100;
 const ELEMENTS: usize = 6;
 

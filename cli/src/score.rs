@@ -109,7 +109,7 @@ impl Marks {
 }
 
 /// Returns the model's answer up to the end of the line, sampled if there is a seed, otherwise
-/// greedy; `None` if Ctrl-C ended it.
+/// greedy. Returns `None` if Ctrl-C ended the answer.
 fn answer(
     session: &mut Session,
     prompt: &str,
@@ -209,11 +209,11 @@ fn read_questions(path: &Path, limit: usize) -> Result<Vec<Question>> {
     Ok(all.into_iter().filter(within).collect())
 }
 
-/// Scores of guessing, by kind of question. Empty if there is no such file.
+/// Scores of guessing, by kind of question, read from a file. Null if there is no file.
 struct Levels {
     /// Score of picking at random among the words of the right list that the story mentions.
     guess: Value,
-    /// Score of picking at random from the word lists, without the story.
+    /// Score of picking at random from the word lists without reading the story.
     chance: Value,
 }
 

@@ -76,7 +76,7 @@ pub(super) fn shown(divided: &Divided) -> String {
     text
 }
 
-/// Replaces repeated operations with a count, as `2 rope`.
+/// Replaces repeated operations with one entry and a count, such as `2 rope`.
 fn counted(operations: &[&str]) -> Vec<String> {
     let runs = operations.chunk_by(|a, b| a == b);
     runs.map(|run| match run.len() {

@@ -1,5 +1,5 @@
-//! Tables of a TOML file whose fields are taken one by one. An error names the field, and fields
-//! that were not taken can be listed.
+//! Tables of a TOML file. The caller takes the fields one by one. An error names the field, and the
+//! fields that were not taken can be listed.
 
 use anyhow::{Context, Result, bail};
 use toml::{Table, Value};

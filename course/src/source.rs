@@ -1,8 +1,8 @@
 //! Parses the parts of Rust's grammar that the runner needs: which function contains a line, and
 //! the body of a function.
 //!
-//! It relies on rustfmt's indentation. In a learner's file with another layout, an untouched stub
-//! is not recognised, so it counts as the learner's work, which is safe.
+//! The parser relies on rustfmt's indentation. In a learner's file with another layout, it does not
+//! recognise an untouched stub. The stub then counts as the learner's work, which is safe.
 
 use std::{collections::BTreeSet, ops::Range};
 

@@ -70,7 +70,7 @@ pub(crate) fn book(root: &Path, arguments: &[OsString]) -> Result<ExitCode> {
 /// The target of the engine that runs in the book's pages.
 const WEB: &str = "wasm32-unknown-unknown";
 
-/// Cargo's arguments to build that engine, and to pack its model's file.
+/// Cargo's arguments for building that engine, and for packing its model file.
 const WEB_BUILD: &str = "--quiet --profile web --package tiny-llm-web --lib";
 const WEB_PACK: &str = "run --quiet --package tiny-llm-web --features pack --bin pack --";
 

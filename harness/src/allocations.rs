@@ -1,4 +1,4 @@
-//! Counts heap allocations, for tests that promise there are none.
+//! Counts heap allocations, for tests that check that there are none.
 //!
 //! ```ignore
 //! #[global_allocator]

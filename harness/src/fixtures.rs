@@ -170,8 +170,8 @@ impl Case<'_> {
     /// Passes if `found` matches the oracle's `output`.
     ///
     /// # Panics
-    /// Otherwise, with case, seed, purpose, both shapes, worst index, both values and the
-    /// tolerance.
+    /// Otherwise, with a message that shows the case, the seed, the purpose, both shapes, the worst
+    /// index, both values and the tolerance.
     #[track_caller]
     pub fn check(&self, output: &str, found: &Tensor) {
         self.check_rows(output, &[], found);
@@ -189,15 +189,15 @@ impl Case<'_> {
         check::assert_close_led(&what, found, &expected, tolerance, more, self.nan());
     }
 
-    /// Returns the cause of a NaN on this input, if the oracle knows it.
+    /// Returns the cause of a NaN on this input, if the fixture names one.
     fn nan(&self) -> Option<Nan<'_>> {
         let end = |i: usize| self.about["nan_place"][i].as_u64().map(|n| n as usize);
         let place = end(0).zip(end(1)).map(|(start, end)| start..end);
         Some(Nan { comes_of: self.about["nan"].as_str()?, place })
     }
 
-    /// Like [`Case::check`], for an answer whose row `i` belongs to `rows[i]`, such as `k = 3`. The
-    /// message names the wrong rows.
+    /// Like [`Case::check`], for an answer whose row `i` has the name `rows[i]`, such as `k = 3`.
+    /// The message names the wrong rows.
     ///
     /// # Panics
     /// As [`Case::check`].
@@ -226,7 +226,7 @@ impl Case<'_> {
     /// of each field.
     ///
     /// # Panics
-    /// Otherwise, with the first byte that differs and its field.
+    /// Otherwise, with a message that shows the first byte that differs, and its field.
     #[track_caller]
     pub fn check_bytes(&self, output: &str, found: &[u8]) {
         let expected = self.tensor(output);

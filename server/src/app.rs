@@ -45,7 +45,7 @@ pub(crate) struct App {
     /// Whether new requests are refused.
     pub(crate) ending: AtomicBool,
     commands: mpsc::Sender<Command>,
-    /// Permit to process a long body. There is one.
+    /// The only permit to process a long body.
     pub(crate) long_bodies: Arc<Semaphore>,
     /// Bytes of the longest token.
     longest_token: usize,
@@ -104,7 +104,7 @@ impl App {
         Bounds { choices: self.settings.max_choices.min(places), style: self.style }
     }
 
-    /// Sends a command to the engine. If the engine is gone, its replies end.
+    /// Sends a command to the engine. If the engine is gone, no more replies arrive.
     pub(crate) fn tell(&self, command: Command) {
         let _ = self.commands.send(command);
     }
@@ -219,7 +219,7 @@ impl App {
     }
 }
 
-/// Returns the number of bytes of a prompt that are tokenized.
+/// Returns the number of bytes of text that must be tokenized for a prompt.
 fn text_len(prompt: &Prompt, tools: &[Json]) -> usize {
     match prompt {
         Prompt::Text(text) => text.len(),

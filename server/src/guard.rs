@@ -58,7 +58,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     response
 }
 
-/// Counts the bytes of a header.
+/// Returns the number of bytes of a request's header.
 fn head_len(request: &Request) -> usize {
     let lines = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     request.uri().path_and_query().map_or(0, |path| path.as_str().len()) + lines.sum::<usize>()

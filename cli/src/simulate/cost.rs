@@ -35,7 +35,7 @@ impl StepCost {
 impl FromStr for StepCost {
     type Err = String;
 
-    /// Parses milliseconds per step, microseconds per row, nanoseconds per position.
+    /// Parses a cost: milliseconds per step, microseconds per row, nanoseconds per position.
     fn from_str(text: &str) -> Result<Self, String> {
         let numbers: Vec<f64> =
             text.split(',').map_while(|part| part.trim().parse().ok()).collect();

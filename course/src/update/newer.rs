@@ -23,18 +23,18 @@ type Files = BTreeMap<String, Vec<u8>>;
 pub(super) struct Newer {
     /// Its name in messages.
     pub(super) name: String,
-    /// Its commit, if the files are those of a commit.
+    /// Its commit, if its files are exactly those of a commit.
     pub(super) commit: Option<String>,
     /// All files except the stubs.
     pub(super) files: Files,
     /// The templates of stubs, such as `src/week1/attention/attention.rs`, by path.
     pub(super) templates: Vec<(String, Template)>,
-    /// Its commit and all ancestors. Empty if unknown.
+    /// Its commit and all ancestors of that commit. Empty if unknown.
     pub(super) history: BTreeSet<String>,
 }
 
 impl Newer {
-    /// Returns whether it has a file with this path.
+    /// Returns whether the course has a file with this path.
     pub(super) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path) || self.templates.iter().any(|(name, _)| name == path)
     }
@@ -120,7 +120,7 @@ fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
     Ok((files, templates))
 }
 
-/// Returns the commit of a folder whose files are exactly those of its newest commit.
+/// Returns the newest commit of a folder, if the folder's files are exactly those of that commit.
 fn commit_of(folder: &Path) -> Option<String> {
     let status = git::line(folder, &["status", "--porcelain", "--untracked-files=no"]).ok()?;
     let top = git::line(folder, &["rev-parse", "--show-toplevel"]).ok()?;

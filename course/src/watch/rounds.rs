@@ -14,7 +14,7 @@ use super::{
 };
 use crate::process::Finished;
 
-/// How the loop ended.
+/// Why the loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Quit,
@@ -101,7 +101,7 @@ mod tests {
     struct Script {
         inputs: Sender<Input>,
         seen: Vec<Action>,
-        /// What to send after the n-th start.
+        /// The inputs to send after the n-th start of a run.
         answers: Vec<fn(&Sender<Input>, u64)>,
     }
 

@@ -13,9 +13,9 @@ pub(super) trait Sixteen: Copy {
     fn of_integers(from: &[i32; SIDE]) -> Self;
     /// Computes `upper · 2^SHIFT + lower`, rounded once.
     fn of_two<const SHIFT: u32>(lower: &[i32; SIDE], upper: &[i32; SIDE]) -> Self;
-    /// Multiplies pairs of 16-bit numbers and adds the two products of each pair. Each element of
-    /// `x` and of `minimums` holds such a pair. Rounds once. `minimums` may have more elements than
-    /// `x`.
+    /// Returns sums of products, rounded once: element `i` of the result adds the products of all
+    /// `x[k][i]` and `minimums[k]`. Each of these numbers holds two 16-bit numbers, which are
+    /// multiplied separately. `minimums` may have more elements than `x`.
     fn of_products(x: &[[i32; SIDE]], minimums: &[i32; 8]) -> Self;
     fn store(self, to: &mut [f32; SIDE]);
     fn plus(self, b: Self) -> Self;

@@ -46,8 +46,8 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
-    /// Creates a finder for a text that is a call. If `free`, the text need not be a call. If
-    /// `several`, more calls may follow.
+    /// Creates a finder for a text that is a call or, if `free`, any text. If `several`, more calls
+    /// may follow.
     pub(crate) fn new(style: Style, free: bool, several: bool) -> Self {
         let place = if free { Place::Begin } else { Place::Head };
         Self { style, several, place, held: String::new() }
