@@ -82,8 +82,8 @@ pub struct LayoutSeen {
     pub nb: [usize; 4],
     /// Whether the elements are consecutive.
     pub contiguous: bool,
-    /// Byte offsets of the blocks of the first plane: of the first [`WIDTH`] rows at most, and of
-    /// the first [`WIDTH`] blocks of each row at most.
+    /// Byte offsets of the blocks of the first plane. There are at most [`WIDTH`] rows of at most
+    /// [`WIDTH`] blocks.
     pub bytes: Vec<Vec<usize>>,
 }
 

@@ -133,7 +133,8 @@ fn answer(
     Ok((!generated.interrupted).then_some(line))
 }
 
-/// Answers the questions that list tools, first freely and then constrained to a tool call.
+/// Answers the questions that list tools, first without a constraint, then constrained to a tool
+/// call.
 fn tool_calls(solution: &Solution, args: &Args, questions: &[Question]) -> Result<ExitCode> {
     let mut session = Session::open(solution, &args.model.clone().formed(Some("--tools"))?)?;
     // Number of exact answers and of valid answers, for each row of the table.
@@ -209,7 +210,7 @@ fn read_questions(path: &Path, limit: usize) -> Result<Vec<Question>> {
     Ok(all.into_iter().filter(within).collect())
 }
 
-/// Scores of guessing, by kind of question, read from a file. Null if there is no file.
+/// Scores of guessing, by kind of question, read from a file. If there is no file, they are null.
 struct Levels {
     /// Score of picking at random among the words of the right list that the story mentions.
     guess: Value,

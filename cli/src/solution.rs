@@ -94,7 +94,7 @@ pub struct About {
     pub weight_bytes: u64,
     /// Number of threads.
     pub threads: usize,
-    /// Whether it uses the matrix units.
+    /// Whether the model uses the matrix units.
     pub matrix_units: bool,
 }
 
@@ -105,8 +105,8 @@ pub struct Solution {
     pub load: fn(&Path, &LoadOptions) -> Result<Box<dyn Model>>,
     /// Reads metadata and tensor table of a GGUF file.
     pub inspect: fn(&Path) -> Result<(Metadata, Vec<TensorInfo>)>,
-    /// Returns the limit of a model's decode speed on this machine. `None` means one thread per
-    /// physical core.
+    /// Returns the limit of a model's decode speed on this machine with this many threads. `None`
+    /// means one thread per physical core.
     pub roofline: fn(&[TensorInfo], Option<usize>) -> Roofline,
     /// Returns the rungs of the kernel ladder that this machine supports, slowest first.
     pub rungs: fn() -> Vec<&'static str>,

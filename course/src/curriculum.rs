@@ -38,8 +38,8 @@ pub struct Day {
     pub chapter: String,
     /// What the learner's model can do after this day, in one sentence.
     pub shows: Option<String>,
-    /// For a day that the week's feature does not include: why, namely how long its libraries take
-    /// to build.
+    /// For a day that the week's feature does not include, the reason: how long the day's libraries
+    /// take to build.
     pub apart: Option<String>,
     /// Tasks in order, numbered from 1.
     pub tasks: Vec<Task>,

@@ -20,7 +20,7 @@ use crate::{
 /// `cargo course diff TASK [--spoil]`: shows the differences from the reference's solution.
 ///
 /// # Errors
-/// If the task's tests do not pass now and `spoil` is not given.
+/// If the task's tests do not pass and `spoil` is not given.
 pub(crate) fn diff(root: &Path, curriculum: &Curriculum, words: &Words, spoil: bool) -> Result<()> {
     let here = Status::read(root, curriculum)?.day();
     let asked = words.task(curriculum, here)?;

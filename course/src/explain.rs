@@ -6,7 +6,7 @@ use crate::{ink::bleached, libtest::Report};
 pub struct Failure {
     /// The test's output and the panic's message, verbatim.
     pub message: String,
-    /// Where it panicked: `src/week1/attention/attention.rs:39`.
+    /// Location of the panic: `src/week1/attention/attention.rs:39`.
     pub place: Option<String>,
 }
 

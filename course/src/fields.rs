@@ -16,7 +16,7 @@ impl Fields {
     /// Parses a whole file.
     ///
     /// # Errors
-    /// If it is not TOML.
+    /// If the file is not TOML.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         Ok(Self { place: String::new(), table: text.parse()? })
     }

@@ -18,7 +18,7 @@ pub const MADE: [&str; 6] = [".git", "target", ".venv", ".course", "book/book", 
 /// Returns the repository that contains the current folder.
 ///
 /// # Errors
-/// If there is none.
+/// If the current folder is not in a repository.
 pub fn repository_root() -> Result<PathBuf> {
     let here = std::env::current_dir().context("the current folder cannot be read")?;
     match here.ancestors().find(|folder| folder.join(curriculum::PATH).is_file()) {

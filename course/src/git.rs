@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail, ensure};
 /// configuration names.
 ///
 /// # Errors
-/// If git is missing or fails: git's message.
+/// If git is missing or fails. The error is git's message.
 pub(crate) fn git(root: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     let output = command(root, arguments).output().context("git cannot be started")?;
     if !output.status.success() {

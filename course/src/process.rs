@@ -71,7 +71,7 @@ pub fn shown(command: &Command) -> String {
 /// arrives. Standard input is empty.
 ///
 /// # Errors
-/// If it cannot be started.
+/// If the command cannot be started.
 pub fn run(command: &mut Command, mut each: impl FnMut(&str)) -> Result<Finished> {
     let start = Instant::now();
     let (mut child, lines) = start_tagged(command)?;
@@ -104,7 +104,7 @@ pub fn run_aloud(command: &mut Command) -> Result<Finished> {
 pub struct Line {
     /// The text without its line end.
     pub text: String,
-    /// Whether it was printed on standard output instead of standard error.
+    /// Whether the line was printed on standard output instead of standard error.
     pub is_output: bool,
 }
 

@@ -66,7 +66,7 @@ pub(crate) struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) verdict: Verdict,
-    /// When it ended: UTC, in the format of RFC 3339.
+    /// Time at which the run ended: UTC, in the format of RFC 3339.
     pub(crate) at: String,
     /// Time of build and tests together.
     pub(crate) milliseconds: u64,

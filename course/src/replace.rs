@@ -83,7 +83,7 @@ fn each<T: Sync>(files: &[T], write: impl Fn(&T) -> Result<()> + Sync) -> Result
 /// Returns the contents of the file at `path`, or `None` if it does not exist.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If the file cannot be read.
 pub fn read(root: &Path, path: &str) -> Result<Option<Vec<u8>>> {
     match fs::read(root.join(path)) {
         Ok(content) => Ok(Some(content)),

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A region inside a function is the function's body, or the end of it. It becomes a `todo!`. A
-//! region marked `(helper)` is outside of functions. It is removed.
+//! region marked `(helper)` is outside of functions and is removed.
 
 use anyhow::{Context, Result, bail, ensure};
 

@@ -94,7 +94,7 @@ impl Case<'_> {
     /// Returns an f32 tensor of this case.
     ///
     /// # Panics
-    /// If it is missing or not f32.
+    /// If the tensor is missing or not f32.
     #[must_use]
     pub fn tensor(&self, name: &str) -> Tensor {
         self.get(name).unwrap_or_else(|| panic!("case {} has no tensor {name:?}", self.name))
@@ -109,7 +109,7 @@ impl Case<'_> {
     /// Returns a tensor of whole numbers (stored as I64): token ids, positions.
     ///
     /// # Panics
-    /// If it is missing, not I64, or holds a negative number.
+    /// If the tensor is missing, not I64, or holds a negative number.
     #[must_use]
     pub fn integers(&self, name: &str) -> ndarray::ArrayD<usize> {
         let whole = self.file.tensor(&format!("{}/{name}", self.name));
@@ -126,7 +126,7 @@ impl Case<'_> {
     /// Returns a scalar of this case, such as `scale`, `eps` or `n_heads`.
     ///
     /// # Panics
-    /// If it is missing.
+    /// If the scalar is missing.
     #[must_use]
     pub fn scalar(&self, name: &str) -> f64 {
         self.about["scalars"][name]
@@ -137,7 +137,7 @@ impl Case<'_> {
     /// Returns a scalar that is a count.
     ///
     /// # Panics
-    /// If it is missing or not a whole number.
+    /// If the scalar is missing or not a whole number.
     #[must_use]
     pub fn count(&self, name: &str) -> usize {
         let n = self.about["scalars"][name]
@@ -155,7 +155,7 @@ impl Case<'_> {
     /// Returns the tolerance of an expected output, which the oracle has derived and stored.
     ///
     /// # Panics
-    /// If it is missing.
+    /// If the tolerance is missing.
     #[must_use]
     pub fn tolerance(&self, output: &str) -> Tolerance {
         let bound = self.about["tolerance"][output]

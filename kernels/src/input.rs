@@ -7,7 +7,8 @@ use crate::amx::activations::Int8Tile;
 pub use crate::int8::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
 use crate::parallel::{Schedule, Team};
 
-/// Number of values that a thread quantizes at a time. Fewer would take less time than a barrier.
+/// Number of values that a thread quantizes at a time. To quantize fewer would take less time than
+/// a barrier.
 const QUANTIZED: usize = 4096;
 
 /// Number of rows that a thread copies at a time.
@@ -52,8 +53,9 @@ pub struct Prepared<'a> {
 }
 
 impl Prepared<'_> {
-    /// Returns how many activations share a scale in the integers, [`BLOCK`] or [`SUPER_BLOCK`].
-    /// Returns `None` if there are no integers: the input can then only be multiplied as f32.
+    /// Returns the number of activations that share a scale in the integers: [`BLOCK`] or
+    /// [`SUPER_BLOCK`]. Returns `None` if there are no integers. Then the input can only be
+    /// multiplied as f32.
     #[must_use]
     pub fn per_scale(&self) -> Option<usize> {
         self.per_scale

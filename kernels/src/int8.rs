@@ -1,8 +1,10 @@
 //! Quantized activations, in super-blocks.
 
-/// Number of activations in a super-block: as many as weights in the longest blocks (K-quants).
+/// Number of activations in a super-block, which is the number of weights in the longest blocks
+/// (K-quants).
 pub const SUPER_BLOCK: usize = 256;
-/// Minimum number of activations that share a scale: as many as weights in the shortest blocks.
+/// Minimum number of activations that share a scale, which is the number of weights in the shortest
+/// blocks.
 pub const BLOCK: usize = 32;
 /// Number of activations per stored sum: the smallest number of weights that share a scale (16 in
 /// `Q6_K`).

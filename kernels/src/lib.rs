@@ -92,8 +92,7 @@ pub mod withheld;
 
 use self::{input::Input, matrix::Matrix, parallel::Tile};
 
-/// Number of rows of activations from which on arithmetic is the limit, instead of memory
-/// bandwidth.
+/// Number of rows of activations at and above which arithmetic is the limit, not memory bandwidth.
 pub const MANY: usize = 4;
 
 /// Computes a rectangle of the output: `tile[t, r] = Σ weight[r, c] · x[t, c]`.

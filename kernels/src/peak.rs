@@ -1,5 +1,5 @@
-//! Measures the highest rate at which a processor's units multiply, to compare a prompt's rate
-//! with.
+//! Measures the highest rate at which a processor's units multiply, for comparison with the rate of
+//! prefill.
 
 /// Returns how many multiplications and additions of bytes per second the matrix units of `threads`
 /// threads do together, without loads or stores. The result is the best of several short runs.

@@ -78,7 +78,7 @@ static IN_USE: AtomicU8 = AtomicU8::new(0);
 /// units; an engine never calls it.
 ///
 /// # Panics
-/// If this machine cannot run it.
+/// If this machine cannot run the rung.
 #[doc(hidden)]
 pub fn use_rung(rung: Rung) {
     assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");

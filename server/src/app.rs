@@ -130,7 +130,7 @@ impl App {
     /// Returns the tokens of a prompt to compute.
     ///
     /// # Errors
-    /// If there are no tokens or too many, or one is not in the vocabulary.
+    /// If there are no tokens or too many, or a token is not in the vocabulary.
     fn tokens(&self, prompt: &Prompt, tools: &[Json], field: &str) -> Result<Vec<u32>, ApiError> {
         let most = self.settings.max_prompt.unwrap_or(self.context).min(self.context);
         let too_long = |found: usize, what: &str, most: usize| {

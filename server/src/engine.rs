@@ -81,7 +81,7 @@ struct Open {
     ticket: u64,
     choice: usize,
     text: Box<dyn Text>,
-    /// Time of its last token, or of the request before the first token.
+    /// Time of the answer's last token. Before the first token, the time of the request.
     last: Instant,
     first: bool,
     /// Number of prompt tokens that were in the cache when it first got a batch slot. After a

@@ -172,7 +172,7 @@ pub struct Read {
 /// Reads a request's body for a fuzzer, of a chat or of a completion.
 ///
 /// # Errors
-/// If the request is invalid: the body of the error response.
+/// If the request is invalid. The error is the body of the response.
 #[doc(hidden)]
 pub fn read_body(chat: bool, body: &[u8], choices: usize) -> Result<Read, serde_json::Value> {
     let kind = if chat { Kind::Chat } else { Kind::Completion };

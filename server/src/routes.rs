@@ -129,7 +129,7 @@ async fn blocking<T: Send + 'static>(
 /// Reads a request's body.
 ///
 /// # Errors
-/// If it is not declared as JSON, is too long, or does not arrive in time.
+/// If the body is not declared as JSON, is too long, or does not arrive in time.
 async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
     let most = app.settings.max_body;
     let too_long = || {

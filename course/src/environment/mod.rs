@@ -39,8 +39,8 @@ pub fn report(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs `cargo course doctor`: prints one line for every requirement. The exit code is 1 if one is
-/// not met that is not optional.
+/// Runs `cargo course doctor`: prints one line for every requirement. The exit code is 1 if a
+/// requirement is not met and is not optional.
 pub fn doctor(root: &Path, curriculum: &Curriculum) -> ExitCode {
     let mut missing = 0;
     for (heading, parts) in everything(root, curriculum) {

@@ -3,7 +3,7 @@
 //!
 //! Each block of weights and each block of activations has its own scale, so no two blocks can
 //! share a sum. A tile multiplies 32 columns, half as many as it could, and its sums must be stored
-//! for every block. Storing takes the unit as long as multiplying. Scaling takes three vector
+//! for every block. For the unit, storing takes as long as multiplying. Scaling takes three vector
 //! operations per 16 sums, and the vector unit needs nearly as long for them as the matrix unit
 //! needs for both.
 //!
@@ -11,7 +11,7 @@
 //! (an Intel Xeon of 2023) they don't: products, stores of tiles and vector operations take as long
 //! interleaved as one after the other, or slightly longer. Only a store and the products that
 //! follow it overlap a little. So the kernel first computes the sums of a whole super-block,
-//! storing each after the next one's products, and then scales them.
+//! storing the sums of each block after the products of the next block, and then scales them.
 
 use std::marker::PhantomData;
 

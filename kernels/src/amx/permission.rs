@@ -1,9 +1,9 @@
 //! Finds out whether this process may use the matrix unit.
 //!
 //! The unit's tiles are 8 KiB that the operating system must save whenever it switches threads. So
-//! Linux lets a process use them only if it asks, once for all its threads and forks. A program
-//! that the process executes must ask again. If the processor has no unit, a hypervisor hides it,
-//! or the system refuses, the rung below is used.
+//! a process may use them only after it has asked Linux. It asks once for all its threads and
+//! forks. A program that the process executes must ask again. If the processor has no unit, a
+//! hypervisor hides it, or the system refuses, the rung below is used.
 
 use std::{fmt, sync::OnceLock};
 
@@ -46,7 +46,7 @@ pub(super) fn granted() -> bool {
 /// Returns whether the unit can be used.
 ///
 /// # Errors
-/// If it can't be used: the reason.
+/// If the unit can't be used. The error is the reason.
 pub fn state() -> Result<(), Refusal> {
     static STATE: OnceLock<Result<(), Refusal>> = OnceLock::new();
     *STATE.get_or_init(|| {

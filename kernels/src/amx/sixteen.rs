@@ -1,6 +1,7 @@
 //! 16 floats as one value: a vector register, or an array on any processor.
 //!
-//! The code that runs after a tile is generic over both, so that it adds in the same order.
+//! The code that processes the sums of a tile is generic over both kinds of value, so that it adds
+//! in the same order with either.
 
 use super::unit::SIDE;
 

@@ -13,7 +13,7 @@ use crate::{
     streams::{STREAMS, each_four_by},
 };
 
-/// Number of rows of activations that are multiplied by four rows of weights at a time. The sums of
+/// Number of rows of activations that are multiplied together by four rows of weights. The sums of
 /// more rows don't fit into the registers.
 const ROWS: usize = 2;
 /// Bytes of a cache line.
@@ -86,8 +86,8 @@ fn product<const BYTES: usize>(
     );
 }
 
-/// Computes dot products. Each product of rows has its own vector of sums, to which it adds from
-/// the first element to the last. So it does not depend on the other rows.
+/// Computes dot products. Each result has its own vector of sums, and is added up from the first
+/// element to the last. So it does not depend on the other rows.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn dot<const BYTES: usize, const N: usize>(

@@ -15,7 +15,7 @@ use crate::{
 /// Number of weight rows in a panel: two registers of eight lanes.
 pub(super) const ROWS: usize = 16;
 
-/// Number of rows of activations that are multiplied at a time. Their sums stay in registers.
+/// Number of rows of activations that are multiplied together. Their sums stay in registers.
 pub(super) const TOKENS: usize = 4;
 
 /// [`SUPER_BLOCK`] unpacked columns of [`ROWS`] rows.

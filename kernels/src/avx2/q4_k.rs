@@ -70,14 +70,14 @@ pub(super) fn head<const BYTES: usize>(block: &[u8; BYTES]) -> Head {
     }
 }
 
-/// Loads the bytes of 128 codes, those of the first or the second half of a block.
+/// Loads the bytes of the 128 codes of a block's first half (`half` is 0) or second half (1).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bytes(block: &[u8; BYTES], half: usize) -> [__m256i; 2] {
     [load(part(block, 16 + 64 * half)), load(part(block, 48 + 64 * half))]
 }
 
-/// Returns 128 codes, those of the first or the second half of a block.
+/// Returns the 128 codes of a block's first half (`half` is 0) or second half (1).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
@@ -85,7 +85,7 @@ fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
     nibbles(first, second)
 }
 
-/// Returns the low halves of 32 bytes, then their high halves, then those of 32 more bytes.
+/// Returns the low halves of 32 bytes, then their high halves, then the same for another 32 bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn nibbles(first: __m256i, second: __m256i) -> [__m256i; 4] {

@@ -25,7 +25,7 @@ pub(super) struct Head {
 
 /// Multiplies a block by a super-block and by both scales, and adds the result to the first lane of
 /// `sum`. Products are added as integers and rounded once, so their order doesn't matter.
-/// `codes(half)` must return 128 codes, those of the first or the second half of the block.
+/// `codes(half)` must return the 128 codes of the block's first half (0) or second half (1).
 ///
 /// The sum of two products is at most 2 · 63 · 127, which fits i16.
 #[inline]

@@ -143,7 +143,7 @@ struct Products<const N: usize> {
     /// For each row, the address `own` of [`Blocks::codes`].
     own: [*const u8; N],
     acc: [float32x4_t; N],
-    /// The running sums that [`add_products`] takes.
+    /// The running sums of [`add_products`].
     sums: [int32x4_t; 4],
     before: int32x4_t,
 }

@@ -9,7 +9,7 @@ use crate::{
     parallel::Tile,
 };
 
-/// Computes a tile of the output. `dot` multiplies up to `BLOCKS` blocks, those of one super-block,
+/// Computes a tile of the output. `dot` multiplies the blocks of one super-block (at most `BLOCKS`)
 /// by activations and by both scales.
 ///
 /// # Safety

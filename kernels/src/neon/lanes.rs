@@ -7,7 +7,7 @@
 
 use std::arch::{aarch64::*, asm};
 
-/// How signed bytes are multiplied.
+/// A way to multiply signed bytes.
 pub trait Multiply {
     /// Adds 16 products to `sums`, four to each lane.
     ///

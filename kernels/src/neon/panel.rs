@@ -17,7 +17,7 @@ use crate::{
 
 /// Number of rows of weights in a panel.
 pub(super) const ROWS: usize = 8;
-/// Number of rows of activations that are multiplied by a panel at a time.
+/// Number of rows of activations that are multiplied together by a panel.
 pub(super) const COLUMNS: usize = 4;
 /// A panel is unpacked once for this many rows of activations. Activations are arranged once for
 /// this many panels.

@@ -28,7 +28,7 @@ use super::{
 pub(super) struct Crew {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
-    /// Held by the thread that gives the workers their jobs, one caller at a time.
+    /// Locked by the thread that gives jobs to the workers. Only one thread can do so at a time.
     turn: Mutex<(Claims, Throttle)>,
 }
 

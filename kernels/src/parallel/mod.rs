@@ -159,8 +159,8 @@ impl<S: Schedule> Team<S> {
 /// A way to distribute tiles among threads.
 pub trait Schedule {
     /// Runs on every thread of the team: takes the next tile and works on it, until no tiles are
-    /// left. `next` is shared by all threads and counts the tiles that were taken. `work` takes a
-    /// tile's rows and columns in the whole output.
+    /// left. `next` is shared by all threads and counts the tiles that were taken. `work` receives
+    /// the tile's rows and columns, as ranges within the whole output.
     fn take_tiles(next: &impl Counter, cut: Cut, work: impl Fn((Range<usize>, Range<usize>)));
 }
 

@@ -11,8 +11,8 @@ pub(super) struct Throttle {
     wanted: usize,
     /// How long the number stays reduced after the last stall.
     pause: Duration,
-    /// When `wanted` last changed. `None` at first, and always in the browser, which has no clock
-    /// and no workers.
+    /// Time at which `wanted` last changed. `None` at first, and always in the browser, which has
+    /// no clock and no workers.
     since: Option<Instant>,
 }
 

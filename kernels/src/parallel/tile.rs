@@ -146,7 +146,7 @@ impl<'a, T> Whole<'a, T> {
     /// Cuts an output into tiles. Returns `None` if it is empty.
     ///
     /// # Panics
-    /// If it is not a whole number of rows.
+    /// If the output is not a whole number of rows.
     pub(super) fn cut(Part { out, width, tile }: Part<'a, T>) -> Option<Self> {
         if out.is_empty() {
             return None;

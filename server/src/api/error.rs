@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Cut;
 
-/// Why there is no answer.
+/// An error response, which says why there is no answer.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,

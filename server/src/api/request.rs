@@ -76,8 +76,8 @@ impl ApiRequest {
     /// Reads a request's body.
     ///
     /// # Errors
-    /// If it is not a JSON object, or a field is unknown, missing, unsupported or invalid. The
-    /// error names the field.
+    /// If the body is not a JSON object, or a field is unknown, missing, unsupported or invalid.
+    /// The error names the field.
     pub(crate) fn read(kind: Kind, body: &[u8], bounds: Bounds) -> Result<Self, ApiError> {
         let value: Value = serde_json::from_slice(body)
             .map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")))?;
