@@ -111,8 +111,8 @@ fn ladder(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Generates as often as the options say. Returns the fastest speed, or `None` if Ctrl-C ended a
-/// generation.
+/// Measures as many generations as the options say. Returns the fastest speed, or `None` if Ctrl-C
+/// ended a generation.
 fn fastest(model: &mut dyn Model, args: &Args) -> Result<Option<Speed>> {
     let config = model.config();
     let vocab_size = config.vocab_size;

@@ -37,7 +37,7 @@ pub(super) struct Args {
 /// The limit that memory bandwidth sets to decode speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Roofline {
-    /// Bytes of weights that each token reads.
+    /// Number of bytes of weights that each token reads.
     pub bytes: u64,
     /// Number of threads measured.
     pub threads: usize,

@@ -53,16 +53,16 @@ pub struct BatchRow {
     pub prompt: usize,
     /// Number of prompt tokens computed.
     pub computed: usize,
-    /// New tokens so far.
+    /// Number of new tokens so far.
     pub new: usize,
 }
 
 /// Totals since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BatchCounts {
-    /// Forward passes.
+    /// Number of forward passes.
     pub steps: u64,
-    /// Rows of all forward passes.
+    /// Number of rows of all forward passes.
     pub rows: u64,
     /// Page counts, if the cache has pages.
     pub pages: Option<PageCounts>,
@@ -75,11 +75,11 @@ pub struct BatchCounts {
 /// Bytes of keys and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheBytes {
-    /// Bytes for all current positions. Shared positions count once per request.
+    /// Number of bytes for all current positions. Shared positions count once per request.
     pub used: u64,
-    /// Bytes reserved for requests: pages, or a whole context per slot.
+    /// Number of bytes reserved for requests: pages, or a whole context per slot.
     pub held: u64,
-    /// Bytes of the whole cache.
+    /// Size of the whole cache in bytes.
     pub all: u64,
 }
 
@@ -90,7 +90,7 @@ pub struct PageCounts {
     pub pages: usize,
     /// Positions per page.
     pub page_len: usize,
-    /// Pages in use now.
+    /// Number of pages in use now.
     pub used: usize,
     /// Maximum number of pages in use after a step.
     pub most_used: usize,
@@ -104,9 +104,9 @@ pub struct PageCounts {
 /// Median and 99th percentile of the waits of finished requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchWaits {
-    /// Steps from submission to the first token.
+    /// Number of steps from submission to the first token.
     pub first_token_steps: [u64; 2],
-    /// Rows computed from submission to the first token.
+    /// Number of rows computed from submission to the first token.
     pub first_token_rows: [u64; 2],
     /// Maximum number of rows computed between two tokens of a request.
     pub longest_gap_rows: [u64; 2],
@@ -183,9 +183,9 @@ pub struct SimulatedOptions {
 /// The work of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StepWork {
-    /// Rows of the forward pass.
+    /// Number of rows of the forward pass.
     pub rows: u64,
-    /// Cache positions that these rows attend to, in total.
+    /// Number of cache positions that these rows attend to, in total.
     pub positions: u64,
 }
 

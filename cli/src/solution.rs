@@ -90,7 +90,7 @@ pub trait Model {
 pub struct About {
     /// Short description of kernels, threads, attention and cache.
     pub described: String,
-    /// Bytes of weights that a one-row forward pass reads.
+    /// Number of bytes of weights that a one-row forward pass reads.
     pub weight_bytes: u64,
     /// Number of threads.
     pub threads: usize,
@@ -174,7 +174,7 @@ pub struct GraphRequest<'a> {
     pub model: &'a Path,
     /// How to run the model.
     pub options: &'a LoadOptions,
-    /// Rows of the pass.
+    /// Number of rows of the pass.
     pub rows: usize,
 }
 
@@ -264,7 +264,7 @@ pub struct StreamRequest<'a> {
     pub budget: usize,
     /// Positions in the cache.
     pub positions: usize,
-    /// Rows of weights held in memory at once.
+    /// Number of rows of weights held in memory at once.
     pub chunk_rows: usize,
     /// Sampling temperature. 0 is greedy.
     pub temperature: f32,
@@ -295,7 +295,7 @@ pub struct StreamCounts {
     pub reads: u64,
     /// Number of reads that did not start where the previous one ended.
     pub seeks: u64,
-    /// Bytes read.
+    /// Number of bytes read.
     pub bytes: u64,
 }
 

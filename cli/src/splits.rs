@@ -16,11 +16,11 @@ pub struct Divided {
 pub struct Holds {
     /// Name of the backend.
     pub name: String,
-    /// Bytes of weights that it reads directly from the mapped file.
+    /// Number of bytes of weights that it reads directly from the mapped file.
     pub in_place: usize,
-    /// Bytes of weights copied to its memory.
+    /// Number of bytes of weights copied to its memory.
     pub copied: usize,
-    /// Bytes of its arena.
+    /// Size of its arena in bytes.
     pub arena: usize,
 }
 

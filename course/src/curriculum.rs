@@ -62,7 +62,7 @@ pub struct Task {
     /// Processor architecture on which the task runs, by Rust's name. `None` for most tasks,
     /// because they run on all.
     pub architecture: Option<String>,
-    /// The task of the same day that replaces it on another processor architecture.
+    /// Number of the same day's task that replaces this one on another processor architecture.
     pub twin: Option<usize>,
 }
 

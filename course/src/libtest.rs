@@ -12,7 +12,7 @@ pub struct Report {
     pub repeated: BTreeSet<String>,
     /// The output of each failed test, by name.
     output: BTreeMap<String, String>,
-    /// The task whose test stopped the test program, if known.
+    /// Number of the task whose test stopped the test program, if known.
     pub stopped_by: Option<usize>,
     /// The line `test result: …` of each test program's output.
     pub closing: Vec<String>,

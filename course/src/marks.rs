@@ -6,9 +6,9 @@
 //!     // END BORROWED
 //! ```
 //!
-//! The lines between the marks are the reference's body, in place of the `todo!`. While a borrowed
-//! body needs helpers that only the reference has, they are at the end of the file, and their marks
-//! have ` (helper)` after the task. Line ends are unchanged.
+//! The lines between the marks are the reference's body, in place of the `todo!`. If a borrowed
+//! body needs helpers that only the reference has, they are borrowed too. They are at the end of
+//! the file, and their marks have ` (helper)` after the task. Line ends are unchanged.
 
 use std::ops::Range;
 

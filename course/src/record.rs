@@ -68,7 +68,7 @@ pub(crate) struct Run {
     pub(crate) verdict: Verdict,
     /// Time at which the run ended: UTC, in the format of RFC 3339.
     pub(crate) at: String,
-    /// Time of build and tests together.
+    /// Time of build and tests together, in milliseconds.
     pub(crate) milliseconds: u64,
     /// The first failing test, in the order of the test file.
     pub(crate) first_failing: Option<String>,

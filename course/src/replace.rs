@@ -26,7 +26,7 @@ pub struct Replacement {
 }
 
 /// Replaces the files, in no particular order. Skips a file that already has its new contents, so
-/// two commands may do the same concurrently.
+/// two commands may make the same replacements concurrently.
 ///
 /// # Errors
 /// If a file was changed since it was read, or cannot be replaced. That file stays unchanged, but

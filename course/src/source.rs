@@ -44,8 +44,8 @@ impl Place {
     }
 }
 
-/// Returns the body of the function with this name: the lines between its signature and its closing
-/// brace.
+/// Returns the body of the function with this name, which is the lines between its signature and
+/// its closing brace.
 pub fn function_body<'a>(lines: &'a [&'a str], function: &str) -> Option<&'a [&'a str]> {
     place(lines, function).map(|place| &lines[place.body])
 }

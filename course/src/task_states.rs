@@ -47,7 +47,7 @@ pub(crate) enum Reason {
 }
 
 impl Mark {
-    /// Returns the text that is shown. In JSON, its spaces are replaced by hyphens.
+    /// Returns the name of the state as it is shown. In JSON, hyphens replace its spaces.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Passed => "passed",

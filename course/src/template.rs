@@ -166,7 +166,7 @@ impl Template {
         })
     }
 
-    /// Returns the tasks whose day the curriculum does not list, each with the line of its first
+    /// Returns the tasks whose day is not in the curriculum, each with the line of its first
     /// marker.
     pub fn unlisted(&self, curriculum: &Curriculum) -> Vec<(&TaskId, usize)> {
         let mut found: Vec<(&TaskId, usize)> = Vec::new();

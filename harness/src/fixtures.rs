@@ -11,7 +11,7 @@
 //!
 //! `relative` lists the outputs whose tolerance is relative. `reveals` names mistakes whose answers
 //! the oracle has checked to be at least 20 tolerances away. If present, `nan` explains a NaN on
-//! this input, and `nan_place` restricts the explanation to the case that only these elements are
+//! this input, and `nan_place` lists elements: the explanation is given only if exactly these are
 //! NaN.
 
 /// The type that [`Case::value`] returns.

@@ -23,7 +23,7 @@ const AHEAD: usize = 4096;
 const AHEAD_ZEN_4: usize = 1024;
 const AHEAD_ZEN_5: usize = 2048;
 
-/// Bytes in a cache line.
+/// Size of a cache line in bytes.
 pub(super) const LINE: usize = 64;
 
 /// Returns the prefetch distance in bytes, the same for the whole run; 0 means no prefetching.

@@ -47,7 +47,7 @@ pub(crate) struct App {
     commands: mpsc::Sender<Command>,
     /// The only permit to process a long body.
     pub(crate) long_bodies: Arc<Semaphore>,
-    /// Bytes of the longest token.
+    /// Size of the longest token in bytes.
     longest_token: usize,
     /// One permit per running or waiting answer.
     places: Arc<Semaphore>,

@@ -54,7 +54,7 @@ pub(crate) struct Client {
 
 /// A part of the answer with index `choice`.
 pub(crate) enum Reply {
-    /// A token, and the text that is now certain.
+    /// A token, and the text that later tokens can no longer change.
     Token { choice: usize, text: String, chosen: Option<Chosen> },
     /// The end, with the text that was held back until now. `cached` is the number of prompt tokens
     /// that were found in the cache.
@@ -122,7 +122,7 @@ impl EngineLoop {
         }
     }
 
-    /// Runs until all senders of commands are gone.
+    /// Runs until all senders of commands have been dropped.
     ///
     /// # Errors
     /// If the engine fails.

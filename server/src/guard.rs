@@ -14,7 +14,7 @@ use tiny_llm_cli::Settings;
 
 use crate::{api::error::ApiError, app::App};
 
-/// Maximum bytes of a request's header: its path, names and values.
+/// Maximum size of a request's header in bytes: its path, names and values.
 pub(crate) const MAX_HEADER: usize = 64 * 1024;
 
 /// Paths that need no key: load balancers have none, and the page asks its user for one.

@@ -57,7 +57,7 @@ pub(super) struct Outcome {
     pub steps: u64,
     pub rows: u64,
     pub preempted: u64,
-    /// Prompt positions that were found in a cache.
+    /// Number of prompt positions that were found in a cache.
     pub attached: u64,
     /// Maximum number of pages in use after any step of any replica.
     pub most_pages: usize,

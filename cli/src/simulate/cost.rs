@@ -74,7 +74,7 @@ pub(super) struct Fit {
 
 /// Batch sizes to measure.
 const BATCHES: [usize; 5] = [1, 2, 4, 8, 16];
-/// New tokens for each request of a batch.
+/// Number of new tokens for each request of a batch.
 const NEW_TOKENS: usize = 12;
 
 /// Runs batches of several sizes with contexts of several lengths, and fits the cost to the step

@@ -18,7 +18,7 @@ pub(super) struct Load {
     pub answer: LogNormal,
     /// Number of different shared prefixes. 0 means that no prefix is shared.
     pub shared_prompts: usize,
-    /// Tokens in a shared prefix.
+    /// Number of tokens in a shared prefix.
     pub shared_tokens: usize,
     /// Maximum tokens of prompt and answer together.
     pub context: usize,

@@ -27,7 +27,8 @@ pub(super) struct Newer {
     pub(super) commit: Option<String>,
     /// All files except the stubs.
     pub(super) files: Files,
-    /// The templates of stubs, such as `src/week1/attention/attention.rs`, by path.
+    /// The templates of stubs, with the paths of the stubs, such as
+    /// `src/week1/attention/attention.rs`.
     pub(super) templates: Vec<(String, Template)>,
     /// Its commit and all ancestors of that commit. Empty if unknown.
     pub(super) history: BTreeSet<String>,
@@ -92,7 +93,7 @@ pub(super) fn read(root: &Path, from: Option<&str>) -> Result<Newer> {
     Ok(Newer { name, commit, files, templates, history: history.into_iter().collect() })
 }
 
-/// Checks the files and removes the stubs, which are generated from the reference.
+/// Checks the files. Removes the stubs from them, because stubs are generated from the reference.
 fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
     for path in files.keys() {
         let plain = Path::new(path).components().all(

@@ -3,8 +3,8 @@
 //! For each file `src/X` and its `reference/src/X`, this order makes an interrupted update
 //! harmless:
 //!
-//! 1. `src/X` is merged while `reference/src/X` is still the older one, which shows the merge what
-//!    the learner has changed. Running the merge again gives the same result.
+//! 1. `src/X` is merged while `reference/src/X` is still the older version, because the merge needs
+//!    that version to find the learner's changes. Running the merge again gives the same result.
 //! 2. Renamed files are removed after everything else is written: `src/X` before `reference/src/X`.
 //! 3. The runner's own sources are written last, because a mixture of versions might not build.
 

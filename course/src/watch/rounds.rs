@@ -97,7 +97,8 @@ mod tests {
         TaskId { feature: "week1-day1".into(), task }
     }
 
-    /// Records its calls, and responds to the start of a run as the script specifies.
+    /// A stage that records its calls, and that responds to the start of a run as the script
+    /// specifies.
     struct Script {
         inputs: Sender<Input>,
         seen: Vec<Action>,

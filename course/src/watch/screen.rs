@@ -15,8 +15,8 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Opens the screen. It is interactive if input and output are a terminal and the environment
-    /// doesn't ask for plain text.
+    /// Opens the screen. The screen is interactive if input and output are terminals and the
+    /// environment doesn't ask for plain text.
     pub(crate) fn open() -> Self {
         let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         let interactive = terminal && !ink::plain_wanted();

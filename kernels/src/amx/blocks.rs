@@ -27,7 +27,7 @@ use crate::{
     input::{BLOCK, SUPER_BLOCK},
 };
 
-/// Blocks in a super-block.
+/// Number of blocks in a super-block.
 const BLOCKS: usize = SUPER_BLOCK / BLOCK;
 
 /// The sums of a super-block's blocks, for two panels.

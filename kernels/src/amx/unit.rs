@@ -1,6 +1,6 @@
 //! The interface of a matrix unit: eight tiles and their operations.
 
-/// Bytes in a row of a tile.
+/// Size of a row of a tile in bytes.
 pub(crate) const ROW: usize = 64;
 /// Number of rows of a tile, and of 32-bit elements in a row.
 pub(crate) const SIDE: usize = 16;

@@ -47,7 +47,7 @@ pub(super) fn in_order<const BYTES: usize, const BLOCKS: usize>(
 /// in eight lanes. The lanes are added at the end of a row.
 ///
 /// # Safety
-/// The machine has AVX2 and FMA.
+/// The machine must have AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn rows<const BYTES: usize, const BLOCKS: usize>(

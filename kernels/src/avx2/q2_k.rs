@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{format::Q2_K, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q2_K.block_bytes();
 
 /// Multiplies by few rows of activations.

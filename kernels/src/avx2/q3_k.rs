@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{blocks::q3_k, format::Q3_K, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q3_K.block_bytes();
 
 /// Multiplies by few rows of activations.

@@ -20,9 +20,9 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q4_0.block_bytes();
-/// Blocks per super-block of activations.
+/// Number of blocks per super-block of activations.
 const BLOCKS: usize = 8;
 
 /// Multiplies by few rows of activations.

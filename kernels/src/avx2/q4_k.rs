@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{blocks::six_bits, format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q4_K.block_bytes();
 
 /// Multiplies by few rows of activations, in the same order of additions as [`many()`].
@@ -43,7 +43,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// activations.
 ///
 /// # Safety
-/// The machine has AVX2 and FMA.
+/// The machine must have AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn scales_and_mins(packed: &[u8; 12]) -> (__m256i, __m256i) {

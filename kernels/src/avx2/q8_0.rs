@@ -18,7 +18,7 @@ use crate::{
     parallel::Tile,
 };
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q8_0.block_bytes();
 
 /// The format as kernels for few rows use it: codes keep their signs.

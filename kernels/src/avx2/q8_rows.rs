@@ -12,7 +12,7 @@ use crate::{
 const ROWS: usize = 8;
 /// Number of queries that share a row's conversion to f32.
 const QUERIES: usize = 3;
-/// Elements of a register.
+/// Number of elements of a register.
 const LANES: usize = 8;
 
 /// Computes [`tile_scores_q8`](crate::vector::tile_scores_q8) for as many whole groups of [`ROWS`]

@@ -21,7 +21,7 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// Bytes of eight of the longest blocks.
+/// Size of eight of the longest blocks, in bytes.
 const LONGEST: usize = 8 * 24;
 
 /// Multiplies blocks of `BYTES` bytes, whose codes begin at byte `HEAD`; see

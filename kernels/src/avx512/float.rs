@@ -15,9 +15,9 @@ use crate::{
 /// Number of rows of activations that are multiplied together by four rows of weights. The sums of
 /// more rows don't fit into the registers.
 const ROWS: usize = 4;
-/// Bytes of a cache line.
+/// Size of a cache line in bytes.
 const LINE: usize = 64;
-/// Elements of a vector.
+/// Number of elements of a vector.
 const LANES: usize = 16;
 
 /// Computes a tile of the output; see [`Kernel`](crate::Kernel).

@@ -18,7 +18,7 @@ pub(super) const LANES: usize = 16;
 /// 256 unpacked columns of a row of weights: a weight is `scale · (code − offset) + minimum`.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
-    /// Unsigned bytes in the order of the format's [`Columns`].
+    /// Unsigned codes, one byte each, in the order of the format's [`Columns`].
     pub(super) codes: [__m512i; 4],
     /// One scale for each 16 columns. For blocks of 256 columns, the integer scales.
     pub(super) scales: __m512,

@@ -11,7 +11,7 @@
 
 use tiny_llm_formats::gguf::TensorType;
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 pub const BYTES: usize = 1 + 16;
 const _: () = assert!(BYTES == TensorType::MXFP4.block_bytes());
 

@@ -22,7 +22,7 @@ use super::{
     share::{code, share},
 };
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 pub const BYTES: usize = 16 + 64 + 2 + 2;
 const _: () = assert!(BYTES == TensorType::Q2_K.block_bytes());
 

@@ -22,7 +22,7 @@ use super::{
     share::{code, share_signed},
 };
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 pub const BYTES: usize = 32 + 64 + 12 + 2;
 const _: () = assert!(BYTES == TensorType::Q3_K.block_bytes());
 

@@ -23,7 +23,7 @@ use super::{
     six_bits,
 };
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 pub const BYTES: usize = 2 + 2 + 12 + 32 + 128;
 const _: () = assert!(BYTES == TensorType::Q5_K.block_bytes());
 

@@ -13,7 +13,7 @@ use crate::{
 /// by activations and by both scales.
 ///
 /// # Safety
-/// The processor has NEON.
+/// The processor must have NEON.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn rows<const BYTES: usize, const BLOCKS: usize>(

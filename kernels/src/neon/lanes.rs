@@ -12,14 +12,14 @@ pub trait Multiply {
     /// Adds 16 products to `sums`, four to each lane.
     ///
     /// # Safety
-    /// The machine has the instruction.
+    /// The machine must have the instruction.
     unsafe fn add(sums: int32x4_t, codes: int8x16_t, values: int8x16_t) -> int32x4_t;
 
     /// Adds 16 products to `sums`. Lane `i` gets the products of codes `4i … 4i + 3` and values
     /// `4 LANE … 4 LANE + 3`, which are the same for all lanes.
     ///
     /// # Safety
-    /// The machine has the instruction.
+    /// The machine must have the instruction.
     unsafe fn add_four<const LANE: i32>(
         sums: int32x4_t,
         codes: int8x16_t,
@@ -108,7 +108,7 @@ impl Multiply for DotProduct {
 /// extension `i8mm`): `sums[2r + t] += Σ rows[8r + i] · columns[8t + i]`.
 ///
 /// # Safety
-/// The machine has the instruction.
+/// The machine must have the instruction.
 #[inline(always)]
 pub(super) unsafe fn add_matrix(
     mut sums: int32x4_t,

@@ -57,12 +57,12 @@ pub(super) struct Shape {
 /// A format that can be unpacked into panels.
 pub(super) trait Unpack {
     const SHAPE: Shape;
-    /// Bytes in a super-block of 256 weights.
+    /// Size of a super-block of 256 weights in bytes.
     const SUPER_BLOCK_BYTES: usize;
     /// Unpacks a super-block.
     ///
     /// # Safety
-    /// The machine has NEON.
+    /// The machine must have NEON.
     unsafe fn unpack(super_block: &[u8], row: &mut Row);
 }
 
@@ -75,7 +75,7 @@ pub(super) trait Unit {
     /// half or the second half of a panel.
     ///
     /// # Safety
-    /// The machine has NEON.
+    /// The machine must have NEON.
     unsafe fn place(
         codes: &mut [[i8; 16]; ROWS * SUPER_BLOCK / 16],
         i: usize,
@@ -86,13 +86,13 @@ pub(super) trait Unit {
     /// Arranges super-blocks of activations.
     ///
     /// # Safety
-    /// The machine has NEON.
+    /// The machine must have NEON.
     unsafe fn arrange<'x>(x: [&'x Int8SuperBlock; COLUMNS], shape: Shape) -> Self::Columns<'x>;
 
     /// Adds the products of a panel and activations to `sums [COLUMNS, ROWS]`.
     ///
     /// # Safety
-    /// The machine has the unit's instructions.
+    /// The machine must have the unit's instructions.
     unsafe fn add(
         panel: &Panel,
         x: &Self::Columns<'_>,
@@ -104,7 +104,7 @@ pub(super) trait Unit {
 /// Computes a tile of the output with many rows of activations; see [`Kernel`](crate::Kernel).
 ///
 /// # Safety
-/// The machine has the instructions of `U`.
+/// The machine must have the instructions of `U`.
 #[target_feature(enable = "neon")]
 pub(super) unsafe fn many<U: Unit, F: Unpack>(
     weight: &Matrix,

@@ -26,13 +26,13 @@ pub(super) trait SuperBlocks<const N: usize> {
     /// Returns the scales and the other parts of a block besides its codes.
     ///
     /// # Safety
-    /// The machine has NEON.
+    /// The machine must have NEON.
     unsafe fn head(block: &Self::Block) -> Head;
 
     /// Calls `each` with all codes, 32 at a time: `each(i, codes)` gets codes `32i … 32i + 31`.
     ///
     /// # Safety
-    /// The machine has NEON.
+    /// The machine must have NEON.
     unsafe fn codes(block: &Self::Block, each: impl FnMut(usize, [int8x16_t; 2]));
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Head {
 /// Computes a tile of the output with few rows of activations; see [`Kernel`](crate::Kernel).
 ///
 /// # Safety
-/// The machine has the instructions of `M`.
+/// The machine must have the instructions of `M`.
 #[target_feature(enable = "neon")]
 pub(super) unsafe fn few<M: Multiply, F: SuperBlocks<N>, const N: usize>(
     weight: &Matrix,
@@ -79,7 +79,7 @@ pub(super) unsafe fn few<M: Multiply, F: SuperBlocks<N>, const N: usize>(
 /// `acc` is the dot product.
 ///
 /// # Safety
-/// The machine has the instructions of `M`.
+/// The machine must have the instructions of `M`.
 #[inline(always)]
 unsafe fn add<M: Multiply, F: SuperBlocks<N>, const N: usize>(
     acc: float32x4_t,

@@ -37,7 +37,7 @@ pub(super) struct Crew {
 type Job = (&'static (dyn Fn() + Sync), Thread);
 
 struct Shared {
-    /// Three counts of 16 bits, [`ROOM`], [`INSIDE`] and [`ASLEEP`], and three flags.
+    /// Three counts of 16 bits each ([`ROOM`], [`INSIDE`] and [`ASLEEP`]), and three flags.
     gate: AtomicU64,
     /// Written while no worker is inside, and read by the workers that are inside.
     job: UnsafeCell<Option<Job>>,
@@ -49,14 +49,14 @@ const ROOM: u64 = 1;
 const INSIDE: u64 = 1 << 16;
 /// Unit of the count of workers that sleep.
 const ASLEEP: u64 = 1 << 32;
-/// Flag: the caller sleeps until no worker is inside.
+/// Flag: the caller is sleeping until no worker is inside.
 const WAITING: u64 = 1 << 48;
 /// Flag: a worker's part of the job panicked.
 const PANICKED: u64 = 1 << 49;
 /// Flag: the workers must end.
 const QUIT: u64 = 1 << 50;
 
-/// The maximum of each count.
+/// The maximum value of each count.
 const MOST: u64 = INSIDE - 1;
 
 fn count(gate: u64, unit: u64) -> u64 {

@@ -8,9 +8,9 @@ use super::sync::{AtomicU64, Ordering};
 /// which may be smaller. Tiles are numbered from left to right, then from top to bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// Rows of the whole output.
+    /// Number of rows of the whole output.
     pub rows: usize,
-    /// Columns of the whole output.
+    /// Number of columns of the whole output.
     pub width: usize,
     /// Rows and columns of a tile, each at least 1.
     pub tile: (usize, usize),
@@ -126,7 +126,7 @@ impl<T> Tile<'_, T> {
 pub struct Part<'a, T> {
     /// The output: rows of [`Part::width`] values.
     pub out: &'a mut [T],
-    /// Values in a row.
+    /// Number of values in a row.
     pub width: usize,
     /// Rows and columns of a tile.
     pub tile: (usize, usize),

@@ -125,7 +125,8 @@ impl Answers {
         i
     }
 
-    /// Handles a reply. Returns what the client of a stream may see now.
+    /// Handles a reply. Returns a chunk with everything that a streaming client may now receive, if
+    /// there is anything.
     pub(crate) fn chunk(&mut self, reply: Reply) -> Option<Value> {
         let i = self.receive(reply);
         self.head.chunk(i, &mut self.choices[i])
@@ -275,7 +276,7 @@ impl Head {
         }
     }
 
-    /// Returns what a chunk adds to a call.
+    /// Returns the part of a call that a chunk adds.
     fn call(&self, choice: usize, call: &Call) -> Value {
         let Call { index, name, arguments } = call;
         let mut value = json!({ "index": index, "function": { "arguments": arguments } });

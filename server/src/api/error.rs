@@ -17,7 +17,7 @@ pub(crate) struct ApiError {
     /// Name of the wrong field.
     param: Option<String>,
     code: Option<&'static str>,
-    /// Seconds until the client may retry.
+    /// Number of seconds until the client may retry.
     retry_after: Option<u32>,
 }
 
