@@ -29,7 +29,7 @@ pub struct Holds {
 pub struct SplitSeen {
     /// Index of the backend.
     pub backend: usize,
-    /// Name and bytes of each tensor copied before the split runs.
+    /// Name and size in bytes of each tensor that is copied before the split runs.
     pub copies: Vec<(String, usize)>,
     /// Operations of its nodes.
     pub operations: Vec<&'static str>,

@@ -59,7 +59,7 @@ pub struct Task {
     pub functions: Vec<String>,
     /// Goal, in one sentence.
     pub goal: String,
-    /// Processor architecture on which the task runs, by Rust's name. `None` for most tasks,
+    /// Rust's name of the processor architecture on which the task runs. `None` for most tasks,
     /// because they run on all.
     pub architecture: Option<String>,
     /// Number of the same day's task that replaces this one on another processor architecture.

@@ -20,7 +20,7 @@ impl Ink {
         Self { colour: false }
     }
 
-    /// Returns whether colour is used, to tell the programs that this one starts.
+    /// Returns whether colour is used. Programs that this one starts do the same.
     pub(crate) fn has_colour(self) -> bool {
         self.colour
     }

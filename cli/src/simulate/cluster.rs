@@ -76,7 +76,8 @@ pub(super) struct Outcome {
 pub(super) struct Real {
     /// Cache bytes after the step at which the requests had the most positions in total.
     pub cache: CacheBytes,
-    /// Maximum over all steps of the bytes that were reserved but unused, per request.
+    /// Number of bytes that were reserved but unused per running request: the maximum over all
+    /// steps.
     pub beyond: u64,
     /// Accepted drafts and proposed drafts.
     pub drafts: Option<(u64, u64)>,

@@ -1,5 +1,5 @@
-//! `Q4_K`: a byte holds two codes; scales and minimums have 6 bits. A learner's kernel for few rows
-//! of activations, if it is written, replaces the one here.
+//! `Q4_K`: a byte holds two codes; scales and minimums have 6 bits. If a learner has written a
+//! kernel for few rows of activations, it replaces the one here.
 
 use std::arch::x86_64::*;
 

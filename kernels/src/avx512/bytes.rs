@@ -1,6 +1,6 @@
-//! Blocks of 32 whole bytes (`Q8_0`), times few rows of activations. Eight blocks of four rows of
-//! weights are multiplied at a time. Their sums and scales are then brought side by side
-//! ([`fours`](super::fours)).
+//! Blocks of 32 whole bytes (`Q8_0`), times few rows of activations. Eight blocks of each of four
+//! rows of weights are multiplied together. The sums and scales of the four rows are then put side
+//! by side ([`fours`](super::fours)).
 
 use std::arch::x86_64::*;
 

@@ -57,7 +57,7 @@ pub(super) struct Shape {
 /// A format that can be unpacked into panels.
 pub(super) trait Unpack {
     const SHAPE: Shape;
-    /// Size of a super-block of 256 weights in bytes.
+    /// Size in bytes of a super-block of 256 weights.
     const SUPER_BLOCK_BYTES: usize;
     /// Unpacks a super-block.
     ///
