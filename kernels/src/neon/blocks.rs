@@ -170,7 +170,7 @@ impl<const N: usize> Products<N> {
     /// Multiplies the next four blocks of each row by half a super-block, and adds the products.
     ///
     /// # Safety
-    /// The machine must have the instructions of `M`, and there must be four more blocks of each row.
+    /// The machine must have the instructions of `M`. There must be four more blocks of each row.
     #[inline(always)]
     unsafe fn add<M: Multiply, F: Blocks>(&mut self, x: &Int8SuperBlock, half: usize) {
         let values = &x.values.as_chunks().0[8 * half..][..8];
