@@ -111,8 +111,8 @@ fn ladder(solution: &Solution, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Generates as many times as the options ask, and returns the fastest speed, or `None` if Ctrl-C
-/// ended it.
+/// Measures as many generations as the options say. Returns the fastest speed, or `None` if Ctrl-C
+/// ended a generation.
 fn fastest(model: &mut dyn Model, args: &Args) -> Result<Option<Speed>> {
     let config = model.config();
     let vocab_size = config.vocab_size;
@@ -176,7 +176,7 @@ struct Report {
     file_bytes: u64,
     about: About,
     operations: u64,
-    /// Bytes per second.
+    /// Memory bandwidth in bytes per second, if measured.
     bandwidth: Option<f64>,
     /// Operations per second of the matrix units, if measured.
     units: Option<f64>,
@@ -192,7 +192,8 @@ impl Report {
         Some(self.speed.decode_rate()? * self.about.weight_bytes as f64 / self.bandwidth?)
     }
 
-    /// Returns the fraction of the matrix units' rate that a prompt reaches, attention included.
+    /// Returns the fraction of the matrix units' rate that prefill reaches. Attention counts as
+    /// part of the work.
     fn share_of_units(&self) -> Option<f64> {
         Some(self.speed.prefill_rate() * self.operations as f64 / self.units?)
     }

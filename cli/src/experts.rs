@@ -31,17 +31,17 @@ pub(super) struct Args {
 /// The experts to which the tokens of a text were routed.
 #[derive(Debug, Clone, Default)]
 pub struct ExpertsSeen {
-    /// Experts per layer.
+    /// Number of experts per layer.
     pub experts: usize,
-    /// Experts per token.
+    /// Number of experts per token.
     pub per_token: usize,
-    /// `[tokens][layers][per_token]`: expert and weight, largest weight first.
+    /// `[tokens][layers][per_token]`: pairs of expert and weight, largest weight first.
     pub tokens: Vec<Vec<Vec<(usize, f32)>>>,
-    /// Bytes of expert weights that all tokens read in total.
+    /// Number of bytes of expert weights that all tokens read in total.
     pub expert_bytes: u64,
-    /// Bytes of the other matrices that all tokens read in total.
+    /// Number of bytes of the other matrices that all tokens read in total.
     pub shared_bytes: u64,
-    /// Bytes of all matrices of the model.
+    /// Size of all matrices of the model in bytes.
     pub all_bytes: u64,
     /// Number of cache pages in use after the last token.
     pub pages: usize,
@@ -87,8 +87,8 @@ fn list(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     }
 }
 
-/// Appends, for each expert of each layer, how many tokens it got, and which token had it as its
-/// first choice most often.
+/// Appends, for each expert of each layer, its number of tokens, and the token whose first choice
+/// it was most often.
 fn loads(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     const BAR: usize = 24;
     const SHOWN: usize = 6;

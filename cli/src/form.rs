@@ -20,7 +20,7 @@ pub(super) struct FormOptions {
 }
 
 impl FormOptions {
-    /// Returns the form and the option that asks for it.
+    /// Returns the form, and the name of the option that requires it.
     ///
     /// # Errors
     /// If the schema cannot be read or uses an unsupported keyword.

@@ -13,7 +13,7 @@ use super::{
 };
 use tiny_llm_formats::gguf::{Array, Metadata, TensorInfo, TensorType, Value};
 
-/// Maximum number of characters shown of a text.
+/// Maximum number of characters of a text that are shown.
 const TEXT: usize = 100;
 const ELEMENTS: usize = 6;
 
@@ -37,7 +37,7 @@ pub(super) struct Args {
 /// The limit that memory bandwidth sets to decode speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Roofline {
-    /// Bytes of weights that each token reads.
+    /// Number of bytes of weights that each token reads.
     pub bytes: u64,
     /// Number of threads measured.
     pub threads: usize,

@@ -9,7 +9,7 @@ use std::{
 /// The exit code that shells report after Ctrl-C: 128 + SIGINT.
 const CODE: u8 = 130;
 
-/// Whether the running command polls `requested`. If not, Ctrl-C ends the program.
+/// Whether the running command polls `requested`. If it doesn't, Ctrl-C ends the program.
 static CAUGHT: AtomicBool = AtomicBool::new(false);
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 

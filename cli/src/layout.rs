@@ -61,15 +61,15 @@ pub struct LayoutRequest {
 pub enum Step {
     /// Swaps axes 0 and 1.
     Transpose,
-    /// Makes axis `i` axis `axes[i]`.
+    /// Moves axis `i` to position `axes[i]`.
     Permute([usize; 4]),
     /// Repeats axes of size 1 to these sizes.
     Broadcast([usize; 4]),
-    /// Takes elements with these sizes, starting at this byte.
+    /// Takes a part with these sizes that begins at this byte.
     View([usize; 4], usize),
-    /// Gives the same elements new sizes.
+    /// Changes the sizes. The elements and their order stay the same.
     Reshape(Vec<usize>),
-    /// Copies the elements into consecutive order.
+    /// Copies the elements, so that they are consecutive.
     Contiguous,
 }
 
@@ -82,7 +82,7 @@ pub struct LayoutSeen {
     pub nb: [usize; 4],
     /// Whether the elements are consecutive.
     pub contiguous: bool,
-    /// The byte offset of each block of the first plane: at most [`WIDTH`] rows of at most
+    /// Byte offsets of the blocks of the first plane. There are at most [`WIDTH`] rows of at most
     /// [`WIDTH`] blocks.
     pub bytes: Vec<Vec<usize>>,
 }

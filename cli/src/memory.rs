@@ -3,12 +3,12 @@
 /// Resident memory in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Memory {
-    /// The highest value so far, mapped files included.
+    /// The highest resident memory so far, mapped files included.
     pub(super) peak: u64,
-    /// Resident and private to the process: weights, activations, heap.
+    /// Resident memory that is private to the process: weights, activations, heap.
     pub(super) own: u64,
-    /// Resident and backed by files, mostly the mapped checkpoint. The system reclaims these pages
-    /// when it needs them.
+    /// Resident memory that is backed by files, mostly the mapped checkpoint. The system reclaims
+    /// these pages when it needs them.
     pub(super) mapped: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Options that several commands share, and the check of every value.
+//! Options that several commands share, and checks of their values.
 
 use std::{
     error::Error,
@@ -107,7 +107,7 @@ impl Located {
         Self { given: path.clone(), path }
     }
 
-    /// Returns the name as it was given. For a path, that is its last part without `.gguf`.
+    /// Returns the name as it was given. For a path, returns its last part without `.gguf`.
     fn name(&self) -> String {
         if self.given != self.path {
             return self.given.to_string_lossy().into();
@@ -136,7 +136,7 @@ impl fmt::Display for Absent {
 
 impl Error for Absent {}
 
-/// Returns the missing model that made the parsing of the options fail, if one did.
+/// Returns the missing model, if that is why the options could not be parsed.
 pub(super) fn absent(error: &clap::Error) -> Option<&Absent> {
     error.source()?.downcast_ref()
 }
@@ -161,10 +161,10 @@ impl ModelOption {
         self
     }
 
-    /// Checks the options for an engine that runs a batch, which is always week 2's.
+    /// Checks the options for an engine that runs batches. This is always week 2's engine.
     ///
     /// # Errors
-    /// If an option asks for something a batch does not support.
+    /// If a batch does not support one of the options.
     pub(super) fn for_batch(mut self) -> Result<Self> {
         let problem = if self.engine.as_deref().is_some_and(|engine| engine != "direct") {
             "--engine: a graph runs one text at a time, expected none or direct"
@@ -181,7 +181,7 @@ impl ModelOption {
         Err(WrongOption(problem.to_owned()).into())
     }
 
-    /// Selects week 4's graph, on the backend given or on `auto`.
+    /// Selects week 4's graph, on the given backend, or on `auto` if none is given.
     ///
     /// # Errors
     /// If the options ask for week 1's engine.
@@ -226,10 +226,10 @@ impl ModelOption {
         Err(WrongOption(problem).into())
     }
 
-    /// Checks the options for constrained answers, if `form` names an option that asks for them.
+    /// If `form` names an option, checks that the other options allow constrained answers.
     ///
     /// # Errors
-    /// If the options also ask for a draft, which ignores the form, or for week 1's engine.
+    /// If the options also ask for week 1's engine, or for a draft, which would ignore the form.
     pub(super) fn formed(mut self, form: Option<&str>) -> Result<Self> {
         let Some(option) = form else { return Ok(self) };
         let problem = if self.speed.draft.is_some() {
@@ -280,8 +280,8 @@ impl ModelOption {
     }
 }
 
-/// Returns the path of an embedded model: in `$TINY_LLM_MODELS`, or else in `models` of the
-/// repository that this program was built from.
+/// Returns the path of an embedded model: in `$TINY_LLM_MODELS` if that is set, otherwise in
+/// `models` of the repository from which this program was built.
 pub(super) fn embedded(name: &str) -> PathBuf {
     let models = std::env::var_os("TINY_LLM_MODELS").map(PathBuf::from);
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -336,8 +336,8 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "expected a whole number of at least 1".to_owned())
 }
 
-/// Maximum number of threads: more than any supported machine has cores. The system may refuse to
-/// start even fewer.
+/// Maximum number of threads: no supported machine has so many cores. The system may refuse even a
+/// smaller number.
 const MAX_THREADS: usize = 1024;
 
 /// Parses a number of threads.
@@ -374,8 +374,8 @@ fn within(limit: Limit, text: &str) -> Result<f32, String> {
     number.ok_or_else(|| format!("expected {}", limit.expected))
 }
 
-/// Prints help to standard output. For a wrong option, prints one line, where clap would print
-/// several.
+/// Prints help to standard output. For a wrong option, prints one line instead of clap's several
+/// lines.
 pub(super) fn explain(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {

@@ -10,7 +10,7 @@ use anyhow::{Result, anyhow};
 /// Standard output. If its reader closes it (`| head`), the command stops without an error.
 pub(super) struct Output {
     out: io::Stdout,
-    /// An error once writing has failed.
+    /// The first error of a write, if there was one.
     state: io::Result<()>,
     /// Whether the last character was a line break.
     line_ended: bool,

@@ -22,7 +22,8 @@ pub(super) fn install() {
     }));
 }
 
-/// Like [`install`], but prints nothing. The returned function returns the first panic's line.
+/// Like [`install`], but prints nothing. Returns a function that returns the line of the first
+/// panic.
 pub(super) fn remember() -> impl Fn() -> String {
     let first = Arc::new(Mutex::new(None));
     let hook = Arc::clone(&first);

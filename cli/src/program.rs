@@ -1,4 +1,4 @@
-//! Programs that are built only when they are used: those that use the network.
+//! Programs that use the network. They are built only when they are used.
 
 use std::{
     ffi::OsString,

@@ -109,7 +109,7 @@ impl Marks {
 }
 
 /// Returns the model's answer up to the end of the line, sampled if there is a seed, otherwise
-/// greedy; `None` if Ctrl-C ended it.
+/// greedy. Returns `None` if Ctrl-C ended the answer.
 fn answer(
     session: &mut Session,
     prompt: &str,
@@ -133,7 +133,8 @@ fn answer(
     Ok((!generated.interrupted).then_some(line))
 }
 
-/// Answers the questions that list tools, first freely and then constrained to a tool call.
+/// Answers the questions that list tools, first without a constraint, then constrained to a tool
+/// call.
 fn tool_calls(solution: &Solution, args: &Args, questions: &[Question]) -> Result<ExitCode> {
     let mut session = Session::open(solution, &args.model.clone().formed(Some("--tools"))?)?;
     // Number of exact answers and of valid answers, for each row of the table.
@@ -209,11 +210,11 @@ fn read_questions(path: &Path, limit: usize) -> Result<Vec<Question>> {
     Ok(all.into_iter().filter(within).collect())
 }
 
-/// Scores of guessing, by kind of question. Empty if there is no such file.
+/// Scores of guessing, by kind of question, read from a file. If there is no file, they are null.
 struct Levels {
     /// Score of picking at random among the words of the right list that the story mentions.
     guess: Value,
-    /// Score of picking at random from the word lists, without the story.
+    /// Score of picking at random from the word lists without reading the story.
     chance: Value,
 }
 

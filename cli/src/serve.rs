@@ -22,7 +22,7 @@ use super::{
 /// The program that runs the server.
 #[derive(Clone, Copy)]
 pub enum Server {
-    /// This program, through a function.
+    /// This program, which calls the function.
     Here(fn(Opened, &Settings) -> Result<ExitCode>),
     /// A separate program, `tiny-llm-serve`, which cargo builds with these features.
     Built(&'static str),
@@ -59,7 +59,7 @@ pub struct Settings {
     pub body_time: Duration,
     /// Timeout for a client to accept any byte sent to it.
     pub write_time: Duration,
-    /// Time that running requests are given to finish at shutdown.
+    /// Time for running requests to finish at shutdown.
     pub grace: Duration,
     /// Key that clients must present.
     pub api_key: Option<String>,
@@ -69,15 +69,15 @@ pub struct Settings {
 
 /// Decodes the text of an answer, token by token.
 pub trait Text {
-    /// Takes the bytes of the next token and returns the text that is now certain.
+    /// Adds the bytes of the next token. Returns the text that later bytes can no longer change.
     fn push(&mut self, bytes: &[u8]) -> String;
 
     /// Returns the text that was still held back.
     fn finish(&mut self) -> String;
 }
 
-/// Returns the tokens of a conversation, ending where the answer begins. The tools are those of the
-/// request.
+/// Returns the tokens of a conversation, ending where the answer begins. The second argument is the
+/// tools of the request.
 pub type Render = Box<dyn Fn(&[Message], &[Json]) -> Result<Vec<u32>> + Send + Sync>;
 
 /// An engine, with the functions that convert text to tokens and back.
@@ -102,7 +102,7 @@ pub struct Opened {
     pub texts: Box<dyn Fn() -> Vec<Vec<u8>> + Send>,
     /// Short description of how the model is run.
     pub described: String,
-    /// Returns whether to shut down.
+    /// Returns whether the server must shut down.
     pub stop: Box<dyn Fn() -> bool + Send>,
 }
 

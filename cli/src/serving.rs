@@ -26,7 +26,7 @@ pub struct BatchOptions {
     pub draft: Option<Draft>,
 }
 
-/// The use of a page of keys and values.
+/// How a page of keys and values is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageUse {
     /// Unused.
@@ -35,7 +35,7 @@ pub enum PageUse {
     Remembered,
     /// In use by a request.
     Owned {
-        /// The request's batch slot; the first of several if the page is shared.
+        /// Batch slot of the request. If several requests share the page, the slot of the first.
         slot: usize,
         /// Whether several requests use the page.
         shared: bool,
@@ -53,33 +53,33 @@ pub struct BatchRow {
     pub prompt: usize,
     /// Number of prompt tokens computed.
     pub computed: usize,
-    /// New tokens so far.
+    /// Number of new tokens so far.
     pub new: usize,
 }
 
 /// Totals since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BatchCounts {
-    /// Forward passes.
+    /// Number of forward passes.
     pub steps: u64,
-    /// Rows of all forward passes.
+    /// Number of rows of all forward passes.
     pub rows: u64,
     /// Page counts, if the cache has pages.
     pub pages: Option<PageCounts>,
     /// Memory used by keys and values.
     pub cache: CacheBytes,
-    /// If there are drafts: accepted tokens and proposed tokens.
+    /// Number of accepted tokens and of proposed tokens. `None` without drafts.
     pub drafts: Option<(u64, u64)>,
 }
 
 /// Bytes of keys and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheBytes {
-    /// Bytes for all current positions. Shared positions count once per request.
+    /// Number of bytes for all current positions. Shared positions count once per request.
     pub used: u64,
-    /// Bytes reserved for requests: pages, or a whole context per slot.
+    /// Number of bytes reserved for requests: pages, or a whole context per slot.
     pub held: u64,
-    /// Bytes of the whole cache.
+    /// Size of the whole cache in bytes.
     pub all: u64,
 }
 
@@ -90,24 +90,25 @@ pub struct PageCounts {
     pub pages: usize,
     /// Positions per page.
     pub page_len: usize,
-    /// Pages in use now.
+    /// Number of pages in use now.
     pub used: usize,
-    /// The most pages in use after any step.
+    /// Maximum number of pages in use after a step.
     pub most_used: usize,
     /// Number of preemptions because no page was free.
     pub preempted: u64,
-    /// If unused pages are kept: prompt tokens found in them, and prompt tokens looked up.
+    /// Number of prompt tokens that were found in unused pages, and number that were looked up.
+    /// `None` if unused pages are not kept.
     pub found: Option<(u64, u64)>,
 }
 
 /// Median and 99th percentile of the waits of finished requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchWaits {
-    /// Steps from submission to the first token.
+    /// Number of steps from submission to the first token.
     pub first_token_steps: [u64; 2],
-    /// Rows computed in that time.
+    /// Number of rows computed from submission to the first token.
     pub first_token_rows: [u64; 2],
-    /// The most rows computed between two tokens of a request.
+    /// Maximum number of rows computed between two tokens of a request.
     pub longest_gap_rows: [u64; 2],
 }
 
@@ -137,8 +138,8 @@ pub trait Batch {
     /// Returns the number of requests waiting for a batch slot.
     fn waiting(&self) -> usize;
 
-    /// Returns the log-probabilities of the last step's tokens, for requests that want them, in the
-    /// order of their [`Event::Token`]s.
+    /// Returns the log-probabilities of the last step's tokens, for requests that ask for them, in
+    /// the order of their [`Event::Token`]s.
     fn take_chosen(&mut self) -> Vec<(u64, Chosen)>;
 
     /// Returns the number of prompt tokens that were found in the cache, for each request that got
@@ -182,15 +183,15 @@ pub struct SimulatedOptions {
 /// The work of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StepWork {
-    /// Rows of the forward pass.
+    /// Number of rows of the forward pass.
     pub rows: u64,
-    /// Cache positions that these rows attend to, in total.
+    /// Number of cache positions that these rows attend to, in total.
     pub positions: u64,
 }
 
-/// An engine without a model: it schedules requests but computes nothing.
+/// An engine without a model, which schedules requests but computes nothing.
 pub trait Simulated {
-    /// Submits a request, whose tokens are all 0 or 1, and returns its number.
+    /// Submits a request and returns its number. All tokens of the prompt must be 0 or 1.
     ///
     /// # Errors
     /// As [`Batch::submit`].

@@ -42,7 +42,7 @@ pub(super) struct Generated {
     pub(super) text: String,
     pub(super) finish: FinishReason,
     pub(super) speed: Speed,
-    /// Whether Ctrl-C ended it.
+    /// Whether Ctrl-C ended the generation.
     pub(super) interrupted: bool,
 }
 
@@ -223,7 +223,7 @@ pub(super) fn check_draft(
 /// Checks that a model can run on these tokens.
 ///
 /// # Errors
-/// If there are no tokens or too many, or one is not in the vocabulary.
+/// If there are no tokens or too many, or a token is not in the vocabulary.
 pub(super) fn check(model: &dyn Model, tokens: &[u32]) -> Result<()> {
     let config = model.config();
     check_prompt(tokens, config.max_positions, config.vocab_size)

@@ -48,11 +48,11 @@ pub trait Model {
     /// If a logit is NaN or infinite. The message names the weight responsible.
     fn logits(&mut self, tokens: &[u32]) -> Result<Tensor>;
 
-    /// Continues the prompt. Ignores stop texts: `on_token` ends the text.
+    /// Continues the prompt. Ignores stop texts, because `on_token` can end the text.
     ///
     /// # Errors
-    /// If the prompt is empty or longer than the context, or no text of the form fits within the
-    /// maximum number of tokens.
+    /// If the prompt is empty or longer than the context, or no text of the requested form fits
+    /// within the maximum number of tokens.
     fn generate(
         &mut self,
         request: &Request,
@@ -63,7 +63,8 @@ pub trait Model {
     /// Drops the cache, so that the next request is computed from the start.
     fn clear_cache(&mut self) {}
 
-    /// Returns what a cache file or drafts saved in the last request, as pairs of label and text.
+    /// Returns labels and texts that describe the savings from a cache file or from drafts in the
+    /// last request.
     fn savings(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
@@ -89,11 +90,11 @@ pub trait Model {
 pub struct About {
     /// Short description of kernels, threads, attention and cache.
     pub described: String,
-    /// Bytes of weights that a one-row forward pass reads.
+    /// Number of bytes of weights that a one-row forward pass reads.
     pub weight_bytes: u64,
     /// Number of threads.
     pub threads: usize,
-    /// Whether it uses the matrix units.
+    /// Whether the model uses the matrix units.
     pub matrix_units: bool,
 }
 
@@ -104,8 +105,8 @@ pub struct Solution {
     pub load: fn(&Path, &LoadOptions) -> Result<Box<dyn Model>>,
     /// Reads metadata and tensor table of a GGUF file.
     pub inspect: fn(&Path) -> Result<(Metadata, Vec<TensorInfo>)>,
-    /// Returns the decode speed limit of such a model on this machine, with this many threads or
-    /// one per physical core.
+    /// Returns the limit of a model's decode speed on this machine with this many threads. `None`
+    /// means one thread per physical core.
     pub roofline: fn(&[TensorInfo], Option<usize>) -> Roofline,
     /// Returns the rungs of the kernel ladder that this machine supports, slowest first.
     pub rungs: fn() -> Vec<&'static str>,
@@ -131,7 +132,7 @@ pub struct Solution {
     /// Creates week 3's scheduler and pages, without a model.
     pub simulated: fn(SimulatedOptions) -> Box<dyn Simulated>,
     /// Writes a model as a GGUF file with its weights in other types, and returns its tensor table.
-    /// The callback receives the progress and may cancel; then no file is written.
+    /// The callback receives the progress and may cancel the conversion. Then no file is written.
     pub quantize: fn(
         &QuantizeRequest<'_>,
         &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
@@ -141,9 +142,9 @@ pub struct Solution {
     pub write_gguf: fn(&WriteRequest<'_>, &mut WriteTensor<'_>) -> Result<Vec<TensorInfo>>,
     /// Builds and draws the graph of a pass.
     pub graph: fn(&GraphRequest<'_>) -> Result<Drawn>,
-    /// Returns the bytes that such a graph needs, for each method of planning.
+    /// Returns the bytes that the graph of a pass needs, for each method of memory planning.
     pub graph_memory: fn(&GraphRequest<'_>) -> Result<Vec<(&'static str, usize)>>,
-    /// Returns how the backends divide such a graph.
+    /// Returns how the graph of a pass is divided among the backends.
     pub graph_splits: fn(&GraphRequest<'_>) -> Result<Divided>,
     /// Routes tokens and returns the experts of each.
     pub experts: fn(&Path, &LoadOptions, &[u32]) -> Result<ExpertsSeen>,
@@ -161,7 +162,7 @@ pub struct Solution {
 pub struct ActivationsRequest<'a> {
     /// Model folder.
     pub model: &'a Path,
-    /// How to run it.
+    /// How to run the model.
     pub options: &'a LoadOptions,
     /// Token ids of the input.
     pub tokens: &'a [u32],
@@ -171,16 +172,17 @@ pub struct ActivationsRequest<'a> {
 pub struct GraphRequest<'a> {
     /// Model folder or GGUF file.
     pub model: &'a Path,
-    /// How to run it.
+    /// How to run the model.
     pub options: &'a LoadOptions,
-    /// Rows of the pass.
+    /// Number of rows of the pass.
     pub rows: usize,
 }
 
-/// How to run a model. `None` leaves the choice to the solution, which also interprets the names.
+/// How to run a model. The solution chooses every value that is `None`. It also interprets the
+/// names.
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
-    /// The week whose engine runs it.
+    /// The week whose engine runs the model.
     pub week: Option<u8>,
     /// Number of threads.
     pub threads: Option<usize>,
@@ -192,7 +194,7 @@ pub struct LoadOptions {
     pub attention: Option<String>,
     /// Element type of keys and values.
     pub cache_type: Option<String>,
-    /// Whether to recompute every position for every token.
+    /// Whether to recompute all positions for each new token, without a cache.
     pub no_cache: bool,
     /// `direct`, or `graph` or `arena` for week 4's engine.
     pub engine: Option<String>,
@@ -225,9 +227,10 @@ pub struct QuantizeRequest<'a> {
     pub metadata: Option<Metadata>,
     /// Output file. An existing file is replaced.
     pub output: &'a Path,
-    /// Name of the target type, as `q4_k_m`, interpreted by the solution.
+    /// Name of the target type, such as `q4_k_m`. The solution interprets it.
     pub target: &'a str,
-    /// Returns the type of a matrix with this name if it differs from the target's.
+    /// Returns the type of the matrix with this name, if it is not the type that the target gives
+    /// it.
     pub override_for: &'a dyn Fn(&str) -> Option<TensorType>,
     /// Number of threads.
     pub threads: Option<usize>,
@@ -241,7 +244,7 @@ pub struct WriteRequest<'a> {
     pub metadata: Metadata,
     /// Sizes and constants.
     pub config: &'a ModelConfig,
-    /// Name of the target type, as `q4_k_m`, interpreted by the solution.
+    /// Name of the target type, such as `q4_k_m`. The solution interprets it.
     pub target: &'a str,
     /// Name and shape of each tensor, in file order.
     pub tensors: &'a [(String, Vec<usize>)],
@@ -261,7 +264,7 @@ pub struct StreamRequest<'a> {
     pub budget: usize,
     /// Positions in the cache.
     pub positions: usize,
-    /// Rows of weights held in memory at once.
+    /// Number of rows of weights held in memory at once.
     pub chunk_rows: usize,
     /// Sampling temperature. 0 is greedy.
     pub temperature: f32,
@@ -277,9 +280,9 @@ pub struct Streamed {
     pub peak: usize,
     /// Peak bytes of each part.
     pub parts: Vec<(&'static str, usize)>,
-    /// Accesses for the prompt, except its last token.
+    /// File accesses for all prompt tokens except the last.
     pub prompt: StreamCounts,
-    /// Accesses for the new tokens.
+    /// File accesses for the new tokens.
     pub new: StreamCounts,
 }
 
@@ -292,7 +295,7 @@ pub struct StreamCounts {
     pub reads: u64,
     /// Number of reads that did not start where the previous one ended.
     pub seeks: u64,
-    /// Bytes read.
+    /// Number of bytes read.
     pub bytes: u64,
 }
 
@@ -302,7 +305,7 @@ pub struct PackRequest<'a> {
     pub input: &'a Path,
     /// Output file. An existing file is replaced.
     pub output: &'a Path,
-    /// Size to pad the vocabulary to, in rows.
+    /// Number of rows to which the vocabulary is padded.
     pub vocabulary: Option<usize>,
 }
 

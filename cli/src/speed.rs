@@ -34,7 +34,8 @@ impl Stopwatch {
     }
 }
 
-/// Prefill lasts until the first new token. Decode generates all other new tokens.
+/// Speed of prefill and decode. Prefill lasts until the first new token. Decode generates all other
+/// new tokens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speed {
     pub(super) prompt_tokens: usize,
@@ -44,7 +45,7 @@ pub(super) struct Speed {
 }
 
 impl Speed {
-    /// Returns the prompt tokens per second until the first new token.
+    /// Returns the prefill speed: prompt tokens per second until the first new token.
     pub(super) fn prefill_rate(&self) -> f64 {
         rate(self.prompt_tokens, self.prefill)
     }
@@ -54,7 +55,8 @@ impl Speed {
         self.new_tokens.saturating_sub(1)
     }
 
-    /// Returns the new tokens per second after the first; `None` if there was only one.
+    /// Returns the speed of decode: new tokens per second after the first one. Returns `None` if
+    /// there was only one.
     pub(super) fn decode_rate(&self) -> Option<f64> {
         (self.decoded() > 0).then(|| rate(self.decoded(), self.decode))
     }

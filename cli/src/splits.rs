@@ -16,11 +16,11 @@ pub struct Divided {
 pub struct Holds {
     /// Name of the backend.
     pub name: String,
-    /// Bytes of weights that it reads directly from the mapped file.
+    /// Number of bytes of weights that it reads directly from the mapped file.
     pub in_place: usize,
-    /// Bytes of weights copied to its memory.
+    /// Number of bytes of weights copied to its memory.
     pub copied: usize,
-    /// Bytes of its arena.
+    /// Size of its arena in bytes.
     pub arena: usize,
 }
 
@@ -29,7 +29,7 @@ pub struct Holds {
 pub struct SplitSeen {
     /// Index of the backend.
     pub backend: usize,
-    /// Name and bytes of each tensor copied before the split runs.
+    /// Name and size in bytes of each tensor that is copied before the split runs.
     pub copies: Vec<(String, usize)>,
     /// Operations of its nodes.
     pub operations: Vec<&'static str>,
@@ -76,7 +76,7 @@ pub(super) fn shown(divided: &Divided) -> String {
     text
 }
 
-/// Replaces repeated operations with a count, as `2 rope`.
+/// Replaces repeated operations with one entry and a count, such as `2 rope`.
 fn counted(operations: &[&str]) -> Vec<String> {
     let runs = operations.chunk_by(|a, b| a == b);
     runs.map(|run| match run.len() {

@@ -27,7 +27,7 @@ pub fn ended(result: Result<ExitCode>) -> ExitCode {
     })
 }
 
-/// Lets `cargo course | head` end without a message if the reader closes the pipe early.
+/// Makes `cargo course | head` end without a message when the reader closes the pipe early.
 pub fn end_with_the_reader() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -36,9 +36,10 @@ pub struct Day {
     pub title: String,
     /// Markdown file, relative to the repository.
     pub chapter: String,
-    /// What the learner's model can do once the day is green, in one sentence.
+    /// What the learner's model can do after this day, in one sentence.
     pub shows: Option<String>,
-    /// Why the week's feature does not include it, if so: how long its libraries take to build.
+    /// For a day that the week's feature does not include, the reason: how long the day's libraries
+    /// take to build.
     pub apart: Option<String>,
     /// Tasks in order, numbered from 1.
     pub tasks: Vec<Task>,
@@ -58,20 +59,20 @@ pub struct Task {
     pub functions: Vec<String>,
     /// Goal, in one sentence.
     pub goal: String,
-    /// Rust's name of the processor architecture that it is for. `None` for most tasks, which are
-    /// for all.
+    /// Rust's name of the processor architecture on which the task runs. `None` for most tasks,
+    /// because they run on all.
     pub architecture: Option<String>,
-    /// The task of the same day that replaces it on another processor architecture.
+    /// Number of the same day's task that replaces this one on another processor architecture.
     pub twin: Option<usize>,
 }
 
 impl Task {
-    /// Returns the processor architecture that the task is for, if only one.
+    /// Returns the processor architecture that the task is for, or `None` if it is for all.
     pub fn processor(&self) -> Option<Processor> {
         Processor::named(self.architecture.as_deref()?)
     }
 
-    /// Returns whether this machine can run the task. If not, it need not be done.
+    /// Returns whether this machine can run the task. If it can't, the task is optional.
     pub fn is_for_here(&self) -> bool {
         self.processor().is_none_or(Processor::is_here)
     }
@@ -93,7 +94,7 @@ impl fmt::Display for TaskId {
 }
 
 impl TaskId {
-    /// Returns whether the curriculum puts this task into that file.
+    /// Returns whether `path` is this task's file in the curriculum.
     pub fn file_is(&self, path: &str, curriculum: &Curriculum) -> bool {
         curriculum.task(self).is_ok_and(|task| task.file == path)
     }
@@ -127,8 +128,8 @@ impl Day {
     }
 
     /// Returns the day's tasks in the order in which they are offered. If a task for another
-    /// processor has a twin for this one, the twin takes its position, and the other task comes
-    /// last.
+    /// processor has a twin for this machine's processor, the twin takes the position of that task,
+    /// and that task comes last.
     pub fn offered(&self) -> impl Iterator<Item = (TaskId, &Task)> {
         let here = self.tasks().filter(|(_, task)| task.is_for_here());
         let mut here: Vec<_> = here.collect();
@@ -230,7 +231,7 @@ impl Curriculum {
     }
 
     /// Like [`Curriculum::parse`], for a list that may be newer than this runner. Also returns the
-    /// unknown fields.
+    /// fields that this runner does not know.
     pub fn parse_newer(text: &str) -> Result<(Self, Vec<String>)> {
         let mut unknown = Vec::new();
         let read = |unknown: &mut Vec<String>| -> Result<Self> {
@@ -271,8 +272,8 @@ impl Curriculum {
         Ok((curriculum, unknown))
     }
 
-    /// Returns the features that include all days: those of the weeks, and those of days that no
-    /// week includes.
+    /// Returns the features that together include all days: those of the weeks, and those of days
+    /// that no week includes.
     pub fn features(&self) -> Vec<String> {
         let weeks = self.weeks.iter().map(|week| format!("week{}", week.number));
         let apart = self.days().filter(|day| day.apart.is_some()).map(|day| day.feature.clone());
@@ -292,7 +293,7 @@ impl Curriculum {
     /// Returns the task that a learner names as `week1-day3 2`.
     ///
     /// # Errors
-    /// If there is none. The message lists those that exist.
+    /// If there is no such task. The message lists the existing tasks.
     pub fn named(&self, day: &str, task: usize) -> Result<(&Day, TaskId, &Task)> {
         let day = self.day(day)?;
         let found = day.tasks().find(|(id, _)| id.task == task);
@@ -305,7 +306,7 @@ impl Curriculum {
     /// Returns the day that a learner names as `week1-day3`.
     ///
     /// # Errors
-    /// If there is none. The message lists those that exist.
+    /// If there is no such day. The message lists the existing days.
     pub fn day(&self, name: &str) -> Result<&Day> {
         self.days().find(|day| day.feature == name).with_context(|| {
             let days: Vec<&str> = self.days().map(|day| day.feature.as_str()).collect();
@@ -313,7 +314,7 @@ impl Curriculum {
         })
     }
 
-    /// Returns the task with this id. If there is none, the message lists those that exist.
+    /// Returns the task with this id. If there is none, the error message lists the existing tasks.
     pub fn task(&self, id: &TaskId) -> Result<&Task> {
         let Some(day) = self.days().find(|day| day.feature == id.feature) else {
             bail!("{PATH} has no {}", id.feature);

@@ -1,5 +1,5 @@
-//! `cargo course diff`: compares the learner's solution of a task with the reference, if its tests
-//! pass.
+//! `cargo course diff`: compares the learner's solution of a task with the reference, if the task's
+//! tests pass.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -20,7 +20,7 @@ use crate::{
 /// `cargo course diff TASK [--spoil]`: shows the differences from the reference's solution.
 ///
 /// # Errors
-/// If the task's tests do not pass now and `spoil` is not given.
+/// If the task's tests do not pass and `spoil` is not given.
 pub(crate) fn diff(root: &Path, curriculum: &Curriculum, words: &Words, spoil: bool) -> Result<()> {
     let here = Status::read(root, curriculum)?.day();
     let asked = words.task(curriculum, here)?;
@@ -63,7 +63,7 @@ pub(crate) fn diff(root: &Path, curriculum: &Curriculum, words: &Words, spoil: b
     Ok(())
 }
 
-/// Returns a unified diff from the learner's function to the reference's.
+/// Returns a unified diff that turns the learner's function into the reference's.
 fn beside(file: &Generated, reference: &str, function: &str, ink: Ink) -> Result<String> {
     let Some(yours) = file.current.as_deref().and_then(|text| whole(text, function)) else {
         return Ok(format!("{function}: not found in {}\n\n", file.path));
@@ -88,7 +88,7 @@ fn beside(file: &Generated, reference: &str, function: &str, ink: Ink) -> Result
     Ok(shown + "\n")
 }
 
-/// Returns a function from `fn` to its closing brace.
+/// Returns the text of a function, from `fn` to the closing brace.
 fn whole(text: &str, function: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let place = place(&lines, function)?;

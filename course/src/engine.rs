@@ -28,7 +28,7 @@ pub(crate) fn named(alias: &str) -> Option<&'static [&'static str]> {
     }
 }
 
-/// Returns the path of the program that all of them build.
+/// Returns the path of the program that all of these builds produce.
 pub(crate) fn program(root: &Path) -> PathBuf {
     let name = format!("tiny-llm{}", std::env::consts::EXE_SUFFIX);
     crate::process::target(root).join("release").join(name)

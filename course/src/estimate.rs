@@ -14,8 +14,9 @@ use crate::process::forget_cargo;
 /// Number of functions in the measured program, enough for half a second of compilation.
 const FUNCTIONS: usize = 40;
 
-/// The cost of a build, as a multiple of the measured program's: the time on infinitely many cores,
-/// because some libraries wait for others, and the work that is divided among the cores.
+/// The cost of a build, in multiples of the time that the measured program takes to compile.
+/// `waiting` is the time on infinitely many cores, because some libraries wait for others. `shared`
+/// is the work that is divided among the cores.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Work {
     waiting: f64,

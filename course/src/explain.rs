@@ -6,7 +6,7 @@ use crate::{ink::bleached, libtest::Report};
 pub struct Failure {
     /// The test's output and the panic's message, verbatim.
     pub message: String,
-    /// Where it panicked: `src/week1/attention/attention.rs:39`.
+    /// Location of the panic: `src/week1/attention/attention.rs:39`.
     pub place: Option<String>,
 }
 
@@ -79,7 +79,8 @@ pub fn words(test: &str) -> String {
     name.replace('_', " ")
 }
 
-/// Returns the build's progress, if a line of cargo's reports it: `building ndarray v0.17.2`.
+/// Returns the build's progress, if this line of cargo's output reports it: `building ndarray
+/// v0.17.2`.
 pub fn build_step(line: &str) -> Option<String> {
     let line = bleached(line);
     let mut words = line.split_whitespace();
@@ -117,7 +118,7 @@ pub fn compile_errors(text: &str) -> String {
     if errors.is_empty() { text.trim_matches('\n').to_owned() } else { errors.join("\n\n") }
 }
 
-/// Returns the last lines, for a test program that ended without a report.
+/// Returns the last lines of the output of a test program that ended without a report.
 pub fn tail(text: &str) -> String {
     let lines: Vec<&str> =
         text.lines().filter(|line| !line.is_empty() && !line.starts_with("test ")).collect();

@@ -1,5 +1,5 @@
-//! Tables of a TOML file whose fields are taken one by one. An error names the field, and fields
-//! that were not taken can be listed.
+//! Tables of a TOML file. The caller takes the fields one by one. An error names the field, and the
+//! fields that were not taken can be listed.
 
 use anyhow::{Context, Result, bail};
 use toml::{Table, Value};
@@ -16,7 +16,7 @@ impl Fields {
     /// Parses a whole file.
     ///
     /// # Errors
-    /// If it is not TOML.
+    /// If the file is not TOML.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         Ok(Self { place: String::new(), table: text.parse()? })
     }

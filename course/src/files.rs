@@ -1,4 +1,4 @@
-//! Finds the repository, and writes files without losing any content.
+//! Finds the repository, and writes files so that a crash loses no content.
 
 use std::{
     collections::BTreeSet,
@@ -18,7 +18,7 @@ pub const MADE: [&str; 6] = [".git", "target", ".venv", ".course", "book/book", 
 /// Returns the repository that contains the current folder.
 ///
 /// # Errors
-/// If there is none.
+/// If the current folder is not in a repository.
 pub fn repository_root() -> Result<PathBuf> {
     let here = std::env::current_dir().context("the current folder cannot be read")?;
     match here.ancestors().find(|folder| folder.join(curriculum::PATH).is_file()) {
@@ -68,7 +68,7 @@ pub fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
 }
 
 /// Adds the files in `folder` of the repository `root`, except generated ones, as paths relative to
-/// `root`. Follows links, so that a linked model folder counts as a folder.
+/// `root`. Follows links, so a linked model folder counts as a folder.
 ///
 /// # Errors
 /// If a folder cannot be listed.
@@ -92,8 +92,8 @@ pub fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result
     Ok(())
 }
 
-/// Returns whether [`write_atomically`] may have created a file with this name. Such a file remains
-/// if a command is killed.
+/// Returns whether [`write_atomically`] may have created a file with this name. If a command is
+/// killed, such a file may remain.
 pub fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(".tmp")
 }
@@ -132,11 +132,11 @@ impl Recovery {
         }
     }
 
-    /// Creates the folder, named after the present time in UTC. If another command begins in the
-    /// same second, it gets a different name.
+    /// Creates the folder, named after the present time in UTC. If another command creates its
+    /// folder in the same second, that folder gets a different name.
     ///
     /// # Errors
-    /// If it cannot be created.
+    /// If the folder cannot be created.
     pub fn make(&mut self) -> Result<PathBuf> {
         if let Some(folder) = &self.folder {
             return Ok(folder.clone());
@@ -164,7 +164,7 @@ impl Recovery {
     /// the folder.
     ///
     /// # Errors
-    /// If it cannot be moved.
+    /// If the file cannot be moved.
     pub fn take(&mut self, path: &str) -> Result<PathBuf> {
         let folder = self.make()?;
         let kept = self.root.join(&folder).join(path);

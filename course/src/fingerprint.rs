@@ -1,5 +1,5 @@
-//! The fingerprint of the code that a task's tests check. It shows whether an earlier verdict
-//! applies to the present files.
+//! The fingerprint of the code that a task's tests check. The fingerprint shows whether an earlier
+//! verdict still applies to the present files.
 //!
 //! It is the 64-bit FNV-1a hash of:
 //! - the learner's files that the curriculum lists for the tasks up to and including this one,
@@ -105,7 +105,8 @@ impl Fnv {
         }
     }
 
-    /// Adds a text and an end marker, so that two texts have another hash than their concatenation.
+    /// Adds a text and an end marker, so that the hash of two texts differs from the hash of their
+    /// concatenation.
     fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
         self.bytes(b"\n");

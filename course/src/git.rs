@@ -13,11 +13,11 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// Runs git in `root`, without any program that the repository's configuration could name, and
-/// returns its output.
+/// Runs git in `root` and returns its output. Does not run any program that the repository's
+/// configuration names.
 ///
 /// # Errors
-/// If git is missing or fails: git's message.
+/// If git is missing or fails. The error is git's message.
 pub(crate) fn git(root: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     let output = command(root, arguments).output().context("git cannot be started")?;
     if !output.status.success() {
@@ -36,7 +36,8 @@ pub(crate) fn line(root: &Path, arguments: &[&str]) -> Result<String> {
 }
 
 /// Merges `yours` and `newer`, which both come from `base`. Returns whether the merge is clean, and
-/// the text. Conflicts are enclosed in lines of `mark` times `<`, `=` and `>`.
+/// the merged text. In that text, lines of `mark` characters `<`, `=` and `>` enclose each
+/// conflict.
 pub(crate) fn merge(base: &str, yours: &str, newer: &str, mark: usize) -> Result<(bool, String)> {
     let size = format!("--marker-size={mark}");
     let merge = ["-c", "merge.conflictStyle=merge", "merge-file", "-p", "-q", &size];
@@ -50,8 +51,8 @@ pub(crate) fn diff(old: &str, new: &str) -> Result<String> {
     Ok(shown.find("@@").map_or_else(String::new, |hunks| shown[hunks..].to_owned()))
 }
 
-/// Runs git on files with these texts, in a temporary folder. Returns whether git found no
-/// difference or conflict, and its output.
+/// Runs git on files with these texts, in a temporary folder. Returns git's output, and whether git
+/// found neither a difference nor a conflict.
 fn on_texts(arguments: &[&str], texts: &[(&str, &str)]) -> Result<(bool, String)> {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let call = CALLS.fetch_add(1, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! `cargo course hint`: shows a task's hints, one per call.
 //!
-//! Hints are in `course/hints/week1-dayN.toml`. Each task has three, from a nudge to nearly the
-//! solution:
+//! Hints are in `course/hints/week1-dayN.toml`. Each task has three hints, from a nudge to almost
+//! the solution:
 //!
 //! ```toml
 //! [[task]]
@@ -56,8 +56,8 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// Returns the hint of this level, or else the first unseen one, or the last. Also returns whether
-/// there are more. Records that it was seen.
+/// Returns the hint of this level. Without a level, returns the first unseen hint, or the last hint
+/// if all were seen. Also returns whether there are more hints. Records that the hint was seen.
 ///
 /// # Errors
 /// If the hints cannot be read.
@@ -94,7 +94,7 @@ fn load(root: &Path, day: &Day, id: &TaskId) -> Result<Vec<String>> {
 }
 
 /// Returns the problems with the hints, one line each. Every task of the course must have three
-/// hints, and there must be no others.
+/// hints, and there must be no hints for other tasks.
 pub fn problems(root: &Path, curriculum: &Curriculum) -> Vec<String> {
     let mut problems: Vec<String> =
         curriculum.days().flat_map(|day| problems_of(root, day, None)).collect();

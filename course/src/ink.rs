@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, stdout};
 
-/// Styles of words on standard output.
+/// Styles for text on standard output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ink {
     colour: bool,
@@ -20,7 +20,7 @@ impl Ink {
         Self { colour: false }
     }
 
-    /// Returns whether there is colour, for the programs that this one starts.
+    /// Returns whether colour is used. Programs that this one starts do the same.
     pub(crate) fn has_colour(self) -> bool {
         self.colour
     }
@@ -72,7 +72,7 @@ fn ansi() -> bool {
     true
 }
 
-/// Returns the text without its colours.
+/// Returns the text without the codes for colours.
 pub(crate) fn bleached(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

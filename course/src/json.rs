@@ -76,7 +76,7 @@ fn quoted(text: &str) -> String {
 /// Returns a field's text.
 ///
 /// # Errors
-/// If it is missing or not a text.
+/// If the field is missing or not a text.
 pub(crate) fn text<'a>(object: &'a Value, name: &str) -> Result<&'a str> {
     object[name]
         .as_str()
@@ -86,7 +86,7 @@ pub(crate) fn text<'a>(object: &'a Value, name: &str) -> Result<&'a str> {
 /// Returns the text of a field that may be missing or null.
 ///
 /// # Errors
-/// If it is something else.
+/// If the field is something else.
 pub(crate) fn optional_text<'a>(object: &'a Value, name: &str) -> Result<Option<&'a str>> {
     if object[name].is_null() { Ok(None) } else { text(object, name).map(Some) }
 }
@@ -94,7 +94,7 @@ pub(crate) fn optional_text<'a>(object: &'a Value, name: &str) -> Result<Option<
 /// Returns a field's number, which must not be negative.
 ///
 /// # Errors
-/// If it is missing or not such a number.
+/// If the field is missing, or not a number of this kind.
 pub(crate) fn number(object: &Value, name: &str) -> Result<u64> {
     let number = object[name].as_u64();
     number.with_context(|| format!("field {name}: found {}, expected a number", object[name]))

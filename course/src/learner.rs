@@ -10,9 +10,10 @@ pub enum State {
     /// A stub of an older version, whose message has changed since. Writing it again would lose
     /// nothing.
     Stale,
-    /// The reference's body, borrowed and not changed since. It contains no work of the learner's.
+    /// The reference's body, borrowed and not changed since. It contains none of the learner's
+    /// work.
     Borrowed,
-    /// The `todo!` is still there, together with work of the learner's.
+    /// The `todo!` is still there, together with some of the learner's work.
     Begun,
     /// The `todo!` is gone.
     Written,
@@ -27,8 +28,8 @@ impl State {
     }
 }
 
-/// Returns the state of `function` in the text `yours`, whose stub would be `stub`. A borrowed
-/// function counts as written here; `Generated::state` compares it with the reference.
+/// Returns the state of `function` in the text `yours`, where `stub` would be the unchanged stub.
+/// Counts a borrowed function as written; `Generated::state` compares it with the reference.
 pub fn function_state(stub: &str, yours: &str, function: &str) -> State {
     let (stub, yours): (Vec<&str>, Vec<&str>) = (stub.lines().collect(), yours.lines().collect());
     let Some(body) = function_body(&yours, function) else { return State::Missing };

@@ -1,11 +1,11 @@
 //! The runner behind `cargo course`: the learner's commands, and functions that it shares with the
 //! tools for maintainers and instructors (`tools/`).
 //!
-//! It does not link the learner's crate, so it runs even if that crate does not compile.
+//! The runner does not link the learner's crate, so it runs even if that crate does not compile.
 //!
-//! It uses no derive macros and few libraries, because every learner waits for its build. Its
-//! state, `.course/progress.json`, is derived from test results. Borrowed tasks are recognised by
-//! their marks in `src/`, not by the state.
+//! The runner uses no derive macros and few libraries, because every learner waits for its build.
+//! Its state, `.course/progress.json`, is derived from test results. Borrowed tasks are recognised
+//! by their marks in `src/`, not by the state.
 
 pub mod cli;
 pub mod curriculum;

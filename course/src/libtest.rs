@@ -12,9 +12,9 @@ pub struct Report {
     pub repeated: BTreeSet<String>,
     /// The output of each failed test, by name.
     output: BTreeMap<String, String>,
-    /// The task whose test stopped the test program, if known.
+    /// Number of the task whose test stopped the test program, if known.
     pub stopped_by: Option<usize>,
-    /// The line `test result: …` of each test program.
+    /// The line `test result: …` of each test program's output.
     pub closing: Vec<String>,
 }
 
@@ -53,9 +53,9 @@ impl Report {
         report
     }
 
-    /// Records the test that stopped the whole test program. That is the test that the system names
-    /// on standard error after a stack overflow, or the running test if there was only one thread.
-    /// `text` is standard output and error.
+    /// Records the test that stopped the whole test program. After a stack overflow, the system
+    /// names that test on standard error. If there was only one thread, it is the test that was
+    /// running. `text` is standard output and error.
     pub fn add_stopped(&mut self, text: &str) {
         let overflowed = |line: &str| {
             let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
@@ -89,7 +89,8 @@ impl Report {
         self.passed.insert(name, false);
     }
 
-    /// Returns why tests could not check anything, if they say that this machine lacks something.
+    /// Returns why tests could not check anything, if their output says that this machine lacks
+    /// something.
     pub fn not_verified(&self) -> Option<&str> {
         let mut panics = self.output.keys().filter_map(|name| self.first_panic(name));
         panics.find_map(|panic| panic.strip_prefix("not verified: "))
@@ -109,7 +110,7 @@ impl Report {
     }
 }
 
-/// Removes the modules from a test's name, because they only show in which file it is:
+/// Removes the modules from a test's name, because they only show in which file the test is:
 /// `task_2::task_2_rejects_an_odd_head` → `task_2_rejects_an_odd_head`.
 pub fn own_name(name: &str) -> &str {
     name.rsplit_once("::").map_or(name, |(_, own)| own)

@@ -6,9 +6,9 @@
 //!     // END BORROWED
 //! ```
 //!
-//! The lines between the marks are the reference's body, in place of the `todo!`. Helpers that only
-//! the reference has are at the end of the file for as long as a borrowed body needs them; their
-//! marks have ` (helper)` after the task. Line ends are unchanged.
+//! The lines between the marks are the reference's body, in place of the `todo!`. If a borrowed
+//! body needs helpers that only the reference has, they are borrowed too. They are at the end of
+//! the file, and their marks have ` (helper)` after the task. Line ends are unchanged.
 
 use std::ops::Range;
 
@@ -27,11 +27,11 @@ const CLOSE: &str = "// END BORROWED";
 /// A borrowed part of a learner's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// The task in its opening line.
+    /// The task that the opening mark names.
     pub task: TaskId,
-    /// The function around it; `None` for a helper.
+    /// The function that contains the borrowed part; `None` for a helper.
     pub function: Option<String>,
-    /// The lines, counted from 0, including the marks.
+    /// The range of lines, counted from 0, including the marks.
     pub lines: Range<usize>,
     /// Whether the lines between the marks equal the reference's. Also false if the closing mark is
     /// missing.
@@ -49,7 +49,7 @@ impl Mark {
         self.lines.start + 1..self.lines.end.max(self.lines.start + 2) - 1
     }
 
-    /// Returns the line number of the mark, counted from 1, if its closing mark is missing.
+    /// If the closing mark is missing, returns the line number of the opening mark, counted from 1.
     pub fn unclosed(&self) -> Option<usize> {
         (self.lines.len() == 1).then_some(self.lines.start + 1)
     }
@@ -84,8 +84,8 @@ pub fn marks(template: &Template, text: &str) -> Vec<Mark> {
     found
 }
 
-/// Replaces the `todo!` of each `wanted` function by the reference's body. Returns the text and the
-/// names of these functions.
+/// Replaces the `todo!` of each `wanted` function by the reference's body. Returns the new text and
+/// the names of these functions.
 ///
 /// # Errors
 /// If a required helper has the same name as one of the learner's items.
@@ -121,7 +121,7 @@ pub fn put_in(
 }
 
 /// Restores the `todo!` of each `chosen` function, and removes the helpers that no borrowed body
-/// needs any more. Returns the text and all parts that were removed.
+/// needs any more. Returns the new text and all parts that were removed.
 pub fn take_out(
     template: &Template,
     text: &str,
@@ -130,7 +130,7 @@ pub fn take_out(
     take(template, text, chosen, |_| true)
 }
 
-/// Like [`take_out`], for everything that the learner has not changed.
+/// Like [`take_out`], for all borrowed parts that the learner has not changed.
 pub fn take_out_intact(template: &Template, text: &str) -> (String, Vec<Mark>) {
     take(template, text, |mark| mark.intact, |mark| mark.intact)
 }
@@ -174,7 +174,7 @@ fn take(
     (text, out)
 }
 
-/// Appends the helpers that borrowed bodies need and that are not there yet.
+/// Appends the helpers that borrowed bodies need and that the text does not have yet.
 fn with_helpers(template: &Template, mut text: String) -> Result<String> {
     let found = marks(template, &text);
     let lines: Vec<&str> = text.lines().collect();

@@ -12,30 +12,30 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// The result of a program that ended.
+/// The result of a program that has ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// Whether it succeeded.
+    /// Exit status, which shows whether the program succeeded.
     pub status: ExitStatus,
     /// Standard output and error, line by line in order of arrival.
     pub text: String,
-    /// Only standard output. Results are parsed from it, because a line of cargo's standard error
-    /// may come anywhere among the tests' lines.
+    /// Only standard output. Results are parsed from this, because a line of cargo's standard error
+    /// may appear anywhere among the tests' lines in `text`.
     pub output: String,
     /// Time from start to end.
     pub duration: Duration,
 }
 
 impl Finished {
-    /// Returns the last lines of its output, for a message.
+    /// Returns the last lines of the program's output, for a message.
     pub fn tail(&self, lines: usize) -> String {
         let all: Vec<&str> = self.text.lines().collect();
         all[all.len().saturating_sub(lines)..].join("\n")
     }
 }
 
-/// Returns a command for `cargo` in the folder `root`. If cargo runs this program, it is the same
-/// cargo.
+/// Returns a command for `cargo` in the folder `root`. If cargo started this program, returns a
+/// command for the same cargo.
 pub fn cargo(root: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root).env("CARGO_TERM_COLOR", "never");
@@ -67,11 +67,11 @@ pub fn shown(command: &Command) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a command to its end. Calls `each` with every line of its output and errors as it arrives.
-/// Standard input is empty.
+/// Runs a command to its end. Calls `each` with every line of standard output and error as it
+/// arrives. Standard input is empty.
 ///
 /// # Errors
-/// If it cannot be started.
+/// If the command cannot be started.
 pub fn run(command: &mut Command, mut each: impl FnMut(&str)) -> Result<Finished> {
     let start = Instant::now();
     let (mut child, lines) = start_tagged(command)?;
@@ -104,16 +104,17 @@ pub fn run_aloud(command: &mut Command) -> Result<Finished> {
 pub struct Line {
     /// The text without its line end.
     pub text: String,
-    /// Whether it was printed on standard output instead of standard error.
+    /// Whether the line was printed on standard output instead of standard error.
     pub is_output: bool,
 }
 
-/// Starts a command. Its lines, of output and errors together, arrive on the channel until it ends.
+/// Starts a command. The lines of its standard output and error arrive on the channel until it
+/// ends.
 pub fn start_piped(command: &mut Command) -> Result<(Child, Receiver<String>)> {
     start(command, |line| line.text)
 }
 
-/// Like [`start_piped`], but distinguishes output and errors.
+/// Like [`start_piped`], but distinguishes standard output and error.
 pub fn start_tagged(command: &mut Command) -> Result<(Child, Receiver<Line>)> {
     start(command, |line| line)
 }

@@ -1,5 +1,5 @@
-//! Tasks for one kind of processor: which of them this machine runs directly, and how it runs the
-//! others under QEMU.
+//! Tasks for one kind of processor: whether this machine can run them directly, and how it runs
+//! them under QEMU if not.
 
 use std::{
     env,
@@ -71,8 +71,8 @@ pub fn variable(target: &str, what: &str) -> String {
     format!("CARGO_TARGET_{}_{what}", target.to_uppercase().replace('-', "_"))
 }
 
-/// If `program` does not run, returns what to do: install its packages, or set the variable to
-/// another program.
+/// If `program` cannot be run, returns advice: install its packages, or set the variable to another
+/// program.
 #[must_use]
 pub fn missing_program(program: &OsStr, packages: &str, variable: &str) -> Option<String> {
     // The command may include arguments.
@@ -92,8 +92,8 @@ pub struct Emulation {
     runner: OsString,
 }
 
-/// Returns the linker that comes with the default compiler. A system's own compiler may lack it,
-/// and targets without an operating system need it.
+/// Returns the linker that comes with the default compiler. Targets without an operating system
+/// need it, and a system's own compiler may lack it.
 #[must_use]
 pub fn rust_lld() -> Option<PathBuf> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
@@ -102,13 +102,13 @@ pub fn rust_lld() -> Option<PathBuf> {
     program.is_file().then_some(program)
 }
 
-/// A compiler that has another target's library, or the library's source.
+/// A compiler that has the library of another target, or the library's source.
 #[derive(Debug, Clone)]
 pub struct Compiler {
     target: &'static str,
     cargo: OsString,
     rustc: OsString,
-    /// Whether the library must be built first.
+    /// Whether the library must first be built from source.
     from_source: bool,
 }
 
@@ -136,7 +136,7 @@ impl Compiler {
         })
     }
 
-    /// Returns a message about what to do without such a compiler.
+    /// Returns a message that says how to get such a compiler.
     #[must_use]
     pub fn missing(target: &str) -> String {
         format!(
@@ -185,7 +185,7 @@ impl Emulation {
         }
     }
 
-    /// Returns the missing tools, each with how to get it.
+    /// Returns the missing tools, each with advice on how to get it.
     #[must_use]
     pub fn missing(&self) -> Vec<String> {
         let Processor { target, packages, .. } = self.processor;

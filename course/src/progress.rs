@@ -20,7 +20,7 @@ use crate::{
 /// A build of one of the repository's programs.
 #[derive(Debug, Clone, Copy)]
 pub struct Build<'a> {
-    /// Its name in messages.
+    /// The program's name in messages.
     pub what: &'a str,
     /// The arguments of `cargo build`.
     pub arguments: &'a [&'a str],
@@ -28,8 +28,8 @@ pub struct Build<'a> {
     pub estimate: Option<Duration>,
 }
 
-/// Runs `cargo build ARGUMENTS` in `root` and shows its progress under the name `what`. Returns how
-/// long it took.
+/// Runs `cargo build ARGUMENTS` in `root` and shows its progress under the name `what`. Returns the
+/// duration of the build.
 ///
 /// # Errors
 /// If the build fails. Cargo's own output is printed first.
@@ -104,7 +104,8 @@ impl<'a> Build<'a> {
     }
 }
 
-/// Returns how many packages a cold build compiles, or 0 if unknown. Some may already be built.
+/// Returns the number of packages that a build from scratch compiles, or 0 if unknown. Some of them
+/// may already be built.
 fn count_packages(root: &Path, arguments: &[&str]) -> usize {
     let chosen = |pair: &&[&str]| ["--features", "--package"].contains(&pair[0]);
     let features: Vec<&str> = arguments.windows(2).filter(chosen).flatten().copied().collect();
@@ -148,8 +149,8 @@ impl Default for Line {
 }
 
 impl Line {
-    /// Shows a text. On a terminal it replaces the line; elsewhere a new line is printed at most
-    /// every ten seconds.
+    /// Shows a text. On a terminal, the text replaces the previous one. Elsewhere, it is printed as
+    /// a new line, at most every ten seconds.
     pub fn show(&mut self, text: &str) {
         if self.on_terminal {
             eprint!("\r{:<78}", text.chars().take(78).collect::<String>());

@@ -1,4 +1,4 @@
-//! `.course/progress.json`: the results of the last runs, and how many hints were seen.
+//! `.course/progress.json`: the result of each task's last run, and the number of hints seen.
 //!
 //! ```json
 //! {
@@ -66,9 +66,9 @@ pub(crate) struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) verdict: Verdict,
-    /// When it ended: UTC, in the format of RFC 3339.
+    /// Time at which the run ended: UTC, in the format of RFC 3339.
     pub(crate) at: String,
-    /// Time of build and tests together.
+    /// Time of build and tests together, in milliseconds.
     pub(crate) milliseconds: u64,
     /// The first failing test, in the order of the test file.
     pub(crate) first_failing: Option<String>,
@@ -115,7 +115,7 @@ impl Run {
         ])
     }
 
-    /// Formats the time since it ended: `2 min ago`.
+    /// Formats the time since the run ended: `2 min ago`.
     pub(crate) fn ago(&self, now: SystemTime) -> String {
         let passed = humantime::parse_rfc3339(&self.at)
             .ok()
@@ -152,11 +152,11 @@ impl Entry {
     }
 }
 
-/// Returns how many tasks the record contains. Unlike [`Record::load`], it doesn't move an
-/// unreadable file.
+/// Returns the number of tasks in the record. Unlike [`Record::load`], doesn't move an unreadable
+/// file.
 ///
 /// # Errors
-/// If the file exists and cannot be read.
+/// If the file exists but cannot be read.
 pub(crate) fn inspect(root: &Path) -> Result<usize> {
     let read = match fs::read_to_string(root.join(PATH)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
@@ -170,7 +170,7 @@ pub(crate) fn inspect(root: &Path) -> Result<usize> {
 
 impl Record {
     /// Reads the record of this repository. Moves an unreadable record to `.course/recovery`,
-    /// prints a note to standard error, and returns an empty one.
+    /// prints a note to standard error, and returns an empty record.
     pub(crate) fn load(root: &Path) -> Self {
         let read = match fs::read_to_string(root.join(PATH)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::default(),
@@ -198,14 +198,14 @@ impl Record {
         Ok(Self { tasks })
     }
 
-    /// Returns what is known of a task.
+    /// Returns the entry of a task.
     pub(crate) fn entry(&self, id: &TaskId) -> Entry {
         self.tasks.get(&id.to_string()).cloned().unwrap_or_default()
     }
 
-    /// Changes the present contents of the file, which another command may have written in the
-    /// meantime. If it cannot be written, prints a note to standard error: a verdict counts even if
-    /// it isn't recorded.
+    /// Reads the file again, because another command may have written it in the meantime, and
+    /// applies `change`. If the file cannot be written, prints a note to standard error: a verdict
+    /// counts even if it isn't recorded.
     pub(crate) fn update(root: &Path, change: impl FnOnce(&mut Self)) {
         let mut record = Self::load(root);
         let before = record.clone();

@@ -3,8 +3,8 @@
 //! Each file is replaced by a rename, after its old contents have been copied to
 //! `.course/recovery/<time>/`. So if the program is killed, every file is either the old one or the
 //! new one, and nothing is lost. If it has replaced only some files, running the same command again
-//! replaces the rest. At worst, a temporary file `.NAME.PROCESS.tmp` remains next to one of them
-//! and can be deleted.
+//! replaces the rest. At worst, a temporary file `.NAME.PROCESS.tmp` remains next to one of the
+//! files. It can be deleted.
 
 use std::{fs, io::ErrorKind, path::Path, thread};
 
@@ -26,11 +26,11 @@ pub struct Replacement {
 }
 
 /// Replaces the files, in no particular order. Skips a file that already has its new contents, so
-/// two commands may do the same concurrently.
+/// two commands may make the same replacements concurrently.
 ///
 /// # Errors
-/// If a file was changed since it was read, or cannot be replaced. That file is unchanged, and some
-/// of the others may have been replaced.
+/// If a file was changed since it was read, or cannot be replaced. That file stays unchanged, but
+/// some of the others may have been replaced.
 pub fn replace(root: &Path, recovery: &mut Recovery, files: &[Replacement]) -> Result<()> {
     let kept: Vec<(String, &[u8])> = files
         .iter()
@@ -83,7 +83,7 @@ fn each<T: Sync>(files: &[T], write: impl Fn(&T) -> Result<()> + Sync) -> Result
 /// Returns the contents of the file at `path`, or `None` if it does not exist.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If the file cannot be read.
 pub fn read(root: &Path, path: &str) -> Result<Option<Vec<u8>>> {
     match fs::read(root.join(path)) {
         Ok(content) => Ok(Some(content)),

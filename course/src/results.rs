@@ -32,7 +32,7 @@ pub(crate) struct TaskResult<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// Sorts a run's tests by task. `only` is the requested task, or `None` for the whole day.
+    /// Sorts a run's tests by task. `only` is the requested task. `None` means the whole day.
     pub(crate) fn new(root: &Path, day: &'a Day, only: Option<usize>, test_run: TestRun) -> Self {
         let files = day.test_files(root);
         let texts: String =
@@ -69,8 +69,8 @@ impl<'a> Results<'a> {
         self.tasks.iter().all(|task| task.verdict == Verdict::Passed)
     }
 
-    /// Writes the verdicts to the record, with the fingerprints from before the run, because
-    /// changes that were saved during the run were not tested.
+    /// Writes the verdicts to the record, with the fingerprints from before the run, because the
+    /// run did not test changes that were saved while it was running.
     pub(crate) fn remember(&self, root: &Path, fingerprints: &HashMap<TaskId, String>) {
         Record::update(root, |record| {
             for task in &self.tasks {
@@ -122,14 +122,14 @@ impl<'a> Results<'a> {
             .map_or(String::new(), |task| self.line(task, ink) + &self.detail(task, ink))
     }
 
-    /// Returns whether a task's first failure is something other than a stub's `todo!`.
+    /// Returns whether a task's first failure is something other than the `todo!` of a stub.
     pub(crate) fn has_failed_since_begun(&self, id: &TaskId) -> bool {
         self.tasks.iter().any(|task| {
             task.id == *id && task.verdict != Verdict::Passed && !self.is_not_started(task)
         })
     }
 
-    /// Returns whether a task's first failure is a stub's `todo!`.
+    /// Returns whether a task's first failure is the `todo!` of a stub.
     fn is_not_started(&self, task: &TaskResult) -> bool {
         task.failing
             .first()
@@ -137,7 +137,7 @@ impl<'a> Results<'a> {
             .is_some()
     }
 
-    /// Returns the day and the task of a stub that belongs to another day than this one.
+    /// If a stub belongs to another day than this one, returns that day and the stub's task.
     fn of_another_day<'b>(&self, stub: &'b str) -> Option<(&'b str, &'b str)> {
         let (day, rest) = stub.split_once(" task ")?;
         (day != self.day.feature).then_some((day, rest.split_once(':')?.0))
@@ -224,8 +224,8 @@ impl<'a> Results<'a> {
         text + &self.also_red(others, explain::diagnosis(&failure.message), ink)
     }
 
-    /// Formats the other failing tests, one line each, with their diagnoses, except those that were
-    /// already `said`. Tests that stop at a stub are combined into one line.
+    /// Formats the other failing tests with their diagnoses, one line each. Omits diagnoses that
+    /// were already `said`. Combines tests that stop at a stub into one line.
     fn also_red(&self, others: &[String], said: Option<&str>, ink: Ink) -> String {
         let (stubs, wrong): (Vec<&String>, Vec<&String>) = others
             .iter()

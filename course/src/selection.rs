@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::curriculum::{Curriculum, Day, Task, TaskId, Week};
 
-/// The words as typed. None means the current task.
+/// The words as typed. If there are none, the current task is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Words(pub(crate) Vec<String>);
 
@@ -18,8 +18,8 @@ pub(crate) enum Selection<'a> {
 }
 
 impl Words {
-    /// Returns the selection, or `None` if there are no words. `here` is the learner's current day:
-    /// `day2` is a day of its week, and `3` is one of its tasks.
+    /// Returns the selection, or `None` if there are no words. `here` is the learner's current day.
+    /// `day2` means a day of the same week, and `3` means a task of the current day.
     ///
     /// # Errors
     /// If the words select nothing, or more than one thing.
@@ -49,7 +49,7 @@ impl Words {
     /// Like [`Words::asked`], if a single task is needed.
     ///
     /// # Errors
-    /// As [`Words::asked`], and if the words select a week or a day.
+    /// As [`Words::asked`]. Also if the words select a week or a day.
     pub(crate) fn task<'a>(
         &self,
         curriculum: &'a Curriculum,

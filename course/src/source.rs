@@ -1,8 +1,8 @@
 //! Parses the parts of Rust's grammar that the runner needs: which function contains a line, and
 //! the body of a function.
 //!
-//! It relies on rustfmt's indentation. In a learner's file with another layout, an untouched stub
-//! is not recognised, so it counts as the learner's work, which is safe.
+//! The parser relies on rustfmt's indentation. In a learner's file with another layout, it does not
+//! recognise an untouched stub. The stub then counts as the learner's work, which is safe.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -44,8 +44,8 @@ impl Place {
     }
 }
 
-/// Returns the body of the function with this name: the lines between its signature and its closing
-/// brace.
+/// Returns the body of the function with this name, which is the lines between its signature and
+/// its closing brace.
 pub fn function_body<'a>(lines: &'a [&'a str], function: &str) -> Option<&'a [&'a str]> {
     place(lines, function).map(|place| &lines[place.body])
 }

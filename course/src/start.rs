@@ -10,8 +10,8 @@ use crate::{
     selection::Words, status,
 };
 
-/// Runs `cargo course start`. The first time, most of it is the build. Later, the story begins
-/// immediately.
+/// Runs `cargo course start`. The first time, the build takes most of the time. Later, the story
+/// begins immediately.
 pub(crate) fn start(root: &Path, curriculum: &Curriculum) -> Result<()> {
     println!("This machine:");
     environment::report(root)?;

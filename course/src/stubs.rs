@@ -5,13 +5,14 @@
 //! - A file's first comment lists its tasks. The list is also written to the reference.
 //! - Every task's body becomes `todo!("week1-day1 task 2: …")`, and helpers are removed. Everything
 //!   else is unchanged.
-//! - A file that contains a learner's work is refused, and the message names the functions.
-//!   `--force` keeps the old file under `.course/recovery/<time>/` and then writes the stubs.
-//! - A file that is replaced for another reason is also kept there.
+//! - If a file contains a learner's work, the command refuses to replace it and names the
+//!   functions. `--force` keeps the old file under `.course/recovery/<time>/` and then writes the
+//!   stubs.
+//! - Any other file that is replaced is also kept there.
 //! - A body that `cargo course borrow` has inserted stays borrowed; `--force` removes it. If it was
 //!   edited, it counts as work.
-//! - `--check` writes nothing, and fails if a file differs from the generated one. A learner's
-//!   files are listed, not compared.
+//! - `--check` writes nothing, and fails if a file differs from the generated one. Files with a
+//!   learner's work are listed, not compared.
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
@@ -35,7 +36,7 @@ mod tests;
 /// A generated file, compared with the present one.
 #[derive(Debug)]
 pub struct Generated {
-    /// `src/week1/attention/attention.rs`.
+    /// Path, such as `src/week1/attention/attention.rs`.
     pub path: String,
     /// The reference's file with its markers.
     pub template: Template,
@@ -48,8 +49,8 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// Returns the names of the functions of tasks, and of the borrowed helpers, that contain a
-    /// learner's work, in the order of the file.
+    /// Returns the names of the tasks' functions and the borrowed helpers that contain a learner's
+    /// work, in the order of the file.
     pub fn work(&self) -> Vec<String> {
         if self.current.is_none() {
             return Vec::new();
@@ -79,8 +80,8 @@ impl Generated {
 
     /// Returns the functions and other items outside the tasks that only the learner's file has.
     ///
-    /// An item of an older reference looks the same. So a file that exactly equals the stub of the
-    /// last commit's reference has none.
+    /// An item of an older reference looks the same. So if a file exactly equals the stub of the
+    /// last commit's reference, its items don't count as the learner's.
     fn own_items(&self, root: &Path, curriculum: &Curriculum) -> Vec<String> {
         let Some(current) = &self.current else { return Vec::new() };
         let (returned, _) = marks::take_out_intact(&self.template, current);
@@ -244,7 +245,7 @@ pub struct Checked {
 /// Compares `src/` with the generated files.
 ///
 /// # Errors
-/// As [`generated`], and if a file differs: its first differing line.
+/// As [`generated`]. Also if a file differs; the message shows its first differing line.
 pub fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
     let (mut checked, mut drift) = (Checked { equal: 0, yours: 0 }, Vec::new());
     let files = generated(root, curriculum)?;

@@ -9,8 +9,8 @@ use crate::{curriculum::TaskId, template::Template};
 const TASKS: &str = "//! Tasks here: ";
 const END: &str = "provided.";
 
-/// Returns `text`, from which `template` was parsed, with the list of its tasks at the end of its
-/// first comment. A text without such a comment gets no list.
+/// Returns `text` with the list of its tasks at the end of its first comment. `template` was parsed
+/// from `text`. If there is no such comment, adds no list.
 pub(crate) fn with_list(template: &Template, text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let end = lines.iter().take_while(|line| line.starts_with("//!")).count();

@@ -1,7 +1,7 @@
 //! The learner's progress: the state of each task, and the next one.
 //!
-//! The learner's files show how much of a task is written. The last run shows whether it is right,
-//! as long as the files are unchanged.
+//! A task's files show how much of it is written. The task's last run shows whether it is right, as
+//! long as the files are unchanged since.
 
 use std::path::Path;
 
@@ -25,13 +25,13 @@ pub(crate) enum Mark {
     Failed,
     /// The last run did not compile, and nothing has changed since.
     DoesNotCompile,
-    /// Every function is still its `todo!`.
+    /// Every function of the task is still a `todo!`.
     NotStarted,
     /// The task is partly written.
     Begun,
     /// The reference's solution is borrowed.
     Borrowed,
-    /// All of it is written, but not run since.
+    /// All functions are written, but there is no run of the present code.
     NotVerified(Reason),
     /// For another processor architecture, so it is optional.
     Elsewhere,
@@ -47,7 +47,7 @@ pub(crate) enum Reason {
 }
 
 impl Mark {
-    /// Returns the text that is shown. In JSON, its spaces are replaced by hyphens.
+    /// Returns the name of the state as it is shown. In JSON, hyphens replace its spaces.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -78,14 +78,14 @@ pub(crate) struct TaskStatus<'a> {
     pub(crate) id: TaskId,
     pub(crate) task: &'a Task,
     pub(crate) mark: Mark,
-    /// The last run, even of other code.
+    /// The last run, even if it tested other code.
     pub(crate) run: Option<Run>,
     /// Hints seen, 0 to 3.
     pub(crate) hints: u8,
 }
 
 impl TaskStatus<'_> {
-    /// Returns whether nothing is left to do.
+    /// Returns whether nothing is left to do in this task.
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.mark, Mark::Passed | Mark::Borrowed) || !self.task.is_for_here()
     }
@@ -131,12 +131,12 @@ impl<'a> Status<'a> {
         Ok(Self { tasks })
     }
 
-    /// Returns the task to work on: the first task that is not done, from the learner's current day
-    /// on, because a learner may begin in the middle of the course. If there is none, returns the
-    /// first one of the whole course.
+    /// Returns the task to work on: the first open task from the learner's current day on, because
+    /// a learner may begin in the middle of the course. If there is none, returns the first open
+    /// task of the whole course.
     ///
-    /// A task that passed and whose files have changed since is chosen only if no other is left.
-    /// Otherwise work on task 3 would lead back to task 1.
+    /// If a task passed but its files have changed since, it is chosen only if no other task is
+    /// left. Otherwise work on task 3 would lead back to task 1.
     pub(crate) fn current(&self) -> Option<&TaskStatus<'a>> {
         self.worked_on().map_or_else(|| first_open(self.tasks.iter()), |task| self.after(task.day))
     }
@@ -152,7 +152,7 @@ impl<'a> Status<'a> {
         if tasks.len() == 1 { those.next() } else { first_open(those) }
     }
 
-    /// Returns the task to work on from this day on.
+    /// Like [`Status::current`], but from this day on.
     pub(crate) fn after(&self, day: &Day) -> Option<&TaskStatus<'a>> {
         first_open(self.tasks.iter().skip_while(|task| task.day.feature != day.feature))
             .or_else(|| first_open(self.tasks.iter()))
@@ -163,9 +163,9 @@ impl<'a> Status<'a> {
         self.current().or_else(|| self.worked_on()).or(self.tasks.last()).map(|task| task.day)
     }
 
-    /// Returns the task that the learner has worked on last: of the tasks that contain their work,
-    /// the one that ran last, or else the last of the course. If the learner has written nothing
-    /// yet, returns the task that ran last.
+    /// Returns the task that the learner has worked on last. Of the tasks that contain the
+    /// learner's work, this is the one that ran last, or, if none of them ran, the last one in the
+    /// course. If the learner has written nothing yet, returns the task that ran last.
     fn worked_on(&self) -> Option<&TaskStatus<'a>> {
         let theirs = |task: &&TaskStatus| {
             !matches!(task.mark, Mark::NotStarted | Mark::Borrowed | Mark::Elsewhere)
@@ -239,8 +239,8 @@ mod tests {
             .stub()
     }
 
-    /// Creates a repository with this `a.rs` and these runs (task, verdict, whether before the last
-    /// edit). Returns the tasks' marks and the current task.
+    /// Creates a repository with this `a.rs` and these runs. A run is a task, a verdict, and
+    /// whether it ran before the last edit. Returns the tasks' marks and the current task.
     fn of(a: &str, runs: &[(usize, Verdict, bool)]) -> (Vec<Mark>, Option<String>) {
         let (root, curriculum) = (repository(), curriculum());
         crate::stubs::write(root.path(), &curriculum, false).unwrap();

@@ -6,7 +6,7 @@
 //!     // END SOLUTION
 //! ```
 //!
-//! A region inside a function is the function's body (or the end of it) and becomes a `todo!`. A
+//! A region inside a function is the function's body, or the end of it. It becomes a `todo!`. A
 //! region marked `(helper)` is outside of functions and is removed.
 
 use anyhow::{Context, Result, bail, ensure};
@@ -31,9 +31,9 @@ enum Piece {
 /// The text between two markers.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Region {
-    /// The task it belongs to.
+    /// The task that the region belongs to.
     pub task: TaskId,
-    /// The function around it; `None` for a helper.
+    /// The function that contains the region; `None` for a helper.
     pub function: Option<String>,
     /// Line number of the opening marker, counted from 1.
     pub line: usize,
@@ -166,7 +166,7 @@ impl Template {
         })
     }
 
-    /// Returns the tasks of days that the curriculum does not list, with the line of their first
+    /// Returns the tasks whose day is not in the curriculum, each with the line of its first
     /// marker.
     pub fn unlisted(&self, curriculum: &Curriculum) -> Vec<(&TaskId, usize)> {
         let mut found: Vec<(&TaskId, usize)> = Vec::new();
@@ -180,14 +180,14 @@ impl Template {
         found
     }
 
-    /// Returns the stub file, in which no task is done.
+    /// Returns the file for the learner: a stub for every task.
     pub fn stub(&self) -> String {
         self.render(|_| false)
     }
 
-    /// Returns the whole reference, with a choice of body for each function of a task. At run time,
-    /// the function asks `crate::proof::body(order)` whether to run its stub, one of the arms from
-    /// `arms` (each `17 => { … }`), or the reference's body.
+    /// Returns the whole reference, in which each function of a task has several bodies. At run
+    /// time, the function calls `crate::proof::body(order)`, which selects its stub, one of the
+    /// arms from `arms` (each `17 => { … }`), or the reference's body.
     pub fn render_proof(
         &self,
         order: impl Fn(&TaskId) -> usize,
@@ -216,9 +216,9 @@ impl Template {
         text
     }
 
-    /// Returns the whole reference, with a choice of body for each function. The number that the
-    /// expression `chosen` gives selects one of the arms from `arms` (each `17 => { … }`), or else
-    /// the reference's body.
+    /// Returns the whole reference, in which each function has several bodies. The value of the
+    /// expression `chosen` is a number that selects one of the arms from `arms` (each `17 => { …
+    /// }`), or else the reference's body.
     pub fn render_arms(&self, chosen: &str, arms: impl Fn(&str) -> Vec<String>) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
@@ -242,8 +242,8 @@ impl Template {
         text
     }
 
-    /// Returns the file with the reference's body in tasks for which `solved` returns true, and a
-    /// `todo!` in all others. Markers are removed.
+    /// Returns the file with the reference's body in the tasks for which `solved` returns true, and
+    /// a `todo!` in all other tasks. Markers are removed.
     pub fn render(&self, solved: impl Fn(&TaskId) -> bool) -> String {
         let mut lines: Vec<String> = Vec::new();
         let mut vanished = false;

@@ -90,7 +90,7 @@ pub(crate) fn run(root: &Path, day: &Day, task: Option<usize>, ink: Ink) -> Resu
 /// another kind of processor runs under emulation.
 ///
 /// # Errors
-/// If this machine lacks the programs for that.
+/// If this machine lacks the programs for emulation.
 pub(crate) fn command(root: &Path, day: &Day, task: Option<usize>) -> Result<Command> {
     let named = task.and_then(|number| day.tasks.iter().find(|task| task.number == number));
     let other = named.and_then(Task::processor).filter(|processor| !processor.is_here());
@@ -112,8 +112,8 @@ pub(crate) fn command(root: &Path, day: &Day, task: Option<usize>) -> Result<Com
 }
 
 impl TestRun {
-    /// Interprets the output of [`command`]. If the test program was stopped and the output doesn't
-    /// show by which test, runs it again with one thread, which shows it.
+    /// Interprets the output of [`command`]. If a test stopped the test program, and the output
+    /// doesn't show which one, runs the program again with one thread. That shows which test it is.
     ///
     /// # Errors
     /// If cargo cannot be started.

@@ -72,7 +72,7 @@ pub fn three() -> u32 {
 }
 ";
 
-/// Creates a repository of that course, without its generated `src/`.
+/// Creates a repository of that course, without the generated `src/`.
 pub fn repository() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [

@@ -48,7 +48,7 @@ pub(crate) fn run(root: &Path, name: &str, arguments: &[OsString]) -> Result<Exi
 /// Builds the book builder if necessary, and replaces this process with it.
 ///
 /// # Errors
-/// If it does not build.
+/// If the book builder does not build.
 pub(crate) fn book(root: &Path, arguments: &[OsString]) -> Result<ExitCode> {
     let mut arguments = arguments.to_vec();
     if arguments.iter().any(|argument| argument == "--list-commands") {
@@ -70,7 +70,7 @@ pub(crate) fn book(root: &Path, arguments: &[OsString]) -> Result<ExitCode> {
 /// The target of the engine that runs in the book's pages.
 const WEB: &str = "wasm32-unknown-unknown";
 
-/// Cargo's arguments to build that engine, and to pack its model's file.
+/// Cargo's arguments for building that engine, and for packing its model file.
 const WEB_BUILD: &str = "--quiet --profile web --package tiny-llm-web --lib";
 const WEB_PACK: &str = "run --quiet --package tiny-llm-web --features pack --bin pack --";
 
@@ -101,7 +101,7 @@ fn web_engine(root: &Path) -> Result<PathBuf> {
 /// Builds the command line if necessary, and replaces this process with it: `cargo llm ARGUMENTS`.
 ///
 /// # Errors
-/// If it does not build.
+/// If the command line does not build.
 pub(crate) fn engine(root: &Path, build: &[&str], arguments: &[OsString]) -> Result<ExitCode> {
     let built_before = engine::program(root).is_file();
     let estimate = if built_before { None } else { estimate::of(root, estimate::ENGINE) };

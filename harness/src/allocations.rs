@@ -1,4 +1,4 @@
-//! Counts heap allocations, for tests that promise there are none.
+//! Counts heap allocations, for tests that check that there are none.
 //!
 //! ```ignore
 //! #[global_allocator]
@@ -50,8 +50,8 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
-/// Counts allocations and reallocations of this thread while `action` runs. Other threads are not
-/// counted, even if `action` uses them, so give it a thread pool with one thread.
+/// Counts allocations and reallocations of this thread while `action` runs. Does not count other
+/// threads, even if `action` uses them, so give it a thread pool with one thread.
 pub fn count<T>(action: impl FnOnce() -> T) -> (usize, T) {
     let before = COUNT.get();
     let result = action();

@@ -1,4 +1,5 @@
-//! Assertions that explain: which element, both values, both shapes, the tolerance.
+//! Assertions whose messages explain a failure: which element, both values, both shapes, the
+//! tolerance.
 
 use std::fmt;
 
@@ -10,7 +11,7 @@ use crate::{
 };
 use tiny_llm_formats::Tensor;
 
-/// Where two tensors of the same shape differ most.
+/// The element in which two tensors of the same shape differ most.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mismatch {
     /// Index of the worst element, one number per axis.
@@ -25,7 +26,8 @@ pub struct Mismatch {
 
 /// Finds the worst element out of tolerance, if any: first a NaN or an infinity, then the largest
 /// difference. Differences are relative to the expected number, or to the typical magnitude if that
-/// is larger. So a wrong sign near 0 counts less than an error of 4 in a 4.
+/// is larger. So a wrong sign of a number near 0 counts less than an error as large as a typical
+/// number.
 ///
 /// # Panics
 /// If the shapes differ.
@@ -123,9 +125,9 @@ pub fn assert_agrees(
     }
 }
 
-/// Passes if an answer that is a text or a list, not a tensor, equals the expected one. It is
-/// compared with the answers of known mistakes, so use it only for answers long enough that no two
-/// mistakes give the same answer.
+/// Passes if an answer that is a text or a list, not a tensor, equals the expected one. A wrong
+/// answer is compared with those of known mistakes. So use this only for answers that are long
+/// enough to differ from mistake to mistake.
 ///
 /// # Panics
 /// Otherwise, with both answers, or with the differences if they are long lists.
@@ -204,7 +206,8 @@ pub fn compare(
     Err(message)
 }
 
-/// Returns the row (along the last axis) of an element, if it is short enough to read.
+/// Returns the row (along the last axis) that contains an element, or `None` if the row is too long
+/// to read.
 fn row_of(x: &Tensor, index: &[usize]) -> Option<Vec<f32>> {
     let (_, lead) = index.split_last()?;
     let mut row = x.view();
@@ -214,7 +217,7 @@ fn row_of(x: &Tensor, index: &[usize]) -> Option<Vec<f32>> {
     (2..=difference::READABLE).contains(&row.len()).then(|| row.iter().copied().collect())
 }
 
-/// Formats a row. Omits decimals if `whole`, which means that all numbers in both rows are whole.
+/// Formats a row. `whole` means that all numbers in both rows are whole, and omits decimals.
 fn readable(row: &[f32], whole: bool) -> String {
     let one = |&v: &f32| match v {
         _ if whole => format!("{}", v as i32),
@@ -224,8 +227,8 @@ fn readable(row: &[f32], whole: bool) -> String {
     format!("[{}]", row.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
-/// Passes if `action` panics, as documented for such arguments. The panic of a `todo!` does not
-/// count and continues.
+/// Passes if `action` panics, as documented for these arguments. The panic of a `todo!` does not
+/// count: it is passed on.
 ///
 /// # Panics
 /// If `action` returns.
@@ -239,7 +242,7 @@ pub fn assert_panics<T>(arguments: &str, action: impl FnOnce() -> T) {
 }
 
 /// Returns the result of `action` for arguments it must accept. If it panics, the message names the
-/// arguments. The panic of a `todo!` continues unchanged.
+/// arguments. The panic of a `todo!` is passed on unchanged.
 ///
 /// # Panics
 /// If `action` panics.
@@ -288,8 +291,8 @@ impl Default for PanicReport {
     }
 }
 
-/// Returns the result of `action` for arguments it must refuse with an error. ([`assert_accepts`]
-/// would call these arguments allowed.)
+/// Returns the result of `action` for arguments it must refuse with an error. (The message of
+/// [`assert_accepts`] would say that the arguments are allowed.)
 ///
 /// # Panics
 /// If `action` panics.
@@ -305,7 +308,7 @@ pub struct Part {
     pub task: &'static str,
     /// The function, such as `softmax`.
     pub what: &'static str,
-    /// Panics if the function is wrong.
+    /// A check that panics if the function is wrong.
     pub check: fn(),
 }
 
@@ -314,7 +317,7 @@ pub struct Part {
 /// wrong.
 ///
 /// # Panics
-/// If `test` does.
+/// If `test` panics.
 #[track_caller]
 pub fn resting_on<T>(parts: &[&Part], test: impl FnOnce() -> T) -> T {
     let panic = match panics::catch(test) {
@@ -338,7 +341,7 @@ pub fn resting_on<T>(parts: &[&Part], test: impl FnOnce() -> T) -> T {
 /// axes.
 ///
 /// # Panics
-/// Otherwise, or if `function` does.
+/// If the results differ, or if `function` panics.
 #[track_caller]
 pub fn assert_any_layout(
     what: &str,

@@ -2,9 +2,9 @@
 //!
 //! First, the answer is compared with the answers of the wrong solutions in `tests/wrong` to the
 //! same input. `cargo course matrix` records these answers in
-//! `tests/fixtures/wrong/DAY.safetensors`, so no wrong code is linked. If none matches, some
-//! general patterns are tried. If none fits, there is no diagnosis, because a wrong one is worse
-//! than none.
+//! `tests/fixtures/wrong/DAY.safetensors`, so no wrong code is linked. If no answer matches, some
+//! general patterns are tried. If no pattern fits, there is no diagnosis, because a wrong diagnosis
+//! is worse than none.
 
 use std::{fmt::Write as _, io::Write as _, ops::Range, path::PathBuf};
 
@@ -18,8 +18,8 @@ use tiny_llm_formats::Tensor;
 #[derive(Clone)]
 pub(crate) struct Nan<'a> {
     pub(crate) comes_of: &'a str,
-    /// The elements that this cause makes NaN, in row-major order, if that distinguishes it from
-    /// other causes.
+    /// The elements that are NaN because of this cause, as a range in row-major order. `None` if
+    /// they don't distinguish this cause from others.
     pub(crate) place: Option<Range<usize>>,
 }
 
@@ -102,8 +102,8 @@ fn line(text: &str) -> String {
     format!("\n  diagnosis {text}")
 }
 
-/// Returns whether an answer is close enough to a known wrong one: within the check's tolerance
-/// plus the rounding error of numbers of that size.
+/// Returns whether a number of an answer is close enough to that of a known wrong answer: within
+/// the check's tolerance plus the rounding error of numbers of size `largest`.
 #[must_use]
 fn same(found: f32, known: f32, tolerance: Tolerance, largest: f32) -> bool {
     let largest = match tolerance {
@@ -124,8 +124,8 @@ struct Known {
 }
 
 impl Known {
-    /// Loads the answers for the day of this test program and this kind of CPU. Empty if none have
-    /// been recorded.
+    /// Loads the answers for the day of this test program and this kind of CPU. The result is empty
+    /// if no answers have been recorded.
     fn of_this_day() -> Vec<Self> {
         let Some(day) = this_day() else { return Vec::new() };
         let names = [format!("wrong/{day}"), format!("wrong/{day}_{}", std::env::consts::ARCH)];
@@ -170,7 +170,7 @@ fn this_day() -> Option<String> {
     Some(day.to_owned())
 }
 
-/// Returns the distinct messages of the answers.
+/// Returns the messages of the answers, without duplicates.
 fn says<'a>(answers: impl Iterator<Item = &'a Value>) -> Vec<String> {
     let mut texts: Vec<String> = answers
         .filter_map(|answer| {
@@ -186,8 +186,8 @@ fn says<'a>(answers: impl Iterator<Item = &'a Value>) -> Vec<String> {
     texts
 }
 
-/// Returns whether so few elements of a large answer are wrong that different mistakes could give
-/// the same answer.
+/// Returns whether an answer has so few wrong elements, compared with its size, that different
+/// mistakes could give the same answer.
 fn is_thin(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> bool {
     found.shape() == expected.shape()
         && found.len() >= 12
@@ -226,7 +226,7 @@ fn record(what: &str, answer: impl FnOnce() -> Value) {
         .unwrap_or_else(|error| panic!("COURSE_RECORD={}: {error}", PathBuf::from(path).display()));
 }
 
-/// Recognises general patterns that need no entry in the bank.
+/// Recognises general mistakes that need no entry in the bank.
 fn by_shape(
     found: &Tensor,
     expected: &Tensor,
@@ -311,8 +311,8 @@ fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option
     Some(format!("{count} of {n} elements are finite where an infinite one belongs{rows}."))
 }
 
-/// Returns a note if the wrong elements fill whole rows (along the last axis) and no others are
-/// affected.
+/// Returns a note if the wrong elements fill whole rows (along the last axis), and no other row has
+/// a wrong element.
 fn whole_rows(wrong: &[bool], shape: &[usize]) -> String {
     let width = shape.last().copied().unwrap_or(1).max(1);
     let rows: Vec<usize> =
@@ -417,7 +417,7 @@ fn shifted(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<St
         .then(|| format!("Every element is the expected one plus the same {by:.4}."))
 }
 
-/// Recognises the right numbers in the wrong order.
+/// Recognises answers with the right numbers in the wrong order.
 fn elsewhere(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
     // Many whole numbers are equal, so a few can be swapped by chance.
     if !varied(expected) || expected.iter().all(|y| y.fract() == 0.0) && !distinct(expected) {

@@ -9,7 +9,7 @@ pub(crate) const READABLE: usize = 12;
 const RUN: usize = 8;
 /// Maximum length of a list that is printed completely.
 const SHORT: usize = 120;
-/// Maximum number of wrong rows for which all are named.
+/// Maximum number of wrong rows in a message that names all of them.
 const SOME: usize = 6;
 /// Maximum number of differences that are named one by one.
 const NAMED: usize = 4;
@@ -61,7 +61,7 @@ pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) ->
     Some(text)
 }
 
-/// Formats the first few entries of a list of wrong things, and their total number, `all`.
+/// Formats the first few entries of `wrong`, and the total number `all`.
 pub(crate) fn some_of(wrong: &[String], all: usize) -> String {
     if wrong.len() <= SOME {
         return wrong.join(", ");
@@ -70,7 +70,7 @@ pub(crate) fn some_of(wrong: &[String], all: usize) -> String {
     format!("{which} of {all}: {}, …", wrong[..SOME - 2].join(", "))
 }
 
-/// Returns the lines that differ, for answers with one line per input.
+/// Returns the lines in which two answers differ. The answers have one line per input.
 pub(crate) fn of_lines(found: &str, expected: &str) -> Option<String> {
     let (x, y): (Vec<&str>, Vec<&str>) = (found.lines().collect(), expected.lines().collect());
     if y.len() < 3 || x.len() != y.len() {
@@ -89,7 +89,7 @@ pub(crate) fn of_lines(found: &str, expected: &str) -> Option<String> {
 }
 
 /// Describes the differences between long lists in Rust's format: entry by entry, or as missing and
-/// extra entries. Returns `None` if that is not shorter.
+/// extra entries. Returns `None` if this description is not shorter than the lists.
 pub(crate) fn of_lists(found: &str, expected: &str) -> Option<String> {
     let (x, y) = (entries(found)?, entries(expected)?);
     if found.len().max(expected.len()) <= SHORT

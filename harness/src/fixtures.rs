@@ -11,7 +11,7 @@
 //!
 //! `relative` lists the outputs whose tolerance is relative. `reveals` names mistakes whose answers
 //! the oracle has checked to be at least 20 tolerances away. If present, `nan` explains a NaN on
-//! this input, and `nan_place` restricts the explanation to the case that only these elements are
+//! this input, and `nan_place` lists elements: the explanation is given only if exactly these are
 //! NaN.
 
 /// The type that [`Case::value`] returns.
@@ -94,7 +94,7 @@ impl Case<'_> {
     /// Returns an f32 tensor of this case.
     ///
     /// # Panics
-    /// If it is missing or not f32.
+    /// If the tensor is missing or not f32.
     #[must_use]
     pub fn tensor(&self, name: &str) -> Tensor {
         self.get(name).unwrap_or_else(|| panic!("case {} has no tensor {name:?}", self.name))
@@ -109,7 +109,7 @@ impl Case<'_> {
     /// Returns a tensor of whole numbers (stored as I64): token ids, positions.
     ///
     /// # Panics
-    /// If it is missing, not I64, or holds a negative number.
+    /// If the tensor is missing, not I64, or holds a negative number.
     #[must_use]
     pub fn integers(&self, name: &str) -> ndarray::ArrayD<usize> {
         let whole = self.file.tensor(&format!("{}/{name}", self.name));
@@ -126,7 +126,7 @@ impl Case<'_> {
     /// Returns a scalar of this case, such as `scale`, `eps` or `n_heads`.
     ///
     /// # Panics
-    /// If it is missing.
+    /// If the scalar is missing.
     #[must_use]
     pub fn scalar(&self, name: &str) -> f64 {
         self.about["scalars"][name]
@@ -137,7 +137,7 @@ impl Case<'_> {
     /// Returns a scalar that is a count.
     ///
     /// # Panics
-    /// If it is missing or not a whole number.
+    /// If the scalar is missing or not a whole number.
     #[must_use]
     pub fn count(&self, name: &str) -> usize {
         let n = self.about["scalars"][name]
@@ -155,7 +155,7 @@ impl Case<'_> {
     /// Returns the tolerance of an expected output, which the oracle has derived and stored.
     ///
     /// # Panics
-    /// If it is missing.
+    /// If the tolerance is missing.
     #[must_use]
     pub fn tolerance(&self, output: &str) -> Tolerance {
         let bound = self.about["tolerance"][output]
@@ -170,8 +170,8 @@ impl Case<'_> {
     /// Passes if `found` matches the oracle's `output`.
     ///
     /// # Panics
-    /// Otherwise, with case, seed, purpose, both shapes, worst index, both values and the
-    /// tolerance.
+    /// Otherwise, with a message that shows the case, the seed, the purpose, both shapes, the worst
+    /// index, both values and the tolerance.
     #[track_caller]
     pub fn check(&self, output: &str, found: &Tensor) {
         self.check_rows(output, &[], found);
@@ -189,15 +189,15 @@ impl Case<'_> {
         check::assert_close_led(&what, found, &expected, tolerance, more, self.nan());
     }
 
-    /// Returns the cause of a NaN on this input, if the oracle knows it.
+    /// Returns the cause of a NaN on this input, if the fixture names one.
     fn nan(&self) -> Option<Nan<'_>> {
         let end = |i: usize| self.about["nan_place"][i].as_u64().map(|n| n as usize);
         let place = end(0).zip(end(1)).map(|(start, end)| start..end);
         Some(Nan { comes_of: self.about["nan"].as_str()?, place })
     }
 
-    /// Like [`Case::check`], for an answer whose row `i` belongs to `rows[i]`, such as `k = 3`. The
-    /// message names the wrong rows.
+    /// Like [`Case::check`], for an answer whose row `i` has the name `rows[i]`, such as `k = 3`.
+    /// The message names the wrong rows.
     ///
     /// # Panics
     /// As [`Case::check`].
@@ -226,7 +226,7 @@ impl Case<'_> {
     /// of each field.
     ///
     /// # Panics
-    /// Otherwise, with the first byte that differs and its field.
+    /// Otherwise, with a message that shows the first byte that differs, and its field.
     #[track_caller]
     pub fn check_bytes(&self, output: &str, found: &[u8]) {
         let expected = self.tensor(output);

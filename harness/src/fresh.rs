@@ -1,4 +1,4 @@
-//! Random inputs for each grading, and answers sent out of the process.
+//! Draws random inputs for each grading, and sends answers out of the process.
 //!
 //! The tests in `tests/fresh/` draw inputs, call a task's functions and print the answers. They
 //! contain no expected values and compare nothing: they run in one process with the submission,
@@ -110,7 +110,7 @@ impl Fresh {
         self.answer(what, &tensor(&[found.len()], found.to_vec()), tolerance);
     }
 
-    /// Sends an answer that must match the reference's exactly.
+    /// Sends an answer that must equal the reference's exactly.
     pub fn says(&self, what: &str, found: &impl fmt::Debug) {
         send(&serde_json::json!({ "what": what, "text": format!("{found:?}") }));
     }

@@ -1,5 +1,5 @@
-//! Support for tests: fixtures, assertions that explain, diagnoses of known mistakes, and a counter
-//! of allocations.
+//! Support for tests: fixtures, assertions that explain failures, diagnoses of known mistakes, and
+//! a counter of allocations.
 //!
 //! Only tests import the harness; solutions don't.
 

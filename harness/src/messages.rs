@@ -1,4 +1,4 @@
-//! Checks of error messages: the right numbers, about the right things.
+//! Checks that error messages have the right numbers, and attribute them to the right things.
 
 use std::fmt::{Debug, Display};
 
@@ -7,7 +7,7 @@ use crate::check::{assert_accepts, assert_refuses};
 /// Returns the result of `make` if it neither panics nor returns an error.
 ///
 /// # Panics
-/// Otherwise, with the message.
+/// Otherwise, with the message of the panic or the error.
 #[track_caller]
 pub fn assert_good<T, E: Display>(what: &str, make: impl FnOnce() -> Result<T, E>) -> T {
     assert_accepts(what, make)
@@ -43,8 +43,8 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty())
 }
 
-/// Returns whether `text` contains `part`: a number only as a whole (12 is not in 120), anything
-/// else ignoring case.
+/// Returns whether `text` contains `part`: a number must be found as a whole (12 is not in 120),
+/// and anything else is found ignoring case.
 fn says(text: &str, part: &str) -> bool {
     if part.bytes().all(|byte| byte.is_ascii_digit()) {
         numbers(text).any(|number| number == part)

@@ -1,4 +1,4 @@
-//! Delays the message of a panic that a test expects or examines.
+//! Delays the messages of panics that a test expects or examines.
 //!
 //! Rust prints every panic immediately, even if it is caught. A test that provokes a panic and
 //! fails later would first show the wrong location. So panics within [`catch`] are recorded, and
@@ -13,7 +13,7 @@ use std::{
 };
 
 thread_local! {
-    /// One entry for each active [`catch`] of this thread: its latest panic.
+    /// The latest panic of each active [`catch`] of this thread.
     static SEEN: RefCell<Vec<Option<(String, Backtrace)>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -38,8 +38,8 @@ impl Panic {
         self.message().starts_with("not yet implemented")
     }
 
-    /// Prints the panic as Rust would have, and continues it. An outer [`catch`] receives it
-    /// instead, if there is one.
+    /// Continues the panic, and prints it as Rust would have. If there is an outer [`catch`], that
+    /// receives it instead.
     pub fn go_on(self) -> ! {
         if SEEN.with_borrow(|seen| !seen.is_empty()) {
             let backtrace = self.backtrace.unwrap_or_else(Backtrace::disabled);
@@ -65,7 +65,7 @@ impl Panic {
 /// Returns the result of `action`, or its panic, without printing anything.
 ///
 /// # Errors
-/// If it panics.
+/// If `action` panics. The error is the panic.
 pub fn catch<T>(action: impl FnOnce() -> T) -> Result<T, Panic> {
     install();
     SEEN.with_borrow_mut(|seen| seen.push(None));

@@ -40,7 +40,7 @@ impl Stored {
         Self { name: name.to_owned(), header, bytes }
     }
 
-    /// Returns the metadata of that name, if present.
+    /// Returns the metadata entry with this name, if present.
     pub(crate) fn about(&self, name: &str) -> Option<Value> {
         let json = self.header.metadata.get(name)?.as_str()?;
         Some(
@@ -49,12 +49,12 @@ impl Stored {
         )
     }
 
-    /// Returns the names of all metadata.
+    /// Returns the names of all metadata entries.
     pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
         self.header.metadata.keys()
     }
 
-    /// Returns the f32 tensor of that full name, if present.
+    /// Returns the f32 tensor with this full name, if present.
     pub(crate) fn f32s(&self, name: &str) -> Option<Tensor> {
         let (place, bytes) = self.tensor(name)?;
         assert_eq!(place.dtype, "F32", "{name}: data type");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How far a value may be from the expected one.
+/// How much a value may differ from the expected one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Tolerance {
     /// Maximum absolute difference.
@@ -12,7 +12,8 @@ pub enum Tolerance {
 }
 
 impl Tolerance {
-    /// Returns whether `found` is close enough. A NaN or an infinity only matches itself.
+    /// Returns whether `found` is close enough to `expected`. A NaN matches only a NaN, and an
+    /// infinity only the same infinity.
     pub(crate) fn allows(self, found: f32, expected: f32) -> bool {
         let within = |bound: f32| {
             found.is_finite() && expected.is_finite() && (found - expected).abs() <= bound

@@ -19,10 +19,10 @@ impl Choice {
         Self { rungs: TensorType::READ.map(of), alike: false }
     }
 
-    /// Makes requests that are computed together independent of each other: each row's result is
-    /// the same, to the last bit, as if it were computed alone. A learner's kernel that serves only
-    /// few rows is replaced by a provided kernel, which adds in the same order as the kernel for
-    /// many rows.
+    /// Makes each row's result independent of the other rows: it is the same, to the last bit, as
+    /// if the row were computed alone. So requests that are computed together don't affect each
+    /// other. If a learner's kernel serves only few rows, a provided kernel replaces it, which adds
+    /// in the same order as the kernel for many rows.
     #[must_use]
     pub fn alike(self) -> Self {
         Self { alike: true, ..self }
@@ -41,7 +41,7 @@ impl Choice {
     }
 
     /// Returns the rung whose instructions quantize activations, or `None` if no format needs
-    /// integers. Every rung gives the same integers.
+    /// integers. The integers are the same on every rung.
     #[must_use]
     pub fn quantizer(&self) -> Option<Rung> {
         self.rungs.into_iter().filter(|rung| rung.wants_int8()).max()
@@ -55,7 +55,7 @@ pub enum Status {
     Provided,
     /// The kernel is written.
     Written,
-    /// The kernel is not written yet. Holds the task that asks for it.
+    /// The kernel is not written yet. Holds the task in which the learner writes it.
     Missing(String),
 }
 
@@ -64,7 +64,7 @@ pub enum Status {
 pub struct Next {
     /// The format.
     pub tensor_type: TensorType,
-    /// The task that asks for it.
+    /// The task in which the learner writes this kernel.
     pub task: String,
 }
 
@@ -126,9 +126,9 @@ mod tests {
         assert_eq!(Choice::from(Rung::Fused).quantizer(), None);
     }
 
-    /// Chooses for a course that teaches Q8_0, Q4_K and Q6_K on the scalar rungs, and Q8_0 and Q4_K
-    /// also on the first rung above them. `done(rung, format)` returns whether the learner has
-    /// written that kernel.
+    /// Chooses rungs for a course that teaches Q8_0, Q4_K and Q6_K on the scalar rungs, and Q8_0
+    /// and Q4_K also on the first rung above them. `done(rung, format)` returns whether the learner
+    /// has written that kernel.
     fn choose(done: impl Fn(Rung, TensorType) -> bool) -> (Choice, Vec<Next>) {
         let highest = Rung::available().into_iter().find(|&rung| rung > Rung::Integer);
         Choice::written_first(|rung, tensor_type| {

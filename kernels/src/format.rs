@@ -25,8 +25,8 @@ pub enum Zero {
     Minimum,
 }
 
-/// Returns whether each block is multiplied by activations with their own scale, as blocks of 32
-/// weights are. A block of 256 is multiplied by activations that share one scale.
+/// Returns whether the format has one scale of activations per block. That is true for blocks of 32
+/// weights. For blocks of 256 weights, all activations of a super-block share one scale.
 #[must_use]
 pub const fn scale_per_block<F: Format>() -> bool {
     F::TYPE.block_len() == 32

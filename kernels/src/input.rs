@@ -7,7 +7,8 @@ use crate::amx::activations::Int8Tile;
 pub use crate::int8::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
 use crate::parallel::{Schedule, Team};
 
-/// Number of values that a thread quantizes at a time. Fewer would take less time than a barrier.
+/// Number of values that a thread quantizes at a time. To quantize fewer would take less time than
+/// a barrier.
 const QUANTIZED: usize = 4096;
 
 /// Number of rows that a thread copies at a time.
@@ -43,8 +44,8 @@ pub fn room(values: &mut Vec<f32>, n: usize) {
     }
 }
 
-/// An input that is ready to be multiplied. While it is borrowed, nothing can write to the input,
-/// so its integers always match its values.
+/// An input that is ready for matrix products. While it is borrowed, nothing can write to the
+/// input, so its integers always match its values.
 #[derive(Debug, Clone, Copy)]
 pub struct Prepared<'a> {
     input: &'a Input,
@@ -52,8 +53,9 @@ pub struct Prepared<'a> {
 }
 
 impl Prepared<'_> {
-    /// Returns how many activations share a scale in the integers, [`BLOCK`] or [`SUPER_BLOCK`].
-    /// Returns `None` if there are no integers: the input can then only be multiplied as f32.
+    /// Returns the number of activations that share a scale in the integers: [`BLOCK`] or
+    /// [`SUPER_BLOCK`]. Returns `None` if there are no integers. Then the input can only be
+    /// multiplied as f32.
     #[must_use]
     pub fn per_scale(&self) -> Option<usize> {
         self.per_scale
@@ -152,8 +154,8 @@ impl Input {
         self.with_int8(per_scale)
     }
 
-    /// Copies rows of another input, both their values and their integers: row `i` becomes row
-    /// `of(i)` of `from`.
+    /// Copies rows of another input, including their integers: row `i` becomes row `of(i)` of
+    /// `from`.
     pub fn gather<S: Schedule>(
         &mut self,
         team: &Team<S>,

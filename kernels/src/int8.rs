@@ -1,16 +1,19 @@
 //! Quantized activations, in super-blocks.
 
-/// Number of activations in a super-block: as many as weights in the longest blocks (K-quants).
+/// Number of activations in a super-block, which is the number of weights in the longest blocks
+/// (K-quants).
 pub const SUPER_BLOCK: usize = 256;
-/// Minimum number of activations that share a scale: as many as weights in the shortest blocks.
+/// Minimum number of activations that share a scale, which is the number of weights in the shortest
+/// blocks.
 pub const BLOCK: usize = 32;
 /// Number of activations per stored sum: the smallest number of weights that share a scale (16 in
 /// `Q6_K`).
 pub const SUM: usize = 16;
 
-/// [`SUPER_BLOCK`] activations as int8: each is its value times its block's scale. If a row's
-/// length is not a multiple of [`SUPER_BLOCK`], its last super-block is padded with zeros. If an
-/// activation is NaN or infinite, its block's scale is NaN, and so is every product with the block.
+/// [`SUPER_BLOCK`] activations as int8: each activation is its value times its block's scale. If a
+/// row's length is not a multiple of [`SUPER_BLOCK`], its last super-block is padded with zeros. If
+/// an activation is NaN or infinite, its block's scale is NaN, and so is every product with the
+/// block.
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
 pub struct Int8SuperBlock {
@@ -44,9 +47,9 @@ pub(crate) fn scale(absmax: f32) -> f32 {
     if absmax.is_finite() { absmax / 127.0 } else { f32::NAN }
 }
 
-/// Returns the largest magnitude in `x`, or NaN if there is one, which `f32::max` would ignore.
-/// Without their signs, floats have the same order as their bits, and every NaN comes after
-/// infinity.
+/// Returns the largest magnitude in `x`. If an element is NaN, returns NaN, which `f32::max` would
+/// not. Compares bits: without their signs, floats have the same order as their bits, and every NaN
+/// comes after infinity.
 #[cfg(any(
     target_arch = "x86_64",
     target_arch = "aarch64",
@@ -57,7 +60,7 @@ pub(crate) fn largest(magnitudes: impl IntoIterator<Item = f32>) -> f32 {
     f32::from_bits(magnitudes.into_iter().fold(0, |most, x| most.max(x.to_bits())))
 }
 
-/// Calls `quantize` with each [`SUPER_BLOCK`] values of a row, padded with zeros at the end.
+/// Calls `quantize` with each [`SUPER_BLOCK`] values of a row. Pads the last ones with zeros.
 ///
 /// It is inlined into its caller, so that `quantize` may use the caller's instructions.
 #[cfg(any(

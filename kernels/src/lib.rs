@@ -20,8 +20,8 @@
 //!
 //! # The same files for each instruction set
 //!
-//! `avx2`, `avx512` and `neon` consist of the same files, so if you have read one, you can find
-//! your way in the others:
+//! `avx2`, `avx512` and `neon` have the same structure, so if you know one of these folders, you
+//! can find your way in the others:
 //!
 //! - `mod.rs`: what the instructions do, and the table from format to kernels.
 //! - `lanes.rs`: loads, stores and sums on slices, with most of the `unsafe` code.
@@ -92,7 +92,7 @@ pub mod withheld;
 
 use self::{input::Input, matrix::Matrix, parallel::Tile};
 
-/// Minimum number of rows of activations from which arithmetic is the limit, not memory bandwidth.
+/// Number of rows of activations at and above which arithmetic is the limit, not memory bandwidth.
 pub const MANY: usize = 4;
 
 /// Computes a rectangle of the output: `tile[t, r] = Σ weight[r, c] · x[t, c]`.

@@ -1,11 +1,11 @@
 //! Operations between the matrix products, as plain loops. In a function that may use vector
-//! instructions, the compiler turns them into such.
+//! instructions, the compiler vectorises these loops.
 
 /// Number of positions whose keys and values are converted to f32 at a time, so that they fit in
 /// the L1 cache.
 pub const TILE: usize = 32;
 
-/// A way to add a product to a sum.
+/// A way to multiply two numbers and add a third.
 pub(crate) trait MultiplyAdd {
     /// Computes `a · b + c`.
     fn multiply_add(a: f32, b: f32, c: f32) -> f32;
@@ -37,8 +37,8 @@ impl MultiplyAdd for Separate {
     }
 }
 
-/// Returns the factor by which RMSNorm multiplies a row. It is NaN if the sum of squares is too
-/// large for f32. Otherwise the factor would be 0, and a row of large numbers would become zeros.
+/// Returns the factor by which RMSNorm multiplies a row. If the sum of squares is too large for
+/// f32, returns NaN instead of 0. With the factor 0, a row of large numbers would become zeros.
 #[inline(always)]
 fn norm_scale<M: MultiplyAdd>(x: &[f32], eps: f32) -> f32 {
     let squares = dot::<M>(x, x);
@@ -89,9 +89,9 @@ pub(crate) fn exp_sum_of_any<M: MultiplyAdd>(scores: &mut [f32], max: f32) -> f3
 
 /// Constants of [`exp`].
 pub(crate) mod exp_constants {
-    /// Below this, the result is 0.
+    /// Lowest `x` for which the result is not 0.
     pub(crate) const LOWEST: f32 = -87.3;
-    /// Above this, the result is infinity.
+    /// Highest `x` for which the result is not infinity.
     pub(crate) const HIGHEST: f32 = 88.4;
     /// Adding this to a number below 2²² rounds it: no fraction bits are left.
     pub(crate) const ROUND: f32 = 12_582_912.0;

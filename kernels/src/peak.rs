@@ -1,9 +1,9 @@
-//! Measures the highest rate at which a processor's units multiply, to compare a prompt's rate
-//! with.
+//! Measures the highest rate at which a processor's units multiply, for comparison with the rate of
+//! prefill.
 
 /// Returns how many multiplications and additions of bytes per second the matrix units of `threads`
-/// threads do together, without loads or stores. This is the best of several short runs. Returns
-/// `None` if there is no usable unit.
+/// threads do together, without loads or stores. The result is the best of several short runs.
+/// Returns `None` if there is no usable unit.
 #[must_use]
 pub fn of_matrix_units(threads: usize) -> Option<f64> {
     #[cfg(target_arch = "x86_64")]

@@ -1,10 +1,10 @@
 //! Prefetches memory, if that helps.
 //!
-//! Processors detect sequential reads and prefetch by themselves. How well they do it, and the best
-//! distance for explicit prefetches, differs:
+//! Processors detect sequential reads and prefetch by themselves. The quality of these prefetches
+//! and the best distance for explicit ones differ:
 //!
 //! - On an Intel server (Emerald Rapids), prefetching 4 KiB ahead made a kernel 1.6 times as fast.
-//! - On AMD's Zen 4, that is slower than no prefetching, and 1 KiB ahead gains 5 %.
+//! - On AMD's Zen 4, this distance is slower than no prefetching, and 1 KiB gains 5 %.
 //! - On its successor Zen 5, one core decodes up to 10 % faster with 2 KiB than with 1 KiB.
 //!
 //! So the distance depends on the processor's vendor and family, unless [`VARIABLE`] sets it.
@@ -23,7 +23,7 @@ const AHEAD: usize = 4096;
 const AHEAD_ZEN_4: usize = 1024;
 const AHEAD_ZEN_5: usize = 2048;
 
-/// Bytes in a cache line.
+/// Size of a cache line in bytes.
 pub(super) const LINE: usize = 64;
 
 /// Returns the prefetch distance in bytes, the same for the whole run; 0 means no prefetching.

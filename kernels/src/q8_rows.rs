@@ -24,12 +24,12 @@ const REBASE: f32 = f32::from_bits((112 + 127) << 23);
 /// Adding this to a number below 2²² leaves the nearest integer in the lowest bits.
 const ROUND: f32 = 12_582_912.0;
 
-/// Rows of `dim` numbers each, stored one after the other.
+/// Rows of `dim` elements each, stored one after the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Q8Rows<'a> {
     /// `[n, row_words(dim)]`
     pub words: &'a [u32],
-    /// `D`, the numbers in a row.
+    /// `D`, the number of elements in a row.
     pub dim: usize,
 }
 
@@ -45,7 +45,7 @@ impl Q8Rows<'_> {
         Self { words: &self.words[from * words..(from + n) * words], ..self }
     }
 
-    /// Returns rows `from..from + n`, or fewer if there are fewer.
+    /// Returns `n` rows from row `from` on, or all remaining rows if there are fewer.
     #[must_use]
     pub fn behind(self, from: usize, n: usize) -> Self {
         let (words, end) = (row_words(self.dim), self.words.len());

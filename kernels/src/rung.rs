@@ -111,7 +111,7 @@ impl Rung {
     /// Returns the rung that [`VARIABLE`] names, or else the fastest.
     ///
     /// # Errors
-    /// If it doesn't name a rung, or names one that this machine can't run.
+    /// If the variable doesn't name a rung, or names one that this machine can't run.
     pub fn from_environment() -> Result<Self, String> {
         match std::env::var(VARIABLE) {
             Ok(name) => name.parse().map_err(|e| format!("{VARIABLE}: {e}")),

@@ -203,7 +203,7 @@ impl Candidates {
     }
 }
 
-/// Ordered by logit. If logits are equal, the first token is the larger.
+/// Ordered by logit. If logits are equal, the token with the lower id counts as the larger.
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
         let logits = self.logit.partial_cmp(&other.logit).expect("no logit is NaN");

@@ -168,7 +168,7 @@ fn unpack_mxfp4(block: &[u8], super_block: &mut Unpacked, b: usize) {
     super_block.scales[2 * b..][..2].fill(mxfp4::half_of_scale(block[0]));
 }
 
-/// Unpacks the scales and minimums of a block that begins like one of Q4_K.
+/// Unpacks the scales and minimums of a block that begins like a block of Q4_K.
 fn set_six_bits(block: &[u8], super_block: &mut Unpacked) {
     let (scales, mins) = six_bits::unpack(block[4..16].try_into().expect("12 bytes"));
     let (scales, mins) = (scales.to_le_bytes(), mins.to_le_bytes());

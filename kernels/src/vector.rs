@@ -52,7 +52,7 @@ impl Unit {
         }
     }
 
-    /// Returns the process's unit: the one that the environment names, or else the best.
+    /// Returns the unit of this process: that of the rung in the environment, or else the best.
     #[inline]
     fn in_use() -> Self {
         match IN_USE.load(Ordering::Relaxed) {
@@ -78,7 +78,7 @@ static IN_USE: AtomicU8 = AtomicU8::new(0);
 /// units; an engine never calls it.
 ///
 /// # Panics
-/// If this machine cannot run it.
+/// If this machine cannot run the rung.
 #[doc(hidden)]
 pub fn use_rung(rung: Rung) {
     assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
@@ -243,8 +243,8 @@ pub fn widen_f16(x: &[f16], out: &mut [f32]) {
     }
 }
 
-/// Prefetches memory that is read next, if that helps. `in_a_row` means that it follows what is
-/// being read now: some processors prefetch that by themselves.
+/// Prefetches memory that is read next, if that helps. `in_a_row` means that `x` directly follows
+/// the memory that is being read now. Some processors prefetch such memory by themselves.
 pub fn prefetch<T>(x: &[T], in_a_row: bool) {
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 {

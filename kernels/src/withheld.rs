@@ -1,5 +1,4 @@
-//! Disables kernels of this crate that would give the answer of a task to the code that its tests
-//! run.
+//! Disables kernels of this crate that would solve a task for the code under test.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

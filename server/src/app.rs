@@ -45,9 +45,9 @@ pub(crate) struct App {
     /// Whether new requests are refused.
     pub(crate) ending: AtomicBool,
     commands: mpsc::Sender<Command>,
-    /// Permit to process a long body. There is one.
+    /// The only permit to process a long body.
     pub(crate) long_bodies: Arc<Semaphore>,
-    /// Bytes of the longest token.
+    /// Size of the longest token in bytes.
     longest_token: usize,
     /// One permit per running or waiting answer.
     places: Arc<Semaphore>,
@@ -104,7 +104,7 @@ impl App {
         Bounds { choices: self.settings.max_choices.min(places), style: self.style }
     }
 
-    /// Sends a command to the engine. If the engine is gone, its replies end.
+    /// Sends a command to the engine. If the engine is gone, no more replies arrive.
     pub(crate) fn tell(&self, command: Command) {
         let _ = self.commands.send(command);
     }
@@ -130,7 +130,7 @@ impl App {
     /// Returns the tokens of a prompt to compute.
     ///
     /// # Errors
-    /// If there are no tokens or too many, or one is not in the vocabulary.
+    /// If there are no tokens or too many, or a token is not in the vocabulary.
     fn tokens(&self, prompt: &Prompt, tools: &[Json], field: &str) -> Result<Vec<u32>, ApiError> {
         let most = self.settings.max_prompt.unwrap_or(self.context).min(self.context);
         let too_long = |found: usize, what: &str, most: usize| {
@@ -219,7 +219,7 @@ impl App {
     }
 }
 
-/// Returns the number of bytes of a prompt that are tokenized.
+/// Returns the number of bytes of text that must be tokenized for a prompt.
 fn text_len(prompt: &Prompt, tools: &[Json]) -> usize {
     match prompt {
         Prompt::Text(text) => text.len(),

@@ -1,6 +1,6 @@
 //! The engine's thread. Between two steps it takes commands from clients, and after each step it
-//! sends the new tokens. It never waits for a client: one that stops reading loses its answer, and
-//! others are not delayed.
+//! sends the new tokens. It never waits for a client. A client that stops reading loses its answer,
+//! and other clients are not delayed.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -24,7 +24,7 @@ use crate::{
 
 /// A command from the network to the engine.
 pub(crate) enum Command {
-    /// Compute these requests of one client, which differ only in prompt and seed.
+    /// Compute these requests of one client. They differ only in prompt and seed.
     Submit { client: Client, requests: Vec<Request>, form: Option<Form>, extras: Extras },
     /// Cancel this client's answers.
     Cancel(u64),
@@ -44,17 +44,17 @@ pub(crate) struct Client {
     pub(crate) replies: channel::Sender<Reply>,
     /// Why the queue was closed early.
     pub(crate) cut: Arc<OnceLock<Cut>>,
-    /// When the request arrived.
+    /// Time at which the request arrived.
     pub(crate) came: Instant,
-    /// The permits of its answers, released with this struct.
+    /// The permits of the request's answers. They are released when this struct is dropped.
     pub(crate) _places: OwnedSemaphorePermit,
-    /// The engine's ids of its unfinished answers.
+    /// The engine's ids of the request's unfinished answers.
     pub(crate) ids: Vec<RequestId>,
 }
 
 /// A part of the answer with index `choice`.
 pub(crate) enum Reply {
-    /// A token, and the text that is now certain.
+    /// A token, and the text that later tokens can no longer change.
     Token { choice: usize, text: String, chosen: Option<Chosen> },
     /// The end, with the text that was held back until now. `cached` is the number of prompt tokens
     /// that were found in the cache.
@@ -81,11 +81,11 @@ struct Open {
     ticket: u64,
     choice: usize,
     text: Box<dyn Text>,
-    /// Time of its last token, or of the request before the first token.
+    /// Time of the answer's last token. Before the first token, the time of the request.
     last: Instant,
     first: bool,
     /// Number of prompt tokens that were in the cache when it first got a batch slot. After a
-    /// preemption the cache also has its own pages, which don't count.
+    /// preemption, the answer's own earlier pages are also in the cache, but don't count.
     cached: Option<usize>,
 }
 
@@ -122,7 +122,7 @@ impl EngineLoop {
         }
     }
 
-    /// Runs until all senders of commands are gone.
+    /// Runs until all senders of commands have been dropped.
     ///
     /// # Errors
     /// If the engine fails.
@@ -143,7 +143,7 @@ impl EngineLoop {
         }
     }
 
-    /// Cuts off all answers, for this reason.
+    /// Cuts off all answers for the reason `why`.
     pub(crate) fn cut_all(&mut self, why: &Cut) {
         for ticket in self.clients.keys().copied().collect::<Vec<_>>() {
             self.cut(ticket, Some(why.clone()), Ended::Cut);

@@ -14,7 +14,7 @@ use tiny_llm_cli::Settings;
 
 use crate::{api::error::ApiError, app::App};
 
-/// Maximum bytes of a request's header: its path, names and values.
+/// Maximum size of a request's header in bytes: its path, names and values.
 pub(crate) const MAX_HEADER: usize = 64 * 1024;
 
 /// Paths that need no key: load balancers have none, and the page asks its user for one.
@@ -58,7 +58,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     response
 }
 
-/// Counts the bytes of a header.
+/// Returns the number of bytes of a request's header.
 fn head_len(request: &Request) -> usize {
     let lines = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     request.uri().path_and_query().map_or(0, |path| path.as_str().len()) + lines.sum::<usize>()

@@ -4,8 +4,8 @@
 //! it takes commands, and after each step it sends the new tokens, without ever waiting (`engine`).
 //! The other thread handles the network: connections (`network`, `patient`, `guard`), paths
 //! (`routes`), requests and answers (`api`). They communicate through bounded queues: each running
-//! or waiting answer needs a permit (`app`), and each client may have only a limited number of
-//! unread tokens. The engine publishes metrics (`metrics`) and a live view (`live`, `watch`).
+//! or waiting answer needs a permit (`app`), and the number of unread tokens per client is limited.
+//! The engine publishes metrics (`metrics`) and a live view (`live`, `watch`).
 //!
 //! If another program handles the network, as Ray does in a cluster, requests arrive by function
 //! call instead (`local`). Everything else is the same.
@@ -172,7 +172,7 @@ pub struct Read {
 /// Reads a request's body for a fuzzer, of a chat or of a completion.
 ///
 /// # Errors
-/// If the request is invalid: the body of the error response.
+/// If the request is invalid. The error is the body of the response.
 #[doc(hidden)]
 pub fn read_body(chat: bool, body: &[u8], choices: usize) -> Result<Read, serde_json::Value> {
     let kind = if chat { Kind::Chat } else { Kind::Completion };

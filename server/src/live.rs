@@ -14,7 +14,7 @@ use crate::metrics::Metrics;
 /// Minimum time between two views. More frequent views are invisible to the eye, and each costs
 /// time on the engine's thread.
 const PERIOD: Duration = Duration::from_millis(100);
-/// Larger maps are not drawn.
+/// Maximum number of pages in a view. Of a larger cache, only the first pages are sent.
 const MAX_PAGES: usize = 16_384;
 
 /// Returns the ticket of an engine's request, the index of its answer, and the user's name.

@@ -56,7 +56,7 @@ struct Job {
 pub struct LocalHead {
     /// HTTP status, such as 200.
     pub status: u16,
-    /// Names and values.
+    /// Names and values of the headers.
     pub headers: Vec<(String, String)>,
 }
 

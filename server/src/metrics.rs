@@ -20,7 +20,7 @@ const ROWS: [f64; 11] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512
 /// Counts values per bucket.
 pub(crate) struct Histogram {
     bounds: &'static [f64],
-    /// One count per bound, plus one.
+    /// One count per bucket: one bucket for each bound, and one for larger values.
     counts: Vec<AtomicU64>,
     /// Sum of all values, in millionths.
     sum: AtomicU64,
@@ -79,7 +79,7 @@ pub(crate) struct Metrics {
     counts: Mutex<BatchCounts>,
 }
 
-/// Indices into [`Metrics::ended`].
+/// Why an answer ended. The values are indices into [`Metrics::ended`].
 #[derive(Clone, Copy)]
 pub(crate) enum Ended {
     /// The answer was completed.
@@ -90,7 +90,7 @@ pub(crate) enum Ended {
     Slow,
     /// The server failed or shut down.
     Cut,
-    /// Its logits were NaN or infinite.
+    /// The logits were NaN or infinite.
     NotFinite,
 }
 

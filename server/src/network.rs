@@ -29,7 +29,7 @@ use crate::{app::App, engine::Command, guard::MAX_HEADER, patient::Patient, rout
 
 /// How often to check for shutdown.
 const PERIOD: Duration = Duration::from_millis(50);
-/// Time for clients to read why their answers were cut off.
+/// Time that clients have, at shutdown, to read why their answers were cut off.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Serves until `stop` returns true or the engine has failed.

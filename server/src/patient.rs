@@ -18,7 +18,7 @@ use tokio::{
 pub(crate) struct Patient {
     stream: TcpStream,
     patience: Duration,
-    /// Runs while a write is pending.
+    /// Timer of the pending write. It runs only while a write is pending.
     deadline: Pin<Box<Sleep>>,
     waiting: bool,
 }

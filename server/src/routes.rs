@@ -107,7 +107,7 @@ async fn texts(
 /// arrival, so that a short body never waits for a long one.
 ///
 /// # Errors
-/// The errors of `work`, or a panic in it, for example because of an unwritten task.
+/// If `work` returns an error, or panics, for example because of an unwritten task.
 async fn blocking<T: Send + 'static>(
     app: Arc<App>,
     body: Bytes,
@@ -129,7 +129,7 @@ async fn blocking<T: Send + 'static>(
 /// Reads a request's body.
 ///
 /// # Errors
-/// If it is not declared as JSON, is too long, or does not arrive in time.
+/// If the body is not declared as JSON, is too long, or does not arrive in time.
 async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
     let most = app.settings.max_body;
     let too_long = || {
@@ -161,9 +161,9 @@ async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
     }
 }
 
-/// Collects a body of `length` bytes, or of unknown length. A long body gets its own pages, which
-/// are returned to the system at its end. The heap would keep some of the memory of many long
-/// bodies.
+/// Collects a body of `length` bytes, or of unknown length. A long body gets its own memory pages,
+/// which are returned to the system when it is dropped. If long bodies were on the heap, the heap
+/// would keep some of their memory.
 async fn collect(mut body: Limited<Body>, length: Option<usize>) -> Result<Bytes, BoxError> {
     let Some(length) = length.filter(|&n| n > LONG) else {
         return Ok(body.collect().await?.to_bytes());

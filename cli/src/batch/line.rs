@@ -22,7 +22,7 @@ pub(super) struct Line {
 pub(super) enum Prompt {
     /// A text to continue.
     Text(String),
-    /// A conversation to answer in.
+    /// A conversation in which to answer.
     Messages(Vec<Message>),
 }
 
@@ -70,7 +70,8 @@ impl Line {
     }
 }
 
-/// Reads the form of the answer: `{"type": "json_object"}` or `json_schema`, as in OpenAI's API.
+/// Reads the form that the answer must have: `{"type": "json_object"}` or `json_schema`, as in
+/// OpenAI's API.
 fn form(line: &[u8], fields: &Map<String, Value>, default: Option<Form>) -> Result<Option<Form>> {
     let Some(value) = fields.get("response_format").filter(|value| !value.is_null()) else {
         return Ok(default);

@@ -18,7 +18,8 @@ pub(super) enum Routing {
     RoundRobin,
     /// To the replica with the fewest open requests.
     LeastLoaded,
-    /// To the replica that served the same prefix before, unless it is much busier than another.
+    /// To the replica that served the same prefix before, unless that replica is much busier than
+    /// another.
     Prefix,
 }
 
@@ -56,9 +57,9 @@ pub(super) struct Outcome {
     pub steps: u64,
     pub rows: u64,
     pub preempted: u64,
-    /// Prompt positions that were found in a cache.
+    /// Number of prompt positions that were found in a cache.
     pub attached: u64,
-    /// The most pages in use after any step of any replica.
+    /// Maximum number of pages in use after any step of any replica.
     pub most_pages: usize,
     /// Time to first token of each request.
     pub first_token: Histogram,
@@ -73,9 +74,10 @@ pub(super) struct Outcome {
 /// Measurements that a simulation cannot make.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Real {
-    /// Cache bytes after the step at which requests had the most positions.
+    /// Cache bytes after the step at which the requests had the most positions in total.
     pub cache: CacheBytes,
-    /// The most bytes reserved but unused after any step, per request.
+    /// Number of bytes that were reserved but unused per running request: the maximum over all
+    /// steps.
     pub beyond: u64,
     /// Accepted drafts and proposed drafts.
     pub drafts: Option<(u64, u64)>,
@@ -83,7 +85,7 @@ pub(super) struct Real {
 
 struct Replica {
     engine: Box<dyn Simulated>,
-    /// End of its current step, or of its last one if it is idle.
+    /// End of the replica's current step, or of its last step if it is idle.
     free_at: f64,
     open: HashMap<u64, Open>,
     /// Requests not yet submitted to the engine. The engine scans all its requests in each step,
@@ -120,7 +122,7 @@ impl Open {
         }
     }
 
-    /// Records the end.
+    /// Records the end of the request.
     pub(super) fn finished(self, outcome: &mut Outcome) {
         if self.longest_gap > 0.0 {
             outcome.longest_gap.add(self.longest_gap);
@@ -215,7 +217,7 @@ impl Cluster {
         Ok(self.outcome)
     }
 
-    /// Returns the replica whose step begins first, and when.
+    /// Returns the replica whose step begins first, and the time at which it begins.
     fn next_step(&self) -> Option<(usize, f64)> {
         let busy = self.replicas.iter().enumerate().filter(|(_, r)| !r.is_idle());
         busy.map(|(i, r)| (i, r.free_at)).min_by(|a, b| a.1.total_cmp(&b.1))

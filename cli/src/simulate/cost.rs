@@ -35,7 +35,7 @@ impl StepCost {
 impl FromStr for StepCost {
     type Err = String;
 
-    /// Parses milliseconds per step, microseconds per row, nanoseconds per position.
+    /// Parses a cost: milliseconds per step, microseconds per row, nanoseconds per position.
     fn from_str(text: &str) -> Result<Self, String> {
         let numbers: Vec<f64> =
             text.split(',').map_while(|part| part.trim().parse().ok()).collect();
@@ -74,7 +74,7 @@ pub(super) struct Fit {
 
 /// Batch sizes to measure.
 const BATCHES: [usize; 5] = [1, 2, 4, 8, 16];
-/// New tokens for each request of a batch.
+/// Number of new tokens for each request of a batch.
 const NEW_TOKENS: usize = 12;
 
 /// Runs batches of several sizes with contexts of several lengths, and fits the cost to the step

@@ -16,9 +16,9 @@ pub(super) struct Load {
     pub prompt: LogNormal,
     /// Tokens of an answer.
     pub answer: LogNormal,
-    /// Number of different shared prefixes, or 0.
+    /// Number of different shared prefixes. 0 means that no prefix is shared.
     pub shared_prompts: usize,
-    /// Tokens in a shared prefix.
+    /// Number of tokens in a shared prefix.
     pub shared_tokens: usize,
     /// Maximum tokens of prompt and answer together.
     pub context: usize,
@@ -29,7 +29,7 @@ pub(super) struct Load {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LogNormal {
     pub median: f64,
-    /// Standard deviation of the logarithm.
+    /// Standard deviation of the logarithm of the length.
     pub sigma: f64,
 }
 
@@ -122,7 +122,7 @@ fn exponential(rng: &mut Rng, mean: f64) -> f64 {
     -mean * uniform(rng).ln()
 }
 
-/// Returns a uniform number above 0 and at most 1.
+/// Returns a uniformly distributed number above 0 and at most 1.
 fn uniform(rng: &mut Rng) -> f64 {
     1.0 - rng.f64()
 }
@@ -150,7 +150,7 @@ mod tests {
         times.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }
 
-    /// Returns the coefficient of variation: 1 for a Poisson process.
+    /// Returns the coefficient of variation of the gaps. It is 1 for a Poisson process.
     fn variation(gaps: &[f64]) -> f64 {
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let square = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;

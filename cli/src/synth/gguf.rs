@@ -51,8 +51,8 @@ pub(super) fn write(
 }
 
 /// Inserts a tokenizer with an end token, one token per byte, and numbered tokens for the rest.
-/// That is enough for `generate` to run and print every token. A vocabulary too small for the bytes
-/// gets no tokenizer.
+/// That is enough for `generate` to run and print every token. If the vocabulary is too small for
+/// all bytes, inserts no tokenizer.
 fn insert_tokenizer(metadata: &mut Metadata, vocab_size: usize) {
     const BYTES: usize = 256;
     if vocab_size <= BYTES {

@@ -44,8 +44,8 @@ impl Random {
         rest.copy_from_slice(&last[..rest.len()]);
     }
 
-    /// Writes `count` weights of this type, a whole number of blocks, with mean `mean` (0 for
-    /// blocks) and standard deviation [`DEVIATION`].
+    /// Writes `count` weights of this type, a whole number of blocks, with mean `mean` (blocks
+    /// always have mean 0) and standard deviation [`DEVIATION`].
     pub(super) fn write(
         &mut self,
         out: &mut (impl Write + ?Sized),

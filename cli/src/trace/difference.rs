@@ -8,11 +8,11 @@ use super::list::Recorded;
 
 /// Both sides compute in f32 but add in different orders. The rounding error of a sum of n products
 /// is at most n · 2⁻²⁴ of the sum of their magnitudes, and typically √n · 2⁻²⁴: 2e-6 for n = 1,024.
-/// Errors accumulate over the layers, and a norm of nearly cancelling numbers enlarges them.
+/// Errors accumulate over the layers, and are enlarged when numbers nearly cancel before a norm.
 /// Measured on the embedded model, all correct alternative bodies (`tests/alternate`) together
 /// deviate by 1.5e-6 on 10 tokens. On 400 tokens they deviate by 1.8e-5 (in `rope.sin`, where the
-/// rounding error of an angle grows with the position). The mildest mistake that
-/// `cargo course verify` plants, bf16 without its last bit, deviates by 5e-3.
+/// rounding error of an angle grows with the position). The mildest mistake that `cargo course
+/// verify` plants, bf16 without its last bit, deviates by 5e-3.
 const TOLERANCE: f32 = 1e-4;
 use tiny_llm_formats::Tensor;
 
@@ -35,13 +35,13 @@ pub(super) enum Difference {
 #[derive(Debug)]
 pub(super) struct Values {
     shape: Vec<usize>,
-    /// Index of the first such value, in row-major order.
+    /// Index of the first value out of tolerance, in row-major order.
     first: Vec<usize>,
     found: f32,
     expected: f32,
     bound: f32,
     largest: f32,
-    /// Number of such values.
+    /// Number of values out of tolerance.
     wrong: usize,
     /// Number of values that are NaN or infinite where a finite number was expected.
     not_numbers: usize,

@@ -23,10 +23,10 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// `cargo course borrow PLACE`: borrows every open task in PLACE.
+/// `cargo course borrow PLACE`: borrows every open task of PLACE.
 ///
 /// # Errors
-/// If there is nothing to borrow, because all functions are the learner's or already borrowed. Also
+/// If there is nothing to borrow, because every function is the learner's or already borrowed. Also
 /// if a file cannot be written.
 pub(crate) fn borrow(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<()> {
     let asked = asked(root, curriculum, words)?;
@@ -108,7 +108,7 @@ fn change(file: &Generated, raw: &str, text: String) -> Replacement {
     Replacement { path: file.path.clone(), old, new, keep: true }
 }
 
-/// `cargo course return PLACE [--force]`: returns the borrowed code in PLACE.
+/// `cargo course return PLACE [--force]`: removes the borrowed code of PLACE.
 ///
 /// # Errors
 /// If nothing is borrowed, or a borrowed body was changed and `force` is not given.

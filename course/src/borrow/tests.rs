@@ -8,7 +8,8 @@ use crate::{
     testing::{curriculum, repository, write},
 };
 
-/// `one` needs two helpers, one by way of the other; `Two::two` needs one of them.
+/// `one` needs two helpers: one directly, and another that the first one calls. `Two::two` needs
+/// one of them.
 const A: &str = "\
 pub fn one() -> u32 {
     // SOLUTION week1-day1 task 1

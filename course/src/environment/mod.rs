@@ -1,5 +1,5 @@
-//! Checks this machine and this repository. Each part reports whether it is there, what it is for,
-//! and how to get it.
+//! Checks this machine and this repository. For each requirement, reports whether it is met, why it
+//! is needed, and how to meet it.
 //!
 //! Nothing here modifies anything.
 
@@ -19,10 +19,10 @@ mod toolchain;
 pub use machine::free_kib;
 pub use python::{Venv, extra, python};
 
-/// Prints one line for each part that the first story needs.
+/// Prints one line for each requirement of the first story.
 ///
 /// # Errors
-/// If a part is missing that is not optional.
+/// If a requirement is not met and is not optional.
 pub fn report(root: &Path) -> Result<()> {
     let parts =
         [toolchain::rust(root), toolchain::linker(), machine::disk(root), python::interpreter()];
@@ -39,8 +39,8 @@ pub fn report(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs `cargo course doctor`: prints one line for every part. The exit code is 1 if a part is
-/// missing that is not optional.
+/// Runs `cargo course doctor`: prints one line for every requirement. The exit code is 1 if a
+/// requirement is not met and is not optional.
 pub fn doctor(root: &Path, curriculum: &Curriculum) -> ExitCode {
     let mut missing = 0;
     for (heading, parts) in everything(root, curriculum) {
@@ -58,8 +58,8 @@ pub fn doctor(root: &Path, curriculum: &Curriculum) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Checks every part and returns them under headings. Many of them start other programs, so they
-/// run concurrently.
+/// Checks every requirement, and returns them under headings. Many checks start other programs, so
+/// all checks run concurrently.
 fn everything(root: &Path, curriculum: &Curriculum) -> [(&'static str, Vec<Part>); 3] {
     thread::scope(|scope| {
         let asked: [Box<dyn FnOnce() -> Part + Send>; 10] = [

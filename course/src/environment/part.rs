@@ -47,7 +47,7 @@ impl Part {
 /// Returns the first line that a program prints.
 ///
 /// # Errors
-/// If it cannot be started or fails.
+/// If the program cannot be started or fails.
 pub(super) fn first_line(command: &mut Command) -> Result<String> {
     let finished = run_quietly(command)?;
     anyhow::ensure!(finished.status.success(), "failed");

@@ -41,16 +41,16 @@ pub(super) fn environment(root: &Path) -> Part {
     Part::optional(".venv", found, "only the checks against live PyTorch use it")
 }
 
-/// The environment that `cargo course verify` makes in `.venv`.
+/// The environment that `cargo course verify` creates in `.venv`.
 #[derive(Debug)]
 pub struct Venv {
     /// The environment's folder.
     pub folder: PathBuf,
-    /// Its interpreter.
+    /// Its Python interpreter.
     pub python: PathBuf,
     /// File that lists the packages it was created for, one per line.
     pub stamp: PathBuf,
-    /// The pinned packages: `project.optional-dependencies.dev`.
+    /// The pinned packages, from `project.optional-dependencies.dev`.
     pub packages: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ impl Venv {
         })
     }
 
-    /// Returns whether it exists and has these packages.
+    /// Returns whether the environment exists and has these packages.
     pub fn is_current(&self) -> bool {
         self.python.is_file()
             && fs::read_to_string(&self.stamp).is_ok_and(|made| made == self.packages.join("\n"))
@@ -96,7 +96,7 @@ impl Venv {
 /// A Python interpreter that can create the environment.
 #[derive(Debug)]
 pub struct Python {
-    /// How to start it: `["python3"]`, `["py", "-3"]`.
+    /// How to start the interpreter: `["python3"]`, `["py", "-3"]`.
     pub program: Vec<&'static str>,
     version: (u32, u32),
 }
@@ -106,7 +106,7 @@ impl Python {
         format!("{}.{}", self.version.0, self.version.1)
     }
 
-    /// Returns a command that runs it.
+    /// Returns a command that runs the interpreter.
     pub fn command(&self) -> Command {
         let mut command = Command::new(self.program[0]);
         command.args(&self.program[1..]);

@@ -59,7 +59,7 @@ fn safetensors_length(path: &Path) -> Result<u64> {
     Ok(8 + length + ends.max().unwrap_or(0))
 }
 
-/// Checks whether the book builder is built, or at least whether its libraries are.
+/// Checks whether the book builder is built, or at least its libraries.
 pub(super) fn book_builder(root: &Path) -> Part {
     let program = process::target(root)
         .join("release")
@@ -153,8 +153,8 @@ fn folder_size(folder: &Path) -> u64 {
     entries.flatten().map(of).sum()
 }
 
-/// Checks whether another cargo holds the build folder, so that a build would wait. Only Linux
-/// lists file locks.
+/// Checks whether another cargo has locked the build folder, because then a build would wait. Only
+/// Linux lists file locks.
 pub(super) fn other_cargo(root: &Path) -> Part {
     let found = match lock_holder(root) {
         Some(holder) => Err(format!(

@@ -28,10 +28,10 @@ pub(crate) fn print(root: &Path, curriculum: &Curriculum, as_json: bool) -> Resu
     Ok(())
 }
 
-/// Prints the next step, in the selected day or week or for the selected task: `cargo course next`.
+/// `cargo course next`: prints the next step of the selected task, day or week.
 ///
 /// # Errors
-/// As [`Status::read`], and if there is no such place.
+/// As [`Status::read`]. Also if there is no such task, day or week.
 pub(crate) fn print_next(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<()> {
     let status = Status::read(root, curriculum)?;
     let named = words.asked(curriculum, status.day())?;

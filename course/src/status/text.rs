@@ -59,7 +59,8 @@ pub(crate) fn next(status: &Status) -> String {
     step(status.current())
 }
 
-/// Describes the next step in the selection: the task, or the first open task of the day or week.
+/// Describes the next step within the selection: the selected task, or the first open task of the
+/// selected day or week.
 pub(crate) fn next_in(status: &Status, named: Option<&Selection>) -> String {
     let Some(named) = named else { return next(status) };
     match status.current_among(&named.tasks()) {

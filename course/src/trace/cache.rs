@@ -1,5 +1,5 @@
-//! Checks whether the reference's activations of an earlier run are still valid: a key is computed
-//! from everything that they depend on.
+//! Checks whether the reference's activations from an earlier run are still valid, with a key that
+//! is computed from everything they depend on.
 
 use std::{
     fs,
@@ -26,8 +26,8 @@ const SOURCES: [&str; 9] = [
 ];
 
 /// Computes a number that changes with the contents of the reference's sources, with the input, and
-/// with the names, sizes and times of the model's files. For a model given by name, it is different
-/// each time.
+/// with the names, sizes and times of the model's files. If the model is given by name, the key is
+/// different each time.
 pub(super) fn key(root: &Path, model: &Path, options: &Options) -> Result<u64> {
     let mut hasher = DefaultHasher::new();
     for source in SOURCES {

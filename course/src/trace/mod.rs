@@ -1,10 +1,10 @@
 //! `cargo course trace`: finds the first activation of the learner's model that differs from the
 //! reference's.
 //!
-//! Both are the same binary with different features, so they are two processes. The reference's
-//! activations are written to a file once and kept. The learner's run compares its activations with
-//! that file and reports line by line into another file, so a crash does not lose earlier lines.
-//! This runner links neither.
+//! The learner's program and the reference are the same binary with different features, so they run
+//! as two processes. The reference writes its activations to a file once, and the file is kept. The
+//! learner's program compares its activations with that file, and writes a report line by line, so
+//! a crash does not lose earlier lines. This runner links neither program.
 
 mod cache;
 mod options;
@@ -29,7 +29,8 @@ use crate::{
 /// The embedded model, relative to the repository.
 const MODEL: &str = "models/tiny-story";
 
-/// Builds and runs both, compares, and prints the result. The exit code is 1 if the two differ.
+/// Builds and runs both programs, and prints the result of the comparison. The exit code is 1 if
+/// their activations differ.
 ///
 /// # Errors
 /// If something does not compile (rustc's message is printed first), or the reference cannot run on

@@ -11,7 +11,7 @@ const PROMPT: &str = "Once upon a time, there was a little fox";
 pub(crate) struct Options {
     /// Text to run the model on.
     pub(crate) prompt: Option<String>,
-    /// Token ids to run the model on instead, separated by commas.
+    /// Token ids to run the model on instead of a text, separated by commas.
     pub(crate) tokens: Option<String>,
     /// Model folder or name. `None` for the embedded model.
     pub(crate) model: Option<PathBuf>,
@@ -23,7 +23,7 @@ impl Options {
         self.prompt.as_deref().unwrap_or(PROMPT)
     }
 
-    /// Describes the model and the input, for the closing line.
+    /// Describes the model and the input, for the last line of the output.
     pub(super) fn subject(&self, root: &Path, model: &Path) -> String {
         let model = model.strip_prefix(root).unwrap_or(model).display();
         match &self.tokens {

@@ -19,7 +19,7 @@ pub(super) struct Report {
     agreed: usize,
     /// The last activation that agrees.
     last: Option<String>,
-    /// The largest deviation among the activations that agree, and its activation.
+    /// The largest deviation among the activations that agree, and the name of that activation.
     furthest: Option<(f64, String)>,
     difference: Option<(String, String, Vec<String>)>,
     panic: Option<(String, Option<String>, Vec<String>)>,

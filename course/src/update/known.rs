@@ -1,4 +1,4 @@
-//! The files that the course is known to have had. Everything else is a change by the learner.
+//! The known original files of the course. Any other content is a change by the learner.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -54,12 +54,13 @@ impl Record {
 pub(super) struct Known(pub(super) Vec<BTreeMap<String, String>>);
 
 impl Known {
-    /// Returns the paths of all courses.
+    /// Returns the paths of the files of all known courses.
     pub(super) fn paths(&self) -> impl Iterator<Item = &String> {
         self.0.iter().flat_map(BTreeMap::keys)
     }
 
-    /// Returns whether a course had this file with this content, ignoring line ends.
+    /// Returns whether a known course had this file with this content. Ignores differences in line
+    /// ends.
     pub(super) fn had(&self, path: &str, content: &[u8]) -> bool {
         let unix = str::from_utf8(content).map(|text| hash(normalise(text).as_bytes()));
         let hashes = [Some(hash(content)), unix.ok()];

@@ -18,11 +18,11 @@ use crate::{
     template::Template,
 };
 
-/// Replaces the `todo!` of the function whose name follows, while texts are compared. No Rust file
-/// contains this character.
+/// While texts are compared, this character and a function's name replace the `todo!` of that
+/// function. No Rust file contains this character.
 const TODO: char = '\u{1}';
 
-/// Number of characters in a conflict marker. No file has such a line.
+/// Number of characters in a conflict marker. No file has a line of so many such characters.
 const MARK: usize = 60;
 
 /// Two versions that cannot both be kept.
@@ -39,7 +39,7 @@ pub(crate) struct Conflict {
 /// Returns the newer course's file with the learner's work. Writes nothing.
 ///
 /// # Errors
-/// The conflicts, if there are any.
+/// If there are conflicts. The error is the list of them.
 pub(crate) fn merge(present: &Generated, newer: &Template) -> Result<String, Vec<Conflict>> {
     let newer_stub = newer.stub();
     let Some(raw) = &present.raw else { return Ok(newer_stub) };
@@ -91,7 +91,7 @@ pub(crate) fn merge(present: &Generated, newer: &Template) -> Result<String, Vec
     Ok(if has_windows_ends(raw) { text.replace('\n', "\r\n") } else { text })
 }
 
-/// The three versions, with hidden `todo!` lines.
+/// The three versions of a file. Their `todo!` lines are hidden by [`hide_todos`].
 struct Texts {
     base: String,
     ours: String,
@@ -129,7 +129,7 @@ impl Texts {
         }
     }
 
-    /// Treats a function that was a task and is now provided as if it were still a task. So the
+    /// If a function was a task and is now provided, treats it as if it were still a task. So the
     /// learner's body is kept, if it fits.
     fn keep_body(&mut self, function: &str) {
         let base: Vec<&str> = self.base.lines().collect();
@@ -146,7 +146,8 @@ impl Texts {
     }
 
     /// If the learner has already given a function the newer signature, puts that signature into
-    /// the base. Otherwise a change by both sides next to a change by one side would be a conflict.
+    /// the base. Otherwise, a change that both sides made would conflict with a neighbouring change
+    /// by one side.
     fn agree(&mut self, function: &str) {
         let base: Vec<&str> = self.base.lines().collect();
         let newer: Vec<&str> = self.newer.lines().collect();

@@ -1,12 +1,12 @@
 //! `cargo course update`: updates the course under a learner's work.
 //!
 //! - Files under `src/week*/` are merged (`merge.rs`). If a merge fails, nothing at all is changed.
-//!   If the newer course has renamed a file of tasks, the learner's work moves along.
+//!   If the newer course has renamed a file of tasks, the learner's work moves to the new file.
 //! - All other files of the course are replaced, and files that the newer course no longer has are
 //!   removed. The learner's changes in them are kept in `.course/recovery` and listed.
 //! - Files that the learner added are kept.
-//! - The original files are known from the last update's record and from the newest commit that
-//!   both courses share. Without either, every difference counts as the learner's.
+//! - The original contents of files are known from the last update's record and from the newest
+//!   commit that both courses share. Without either, every difference counts as the learner's.
 //!
 //! If an update is killed, it may have replaced only some files. Other commands may then find a
 //! list of tasks that does not fit the reference. Running the same update again completes it

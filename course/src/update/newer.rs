@@ -23,18 +23,19 @@ type Files = BTreeMap<String, Vec<u8>>;
 pub(super) struct Newer {
     /// Its name in messages.
     pub(super) name: String,
-    /// Its commit, if the files are those of a commit.
+    /// Its commit, if its files are exactly those of a commit.
     pub(super) commit: Option<String>,
     /// All files except the stubs.
     pub(super) files: Files,
-    /// The templates of stubs, such as `src/week1/attention/attention.rs`, by path.
+    /// The templates of stubs, with the paths of the stubs, such as
+    /// `src/week1/attention/attention.rs`.
     pub(super) templates: Vec<(String, Template)>,
-    /// Its commit and all ancestors. Empty if unknown.
+    /// Its commit and all ancestors of that commit. Empty if unknown.
     pub(super) history: BTreeSet<String>,
 }
 
 impl Newer {
-    /// Returns whether it has a file with this path.
+    /// Returns whether the course has a file with this path.
     pub(super) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path) || self.templates.iter().any(|(name, _)| name == path)
     }
@@ -92,7 +93,7 @@ pub(super) fn read(root: &Path, from: Option<&str>) -> Result<Newer> {
     Ok(Newer { name, commit, files, templates, history: history.into_iter().collect() })
 }
 
-/// Checks the files and removes the stubs, which are generated from the reference.
+/// Checks the files. Removes the stubs from them, because stubs are generated from the reference.
 fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
     for path in files.keys() {
         let plain = Path::new(path).components().all(
@@ -120,7 +121,7 @@ fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
     Ok((files, templates))
 }
 
-/// Returns the commit of a folder whose files are exactly those of its newest commit.
+/// Returns the newest commit of a folder, if the folder's files are exactly those of that commit.
 fn commit_of(folder: &Path) -> Option<String> {
     let status = git::line(folder, &["status", "--porcelain", "--untracked-files=no"]).ok()?;
     let top = git::line(folder, &["rev-parse", "--show-toplevel"]).ok()?;

@@ -3,8 +3,8 @@
 //! For each file `src/X` and its `reference/src/X`, this order makes an interrupted update
 //! harmless:
 //!
-//! 1. `src/X` is merged while `reference/src/X` is still the older one, which shows the merge what
-//!    the learner has changed. Running the merge again gives the same result.
+//! 1. `src/X` is merged while `reference/src/X` is still the older version, because the merge needs
+//!    that version to find the learner's changes. Running the merge again gives the same result.
 //! 2. Renamed files are removed after everything else is written: `src/X` before `reference/src/X`.
 //! 3. The runner's own sources are written last, because a mixture of versions might not build.
 
@@ -32,7 +32,7 @@ use crate::{
 pub(super) struct Plan {
     /// The changes, in order.
     pub(super) changes: Vec<Replacement>,
-    /// New names of the files of tasks that the newer course has renamed, by old name.
+    /// For each file of tasks that the newer course has renamed, the new name, by old name.
     moved: BTreeMap<String, String>,
     pub(super) conflicts: Vec<Conflict>,
 }
@@ -168,7 +168,7 @@ impl Plan {
     }
 }
 
-/// Returns the step in which a file is replaced.
+/// Returns the number of the step in which a file is replaced.
 fn step(change: &Replacement) -> usize {
     let is_runners = |start: &&str| change.path.starts_with(*start);
     match &change.new {
@@ -180,9 +180,9 @@ fn step(change: &Replacement) -> usize {
     }
 }
 
-/// Returns the former name of a new file: a file that the newer course no longer has and that
-/// contains most of the new file's functions. If there are several (kernels have the same
-/// functions), returns the most similar.
+/// Returns the former name of a new file. That is the name of a file that the newer course no
+/// longer has, and that contains most of the new file's functions. If there are several (kernels
+/// have the same functions), returns the most similar one.
 fn moved<'a>(
     newer: &Newer,
     present: &'a [Generated],

@@ -8,7 +8,7 @@ use std::{
 
 use super::{event::Input, session::Key};
 
-/// A terminal that returns single keys, until this is dropped.
+/// A terminal in single-key mode. Dropping this ends the mode.
 pub(super) struct SingleKeys(terminal::Mode);
 
 impl SingleKeys {
@@ -48,8 +48,8 @@ pub(super) fn read_keys(inputs: Sender<Input>) {
     });
 }
 
-/// Sends lines of standard input as keys. Watching continues after the end of the input, because in
-/// a pipe or in CI there may be no input at all.
+/// Sends lines of standard input to `inputs` as keys. Watching continues after the end of the
+/// input, because in a pipe or in CI there may be no input at all.
 pub(super) fn read_lines(inputs: Sender<Input>) {
     thread::spawn(move || {
         for line in io::stdin().lock().lines().map_while(Result::ok) {
@@ -108,7 +108,8 @@ mod terminal {
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Waits for at least one key. Returns the keys that were typed, or `None` at the end.
+    /// Waits for at least one key. Returns the keys that were typed, or `None` at the end of the
+    /// input.
     pub(super) fn next() -> Option<Vec<char>> {
         let mut bytes = [0; 64];
         let length = io::stdin().lock().read(&mut bytes).ok().filter(|length| *length > 0)?;

@@ -1,7 +1,7 @@
 //! `cargo course watch`: runs the tests of the current task whenever you save.
 //!
-//! [`saves`] and [`keys`] send inputs, [`session`] decides, [`worker`] acts and shows, and
-//! [`rounds`] is the loop that connects them.
+//! [`saves`] and [`keys`] send inputs, [`session`] decides what to do, [`worker`] does it and shows
+//! the results, and [`rounds`] is the loop that connects them.
 
 use std::{path::Path, process::ExitCode, sync::mpsc::channel};
 

@@ -1,5 +1,5 @@
-//! Builds the engine in the background at the lowest priority, so that a learner's first
-//! `cargo llm` need not wait. It builds into `target/release`, so that no test waits for it.
+//! Builds the engine in the background at the lowest priority, so that a learner's first `cargo
+//! llm` need not wait. The build uses `target/release`, so that no test waits for it.
 
 use std::{
     path::Path,
@@ -17,8 +17,8 @@ const FROM: &str = "week1-day4";
 pub(super) struct Prebuild(Option<Child>);
 
 impl Prebuild {
-    /// Returns whether to begin now. The learner must be at [`FROM`] or later, no build may have
-    /// been started, and there must be no engine at `program`.
+    /// Returns whether the build should begin now. The learner must be at [`FROM`] or later, no
+    /// build may have been started, and there must be no engine at `program`.
     pub(super) fn is_due(&self, program: &Path, curriculum: &Curriculum, day: &str) -> bool {
         let at = |name: &str| curriculum.days().position(|day| day.feature == name);
         self.0.is_none() && at(day) >= at(FROM) && !program.exists()
@@ -71,7 +71,7 @@ fn idle(command: &Command) -> Command {
     same
 }
 
-/// Copies the folder and the environment of another command.
+/// Copies the working folder and the environment of another command.
 fn like(command: &mut Command, other: &Command) {
     if let Some(folder) = other.get_current_dir() {
         command.current_dir(folder);

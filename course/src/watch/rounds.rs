@@ -14,7 +14,7 @@ use super::{
 };
 use crate::process::Finished;
 
-/// How the loop ended.
+/// Why the loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Quit,
@@ -97,11 +97,12 @@ mod tests {
         TaskId { feature: "week1-day1".into(), task }
     }
 
-    /// Records its calls, and responds to the start of a run as the script specifies.
+    /// A stage that records its calls, and that responds to the start of a run as the script
+    /// specifies.
     struct Script {
         inputs: Sender<Input>,
         seen: Vec<Action>,
-        /// What to send after the n-th start.
+        /// The inputs to send after the n-th start of a run.
         answers: Vec<fn(&Sender<Input>, u64)>,
     }
 

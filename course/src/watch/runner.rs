@@ -1,4 +1,4 @@
-//! Runs tests so that they can be stopped at any moment, including all child processes.
+//! Runs tests so that they can be stopped at any moment, together with all their child processes.
 
 use std::{
     process::{Child, Command},
@@ -19,13 +19,13 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Runner {
     inputs: Sender<Input>,
-    /// The process. `None` inside after it has ended, because its id may then belong to another
-    /// process.
+    /// The process. The inner value is `None` after the process has ended, because its id may then
+    /// belong to another process.
     running: Option<Arc<Mutex<Option<Child>>>>,
 }
 
 impl Runner {
-    /// Creates a runner that reports the results of runs to `inputs`.
+    /// Creates a runner that sends the results of runs to `inputs`.
     pub(crate) fn new(inputs: Sender<Input>) -> Self {
         Self { inputs, running: None }
     }

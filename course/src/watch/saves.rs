@@ -1,7 +1,7 @@
-//! Detects when a learner has saved, by checking the files ten times a second.
+//! Detects when a learner saves a file, by checking all files ten times per second.
 //!
-//! There are a hundred files, so checking uses 0.1 % of a core. The system's change notifications
-//! do not work on every file system, and a library for them would take long to build.
+//! There are about a hundred files, so checking them uses 0.1 % of a core. The system's change
+//! notifications do not work on every file system, and a library for them would take long to build.
 
 use std::{
     collections::BTreeMap,
@@ -19,11 +19,11 @@ use super::event::Input;
 /// Interval between checks of the files.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Time without changes after which a burst of changes counts as a save. An editor may save in
-/// several steps.
+/// Time without changes after which the burst of changes before it counts as a save. An editor may
+/// save in several steps.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// Maximum duration of a burst. Then a run starts even if the files are still changing.
+/// Maximum duration of a burst. After this time, a run starts even if the files are still changing.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Combines bursts of changes into saves.
@@ -40,7 +40,7 @@ impl Debounce {
         self.burst = Some((first, now));
     }
 
-    /// Returns when the current burst counts as a save.
+    /// Returns the time at which the current burst counts as a save.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.burst.map(|(first, last)| (last + QUIET).min(first + PATIENCE))
     }

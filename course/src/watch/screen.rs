@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::keys::SingleKeys;
 use crate::{ink, progress::Line};
 
-/// Standard output. On a terminal, it also reads single keys until it is dropped.
+/// Standard output. On a terminal, it also switches input to single-key mode until it is dropped.
 pub(crate) struct Screen {
     keys: Option<SingleKeys>,
     /// A temporary status line.
@@ -15,8 +15,8 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Opens the screen. It is interactive if input and output are a terminal and the environment
-    /// doesn't ask for plain text.
+    /// Opens the screen. The screen is interactive if input and output are terminals and the
+    /// environment doesn't ask for plain text.
     pub(crate) fn open() -> Self {
         let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         let interactive = terminal && !ink::plain_wanted();
@@ -35,7 +35,7 @@ impl Screen {
         if self.is_interactive() { self.show("\x1b[2J\x1b[H") } else { Ok(()) }
     }
 
-    /// Shows a status: temporarily on a terminal, elsewhere as a line.
+    /// Shows a status: temporarily on a terminal, as an ordinary line elsewhere.
     pub(crate) fn pass(&mut self, text: &str) -> Result<()> {
         if self.is_interactive() {
             self.passing.show(text);

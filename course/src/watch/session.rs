@@ -1,5 +1,5 @@
-//! Decides what `cargo course watch` does next: events in, actions out. It accesses no file,
-//! process or terminal.
+//! Decides what `cargo course watch` does next: it receives events and returns actions. It accesses
+//! no file, process or terminal.
 //!
 //! A save runs the current task. If that passes, the whole day runs. If the day passes, the next
 //! day's first open task becomes current. A save during a run cancels it and starts a new one.
@@ -36,13 +36,13 @@ pub(crate) enum Key {
 pub(crate) enum Action {
     /// Stop the current run.
     Cancel,
-    /// Run a task's tests or, without a task, the day's.
+    /// Run the tests of a task or, without a task, of the whole day.
     Start { run: u64, day: String, task: Option<usize> },
     /// Show the verdicts of the run that just ended.
     Tell,
     /// Show the result of one task that passed before and failed in the run that just ended.
     Regressed(TaskId),
-    /// This task is now current. Show its first failure if it is begun, otherwise its goal.
+    /// This task is now current. If it is begun, show its first failure, otherwise its goal.
     GoTo(TaskId),
     /// Every task of the day is green.
     DayDone(String),
@@ -69,17 +69,17 @@ enum Cause {
     Work,
     /// `n` or `p`: runs the task that was moved to.
     Moved,
-    /// The task passed: runs the day.
+    /// The task has passed: runs the day.
     Follows,
     /// `a`: runs the day.
     All,
 }
 
-/// A task, and whether it is done.
+/// A watched task, and whether it is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Watched {
     pub(crate) id: TaskId,
-    /// Passed or borrowed.
+    /// Whether the task has passed or is borrowed.
     pub(crate) done: bool,
 }
 
@@ -91,8 +91,8 @@ pub(crate) struct Session {
     current: usize,
     running: Option<(u64, Cause)>,
     runs: u64,
-    /// Whether the current task was only announced as the next one. Then `n` runs it instead of the
-    /// one after it.
+    /// Whether the current task was only announced as the next one and has not run. If so, `n` runs
+    /// this task instead of the one after it.
     announced: bool,
 }
 
@@ -195,8 +195,8 @@ impl Session {
         actions
     }
 
-    /// Moves to the next task that is not done: first of the day, then after the day, then from the
-    /// start of the course.
+    /// Moves to the next task that is not done. Looks first at the rest of the day, then at later
+    /// days, then from the start of the course.
     fn go_on(&mut self) -> Vec<Action> {
         let (day, here) = (self.id().feature.clone(), self.current);
         let after = (here + 1..self.tasks.len()).chain(0..here);

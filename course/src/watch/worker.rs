@@ -33,7 +33,7 @@ use crate::{
 /// The keys, in one line of at most 80 columns.
 const KEYS: &str = "h hint  l list  n next  p back  r again  a whole day  c chapter  q quit";
 
-/// Address where `cargo course book` serves the book.
+/// Address at which `cargo course book` serves the book.
 const BOOK: ([u8; 4], u16) = ([127, 0, 0, 1], 3000);
 
 /// The repository, the screen, and the current run.

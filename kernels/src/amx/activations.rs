@@ -10,14 +10,15 @@ pub(crate) struct Int8Tile {
     /// Each line holds four columns of each of the 16 rows. A tile of 64 columns has 16 lines, and
     /// a tile of 32 columns has eight.
     pub(crate) values: [[i8; ROW]; SUPER_BLOCK / 4],
-    /// The scales of each 32 columns.
+    /// The scales of the 16 rows, for each block of 32 columns.
     pub(crate) scales: [[f32; SIDE]; SUPER_BLOCK / BLOCK],
-    /// The sum of each 32 activations (values times scale), by which minimums are multiplied.
+    /// The sums of each row's activations (values times scale), for each block of 32 columns.
+    /// Minimums are multiplied by them.
     pub(crate) totals: [[f32; SIDE]; SUPER_BLOCK / BLOCK],
-    /// The integer sums of each 32 values, by which integer minimums are multiplied. Each element
-    /// holds two 16-bit sums.
+    /// The integer sums of each row's values, for each block of 32 columns. Integer minimums are
+    /// multiplied by them. Each element holds two 16-bit sums.
     pub(crate) sums: [[i32; SIDE]; SUPER_BLOCK / BLOCK / 2],
-    /// The integer sums of each 16 values, in the same layout.
+    /// The integer sums of each row's values, for each 16 columns, in the same layout.
     pub(crate) finer_sums: [[i32; SIDE]; SUPER_BLOCK / SUM / 2],
 }
 
@@ -68,7 +69,7 @@ impl Int8Tile {
     }
 }
 
-/// Packs two 16-bit numbers into one of 32 bits, the first in the lower half.
+/// Packs two 16-bit numbers into one 32-bit number, with `a` in the lower half.
 fn two(a: i16, b: i16) -> i32 {
     i32::from(a) & 0xffff | i32::from(b) << 16
 }

@@ -3,7 +3,7 @@
 //!
 //! Each block of weights and each block of activations has its own scale, so no two blocks can
 //! share a sum. A tile multiplies 32 columns, half as many as it could, and its sums must be stored
-//! for every block. Storing takes the unit as long as multiplying. Scaling takes three vector
+//! for every block. For the unit, storing takes as long as multiplying. Scaling takes three vector
 //! operations per 16 sums, and the vector unit needs nearly as long for them as the matrix unit
 //! needs for both.
 //!
@@ -11,7 +11,7 @@
 //! (an Intel Xeon of 2023) they don't: products, stores of tiles and vector operations take as long
 //! interleaved as one after the other, or slightly longer. Only a store and the products that
 //! follow it overlap a little. So the kernel first computes the sums of a whole super-block,
-//! storing each after the next one's products, and then scales them.
+//! storing the sums of each block after the products of the next block, and then scales them.
 
 use std::marker::PhantomData;
 
@@ -27,10 +27,10 @@ use crate::{
     input::{BLOCK, SUPER_BLOCK},
 };
 
-/// Blocks in a super-block.
+/// Number of blocks in a super-block.
 const BLOCKS: usize = SUPER_BLOCK / BLOCK;
 
-/// The sums of all blocks of a super-block, for two panels.
+/// The sums of a super-block's blocks, for two panels.
 type BlockSums = [[Sums; 2]; BLOCKS];
 
 /// The plan for formats with blocks of 32 weights.
@@ -146,7 +146,7 @@ fn store<const A: usize, const B: usize, U: Unit>(unit: &mut U, [first, second]:
 /// Scales the sums of a row's blocks and adds them to its outputs. The order of additions is the
 /// same as in all other kernels for few and for many rows: see `avx512/fours.rs`.
 ///
-/// Processes one row at a time. Four at a time were slower in a measurement.
+/// Processes one row at a time. A version with four rows at a time measured slower.
 #[inline(always)]
 fn scale<F: Format, V: Sixteen>(
     sums: &BlockSums,

@@ -85,7 +85,7 @@ fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {
     unsafe { _mm512_storeu_ps(panel.scales[i].as_mut_ptr(), scales) };
 }
 
-/// Stores 32 columns of row `i`: its block number `block`.
+/// Stores block `block` of row `i`, which is 32 columns.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 fn store_block(panel: &mut Panel, i: usize, block: usize, codes: __m256i) {

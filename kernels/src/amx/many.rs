@@ -15,8 +15,8 @@ use crate::{
     parallel::Tile,
 };
 
-/// Number of activation tiles that are multiplied for each unpacking of the weights. As many fit in
-/// the L2 cache.
+/// Number of activation tiles that are multiplied for each unpacking of the weights. The L2 cache
+/// has room for that many.
 const CHUNK: usize = 32;
 
 /// The outputs of 32 rows of weights for 16 rows of activations.

@@ -11,7 +11,8 @@ pub(crate) struct Panel {
     /// on. For blocks of 256: products of codes and scales, 64 columns at a time, see
     /// [`super_blocks`](super::super_blocks).
     pub(crate) codes: [u8; SIDE * SUPER_BLOCK],
-    /// The upper parts of these products, in formats where one byte is too small for them.
+    /// The upper parts of the products in `codes`, in formats where one byte is too small for a
+    /// product.
     pub(crate) upper: [u8; SIDE * SUPER_BLOCK],
     /// Scales of each row, one for each 16 columns. For blocks of 256, only the first two are used:
     /// the factor of all products, and the negated factor of minimums.
@@ -35,6 +36,6 @@ impl Panel {
 /// Unpacks weights.
 pub(crate) trait Source {
     /// Fills a panel. `rows` are the bytes of 256 columns of each row, or of all remaining columns.
-    /// Prefetches the bytes that are `ahead` bytes after them.
+    /// Also prefetches the bytes at a distance of `ahead` bytes.
     fn fill(&self, panel: &mut Panel, rows: [&[u8]; SIDE], ahead: usize);
 }

@@ -1,13 +1,13 @@
 //! Finds out whether this process may use the matrix unit.
 //!
 //! The unit's tiles are 8 KiB that the operating system must save whenever it switches threads. So
-//! Linux lets a process use them only if it asks, once for all its threads and forks. A program
-//! that the process executes must ask again. If the processor has no unit, a hypervisor hides it,
-//! or the system refuses, the rung below is used.
+//! a process may use them only after it has asked Linux. It asks once for all its threads and
+//! forks. A program that the process executes must ask again. If the processor has no unit, a
+//! hypervisor hides it, or the system refuses, the rung below is used.
 
 use std::{fmt, sync::OnceLock};
 
-/// Name of the variable that pretends that the unit is hidden or refused, for tests:
+/// Name of the variable with which tests pretend that the unit is hidden or refused:
 /// `TINY_LLM_AMX=hidden`, `TINY_LLM_AMX=refused`.
 pub(crate) const VARIABLE: &str = "TINY_LLM_AMX";
 
@@ -37,7 +37,8 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Returns whether the unit is there and may be used. Asks the system once per process.
+/// Returns whether there is a unit and the system permits its use. Asks the system once per
+/// process.
 pub(super) fn granted() -> bool {
     state().is_ok()
 }
@@ -45,7 +46,7 @@ pub(super) fn granted() -> bool {
 /// Returns whether the unit can be used.
 ///
 /// # Errors
-/// If it can't be used: the reason.
+/// If the unit can't be used. The error is the reason.
 pub fn state() -> Result<(), Refusal> {
     static STATE: OnceLock<Result<(), Refusal>> = OnceLock::new();
     *STATE.get_or_init(|| {
@@ -54,7 +55,8 @@ pub fn state() -> Result<(), Refusal> {
     })
 }
 
-/// Asks for the unit if `shown` is `Ok`, unless `pretended` names another result.
+/// Asks the system for the unit if `shown` is `Ok`. If `pretended` names a result, returns that
+/// result instead.
 fn ask(
     pretended: Option<&str>,
     shown: Result<(), Refusal>,
@@ -135,7 +137,7 @@ mod tests {
         assert_eq!(ask(Some("refused"), Err(Refusal::Absent), never), Err(Refusal::Absent));
     }
 
-    /// The permission that Linux gives to a process also holds for its forks.
+    /// Checks that the permission that Linux gives to a process also holds for its forks.
     #[test]
     #[cfg(target_os = "linux")]
     fn a_process_that_was_forked_afterwards() {

@@ -1,20 +1,22 @@
 //! 16 floats as one value: a vector register, or an array on any processor.
 //!
-//! The code that runs after a tile is generic over both, so that it adds in the same order.
+//! The code that processes the sums of a tile is generic over both kinds of value, so that it adds
+//! in the same order with either.
 
 use super::unit::SIDE;
 
 /// 16 floats.
 pub(super) trait Sixteen: Copy {
-    /// Returns the same number 16 times.
+    /// Returns `x` in all 16 elements.
     fn all(x: f32) -> Self;
     fn load(from: &[f32; SIDE]) -> Self;
     /// Converts integers, rounded to nearest.
     fn of_integers(from: &[i32; SIDE]) -> Self;
     /// Computes `upper · 2^SHIFT + lower`, rounded once.
     fn of_two<const SHIFT: u32>(lower: &[i32; SIDE], upper: &[i32; SIDE]) -> Self;
-    /// Returns the sums of products of 16-bit numbers, of which each element of `x` and of
-    /// `minimums` holds two. Rounds once. `minimums` may have more elements than `x`.
+    /// Returns sums of products, rounded once: element `i` of the result adds the products of all
+    /// `x[k][i]` and `minimums[k]`. Each of these numbers holds two 16-bit numbers, which are
+    /// multiplied separately. `minimums` may have more elements than `x`.
     fn of_products(x: &[[i32; SIDE]], minimums: &[i32; 8]) -> Self;
     fn store(self, to: &mut [f32; SIDE]);
     fn plus(self, b: Self) -> Self;

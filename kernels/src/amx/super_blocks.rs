@@ -85,8 +85,8 @@ pub(crate) const fn place(fold: Fold, piece: usize) -> (usize, usize) {
 /// The lower and upper sums of each part of a block.
 type BlockSums = [[Sums; 2]; 4];
 
-/// Activations as [`multiply`] takes them: in the order of [`place`] for [`Fold::Bytes`], and in
-/// their original order for other folds.
+/// Activations in the layout that [`multiply`] expects: in the order of [`place`] for
+/// [`Fold::Bytes`], and in their original order for other folds.
 type Arranged = [[i8; ROW]; SUPER_BLOCK / 4];
 
 /// The plan for formats with blocks of 256 weights.

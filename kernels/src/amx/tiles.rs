@@ -27,8 +27,8 @@ impl Tiles {
     }
 }
 
-/// Multiplies tiles that are already filled, with four products per turn. Measures the unit's
-/// highest rate. Returns the number of operations: a multiplication and an addition for each
+/// Multiplies tiles that are already filled, to measure the unit's highest rate. Each turn has four
+/// products of tiles. Returns the number of operations: a multiplication and an addition for each
 /// product.
 ///
 /// # Panics

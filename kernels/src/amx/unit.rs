@@ -1,8 +1,8 @@
 //! The interface of a matrix unit: eight tiles and their operations.
 
-/// Bytes in a row of a tile.
+/// Size of a row of a tile in bytes.
 pub(crate) const ROW: usize = 64;
-/// Rows of a tile, and 32-bit elements in a row.
+/// Number of rows of a tile, and of 32-bit elements in a row.
 pub(crate) const SIDE: usize = 16;
 
 /// The number of rows of each tile, and the bytes in each row.
@@ -42,7 +42,7 @@ impl Shapes {
 /// The operations of the unit. A tile's number is a const parameter, because it is part of the
 /// instruction.
 ///
-/// They are available on any processor: `Model` is the unit in plain Rust.
+/// These operations are available on any processor: `Model` is the unit in plain Rust.
 pub(crate) trait Unit {
     /// Sets the shapes of all tiles.
     fn configure(&mut self, shapes: &Shapes);

@@ -15,7 +15,7 @@ use crate::{
     input::Int8SuperBlock,
 };
 
-/// Adds the products of up to eight blocks and a super-block to `sum`, in its first lane.
+/// Adds the products of up to eight blocks and a super-block to the first lane of `sum`.
 /// `products(b, p)` must multiply block `b` by 32 activations and return their sums in eight lanes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
@@ -95,7 +95,7 @@ impl Scales {
     }
 }
 
-/// Adds the products of eight blocks to `sum`, in its first lane.
+/// Adds the products of eight blocks to the first lane of `sum`.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn add_pairs(sum: __m128, products: __m256i, scales: &Scales) -> __m128 {
@@ -121,8 +121,8 @@ pub(super) fn add_pairs(sum: __m128, products: __m256i, scales: &Scales) -> __m1
     _mm_add_ss(sum, _mm_movehdup_ps(upper))
 }
 
-/// Returns the sums of each four of 32 products. The sum of two products is at most 2 · 31 · 127,
-/// which fits i16.
+/// Multiplies 32 codes by 32 values, and adds each four neighbouring products. The sum of two
+/// products is at most 2 · 31 · 127, which fits i16.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn fours(codes: __m256i, values: __m256i) -> __m256i {

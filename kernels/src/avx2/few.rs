@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Multiplies rows of blocks by activations, `BLOCKS` blocks per super-block. `add` must add a
-/// super-block's products to the sum so far, in its first lane, so it determines the order of
+/// super-block's products to the first lane of the sum so far, so it determines the order of
 /// additions.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
@@ -42,12 +42,12 @@ pub(super) fn in_order<const BYTES: usize, const BLOCKS: usize>(
     }
 }
 
-/// Multiplies rows of blocks by activations, `BLOCKS` blocks per super-block, for products that are
-/// tasks of the course. `dot` must return products, multiplied by their scales, in eight lanes. The
-/// lanes are added at the end of a row.
+/// Multiplies rows of blocks by activations, `BLOCKS` blocks per super-block, with a `dot` that a
+/// learner writes as a task of the course. `dot` must return products, multiplied by their scales,
+/// in eight lanes. The lanes are added at the end of a row.
 ///
 /// # Safety
-/// The machine has AVX2 and FMA.
+/// The machine must have AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn rows<const BYTES: usize, const BLOCKS: usize>(

@@ -13,12 +13,12 @@ use crate::{
     streams::{STREAMS, each_four_by},
 };
 
-/// Number of rows of activations that are multiplied by four rows of weights at a time. The sums of
+/// Number of rows of activations that are multiplied together by four rows of weights. The sums of
 /// more rows don't fit into the registers.
 const ROWS: usize = 2;
-/// Bytes of a cache line.
+/// Size of a cache line in bytes.
 const LINE: usize = 64;
-/// Elements of a vector.
+/// Number of elements of a vector.
 const LANES: usize = 8;
 
 /// Multiplies f32 weights; see [`Kernel`](crate::Kernel).
@@ -86,8 +86,8 @@ fn product<const BYTES: usize>(
     );
 }
 
-/// Computes dot products. Each is added into one vector of sums, from the first element to the
-/// last, so it does not depend on the other rows.
+/// Computes dot products. Each result has its own vector of sums, and is added up from the first
+/// element to the last. So it does not depend on the other rows.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn dot<const BYTES: usize, const N: usize>(

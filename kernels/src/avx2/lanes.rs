@@ -7,7 +7,7 @@ use crate::blocks::mxfp4;
 /// Loads 32 bytes from any address.
 ///
 /// # Safety
-/// The machine has AVX2 and FMA.
+/// The machine must have AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn load(bytes: &[u8; 32]) -> __m256i {
@@ -18,7 +18,7 @@ pub fn load(bytes: &[u8; 32]) -> __m256i {
 /// Loads 32 activations.
 ///
 /// # Safety
-/// The machine has AVX2 and FMA.
+/// The machine must have AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn load_signed(values: &[i8; 32]) -> __m256i {
@@ -29,7 +29,7 @@ pub fn load_signed(values: &[i8; 32]) -> __m256i {
 /// Loads 16 sums of 16 activations each.
 ///
 /// # Safety
-/// The machine has AVX2 and FMA.
+/// The machine must have AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn load_sums(sums: &[i16; 16]) -> __m256i {
@@ -63,7 +63,7 @@ pub(super) fn half([low, high]: [u8; 2]) -> __m128 {
 /// Converts the half-precision number in these two bytes, and copies it to all eight lanes.
 ///
 /// # Safety
-/// The machine has AVX2 and FMA.
+/// The machine must have AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub fn halves(bytes: [u8; 2]) -> __m256 {

@@ -14,7 +14,7 @@ use crate::{
     blocks::mxfp4::ABOVE_ZERO, format::MXFP4, input::Input, matrix::Matrix, parallel::Tile,
 };
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::MXFP4.block_bytes();
 
 /// Multiplies by few rows of activations.

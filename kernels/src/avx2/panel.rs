@@ -15,7 +15,7 @@ use crate::{
 /// Number of weight rows in a panel: two registers of eight lanes.
 pub(super) const ROWS: usize = 16;
 
-/// Number of rows of activations that are multiplied at a time. Their sums stay in registers.
+/// Number of rows of activations that are multiplied together. Their sums stay in registers.
 pub(super) const TOKENS: usize = 4;
 
 /// [`SUPER_BLOCK`] unpacked columns of [`ROWS`] rows.
@@ -25,8 +25,8 @@ pub(super) struct Panel {
     codes: [[[u8; 4 * ROWS]; SUPER_BLOCK / 4]; 2],
     /// The factors of a block's sums, `[blocks, ROWS]`.
     pub(super) scales: [[f32; ROWS]; 8],
-    /// The minimum of each block, added per activation, `[blocks, ROWS]`. For blocks of 256, the
-    /// factors of the sums of products with `shifts`.
+    /// For blocks of 32: the minimum of each block, `[blocks, ROWS]`, by which a sum of activations
+    /// is multiplied. For blocks of 256: the factors of the sums of products with `shifts`.
     pub(super) minimums: [[f32; ROWS]; 8],
     /// Scales of a block of 256, `[scales, ROWS, 2]`. Each scale is stored twice, because two sums
     /// of pairs are multiplied by it and added.
@@ -215,8 +215,8 @@ impl Panel {
     }
 }
 
-/// Returns the half-precision numbers at byte `AT` of eight blocks. They are collected as integers,
-/// because the vector units have enough to do, and converted together.
+/// Returns the half-precision numbers at byte `AT` of eight blocks. Collects them with integer
+/// instructions, because the vector units are busy, then converts them together.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 fn halves_at<const AT: usize, const BYTES: usize>(blocks: &[&[u8; BYTES]; 8]) -> [f32; 8] {
@@ -250,7 +250,7 @@ fn transpose(r: [__m256i; 8]) -> [__m256i; 8] {
     [low(0), low(1), low(2), low(3), high(0), high(1), high(2), high(3)]
 }
 
-/// Stores pairs of eight rows, from row `8 · half` on.
+/// Stores one pair for each of eight rows, from row `8 · half` on.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store(row: &mut [[i16; 2]; ROWS], half: usize, pairs: __m256i) {

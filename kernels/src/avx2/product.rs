@@ -15,7 +15,7 @@ use crate::{
 /// Sums of a panel's rows, for each row of activations.
 pub(super) type Sums = [[f32; ROWS]; TOKENS];
 
-/// Returns how many sums of pairs of products fit 16 bits, for codes up to `highest`.
+/// Returns how many sums of two products can be added in 16 bits, if codes are at most `highest`.
 const fn depth(highest: u8) -> usize {
     let pair = 2 * highest as usize * 127;
     let mut depth = 8;
@@ -25,8 +25,8 @@ const fn depth(highest: u8) -> usize {
     depth
 }
 
-/// Adds the products of `depth` groups of four columns, from group `first` on, multiplies them by
-/// `factors`, and adds them to 32-bit sums. A macro, so that the sums stay in registers.
+/// Adds up the products of `depth` groups of four columns, from group `first` on. Multiplies these
+/// sums by `factors`, and adds them to 32-bit sums. A macro, so that the sums stay in registers.
 macro_rules! add_products {
     ($panel:ident, $plane:expr, ($first:expr, $depth:ident), $x:ident, $factors:expr, $acc:ident) => {
         let mut narrow = [[_mm256_setzero_si256(); 2]; TOKENS];

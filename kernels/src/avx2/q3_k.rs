@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{blocks::q3_k, format::Q3_K, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q3_K.block_bytes();
 
 /// Multiplies by few rows of activations.
@@ -51,7 +51,7 @@ fn head(block: &[u8; BYTES]) -> Head {
     }
 }
 
-/// Returns 128 codes, those of the first or the second half of a block.
+/// Returns the 128 codes of a block's first half (`half` is 0) or second half (1).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {

@@ -1,6 +1,6 @@
-//! `Q4_0`. Compared with the integer rung, a register holds the low codes, or the high codes, of
-//! two blocks. Four rows of weights are read side by side, so that the activations are prepared
-//! once for all of them.
+//! `Q4_0`. Unlike in the integer rung, a register holds the low codes (or the high codes) of two
+//! blocks. Four rows of weights are read side by side, so that the activations are prepared once
+//! for all of them.
 
 use std::arch::x86_64::*;
 
@@ -20,9 +20,9 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q4_0.block_bytes();
-/// Blocks per super-block of activations.
+/// Number of blocks per super-block of activations.
 const BLOCKS: usize = 8;
 
 /// Multiplies by few rows of activations.

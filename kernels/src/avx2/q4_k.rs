@@ -1,5 +1,5 @@
-//! `Q4_K`: a byte holds two codes; scales and minimums have 6 bits. A learner's kernel for few rows
-//! of activations, if it is written, replaces the one here.
+//! `Q4_K`: a byte holds two codes; scales and minimums have 6 bits. If a learner has written a
+//! kernel for few rows of activations, it replaces the one here.
 
 use std::arch::x86_64::*;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{blocks::six_bits, format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q4_K.block_bytes();
 
 /// Multiplies by few rows of activations, in the same order of additions as [`many()`].
@@ -43,7 +43,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// activations.
 ///
 /// # Safety
-/// The machine has AVX2 and FMA.
+/// The machine must have AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn scales_and_mins(packed: &[u8; 12]) -> (__m256i, __m256i) {
@@ -70,14 +70,14 @@ pub(super) fn head<const BYTES: usize>(block: &[u8; BYTES]) -> Head {
     }
 }
 
-/// Loads the bytes of 128 codes, those of the first or the second half of a block.
+/// Loads the bytes of the 128 codes of a block's first half (`half` is 0) or second half (1).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bytes(block: &[u8; BYTES], half: usize) -> [__m256i; 2] {
     [load(part(block, 16 + 64 * half)), load(part(block, 48 + 64 * half))]
 }
 
-/// Returns 128 codes, those of the first or the second half of a block.
+/// Returns the 128 codes of a block's first half (`half` is 0) or second half (1).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
@@ -85,7 +85,7 @@ fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
     nibbles(first, second)
 }
 
-/// Returns the low halves of 32 bytes, then their high halves, then those of 32 more bytes.
+/// Returns the low halves of 32 bytes, then their high halves, then the same for another 32 bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn nibbles(first: __m256i, second: __m256i) -> [__m256i; 4] {

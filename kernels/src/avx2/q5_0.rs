@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{format::Q5_0, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q5_0.block_bytes();
 
 /// Multiplies by few rows of activations.

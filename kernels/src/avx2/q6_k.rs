@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{format::Q6_K, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q6_K.block_bytes();
 
 /// Multiplies by few rows of activations.
@@ -49,8 +49,8 @@ fn head(block: &[u8; BYTES]) -> Head {
     }
 }
 
-/// Loads the bytes of 128 codes, those of the first or the second half of a block: two registers
-/// with the lower four bits, then one with the upper two.
+/// Loads the bytes of the 128 codes of a block's first half (`half` is 0) or second half (1): two
+/// registers with the lower four bits, then one with the upper two.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bytes(block: &[u8; BYTES], half: usize) -> [__m256i; 3] {

@@ -1,5 +1,5 @@
-//! `Q8_0`: codes are signed bytes. A learner's kernel for few rows of activations, if it is
-//! written, replaces the one here.
+//! `Q8_0`: codes are signed bytes. If a learner has written a kernel for few rows of activations,
+//! it replaces the one here.
 
 use std::arch::x86_64::*;
 
@@ -18,7 +18,7 @@ use crate::{
     parallel::Tile,
 };
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q8_0.block_bytes();
 
 /// The format as kernels for few rows use it: codes keep their signs.

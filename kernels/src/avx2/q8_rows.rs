@@ -10,13 +10,14 @@ use crate::{
 
 /// Number of rows whose sums are reduced together.
 const ROWS: usize = 8;
-/// Number of queries for each widening of a row.
+/// Number of queries that share a row's conversion to f32.
 const QUERIES: usize = 3;
-/// Elements of a register.
+/// Number of elements of a register.
 const LANES: usize = 8;
 
-/// Computes [`tile_scores_q8`](crate::vector::tile_scores_q8) for the first rows, a multiple of
-/// [`ROWS`]. `dim` must be a multiple of 16. Returns the number of rows.
+/// Computes [`tile_scores_q8`](crate::vector::tile_scores_q8) for as many whole groups of [`ROWS`]
+/// rows as there are, from the first row on. `dim` must be a multiple of 16. Returns the number of
+/// these rows.
 #[target_feature(enable = "avx2,fma")]
 pub(crate) fn tile_scores(
     q: &[&[f32]],
@@ -71,7 +72,7 @@ fn of<const N: usize>(q: &[&[f32]; N], keys: Q8Rows<'_>, factor: f32, scores: &m
     }
 }
 
-/// Returns eight codes times their scale.
+/// Returns eight codes, each times the scale.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn widen(scale: __m256, codes: &[u8; LANES]) -> __m256 {

@@ -12,7 +12,8 @@ use crate::{
 /// The parts of a block besides its codes. A weight is `d · scale · code − dmin · minimum`, or in a
 /// format with an offset `d · scale · (code − offset)`.
 pub(super) struct Head {
-    /// Scales of 16 bits, one for each 16 weights. A scale of 32 weights is stored twice.
+    /// Scales of 16 bits, one for each 16 weights. If a scale belongs to 32 weights, it is stored
+    /// twice.
     pub(super) scales: __m256i,
     /// Minimums, in the same layout as `scales`. Unused in a format with an offset.
     pub(super) minimums: __m256i,
@@ -22,9 +23,9 @@ pub(super) struct Head {
     pub(super) dmin: __m256,
 }
 
-/// Adds the product of a block and a super-block, multiplied by both scales, to `sum`, in its first
-/// lane. Products are added as integers and rounded once, so their order doesn't matter.
-/// `codes(half)` must return 128 codes, those of the first or the second half of the block.
+/// Multiplies a block by a super-block and by both scales, and adds the result to the first lane of
+/// `sum`. Products are added as integers and rounded once, so their order doesn't matter.
+/// `codes(half)` must return the 128 codes of the block's first half (0) or second half (1).
 ///
 /// The sum of two products is at most 2 · 63 · 127, which fits i16.
 #[inline]

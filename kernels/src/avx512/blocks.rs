@@ -1,6 +1,6 @@
 //! Formats with blocks of 32 weights of 4 or 5 bits, times few rows of activations.
 //!
-//! Eight blocks, 256 columns, are multiplied at a time. Each lane of a vector of codes holds 16
+//! Eight blocks (256 columns) are multiplied together. Each lane of a vector of codes holds 16
 //! codes of one block, so all 256 products are added into two vectors of sums. The sums of four
 //! rows of weights are then added side by side ([`fours`](super::fours)).
 
@@ -21,7 +21,7 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// Bytes of eight of the longest blocks.
+/// Size of eight of the longest blocks, in bytes.
 const LONGEST: usize = 8 * 24;
 
 /// Multiplies blocks of `BYTES` bytes, whose codes begin at byte `HEAD`; see

@@ -10,9 +10,9 @@ use super::{
 };
 use crate::streams::STREAMS;
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 pub(super) const BYTES: usize = TensorType::Q8_0.block_bytes();
-/// Bytes of eight blocks.
+/// Size of eight blocks in bytes.
 pub(super) const EIGHT: usize = 8 * BYTES;
 
 /// Index of each scale's 16-bit word within the two source registers. The scales of a block's four

@@ -1,6 +1,6 @@
-//! Blocks of 32 whole bytes (`Q8_0`), times few rows of activations. Eight blocks of four rows of
-//! weights are multiplied at a time. Their sums and scales are then brought side by side
-//! ([`fours`](super::fours)).
+//! Blocks of 32 whole bytes (`Q8_0`), times few rows of activations. Eight blocks of each of four
+//! rows of weights are multiplied together. The sums and scales of the four rows are then put side
+//! by side ([`fours`](super::fours)).
 
 use std::arch::x86_64::*;
 
@@ -66,7 +66,7 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
 /// A super-block of activations, and values that are the same for all rows of weights.
 struct Activations {
     values: [__m512i; 4],
-    /// The part of each sum that the offset subtracts.
+    /// The initial value of each sum, which accounts for the offset of the codes.
     starts: [__m512i; 4],
     scales: Eights<__m512>,
 }

@@ -17,7 +17,7 @@ pub(super) const COLUMNS: Columns = {
 
 /// Eight unpacked blocks.
 pub(crate) struct Eight {
-    /// Unsigned, in the order of [`COLUMNS`].
+    /// Unsigned codes, in the order of [`COLUMNS`].
     pub(crate) codes: [__m512i; 4],
     /// The scale of each block, stored twice.
     pub(crate) scales: __m512,

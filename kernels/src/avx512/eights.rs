@@ -5,8 +5,9 @@ use std::arch::x86_64::*;
 
 use crate::input::Int8SuperBlock;
 
-/// One number for each of eight blocks of 32 columns in four rows. Lane `l` (128 bits) has one
-/// number of each row: of block `l` in the first vector, and of block `4 + l` in the second.
+/// One number per row and block, for four rows and eight blocks of 32 columns. Lane `l` (128 bits)
+/// has one number of each row: of block `l` in the first vector, and of block `4 + l` in the
+/// second.
 pub(super) type Eights<T> = [T; 2];
 
 /// Copies the number of each block to all four rows.
@@ -45,7 +46,7 @@ pub(super) fn sums(x: &Int8SuperBlock) -> __m512i {
     _mm512_cvtepi16_epi32(unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) })
 }
 
-/// Returns activations that are moved back by `places` blocks, with zeros before them.
+/// Returns the activations moved back by `places` blocks, with zeros before them.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(super) fn later(x: &Int8SuperBlock, places: usize) -> Int8SuperBlock {

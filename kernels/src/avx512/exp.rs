@@ -8,8 +8,8 @@ use crate::loops::exp_constants::*;
 /// Numbers in a vector.
 const LANES: usize = 16;
 
-/// Computes [`exp_sum`](crate::vector::exp_sum). It works on two vectors at a time, because the
-/// operations on one vector mostly wait for each other.
+/// Computes [`exp_sum`](crate::vector::exp_sum). It works on two vectors at a time, because most
+/// operations on one vector wait for the previous one.
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(crate) fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
     let max = _mm512_set1_ps(max);

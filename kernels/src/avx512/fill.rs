@@ -35,8 +35,8 @@ impl Panel {
         }
     }
 
-    /// Stores two codes from each of 16 transposed bytes per row: those of a block of 32, whose
-    /// first half is in the lower halves of the bytes.
+    /// Stores two codes from each of 16 transposed bytes per row, for a block of 32. The first half
+    /// of the block is in the lower halves of the bytes.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_block_nibbles(&mut self, block: usize, bytes: [__m512i; 4]) {
@@ -76,8 +76,8 @@ impl Panel {
         }
     }
 
-    /// Stores scales of 16 columns each, which are signed bytes from byte `at` on, and the factor
-    /// at byte `d`.
+    /// Stores the scales, one for each 16 columns, and their common factor. The scales are signed
+    /// bytes from byte `at` on, and the factor is at byte `d`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_signed_scales<const BYTES: usize>(

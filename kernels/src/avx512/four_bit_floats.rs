@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{blocks::mxfp4::ABOVE_ZERO, streams::STREAMS};
 
-/// Bytes in a block of `MXFP4`.
+/// Size of a block of `MXFP4` in bytes.
 pub(super) const BYTES: usize = TensorType::MXFP4.block_bytes();
 
 /// Looks up the values of 4-bit codes.

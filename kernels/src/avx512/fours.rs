@@ -6,13 +6,12 @@
 //! integers, also across lanes. Then:
 //!
 //! - Blocks of 32 are added eight at a time. First block `l`, then block `l + 4` is added to a
-//!   pair: `pair = pair + (x_scale · products) · d`, and in formats with minimums,
-//!   `pair = pair + min · total`, each with one rounding. Then `(p0 + p2) + (p1 + p3)` is added to
-//!   the row's sum ([`eights`](super::eights)). Adding the blocks one after the other would be a
-//!   chain in which each addition waits for the previous one, and would take longer than everything
-//!   else. Moving blocks back by some places, with zeros before them, gives the same sum, because
-//!   it only permutes the pairs. The end of a row that is not a whole eight blocks is added this
-//!   way.
+//!   pair: `pair = pair + (x_scale · products) · d`, and in formats with minimums, `pair = pair +
+//!   min · total`, each with one rounding. Then `(p0 + p2) + (p1 + p3)` is added to the row's sum
+//!   ([`eights`](super::eights)). Adding the blocks one after the other would be a chain in which
+//!   each addition waits for the previous one, and would take longer than everything else. Moving
+//!   blocks back by some places, with zeros before them, gives the same sum, because it only
+//!   permutes the pairs. If the last blocks of a row are fewer than eight, they are added this way.
 //! - The integer sum of a block of 256 may need more bits than a float has. It is added in four
 //!   parts, each rounded once: `(L0 + L1) + (L2 + L3)` ([`total`]). Then it is multiplied by the
 //!   scales of the block and of the activations ([`add_block`]).

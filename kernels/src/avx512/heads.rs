@@ -30,7 +30,7 @@ struct Picked {
 impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
     /// Whether codes have fifth bits, which are in the four bytes before the codes.
     pub(super) const FIFTH_BITS: bool = HEAD >= 6;
-    /// Where the windows begin, in 32-bit numbers. Formats without fifth bits need only two
+    /// Offsets of the windows, counted in 32-bit numbers. Formats without fifth bits need only two
     /// windows.
     const WINDOWS: [usize; 3] = match Self::FIFTH_BITS {
         true => [0, 16, 2 * BYTES - 16],

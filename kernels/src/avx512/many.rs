@@ -16,11 +16,11 @@ use crate::{
     prefetch::LINE,
 };
 
-/// Number of rows of activations whose sums are in registers together.
+/// Number of rows of activations whose sums are in registers at the same time.
 const TOKENS: usize = 6;
-/// Number of rows of activations for each unpacking of weights.
+/// Number of rows of activations that are multiplied for each unpacking of weights.
 const CHUNK: usize = 256;
-/// Number of rows of activations above which the products of a panel take longer than reading
+/// Number of rows of activations above which multiplying a panel takes longer than reading its
 /// weights from memory.
 const SOON: usize = 64;
 

@@ -1,5 +1,5 @@
-//! Computes what the minimums of 256-weight blocks subtract: each minimum times a sum of
-//! activations.
+//! Computes the amounts that the minimums of 256-weight blocks subtract: each is a minimum times a
+//! sum of activations.
 
 use std::arch::{asm, x86_64::*};
 

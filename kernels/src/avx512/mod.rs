@@ -58,7 +58,7 @@ use crate::{Kernel, MANY};
 
 pub(crate) use quantize::quantize_activations;
 
-/// Returns the kernel for a type and a number of rows of activations.
+/// Returns the kernel of this rung for a type and a number of rows of activations.
 pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
     let many = rows >= MANY;
     let pair: (Kernel, Kernel) = match tensor_type {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{format::MXFP4, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Bytes of a block before the codes.
+/// Number of bytes of a block before the codes.
 const HEAD: usize = 1;
 
 /// Multiplies by few rows of activations.

@@ -10,8 +10,8 @@ use crate::input::Int8SuperBlock;
 /// columns are divided into 16 pieces of 16, and each lane of the vectors holds one piece. In each
 /// vector, the first two pieces are from the same 64 columns, and so are the last two.
 pub(crate) struct Order {
-    /// Index of the scale by which each sum is multiplied, for sums packed from vectors 0 and 1,
-    /// and from vectors 2 and 3. There is one scale per piece.
+    /// Index of the scale by which each sum is multiplied: first for the sums packed from vectors 0
+    /// and 1, then for those from vectors 2 and 3. There is one scale per piece.
     pub(super) scales: [[i16; 32]; 2],
     /// For each vector, the first columns of two groups of 64 columns, and the indices of the
     /// 64-bit numbers to take from them.

@@ -3,7 +3,7 @@
 //! lane computes the output of one row of weights, and nothing is added across lanes.
 //!
 //! Bytes can be transposed before codes are unpacked from them, which is less work if a byte has
-//! several codes: see [`fill`](super::fill).
+//! several codes. See [`fill`](super::fill).
 
 use std::arch::x86_64::*;
 
@@ -18,7 +18,7 @@ pub(super) const LANES: usize = 16;
 /// 256 unpacked columns of a row of weights: a weight is `scale · (code − offset) + minimum`.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
-    /// Unsigned bytes in the order of the format's [`Columns`].
+    /// Unsigned codes, one byte each, in the order of the format's [`Columns`].
     pub(super) codes: [__m512i; 4],
     /// One scale for each 16 columns. For blocks of 256 columns, the integer scales.
     pub(super) scales: __m512,
@@ -66,12 +66,13 @@ impl<const BYTES: usize> Whole<'_, BYTES> {
     }
 }
 
-/// Data that will be needed soon, in lines of 64 bytes. A core can wait for only about a dozen
-/// lines, so they are prefetched one by one during other work.
+/// Data that will be needed soon, in cache lines of 64 bytes. A core can have only about a dozen
+/// loads of cache lines in flight, so the lines are prefetched one by one during other work.
 #[derive(Clone, Copy)]
 pub(super) struct Soon {
     pub(super) from: *const u8,
-    /// Distances in bytes between lines, and between groups of 16 lines.
+    /// Distance in bytes between neighbouring lines. The next field is the distance between groups
+    /// of 16 lines.
     pub(super) apart: usize,
     pub(super) sixteen_apart: usize,
 }
@@ -88,9 +89,9 @@ impl Soon {
 /// 256 columns of 16 rows of weights.
 #[derive(Clone, Copy)]
 pub(super) struct Panel {
-    /// Four columns of each row per vector.
+    /// Codes: each vector has four columns of each row.
     pub(super) codes: [__m512i; SUPER_BLOCK / 4],
-    /// One number of each row per vector.
+    /// Scales: each vector has one scale of each row.
     pub(super) scales: [__m512i; SUPER_BLOCK / SUM],
     pub(super) minimums: [__m512i; SUPER_BLOCK / SUM],
     /// The panel before it is transposed: for each row, four vectors of codes, then scales, then

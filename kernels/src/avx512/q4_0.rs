@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{format::Q4_0, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q4_0.block_bytes();
-/// Bytes of a block before the codes.
+/// Number of bytes of a block before the codes.
 const HEAD: usize = 2;
 
 /// Multiplies by few rows of activations.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{blocks::q4_1::BYTES, format::Q4_1, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Bytes of a block before its codes.
+/// Number of bytes of a block before its codes.
 const HEAD: usize = 4;
 
 /// Multiplies by few rows of activations.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q4_K.block_bytes();
 
 /// Multiplies by few rows of activations.

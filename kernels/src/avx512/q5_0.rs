@@ -13,9 +13,9 @@ use super::{
 };
 use crate::{format::Q5_0, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q5_0.block_bytes();
-/// Bytes of a block before the codes.
+/// Number of bytes of a block before the codes.
 const HEAD: usize = 6;
 
 /// Multiplies by few rows of activations.

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{format::Q6_K, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 const BYTES: usize = TensorType::Q6_K.block_bytes();
 
 /// The order of columns: the same as in the matrix.

@@ -10,7 +10,7 @@ use crate::{
 /// Quantizes one row, with the same result as the course's scalar function.
 ///
 /// # Safety
-/// The machine has the instructions of
+/// The machine must have the instructions of
 /// [`Rung::Avx512Vnni`](crate::rung::Rung::Avx512Vnni).
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(crate) fn quantize_activations(

@@ -88,8 +88,8 @@ impl Activations {
         }
     }
 
-    /// Returns the products with eight blocks of a row of weights. Each lane has those of one
-    /// block.
+    /// Returns the products with eight blocks of a row of weights. Each lane has the products of
+    /// one block.
     #[inline]
     #[target_feature(enable = "avx512vnni")]
     fn times(&self, codes: [__m512i; 4]) -> Eights<__m512i> {

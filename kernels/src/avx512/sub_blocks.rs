@@ -1,8 +1,8 @@
 //! Formats whose blocks of 256 weights have eight sub-blocks of 32, each with a scale and a minimum
 //! of 6 bits ([`Q4_K`](super::q4_k), [`Q5_K`](super::q5_k)), times few rows of activations.
 //!
-//! The heads of blocks are unpacked for four rows of weights together, one in each lane of 128
-//! bits. Unpacking a single row would fill only a quarter of a vector and take as many
+//! The heads of blocks are unpacked for four rows of weights together, with one row in each lane of
+//! 128 bits. Unpacking a single row would fill only a quarter of a vector and take as many
 //! instructions.
 
 use std::arch::x86_64::*;
@@ -79,8 +79,8 @@ fn add_up(lanes: __m512i) -> __m128i {
     _mm512_castsi512_si128(_mm512_permutexvar_epi32(firsts, sums))
 }
 
-/// For each row `s`, the indices of the scales in [`Heads::scales`] by which its sums are
-/// multiplied, for sums packed from vectors 0 and 1, and from vectors 2 and 3.
+/// For each row `s`, the indices in [`Heads::scales`] of the scales by which its sums are
+/// multiplied: first for the sums packed from vectors 0 and 1, then for those from vectors 2 and 3.
 const SCALES: [[[i16; 32]; 2]; STREAMS] = {
     let (mut scales, mut i) = ([[[0; 32]; 2]; STREAMS], 0);
     while i < STREAMS * 64 {

@@ -1,4 +1,4 @@
-//! Integer sums of a block's products, for the products of panels.
+//! Computes the integer sums of a block's products, as a part of multiplying panels.
 
 use std::arch::x86_64::*;
 

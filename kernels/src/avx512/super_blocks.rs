@@ -114,7 +114,7 @@ fn dot<F: Format, const BYTES: usize>(
     stored(sums)
 }
 
-/// Returns `d` of four rows, and their `dmin`.
+/// Returns the `d` of four rows, then their `dmin`.
 #[inline]
 #[target_feature(enable = "avx512vl")]
 fn factors(d: [__m128; STREAMS]) -> [__m128; 2] {

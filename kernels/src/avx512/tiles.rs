@@ -1,6 +1,6 @@
-//! Attention's scores, a tile of keys at a time, with 512-bit instructions. From the plain loops in
-//! [`vector`](crate::vector), a compiler makes code that reduces each dot product separately. Here
-//! 16 sums are reduced together, and four queries share each read.
+//! Attention's scores, a tile of keys at a time, with 512-bit instructions. A compiler would turn
+//! the plain loops in [`vector`](crate::vector) into code that reduces each dot product separately.
+//! Here 16 sums are reduced together, and four queries share each read.
 
 use std::arch::x86_64::*;
 
@@ -36,7 +36,8 @@ pub(crate) fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: 
     }
 }
 
-/// Number of queries whose sums are in registers together, for transposed keys and for values.
+/// Number of queries whose sums are in registers at the same time, for transposed keys and for
+/// values.
 pub(super) const QUERIES: usize = 4;
 
 /// Computes [`tile_scores_transposed`](crate::vector::tile_scores_transposed) for heads whose size

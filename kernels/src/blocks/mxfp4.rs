@@ -1,4 +1,4 @@
-//! `MXFP4`: 32 floats of 4 bits that share a power of two. 4.25 bits a weight.
+//! `MXFP4`: 32 floats of 4 bits that share a power of two. This takes 4.25 bits per weight.
 //!
 //! ```text
 //! byte  0   1                         17
@@ -11,7 +11,7 @@
 
 use tiny_llm_formats::gguf::TensorType;
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 pub const BYTES: usize = 1 + 16;
 const _: () = assert!(BYTES == TensorType::MXFP4.block_bytes());
 
@@ -27,7 +27,7 @@ pub const ABOVE_ZERO: [u8; 16] = {
     }
     above
 };
-/// See [`ABOVE_ZERO`].
+/// The number that [`ABOVE_ZERO`] adds.
 pub const OFFSET: u8 = 12;
 
 /// Decodes the 32 weights of a block.

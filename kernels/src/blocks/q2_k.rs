@@ -1,4 +1,5 @@
-//! `Q2_K`: 256 weights of 2 bits; a scale and a minimum of 4 bits for each 16. 2.625 bits a weight.
+//! `Q2_K`: 256 weights of 2 bits; a scale and a minimum of 4 bits for each 16. This takes 2.625
+//! bits per weight.
 //!
 //! ```text
 //! byte  0             16                    80  82     84
@@ -21,7 +22,7 @@ use super::{
     share::{code, share},
 };
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 pub const BYTES: usize = 16 + 64 + 2 + 2;
 const _: () = assert!(BYTES == TensorType::Q2_K.block_bytes());
 

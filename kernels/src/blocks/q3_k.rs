@@ -1,4 +1,4 @@
-//! `Q3_K`: 256 weights of 3 bits; a scale of 6 bits for each 16. 3.4375 bits a weight.
+//! `Q3_K`: 256 weights of 3 bits; a scale of 6 bits for each 16. This takes 3.4375 bits per weight.
 //!
 //! ```text
 //! byte  0            32                    96            108 110
@@ -22,11 +22,11 @@ use super::{
     share::{code, share_signed},
 };
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 pub const BYTES: usize = 32 + 64 + 12 + 2;
 const _: () = assert!(BYTES == TensorType::Q3_K.block_bytes());
 
-/// Unpacks 16 scales of 6 bits, each less 32.
+/// Unpacks 16 scales of 6 bits, and subtracts 32 from each.
 #[must_use]
 pub fn scales(packed: &[u8; 12]) -> [i8; 16] {
     std::array::from_fn(|j| {

@@ -1,4 +1,4 @@
-//! `Q4_1`: 32 weights of 4 bits, a scale and a minimum. 5 bits a weight.
+//! `Q4_1`: 32 weights of 4 bits, a scale and a minimum. This takes 5 bits per weight.
 //!
 //! ```text
 //! byte  0   2   4                         20
@@ -12,7 +12,7 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{f16_at, put_f16, range};
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 pub const BYTES: usize = 2 + 2 + 16;
 const _: () = assert!(BYTES == TensorType::Q4_1.block_bytes());
 

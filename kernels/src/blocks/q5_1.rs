@@ -1,4 +1,4 @@
-//! `Q5_1`: 32 weights of 5 bits, a scale and a minimum. 6 bits a weight.
+//! `Q5_1`: 32 weights of 5 bits, a scale and a minimum. This takes 6 bits per weight.
 //!
 //! ```text
 //! byte  0   2   4     8                         24
@@ -13,7 +13,7 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{f16_at, put_f16, range};
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 pub const BYTES: usize = 2 + 2 + 4 + 16;
 const _: () = assert!(BYTES == TensorType::Q5_1.block_bytes());
 

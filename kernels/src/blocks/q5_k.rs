@@ -1,4 +1,5 @@
-//! `Q5_K`: 256 weights of 5 bits; a scale and a minimum of 6 bits for each 32. 5.5 bits a weight.
+//! `Q5_K`: 256 weights of 5 bits; a scale and a minimum of 6 bits for each 32. This takes 5.5 bits
+//! per weight.
 //!
 //! ```text
 //! byte  0   2      4          16           48                         176
@@ -22,7 +23,7 @@ use super::{
     six_bits,
 };
 
-/// Bytes in a block.
+/// Size of a block in bytes.
 pub const BYTES: usize = 2 + 2 + 12 + 32 + 128;
 const _: () = assert!(BYTES == TensorType::Q5_K.block_bytes());
 

@@ -18,8 +18,9 @@ pub fn code(x: f32, scale: f32, low: f32, high: f32) -> f32 {
     if scale == 0.0 { low } else { nearest((x / scale).clamp(low, high)) }
 }
 
-/// Converts scales or minimums, none of them negative, to integers in `0..=top` times a common `d`,
-/// so that the largest becomes `top`. Returns `d`, rounded to half precision, and the integers.
+/// Converts scales or minimums to integers in `0..=top` times a common `d`, so that the largest
+/// becomes `top`. No value may be negative. Returns `d`, rounded to half precision, and the
+/// integers.
 #[must_use]
 pub fn share<const N: usize>(values: [f32; N], top: u8) -> (f32, [u8; N]) {
     let d = values.iter().fold(0f32, |m, &x| m.max(x)) / f32::from(top);
@@ -38,8 +39,8 @@ pub fn share_signed<const N: usize>(values: [f32; N], half: u8) -> (f32, [i8; N]
     (f16::from_f32(d).to_f32(), numbers)
 }
 
-/// Returns the number of largest magnitude, with its sign, or the first of several. Returns 0 for
-/// an empty slice.
+/// Returns the number of largest magnitude, with its sign. If several have that magnitude, returns
+/// the first. Returns 0 for an empty slice.
 #[must_use]
 pub fn largest_magnitude(x: &[f32]) -> f32 {
     x.iter().fold(0f32, |largest, &x| if x.abs() > largest.abs() { x } else { largest })

@@ -17,15 +17,15 @@ use crate::{
 
 /// A format with blocks of 32 weights, each `d · (code + OFFSET)`, plus `m` if `MINIMUM`.
 pub(super) trait Blocks {
-    /// Bytes of a block. It begins with `d`, then `m` if the format has it.
+    /// Size of a block in bytes. A block begins with `d`, then `m` if the format has it.
     const BYTES: usize;
     /// The amount to add to the codes that [`Blocks::codes`] returns.
     const OFFSET: f32 = 0.0;
     /// Whether a block has a minimum `m`.
     const MINIMUM: bool = false;
 
-    /// Returns the codes of four blocks, the first at `four`. Only this function reads or moves
-    /// `own`, which is two bytes after `four` at the beginning of a row.
+    /// Returns the codes of four blocks, the first at `four`. `own` is an address that only this
+    /// function reads and moves. At the beginning of a row, it is two bytes after `four`.
     ///
     /// # Safety
     /// There must be four blocks at `four`.
@@ -43,13 +43,13 @@ pub(super) trait Blocks {
     }
 }
 
-/// Bytes of eight of the longest blocks.
+/// Size of eight of the longest blocks, in bytes.
 pub(super) const LONGEST: usize = 8 * 34;
 
 /// Computes a tile of the output with few rows of activations; see [`Kernel`](crate::Kernel).
 ///
 /// # Safety
-/// The machine has the instructions of `M`.
+/// The machine must have the instructions of `M`.
 #[target_feature(enable = "neon")]
 pub(super) unsafe fn few<M: Multiply, F: Blocks>(
     weight: &Matrix,
@@ -71,7 +71,7 @@ pub(super) unsafe fn few<M: Multiply, F: Blocks>(
 /// only once. A check per row would take 2 % of the instructions for rows of 2048 weights.
 ///
 /// # Safety
-/// The machine has the instructions of `M`.
+/// The machine must have the instructions of `M`.
 #[inline(always)]
 unsafe fn each<M: Multiply, F: Blocks, const N: usize>(
     weight: &Matrix,
@@ -105,7 +105,7 @@ unsafe fn each<M: Multiply, F: Blocks, const N: usize>(
 /// Returns the dot products of `N` rows of weights and one row of activations.
 ///
 /// # Safety
-/// The machine has the instructions of `M`.
+/// The machine must have the instructions of `M`.
 #[inline(always)]
 unsafe fn dot<M: Multiply, F: Blocks, const N: usize>(
     rows: [&[u8]; N],
@@ -140,10 +140,10 @@ unsafe fn dot<M: Multiply, F: Blocks, const N: usize>(
 struct Products<const N: usize> {
     /// Addresses of the next block of each row.
     at: [*const u8; N],
-    /// See [`Blocks::codes`].
+    /// For each row, the address `own` of [`Blocks::codes`].
     own: [*const u8; N],
     acc: [float32x4_t; N],
-    /// The running sums that [`add_products`] takes.
+    /// The running sums of [`add_products`].
     sums: [int32x4_t; 4],
     before: int32x4_t,
 }
@@ -152,8 +152,8 @@ struct Products<const N: usize> {
 struct Half {
     values: [int8x16_t; 8],
     scales: float32x4_t,
-    /// The activations' sum for each block, times [`Blocks::OFFSET`] and times 1: for offsets and
-    /// for minimums.
+    /// The sum of activations for each block, times [`Blocks::OFFSET`]. The next field has the same
+    /// sums without that factor, to be multiplied by minimums.
     offsets: float32x4_t,
     minimums: float32x4_t,
 }
@@ -170,7 +170,7 @@ impl<const N: usize> Products<N> {
     /// Multiplies the next four blocks of each row by half a super-block, and adds the products.
     ///
     /// # Safety
-    /// The machine has the instructions of `M`, and there must be four more blocks of each row.
+    /// The machine must have the instructions of `M`. There must be four more blocks of each row.
     #[inline(always)]
     unsafe fn add<M: Multiply, F: Blocks>(&mut self, x: &Int8SuperBlock, half: usize) {
         let values = &x.values.as_chunks().0[8 * half..][..8];
@@ -196,7 +196,7 @@ impl<const N: usize> Products<N> {
         }
     }
 
-    /// Does [`Products::add`] for one row.
+    /// Like [`Products::add`], for one row.
     ///
     /// # Safety
     /// As for [`Products::add`].

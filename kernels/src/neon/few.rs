@@ -9,11 +9,11 @@ use crate::{
     parallel::Tile,
 };
 
-/// Computes a tile of the output. `dot` multiplies up to `BLOCKS` blocks, those of one super-block,
+/// Computes a tile of the output. `dot` multiplies the blocks of one super-block (at most `BLOCKS`)
 /// by activations and by both scales.
 ///
 /// # Safety
-/// The processor has NEON.
+/// The processor must have NEON.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn rows<const BYTES: usize, const BLOCKS: usize>(

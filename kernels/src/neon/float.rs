@@ -12,7 +12,7 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// Numbers that are multiplied at a time: two registers.
+/// Number of elements that are multiplied at a time: two registers.
 const LANES: usize = 8;
 
 /// Computes a tile of the output; see [`Kernel`](crate::Kernel).

@@ -2,24 +2,24 @@
 //! four lanes.
 //!
 //! Instructions whose intrinsics are not stable yet (`sdot`, `smmla`, `fcvtl`) are written as
-//! `asm!`. So are two sequences that must keep their order, because the compiler would delay them
-//! until it runs out of registers.
+//! `asm!`. Two sequences of other instructions are also written so, to keep their order: the
+//! compiler would delay them until it runs out of registers.
 
 use std::arch::{aarch64::*, asm};
 
-/// How signed bytes are multiplied.
+/// A way to multiply signed bytes.
 pub trait Multiply {
     /// Adds 16 products to `sums`, four to each lane.
     ///
     /// # Safety
-    /// The machine has the instruction.
+    /// The machine must have the instruction.
     unsafe fn add(sums: int32x4_t, codes: int8x16_t, values: int8x16_t) -> int32x4_t;
 
     /// Adds 16 products to `sums`. Lane `i` gets the products of codes `4i … 4i + 3` and values
     /// `4 LANE … 4 LANE + 3`, which are the same for all lanes.
     ///
     /// # Safety
-    /// The machine has the instruction.
+    /// The machine must have the instruction.
     unsafe fn add_four<const LANE: i32>(
         sums: int32x4_t,
         codes: int8x16_t,
@@ -108,7 +108,7 @@ impl Multiply for DotProduct {
 /// extension `i8mm`): `sums[2r + t] += Σ rows[8r + i] · columns[8t + i]`.
 ///
 /// # Safety
-/// The machine has the instruction.
+/// The machine must have the instruction.
 #[inline(always)]
 pub(super) unsafe fn add_matrix(
     mut sums: int32x4_t,
@@ -260,10 +260,10 @@ pub(super) unsafe fn four_halves(mut from: *const u8, step: usize) -> (float32x4
 }
 
 /// Loads 32 bytes at each of four addresses, the first `from` and the others `step` bytes apart.
-/// Moves `from` to where a fifth would be.
+/// Moves `from` to the address where a fifth would be.
 ///
 /// # Safety
-/// All four must be readable.
+/// The 32 bytes at all four addresses must be readable.
 #[inline(always)]
 pub(super) unsafe fn four_pairs(from: &mut *const u8, step: usize) -> [int8x16_t; 8] {
     let (a, b, c, d): (int8x16_t, int8x16_t, int8x16_t, int8x16_t);

@@ -14,7 +14,8 @@ use crate::input::{Int8SuperBlock, SUM, SUPER_BLOCK};
 /// Multiplies two rows of weights by two rows of activations at a time.
 pub(super) struct Matrices;
 
-/// See [`Unit::Columns`]. Eight values each of two rows of activations are stored side by side.
+/// See [`Unit::Columns`]. Eight values of one row of activations and eight of another are stored
+/// side by side.
 #[repr(C, align(64))]
 pub(super) struct Columns {
     values: [[[i8; 16]; 2]; SUPER_BLOCK / 8],
@@ -148,7 +149,7 @@ impl Unit for Matrices {
     }
 }
 
-/// Returns the first eight bytes of `a` and of `b`, then the other eight of each.
+/// Returns the first eight bytes of `a` and of `b`, then the last eight bytes of `a` and of `b`.
 #[inline]
 #[target_feature(enable = "neon")]
 fn side_by_side(a: int8x16_t, b: int8x16_t) -> [int8x16_t; 2] {

@@ -15,12 +15,12 @@ use crate::{
     parallel::Tile,
 };
 
-/// Rows of weights in a panel.
+/// Number of rows of weights in a panel.
 pub(super) const ROWS: usize = 8;
-/// Number of rows of activations that are multiplied by a panel at a time.
+/// Number of rows of activations that are multiplied together by a panel.
 pub(super) const COLUMNS: usize = 4;
-/// Number of rows of activations for each unpacking of a panel, and number of panels for each
-/// arrangement of activations.
+/// A panel is unpacked once for this many rows of activations. Activations are arranged once for
+/// this many panels.
 const CHUNK: usize = 128;
 const PANELS: usize = 4;
 
@@ -57,12 +57,12 @@ pub(super) struct Shape {
 /// A format that can be unpacked into panels.
 pub(super) trait Unpack {
     const SHAPE: Shape;
-    /// Bytes in a super-block of 256 weights.
+    /// Size in bytes of a super-block of 256 weights.
     const SUPER_BLOCK_BYTES: usize;
     /// Unpacks a super-block.
     ///
     /// # Safety
-    /// The machine has NEON.
+    /// The machine must have NEON.
     unsafe fn unpack(super_block: &[u8], row: &mut Row);
 }
 
@@ -71,11 +71,11 @@ pub(super) trait Unit {
     /// Super-blocks of [`COLUMNS`] rows of activations, arranged.
     type Columns<'x>;
 
-    /// Stores codes `16i … 16i + 15` of four rows, the first or the last four of eight, in the
-    /// unit's order.
+    /// Stores codes `16i … 16i + 15` of four rows in the unit's order. The four rows are the first
+    /// half or the second half of a panel.
     ///
     /// # Safety
-    /// The machine has NEON.
+    /// The machine must have NEON.
     unsafe fn place(
         codes: &mut [[i8; 16]; ROWS * SUPER_BLOCK / 16],
         i: usize,
@@ -86,13 +86,13 @@ pub(super) trait Unit {
     /// Arranges super-blocks of activations.
     ///
     /// # Safety
-    /// The machine has NEON.
+    /// The machine must have NEON.
     unsafe fn arrange<'x>(x: [&'x Int8SuperBlock; COLUMNS], shape: Shape) -> Self::Columns<'x>;
 
     /// Adds the products of a panel and activations to `sums [COLUMNS, ROWS]`.
     ///
     /// # Safety
-    /// The machine has the unit's instructions.
+    /// The machine must have the unit's instructions.
     unsafe fn add(
         panel: &Panel,
         x: &Self::Columns<'_>,
@@ -104,7 +104,7 @@ pub(super) trait Unit {
 /// Computes a tile of the output with many rows of activations; see [`Kernel`](crate::Kernel).
 ///
 /// # Safety
-/// The machine has the instructions of `U`.
+/// The machine must have the instructions of `U`.
 #[target_feature(enable = "neon")]
 pub(super) unsafe fn many<U: Unit, F: Unpack>(
     weight: &Matrix,

@@ -119,7 +119,7 @@ impl<M: Multiply> Unit for Vectors<M> {
 /// Adds the products of four codes of each row.
 ///
 /// # Safety
-/// The machine has the instructions of `M`.
+/// The machine must have the instructions of `M`.
 #[inline]
 #[target_feature(enable = "neon")]
 unsafe fn step<M: Multiply, const LANE: i32>(

@@ -11,8 +11,8 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// A format with blocks of 256 weights and `16 / N` scales, each for `16 N` weights: weight `i` is
-/// `d · scale · code − e · shift`.
+/// A format with blocks of 256 weights. A block has `16 / N` scales, each for `16 N` weights.
+/// Weight `i` is `d · scale · code − e · shift`.
 pub(super) trait SuperBlocks<const N: usize> {
     /// Type of a block.
     type Block;
@@ -26,13 +26,13 @@ pub(super) trait SuperBlocks<const N: usize> {
     /// Returns the scales and the other parts of a block besides its codes.
     ///
     /// # Safety
-    /// The machine has NEON.
+    /// The machine must have NEON.
     unsafe fn head(block: &Self::Block) -> Head;
 
     /// Calls `each` with all codes, 32 at a time: `each(i, codes)` gets codes `32i … 32i + 31`.
     ///
     /// # Safety
-    /// The machine has NEON.
+    /// The machine must have NEON.
     unsafe fn codes(block: &Self::Block, each: impl FnMut(usize, [int8x16_t; 2]));
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Head {
 /// Computes a tile of the output with few rows of activations; see [`Kernel`](crate::Kernel).
 ///
 /// # Safety
-/// The machine has the instructions of `M`.
+/// The machine must have the instructions of `M`.
 #[target_feature(enable = "neon")]
 pub(super) unsafe fn few<M: Multiply, F: SuperBlocks<N>, const N: usize>(
     weight: &Matrix,
@@ -75,11 +75,11 @@ pub(super) unsafe fn few<M: Multiply, F: SuperBlocks<N>, const N: usize>(
     });
 }
 
-/// Adds the product of a block and a super-block to `acc`. The dot product is the sum of its four
-/// lanes.
+/// Adds the product of a block and a super-block to `acc`. At the end, the sum of the four lanes of
+/// `acc` is the dot product.
 ///
 /// # Safety
-/// The machine has the instructions of `M`.
+/// The machine must have the instructions of `M`.
 #[inline(always)]
 unsafe fn add<M: Multiply, F: SuperBlocks<N>, const N: usize>(
     acc: float32x4_t,

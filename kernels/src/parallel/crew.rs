@@ -1,4 +1,4 @@
-//! The worker threads, and how they are given a job.
+//! The worker threads, and how they receive jobs.
 //!
 //! A job is a closure on the caller's stack. [`Turn::run`] lends it to the workers that enter while
 //! tiles are left, and returns after the last of them has left. It never waits for a worker that
@@ -7,7 +7,7 @@
 //!
 //! All shared state is in one number, the gate: how many workers may still enter, how many are
 //! inside, and how many sleep. A thread that finds no tile left closes the gate. A worker that
-//! comes later finds it closed and doesn't read the job, which may no longer exist.
+//! tries to enter later finds the gate closed and doesn't read the job, which may no longer exist.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -28,7 +28,7 @@ use super::{
 pub(super) struct Crew {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
-    /// Held by the thread that gives the workers their jobs, one caller at a time.
+    /// Locked by the thread that gives jobs to the workers. Only one thread can do so at a time.
     turn: Mutex<(Claims, Throttle)>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Crew {
 type Job = (&'static (dyn Fn() + Sync), Thread);
 
 struct Shared {
-    /// Three counts of 16 bits, [`ROOM`], [`INSIDE`] and [`ASLEEP`], and three flags.
+    /// Three counts of 16 bits each ([`ROOM`], [`INSIDE`] and [`ASLEEP`]), and three flags.
     gate: AtomicU64,
     /// Written while no worker is inside, and read by the workers that are inside.
     job: UnsafeCell<Option<Job>>,
@@ -49,21 +49,21 @@ const ROOM: u64 = 1;
 const INSIDE: u64 = 1 << 16;
 /// Unit of the count of workers that sleep.
 const ASLEEP: u64 = 1 << 32;
-/// Flag: the caller sleeps until no worker is inside.
+/// Flag: the caller is sleeping until no worker is inside.
 const WAITING: u64 = 1 << 48;
 /// Flag: a worker's part of the job panicked.
 const PANICKED: u64 = 1 << 49;
 /// Flag: the workers must end.
 const QUIT: u64 = 1 << 50;
 
-/// The maximum of each count.
+/// The maximum value of each count.
 const MOST: u64 = INSIDE - 1;
 
 fn count(gate: u64, unit: u64) -> u64 {
     (gate / unit) & MOST
 }
 
-/// Returns the gate with no room for more workers.
+/// Returns the gate with the count of workers that may enter set to 0.
 fn closed(gate: u64) -> u64 {
     gate & !(MOST * ROOM)
 }
@@ -116,8 +116,8 @@ impl Crew {
         }
     }
 
-    /// Returns the turn, or `None` if the workers are busy or the throttle wants none. They are
-    /// busy during another thread's job, and within a job.
+    /// Returns the turn. Returns `None` if the throttle wants no workers, or if the workers are
+    /// busy: with another thread's job, or with the job that makes this call.
     pub(super) fn turn(&self) -> Option<Turn<'_>> {
         let mut state = match self.turn.try_lock() {
             Ok(state) => state,
@@ -218,8 +218,8 @@ impl Shared {
         }
     }
 
-    /// Waits until no worker is inside. Returns when this thread fell asleep, or `None` if it only
-    /// spun.
+    /// Waits until no worker is inside. Returns the time at which this thread fell asleep, or
+    /// `None` if it only spun.
     fn wait(&self) -> Option<Instant> {
         let (mut looks, mut slept) = (0, None);
         loop {

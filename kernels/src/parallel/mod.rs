@@ -30,8 +30,8 @@ use self::{
 /// the team busy does its work alone.
 pub struct Team<S = InOrder> {
     crew: Crew,
-    /// Number of jobs so far that had more than one thread. Not one of [`sync`]'s types, because no
-    /// thread relies on its value.
+    /// Number of jobs so far that had more than one thread. Its type is not from [`sync`], because
+    /// no thread relies on its value.
     jobs: std::sync::atomic::AtomicU64,
     schedule: PhantomData<fn() -> S>,
 }
@@ -156,11 +156,11 @@ impl<S: Schedule> Team<S> {
     }
 }
 
-/// How tiles are distributed among threads.
+/// A way to distribute tiles among threads.
 pub trait Schedule {
     /// Runs on every thread of the team: takes the next tile and works on it, until no tiles are
-    /// left. `next` is shared by all threads and counts the tiles that were taken. `work` takes a
-    /// tile's rows and columns in the whole output.
+    /// left. `next` is shared by all threads and counts the tiles that were taken. `work` receives
+    /// the tile's rows and columns, as ranges within the whole output.
     fn take_tiles(next: &impl Counter, cut: Cut, work: impl Fn((Range<usize>, Range<usize>)));
 }
 
@@ -175,8 +175,8 @@ impl Schedule for InOrder {
     }
 }
 
-/// A number that threads share. The functions are those of [`AtomicUsize`]. A test that observes
-/// what happens between two operations provides its own counter.
+/// A number that threads share, with the functions of [`AtomicUsize`]. A test can provide its own
+/// counter, to observe what happens between two operations.
 pub trait Counter: Sync {
     /// Returns the atomic number that the other functions use.
     fn number(&self) -> &AtomicUsize;
@@ -204,7 +204,7 @@ pub trait Counter: Sync {
     /// If the value is `current`, replaces it by `new`, in one step. Returns the previous value.
     ///
     /// # Errors
-    /// If the value is not `current`: the value.
+    /// If the value is not `current`. The error is the value.
     fn compare_exchange(
         &self,
         current: usize,
@@ -218,7 +218,7 @@ pub trait Counter: Sync {
     /// Like [`Counter::compare_exchange`], but may fail even if the value is `current`.
     ///
     /// # Errors
-    /// The value, if it was not replaced.
+    /// If the value was not replaced. The error is the value.
     fn compare_exchange_weak(
         &self,
         current: usize,
@@ -233,7 +233,7 @@ pub trait Counter: Sync {
     /// value.
     ///
     /// # Errors
-    /// If `update` returned `None`: the value.
+    /// If `update` returned `None`. The error is the value.
     fn fetch_update(
         &self,
         set: Ordering,

@@ -45,17 +45,18 @@ impl<T> UnsafeCell<T> {
 #[cfg(not(loom))]
 const SPINS: u32 = if cfg!(miri) { 1 } else { 1 << 10 };
 
-/// Number of times that a caller checks for the last worker before it sleeps: some tens of
-/// microseconds. A worker that takes longer has a long tile, or has lost its core.
+/// Number of times that a caller checks whether the last worker is done, before the caller sleeps.
+/// All checks together take tens of microseconds. A worker that takes longer has a long tile, or
+/// has lost its core.
 pub(super) const PATIENCE: u32 = if cfg!(any(loom, miri)) { 0 } else { 1 << 11 };
 
-/// Number of times that a worker checks for the next job before it sleeps: some hundreds of
-/// microseconds. Most steps follow each other sooner and need not wake it, even if a smaller model
-/// drafts in between.
+/// Number of times that a worker checks for the next job before it sleeps. All checks together take
+/// hundreds of microseconds. Most steps follow each other sooner and need not wake it, even if a
+/// smaller model drafts in between.
 pub(super) const LINGER: u32 = if cfg!(any(loom, miri)) { 0 } else { 1 << 13 };
 
 /// Pauses briefly, and counts the pause in `looks`. Every [`SPINS`] pauses, yields the core,
-/// because the thread that this one waits for may have none.
+/// because the thread that this one waits for may need it.
 #[cfg(not(loom))]
 pub(super) fn relax(looks: &mut u32) {
     *looks += 1;

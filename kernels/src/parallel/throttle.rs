@@ -11,13 +11,13 @@ pub(super) struct Throttle {
     wanted: usize,
     /// How long the number stays reduced after the last stall.
     pause: Duration,
-    /// When `wanted` last changed. `None` at first, and always in the browser, which has no clock
-    /// and no workers.
+    /// Time at which `wanted` last changed. `None` at first, and always in the browser, which has
+    /// no clock and no workers.
     since: Option<Instant>,
 }
 
-/// A caller that waits longer than this, and longer than its own part took, waits for a worker that
-/// has lost its core.
+/// If a caller waits longer than this, and longer than its own part took, a worker has probably
+/// lost its core.
 const STALL: Duration = Duration::from_micros(500);
 const SHORTEST: Duration = Duration::from_millis(4);
 const LONGEST: Duration = Duration::from_millis(512);

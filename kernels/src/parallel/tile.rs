@@ -8,9 +8,9 @@ use super::sync::{AtomicU64, Ordering};
 /// which may be smaller. Tiles are numbered from left to right, then from top to bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// Rows of the whole output.
+    /// Number of rows of the whole output.
     pub rows: usize,
-    /// Columns of the whole output.
+    /// Number of columns of the whole output.
     pub width: usize,
     /// Rows and columns of a tile, each at least 1.
     pub tile: (usize, usize),
@@ -75,7 +75,7 @@ impl Claims {
         self.0[i / 64].fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
-    /// Returns the first of `n` tiles that has not been taken.
+    /// Returns the first of `n` tiles that has not been taken, or `None` if all have been taken.
     pub(super) fn untaken(&self, n: usize) -> Option<usize> {
         (0..n).find(|i| self.0[i / 64].load(Ordering::Relaxed) & 1 << (i % 64) == 0)
     }
@@ -121,12 +121,12 @@ impl<T> Tile<'_, T> {
     }
 }
 
-/// One of several outputs of a job, and the size of its tiles: see
+/// One of several outputs of a job, and the size of its tiles. See
 /// [`Team::parallel_tiles`](super::Team::parallel_tiles).
 pub struct Part<'a, T> {
     /// The output: rows of [`Part::width`] values.
     pub out: &'a mut [T],
-    /// Values in a row.
+    /// Number of values in a row.
     pub width: usize,
     /// Rows and columns of a tile.
     pub tile: (usize, usize),
@@ -146,7 +146,7 @@ impl<'a, T> Whole<'a, T> {
     /// Cuts an output into tiles. Returns `None` if it is empty.
     ///
     /// # Panics
-    /// If it is not a whole number of rows.
+    /// If the output is not a whole number of rows.
     pub(super) fn cut(Part { out, width, tile }: Part<'a, T>) -> Option<Self> {
         if out.is_empty() {
             return None;

@@ -1,5 +1,5 @@
-//! 128-bit integer arithmetic (WebAssembly). Compared with the integer rung, it computes 8 products
-//! and 4 sums of pairs in one instruction.
+//! 128-bit integer arithmetic (WebAssembly). One instruction computes 8 products and adds them in
+//! pairs.
 //!
 //! A format without a kernel here is served by the rung below.
 

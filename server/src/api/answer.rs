@@ -31,8 +31,8 @@ pub(crate) struct Head {
     tokenizer: Arc<Tokenizer>,
 }
 
-/// One of a request's answers: the parts that have been received but not sent. Without streaming,
-/// those are all parts.
+/// The received but unsent parts of one of a request's answers. Without streaming, all parts are
+/// unsent.
 #[derive(Default)]
 struct Choice {
     /// Holds text back that may begin a stop text.
@@ -125,7 +125,8 @@ impl Answers {
         i
     }
 
-    /// Handles a reply. Returns what the client of a stream may see now.
+    /// Handles a reply. Returns a chunk with everything that a streaming client may now receive, if
+    /// there is anything.
     pub(crate) fn chunk(&mut self, reply: Reply) -> Option<Value> {
         let i = self.receive(reply);
         self.head.chunk(i, &mut self.choices[i])
@@ -190,7 +191,7 @@ impl Choice {
 }
 
 impl Head {
-    /// Returns the id of a call, to which its result refers.
+    /// Returns the id of a call. The message with the call's result refers to this id.
     fn call_id(&self, choice: usize, index: usize) -> String {
         let own = self.id.split_once('-').map_or("", |(_, own)| own);
         format!("call_{own}{choice:02x}{index:02x}")
@@ -207,7 +208,7 @@ impl Head {
         })
     }
 
-    /// Returns the first chunk of a streamed chat for this answer.
+    /// Returns the first chunk of this answer in a streamed chat.
     pub(crate) fn opening(&self, choice: usize) -> Option<Value> {
         let content = if self.calls { Value::Null } else { "".into() };
         let delta = json!({ "role": "assistant", "content": content });
@@ -275,7 +276,7 @@ impl Head {
         }
     }
 
-    /// Returns what a chunk adds to a call.
+    /// Returns the part of a call that a chunk adds.
     fn call(&self, choice: usize, call: &Call) -> Value {
         let Call { index, name, arguments } = call;
         let mut value = json!({ "index": index, "function": { "arguments": arguments } });

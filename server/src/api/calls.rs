@@ -27,8 +27,8 @@ enum Place {
     Content,
     /// Before a call, or in a call before its arguments.
     Head,
-    /// In the arguments: number of open brackets, whether inside a string, whether after a
-    /// backslash.
+    /// In the arguments: the number of open brackets, whether it is inside a string, and whether it
+    /// follows a backslash.
     Arguments { open: usize, string: bool, escape: bool },
     /// After the arguments.
     Behind,
@@ -46,14 +46,14 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
-    /// Creates a finder for a text that is a call. If `free`, the text need not be a call. If
-    /// `several`, more calls may follow.
+    /// Creates a finder for a text that is a call or, if `free`, any text. If `several`, more calls
+    /// may follow.
     pub(crate) fn new(style: Style, free: bool, several: bool) -> Self {
         let place = if free { Place::Begin } else { Place::Head };
         Self { style, several, place, held: String::new() }
     }
 
-    /// Adds text. Returns the parts that are now certain.
+    /// Adds text. Returns the parts that later text can no longer change.
     pub(crate) fn push(&mut self, text: &str) -> Vec<Part> {
         let mut parts = Vec::new();
         self.held += text;

@@ -9,8 +9,8 @@ use super::{error::ApiError, fields::Fields};
 /// Reads `messages`.
 ///
 /// # Errors
-/// If there are no messages, or one is not text by the system, the user or the assistant. The error
-/// gives its index.
+/// If there are no messages, or a message has an unsupported role or content. The error gives the
+/// index of that message.
 pub(super) fn messages(fields: &mut Fields, style: Style) -> Result<Vec<Message>, ApiError> {
     let all = match fields.take("messages") {
         Some(Value::Array(all)) if !all.is_empty() => all,
@@ -95,7 +95,7 @@ fn message(
     Ok(Message::new(role, &(content + &calls.unwrap_or_default())))
 }
 
-/// Reads the calls of an earlier answer and returns them as the model wrote them.
+/// Reads the tool calls of an earlier answer, and returns them in the model's own syntax.
 fn calls(
     fields: &mut Fields,
     style: Style,

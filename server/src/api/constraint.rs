@@ -28,7 +28,7 @@ pub(super) struct Wanted {
 /// again, because answers keep the order of the schema's keys.
 ///
 /// # Errors
-/// If they ask for something unsupported, or a schema is invalid.
+/// If a field asks for something unsupported, or a schema is invalid.
 pub(super) fn read(
     fields: &mut Fields,
     kind: Kind,

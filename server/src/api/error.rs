@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Cut;
 
-/// Why there is no answer.
+/// An error response, which says why there is no answer.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
@@ -17,7 +17,7 @@ pub(crate) struct ApiError {
     /// Name of the wrong field.
     param: Option<String>,
     code: Option<&'static str>,
-    /// Seconds until the client may retry.
+    /// Number of seconds until the client may retry.
     retry_after: Option<u32>,
 }
 

@@ -1,5 +1,5 @@
-//! The fields of a JSON object. Each supported field is taken out. If any field is left at the end,
-//! it is unknown, and the error names it.
+//! The fields of a JSON object. The caller takes out every supported field. A field that is left at
+//! the end is unknown, and the error names it.
 
 use serde_json::{Map, Value};
 
@@ -101,7 +101,7 @@ impl Fields {
         }
     }
 
-    /// Returns an error if a field is left.
+    /// Returns an error if not all fields were taken.
     pub(crate) fn end(self) -> Result<(), ApiError> {
         match self.left.keys().next() {
             None => Ok(()),

@@ -16,7 +16,7 @@ impl Holdback {
         Self { stops, ..Self::default() }
     }
 
-    /// Adds text. Returns the text that is now certain to be part of the answer.
+    /// Adds text. Returns the text that is now certain to be in the answer.
     pub(crate) fn push(&mut self, text: &str) -> String {
         if self.stopped {
             return String::new();

@@ -1,4 +1,4 @@
-//! Reads the body of a request. Every field is used or refused.
+//! Reads the body of a request. No field is silently ignored.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -34,14 +34,14 @@ pub(crate) struct Bounds {
     pub(crate) style: Style,
 }
 
-/// A text to continue, or a conversation to answer in.
+/// A text to continue, or a conversation in which to answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Prompt {
     /// A text to continue.
     Text(String),
     /// A text as tokens.
     Tokens(Vec<u32>),
-    /// A conversation to answer in.
+    /// A conversation in which to answer.
     Messages(Vec<Message>),
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum Prompt {
 #[derive(Debug, Clone)]
 pub(crate) struct ApiRequest {
     pub(crate) kind: Kind,
-    /// At least one prompt. A conversation is always the only one.
+    /// At least one prompt. A conversation is always the only prompt.
     pub(crate) prompts: Vec<Prompt>,
     /// Number of answers to each prompt.
     pub(crate) n: usize,
@@ -76,8 +76,8 @@ impl ApiRequest {
     /// Reads a request's body.
     ///
     /// # Errors
-    /// If it is not a JSON object, or a field is unknown, missing, unsupported or invalid. The
-    /// error names the field.
+    /// If the body is not a JSON object, or a field is unknown, missing, unsupported or invalid.
+    /// The error names the field.
     pub(crate) fn read(kind: Kind, body: &[u8], bounds: Bounds) -> Result<Self, ApiError> {
         let value: Value = serde_json::from_slice(body)
             .map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")))?;
@@ -297,7 +297,8 @@ pub(super) fn prompts(fields: &mut Fields) -> Result<Vec<Prompt>, ApiError> {
     }
 }
 
-/// Refuses fields that only other servers support. A value that asks for the default is accepted.
+/// Refuses fields that only other servers support. Accepts them if their value asks for the
+/// default.
 fn refuse(fields: &mut Fields) -> Result<(), ApiError> {
     let nothing = |name: &str, value: &Value| match name {
         "store" | "echo" => *value == false,

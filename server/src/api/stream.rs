@@ -38,7 +38,7 @@ impl Drop for Waiting {
 /// Waits for the complete response.
 ///
 /// # Errors
-/// If it is cut off midway.
+/// If the response is cut off midway.
 pub(crate) async fn whole(mut waiting: Waiting, mut answers: Answers) -> Result<Value, ApiError> {
     while let Some(reply) = waiting.replies.recv().await {
         answers.receive(reply);

@@ -21,8 +21,8 @@ mod moves;
 
 const PATH: &str = "src/week1/a.rs";
 
-/// Returns a learner's repository with its stubs, a test and a chapter, and a newer course that is
-/// still equal to it.
+/// Returns a learner's repository with its stubs, a test and a chapter, and a newer course that
+/// does not differ from it yet.
 fn pair() -> (TempDir, TempDir) {
     let (learner, newer) = (repository(), repository());
     for root in [learner.path(), newer.path()] {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::replace::replace;
 
-/// Returns the contents of recovery, by path.
+/// Returns the contents of the files in `.course/recovery`, by path.
 fn kept(root: &Path) -> BTreeMap<String, String> {
     let Ok(mut folders) = fs::read_dir(root.join(".course/recovery")) else {
         return BTreeMap::new();
@@ -129,8 +129,9 @@ fn a_file_of_tasks_that_goes_is_kept_if_the_learner_has_written_in_it() {
     }
 }
 
-/// Returns a course and a newer one with a folder for each day: `a.rs` moves there and changes,
-/// `mod.rs` changes accordingly, and two provided files leave `src/`.
+/// Returns a course and a newer one with a folder for each day. In the newer one, `a.rs` has moved
+/// to such a folder and has changed, `mod.rs` has changed accordingly, and two provided files have
+/// left `src/`.
 fn rearranged() -> (TempDir, TempDir) {
     let (learner, newer) = (repository(), repository());
     let modules = "//! Provided.\n\npub mod a;\npub mod b;\nmod table;\nmod unit;\n";
