@@ -159,7 +159,7 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let curriculum = Curriculum::load(root).unwrap();
         let mut status = Status::read(root, &curriculum).unwrap();
-        status.tasks.iter_mut().for_each(|task| task.mark = Mark::NotStarted);
+        status.tasks.iter_mut().for_each(|task| (task.mark, task.run) = (Mark::NotStarted, None));
         let next = |status: &Status, words: &str| {
             let words = Words(words.split_whitespace().map(str::to_owned).collect());
             next_in(status, words.asked(&curriculum, None).unwrap().as_ref())
