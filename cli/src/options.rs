@@ -336,8 +336,8 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "expected a whole number of at least 1".to_owned())
 }
 
-/// Maximum number of threads: no supported machine has so many cores. The system may refuse even a
-/// smaller number.
+/// Maximum number of threads, more than any supported machine has cores. The system may refuse to
+/// start even fewer.
 const MAX_THREADS: usize = 1024;
 
 /// Parses a number of threads.

@@ -22,7 +22,8 @@ use crate::{
 /// function. No Rust file contains this character.
 const TODO: char = '\u{1}';
 
-/// Number of characters in a conflict marker. No file has a line of so many such characters.
+/// Number of characters in a conflict marker. No line of a file contains a run of marker characters
+/// this long.
 const MARK: usize = 60;
 
 /// Two versions that cannot both be kept.
