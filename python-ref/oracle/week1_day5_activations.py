@@ -1,7 +1,7 @@
-"""Week 1, day 5, task 3: every named activation of the embedded model.
+"""Week 1, day 5, task 3: 68 activations of the embedded model.
 
-The names and their order are those of `activations` in `provided/week1/model/activations.rs`. To keep the file small, only some
-positions are stored. After the model was trained anew: `python -m oracle week1_day5_activations`.
+The names and their order are those of `activations` in `provided/week1/model/activations.rs`. To keep the file small, some
+activations are left out, and only some positions are stored. After the model was trained anew: `python -m oracle week1_day5_activations`.
 """
 
 import json
