@@ -31,7 +31,8 @@
 //!   blocks of 32 weights and of 256.
 //! - `many.rs`: many rows of activations (limited by arithmetic). Rows of weights are unpacked
 //!   once, side by side, into a `panel.rs`, and `product.rs` multiplies the panel by all rows of
-//!   activations.
+//!   activations. In `avx2`, blocks of 32 weights need no panel: `columns.rs` keeps them in
+//!   registers.
 //! - `float.rs`: weights that are already floats.
 //! - `quantize.rs`: quantizes activations.
 //!

@@ -4,6 +4,7 @@
 #![allow(unsafe_code, reason = "loads from slices, and functions that ask for instructions")]
 
 mod blocks;
+mod columns;
 pub mod few;
 pub(crate) mod float;
 pub mod lanes;
@@ -28,7 +29,10 @@ mod super_blocks;
 use tiny_llm_formats::gguf::TensorType;
 
 pub(crate) use self::quantize::quantize_activations;
-use crate::{Kernel, MANY};
+use crate::Kernel;
+
+/// Number of rows of activations from which on it is faster to unpack weights side by side.
+const MANY: usize = 3;
 
 /// Returns the kernel for a type and a number of rows of activations.
 pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {

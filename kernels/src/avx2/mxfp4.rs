@@ -6,9 +6,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     blocks::{self, fours},
-    few,
+    columns, few,
     lanes::{load_half, load_signed, nibbles, part},
-    many,
 };
 use crate::{
     blocks::mxfp4::ABOVE_ZERO, format::MXFP4, input::Input, matrix::Matrix, parallel::Tile,
@@ -28,7 +27,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// Multiplies by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::blocks::<MXFP4, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
+    columns::multiply::<MXFP4, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
 }
 
 /// Returns the 32 codes of a block, after the look-up.

@@ -1,4 +1,4 @@
-//! 16 rows of weights side by side. A register holds four neighbouring codes of each of eight rows.
+//! A block of 256 weights of each of 16 rows, side by side. A register holds four neighbouring codes of each of eight rows.
 //! So one instruction multiplies four activations, repeated on all lanes, by eight rows. Each lane
 //! of the result belongs to one row, and nothing is added across lanes.
 
@@ -6,8 +6,7 @@ use std::arch::x86_64::*;
 
 use super::super_blocks::Head;
 use crate::{
-    blocks::mxfp4,
-    format::{Format, Zero, power_of_two},
+    format::{Format, Zero},
     input::SUPER_BLOCK,
     prefetch::prefetch,
 };
@@ -21,14 +20,13 @@ pub(super) const TOKENS: usize = 4;
 /// [`SUPER_BLOCK`] unpacked columns of [`ROWS`] rows.
 #[repr(C, align(32))]
 pub(super) struct Panel {
-    /// Codes, or their lower and their upper four bits, `[2, columns / 4, ROWS, 4]`.
-    codes: [[[u8; 4 * ROWS]; SUPER_BLOCK / 4]; 2],
-    /// The factors of a block's sums, `[blocks, ROWS]`.
-    pub(super) scales: [[f32; ROWS]; 8],
-    /// For blocks of 32: the minimum of each block, `[blocks, ROWS]`, by which a sum of activations
-    /// is multiplied. For blocks of 256: the factors of the sums of products with `shifts`.
-    pub(super) minimums: [[f32; ROWS]; 8],
-    /// Scales of a block of 256, `[scales, ROWS, 2]`. Each scale is stored twice, because two sums
+    /// Codes, `[columns / 4, ROWS, 4]`.
+    codes: [[u8; 4 * ROWS]; SUPER_BLOCK / 4],
+    /// The factors of the sums of products.
+    pub(super) scales: [f32; ROWS],
+    /// The factors of the sums of products with `shifts`.
+    pub(super) minimums: [f32; ROWS],
+    /// Integer scales, `[scales, ROWS, 2]`. Each scale is stored twice, because two sums
     /// of pairs are multiplied by it and added.
     pub(super) factors: [[[i16; 2]; ROWS]; 16],
     /// Factors of the sums of 16 activations, `[pairs of sums, ROWS, 2]`.
@@ -38,9 +36,9 @@ pub(super) struct Panel {
 impl Panel {
     pub(super) fn zero() -> Self {
         Self {
-            codes: [[[0; 4 * ROWS]; SUPER_BLOCK / 4]; 2],
-            scales: [[0.0; ROWS]; 8],
-            minimums: [[0.0; ROWS]; 8],
+            codes: [[0; 4 * ROWS]; SUPER_BLOCK / 4],
+            scales: [0.0; ROWS],
+            minimums: [0.0; ROWS],
             factors: [[[0; 2]; ROWS]; 16],
             shifts: [[[0; 2]; ROWS]; 8],
         }
@@ -49,8 +47,8 @@ impl Panel {
     /// Returns the codes of columns `4k…4k + 3`: first of rows 0…7, then of rows 8…15.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn codes(&self, plane: usize, k: usize) -> [__m256i; 2] {
-        let at = self.codes[plane][k].as_ptr();
+    pub(super) fn codes(&self, k: usize) -> [__m256i; 2] {
+        let at = self.codes[k].as_ptr();
         // SAFETY: 64 bytes at an address that is a multiple of 32, as the panel's is.
         unsafe { [_mm256_load_si256(at.cast()), _mm256_load_si256(at.add(32).cast())] }
     }
@@ -58,89 +56,10 @@ impl Panel {
     /// Sets the codes of columns `4k…4k + 3` in the eight rows from `8 · half` on.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn set_codes(&mut self, plane: usize, k: usize, half: usize, codes: __m256i) {
-        let to: &mut [u8] = &mut self.codes[plane][k][32 * half..][..32];
+    fn set_codes(&mut self, k: usize, half: usize, codes: __m256i) {
+        let to: &mut [u8] = &mut self.codes[k][32 * half..][..32];
         // SAFETY: the slice has 32 bytes, and this store asks for no alignment.
         unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), codes) }
-    }
-
-    /// Fills the panel with 16 rows of up to eight blocks of 32 weights: see [`Panel::fill_eight`].
-    #[inline]
-    #[target_feature(enable = "avx2,f16c")]
-    pub(super) fn fill_blocks<F: Format, const BYTES: usize, const PLANES: usize>(
-        &mut self,
-        rows: &[&[[u8; BYTES]]; ROWS],
-        ahead: usize,
-        codes: impl Fn(&[u8; BYTES]) -> __m256i,
-        split: impl Fn(__m256i) -> [__m256i; PLANES],
-    ) {
-        let there = rows[0].len();
-        let padded;
-        let mut eights = [&[[0; BYTES]; 8]; ROWS];
-        if there == 8 {
-            for (eight, row) in eights.iter_mut().zip(rows) {
-                *eight = row.first_chunk().expect("eight blocks");
-            }
-        } else {
-            let mut copy = [[[0; BYTES]; 8]; ROWS];
-            for (copy, row) in copy.iter_mut().zip(rows) {
-                copy[..there].copy_from_slice(row);
-            }
-            padded = copy;
-            eights = padded.each_ref();
-        }
-        self.fill_eight::<F, BYTES, PLANES>(&eights, ahead, codes, split);
-        // Missing blocks get scales of 0.
-        self.scales[there..].fill([0.0; ROWS]);
-        self.minimums[there..].fill([0.0; ROWS]);
-    }
-
-    /// Fills the panel with 16 rows of eight blocks. `codes` must unpack a block's codes, and
-    /// `split` must divide them into parts of four bits. `split` runs after the codes are
-    /// transposed, so that each code is moved only once.
-    ///
-    /// All loops have constant lengths, so the compiler unrolls them and removes the bounds checks.
-    #[inline]
-    #[target_feature(enable = "avx2,f16c")]
-    fn fill_eight<F: Format, const BYTES: usize, const PLANES: usize>(
-        &mut self,
-        rows: &[&[[u8; BYTES]; 8]; ROWS],
-        ahead: usize,
-        codes: impl Fn(&[u8; BYTES]) -> __m256i,
-        split: impl Fn(__m256i) -> [__m256i; PLANES],
-    ) {
-        for b in 0..8 {
-            for half in 0..2 {
-                let mut blocks = [&rows[0][0]; 8];
-                let mut registers = [_mm256_setzero_si256(); 8];
-                for i in 0..8 {
-                    blocks[i] = &rows[8 * half + i][b];
-                    prefetch(blocks[i], ahead);
-                    registers[i] = codes(blocks[i]);
-                }
-                let columns = transpose(registers);
-                for k in 0..8 {
-                    let planes = split(columns[k]);
-                    for plane in 0..PLANES {
-                        self.set_codes(plane, 8 * b + k, half, planes[plane]);
-                    }
-                }
-                let scales = if const { power_of_two::<F>() } {
-                    let mut scales = [0.0; 8];
-                    for i in 0..8 {
-                        scales[i] = mxfp4::half_of_scale(blocks[i][0]);
-                    }
-                    scales
-                } else {
-                    halves_at::<0, BYTES>(&blocks)
-                };
-                self.scales[b][8 * half..][..8].copy_from_slice(&scales);
-                if F::ZERO == Zero::Minimum {
-                    let minimums = halves_at::<2, BYTES>(&blocks);
-                    self.minimums[b][8 * half..][..8].copy_from_slice(&minimums);
-                }
-            }
-        }
     }
 
     /// Fills the panel with a block of 256 weights of each of 16 rows. `codes` must load the bytes
@@ -148,7 +67,7 @@ impl Panel {
     /// transposed.
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
-    pub(super) fn fill_super_blocks<F: Format, const BYTES: usize, const PARTS: usize>(
+    pub(super) fn fill<F: Format, const BYTES: usize, const PARTS: usize>(
         &mut self,
         rows: &[&[u8; BYTES]; ROWS],
         ahead: usize,
@@ -162,14 +81,14 @@ impl Panel {
             for (i, row) in rows[8 * rows_half..8 * rows_half + 8].iter().enumerate() {
                 prefetch(*row, ahead);
                 let (head, r) = (head(row), 8 * rows_half + i);
-                self.scales[0][r] = _mm256_cvtss_f32(head.d);
+                self.scales[r] = _mm256_cvtss_f32(head.d);
                 scales[i] = head.scales;
                 // The offset of the codes is subtracted like a minimum of `offset` scales.
-                (minimums[i], self.minimums[0][r]) = match F::ZERO {
+                (minimums[i], self.minimums[r]) = match F::ZERO {
                     Zero::Minimum => (head.minimums, _mm256_cvtss_f32(head.dmin)),
                     Zero::Offset(offset) => {
                         let offset = _mm256_set1_epi16(i16::from(offset));
-                        (_mm256_mullo_epi16(head.scales, offset), self.scales[0][r])
+                        (_mm256_mullo_epi16(head.scales, offset), self.scales[r])
                     }
                 };
             }
@@ -207,7 +126,7 @@ impl Panel {
                     let quarters = split(columns);
                     for quarter in 0..4 {
                         let k = 8 * (4 * half + quarter) + k;
-                        self.set_codes(0, k, rows_half, quarters[quarter]);
+                        self.set_codes(k, rows_half, quarters[quarter]);
                     }
                 }
             }
@@ -215,25 +134,10 @@ impl Panel {
     }
 }
 
-/// Returns the half-precision numbers at byte `AT` of eight blocks. Collects them with integer
-/// instructions, because the vector units are busy, then converts them together.
-#[inline]
-#[target_feature(enable = "avx2,f16c")]
-fn halves_at<const AT: usize, const BYTES: usize>(blocks: &[&[u8; BYTES]; 8]) -> [f32; 8] {
-    let word = |i: usize| u64::from(u16::from_le_bytes([blocks[i][AT], blocks[i][AT + 1]]));
-    let four =
-        |i: usize| (word(i) | word(i + 1) << 16 | word(i + 2) << 32 | word(i + 3) << 48) as i64;
-    let numbers = _mm256_cvtph_ps(_mm_set_epi64x(four(4), four(0)));
-    let mut out = [0.0; 8];
-    // SAFETY: eight numbers of four bytes; this store asks for no alignment.
-    unsafe { _mm256_storeu_ps(out.as_mut_ptr(), numbers) }
-    out
-}
-
 /// Transposes eight rows of eight 32-bit lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn transpose(r: [__m256i; 8]) -> [__m256i; 8] {
+pub(super) fn transpose(r: [__m256i; 8]) -> [__m256i; 8] {
     let two = |a, b| [_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)];
     let four = |a: [__m256i; 2], b: [__m256i; 2]| {
         [

@@ -1,38 +1,25 @@
-//! The product of a panel and four rows of activations, used for all prefill.
-//! [`blocks`](super::blocks) describes the order of additions.
-//!
-//! Most codes are so small that several sums of pairs fit 16 bits before they are widened. Q8_0's
-//! codes are too large, so their lower and upper four bits are multiplied separately.
+//! The product of a panel and four rows of activations. Codes are so small that several sums of
+//! pairs fit 16 bits before they are widened.
 
 use std::arch::x86_64::*;
 
-use super::panel::{Panel, ROWS, TOKENS};
-use crate::{
-    format::{Format, Zero},
-    input::Int8SuperBlock,
+use super::{
+    columns::depth,
+    panel::{Panel, ROWS, TOKENS},
 };
+use crate::{format::Format, input::Int8SuperBlock};
 
 /// Sums of a panel's rows, for each row of activations.
 pub(super) type Sums = [[f32; ROWS]; TOKENS];
 
-/// Returns how many sums of two products can be added in 16 bits, if codes are at most `highest`.
-const fn depth(highest: u8) -> usize {
-    let pair = 2 * highest as usize * 127;
-    let mut depth = 8;
-    while depth * pair > i16::MAX as usize {
-        depth /= 2;
-    }
-    depth
-}
-
 /// Adds up the products of `depth` groups of four columns, from group `first` on. Multiplies these
 /// sums by `factors`, and adds them to 32-bit sums. A macro, so that the sums stay in registers.
 macro_rules! add_products {
-    ($panel:ident, $plane:expr, ($first:expr, $depth:ident), $x:ident, $factors:expr, $acc:ident) => {
+    ($panel:ident, ($first:expr, $depth:ident), $x:ident, $factors:expr, $acc:ident) => {
         let mut narrow = [[_mm256_setzero_si256(); 2]; TOKENS];
         for i in 0..$depth {
             let k = $first + i;
-            let codes = $panel.codes($plane, k);
+            let codes = $panel.codes(k);
             for t in 0..TOKENS {
                 let p = activations($x[t], k);
                 for h in 0..2 {
@@ -50,65 +37,11 @@ macro_rules! add_products {
     };
 }
 
-/// Adds a super-block's products of blocks of 32 weights. Codes are in `PLANES` parts of four bits,
-/// or in one part of up to five bits.
+/// Adds the products of a super-block. The instruction that widens sums also multiplies each row's
+/// sum by an integer scale.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn blocks<F: Format, const PLANES: usize>(
-    panel: &Panel,
-    x: [&Int8SuperBlock; TOKENS],
-    out: &mut Sums,
-) {
-    let depth = const { depth(if PLANES == 1 { F::HIGHEST } else { 15 }) };
-    let mut pair = [[_mm256_setzero_ps(); 2]; TOKENS];
-    for b in 0..8 {
-        let mut acc = [[_mm256_setzero_si256(); 2]; TOKENS];
-        if let Zero::Offset(offset) = F::ZERO {
-            for t in 0..TOKENS {
-                let offset = _mm256_set1_epi16(-i16::from(offset));
-                acc[t] = [_mm256_madd_epi16(sums(x[t], b), offset); 2];
-            }
-        }
-        for plane in 0..PLANES {
-            let unit = _mm256_set1_epi16(1 << (4 * plane));
-            for i in 0..8 / depth {
-                add_products!(panel, plane, (8 * b + i * depth, depth), x, [unit; 2], acc);
-            }
-        }
-        let scales = floats(&panel.scales[b]);
-        for t in 0..TOKENS {
-            let scale = _mm256_set1_ps(x[t].scales[b]);
-            for h in 0..2 {
-                let scale = _mm256_mul_ps(scales[h], scale);
-                let products = _mm256_cvtepi32_ps(acc[t][h]);
-                pair[t][h] = _mm256_fmadd_ps(scale, products, pair[t][h]);
-            }
-        }
-        if F::ZERO == Zero::Minimum {
-            let minimums = floats(&panel.minimums[b]);
-            for t in 0..TOKENS {
-                let sum = _mm256_madd_epi16(sums(x[t], b), _mm256_set1_epi16(1));
-                let scale = _mm256_set1_ps(x[t].scales[b]);
-                let sum = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), scale);
-                for h in 0..2 {
-                    pair[t][h] = _mm256_fmadd_ps(minimums[h], sum, pair[t][h]);
-                }
-            }
-        }
-        if b % 2 == 1 {
-            for t in 0..TOKENS {
-                accumulate(&mut out[t], 1.0, pair[t]);
-                pair[t] = [_mm256_setzero_ps(); 2];
-            }
-        }
-    }
-}
-
-/// Adds a super-block's products of blocks of 256 weights. The instruction that widens sums also
-/// multiplies each row's sum by an integer scale.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn super_blocks<F: Format>(panel: &Panel, x: [&Int8SuperBlock; TOKENS], out: &mut Sums) {
+pub(super) fn add<F: Format>(panel: &Panel, x: [&Int8SuperBlock; TOKENS], out: &mut Sums) {
     let steps = F::PER_SCALE / 4;
     let depth = const {
         let fits = depth(F::HIGHEST);
@@ -118,7 +51,7 @@ pub(super) fn super_blocks<F: Format>(panel: &Panel, x: [&Int8SuperBlock; TOKENS
     for s in 0..64 / steps {
         let factors = pairs(&panel.factors[s]);
         for i in 0..steps / depth {
-            add_products!(panel, 0, (steps * s + i * depth, depth), x, factors, acc);
+            add_products!(panel, (steps * s + i * depth, depth), x, factors, acc);
         }
     }
     let mut shift = [[_mm256_setzero_si256(); 2]; TOKENS];
@@ -131,7 +64,7 @@ pub(super) fn super_blocks<F: Format>(panel: &Panel, x: [&Int8SuperBlock; TOKENS
             }
         }
     }
-    let (scales, minimums) = (floats(&panel.scales[0]), floats(&panel.minimums[0]));
+    let (scales, minimums) = (floats(&panel.scales), floats(&panel.minimums));
     for t in 0..TOKENS {
         let mut products = [_mm256_setzero_ps(); 2];
         for h in 0..2 {

@@ -8,8 +8,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     blocks::{Scales, add_pairs, in_pairs},
+    columns,
     lanes::{load_half, load_signed, nibbles},
-    many,
 };
 use crate::{
     format::Q4_0,
@@ -99,7 +99,7 @@ fn add(
 /// Multiplies by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::blocks::<Q4_0, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
+    columns::multiply::<Q4_0, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
 }
 
 /// Returns the 32 codes of a block, 0…15: the low halves of its bytes, then the high ones.

@@ -6,9 +6,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     blocks::{self, fours},
-    few,
+    columns, few,
     lanes::{load_signed, nibbles, part},
-    many,
 };
 use crate::{format::Q4_1, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -26,7 +25,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// Multiplies by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::blocks::<Q4_1, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
+    columns::multiply::<Q4_1, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
 }
 
 /// Returns the 32 codes of a block.

@@ -7,9 +7,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     blocks::{self, fours},
-    few,
+    columns, few,
     lanes::{load, load_signed, part},
-    many,
 };
 use crate::{
     format::{Format, Q8_0, Zero},
@@ -55,5 +54,5 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
         let codes = _mm256_xor_si256(codes, _mm256_set1_epi8(-128));
         [_mm256_and_si256(codes, four), _mm256_and_si256(_mm256_srli_epi16::<4>(codes), four)]
     };
-    many::blocks::<Q8_0, BYTES, 2>(weight, x, tile, |block| load(part(block, 2)), split);
+    columns::multiply::<Q8_0, BYTES, 2>(weight, x, tile, |block| load(part(block, 2)), split);
 }

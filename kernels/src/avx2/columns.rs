@@ -1,0 +1,204 @@
+//! Products of blocks of 32 weights and many rows of activations.
+//!
+//! A block of each of eight rows of weights is unpacked into registers. A register holds four
+//! neighbouring codes of each row, so one instruction multiplies four activations, repeated on all
+//! lanes, by eight rows. Each lane of the result belongs to one row, and nothing is added across
+//! lanes. The codes stay in registers until all rows of activations are multiplied by them.
+//! [`blocks`](super::blocks) describes the order of additions.
+//!
+//! Most codes are so small that several sums of pairs fit 16 bits before they are widened. Q8_0's
+//! codes are too large, so their lower and upper four bits are multiplied separately.
+
+use std::arch::x86_64::*;
+
+use super::panel::transpose;
+use crate::{
+    blocks::mxfp4,
+    format::{Format, Zero, power_of_two},
+    input::{BLOCK, Input, Int8SuperBlock, SUPER_BLOCK},
+    matrix::Matrix,
+    parallel::Tile,
+    prefetch::prefetch,
+};
+
+/// Number of weight rows that are multiplied at once, one for each lane.
+const ROWS: usize = 8;
+/// Number of registers for the codes of a block.
+const COLUMNS: usize = BLOCK / 4;
+/// Maximum number of rows of activations whose sums are kept at a time.
+const CHUNK: usize = 64;
+
+/// Returns how many sums of two products can be added in 16 bits, if codes are at most `highest`.
+pub(super) const fn depth(highest: u8) -> usize {
+    let pair = 2 * highest as usize * 127;
+    let mut depth = 8;
+    while depth * pair > i16::MAX as usize {
+        depth /= 2;
+    }
+    depth
+}
+
+/// A block of each of eight rows of weights.
+struct Columns<const PLANES: usize> {
+    /// Codes, or their lower and their upper four bits. Register `k` holds columns `4k…4k + 3`.
+    codes: [[__m256i; COLUMNS]; PLANES],
+    scales: __m256,
+    /// Unused in a format with an offset.
+    minimums: __m256,
+}
+
+/// Computes a tile of the output; see [`Kernel`](crate::Kernel). `codes` must unpack the 32 codes
+/// of a block, and `split` must divide a register of codes into `PLANES` parts of four bits.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn multiply<F: Format, const BYTES: usize, const PLANES: usize>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    codes: impl Fn(&[u8; BYTES]) -> __m256i,
+    split: impl Fn(__m256i) -> [__m256i; PLANES],
+) {
+    let (cols, tokens) = (tile.cols(), tile.rows());
+    let ahead = ROWS * weight.row_bytes();
+    for first in cols.clone().step_by(ROWS) {
+        // Rows past the end of the tile repeat its last row. Their results aren't written.
+        let rows: [&[[u8; BYTES]]; ROWS] =
+            std::array::from_fn(|i| weight.row((first + i).min(cols.end - 1)).as_chunks().0);
+        let there = ROWS.min(cols.end - first);
+        for start in tokens.clone().step_by(CHUNK) {
+            let end = tokens.end.min(start + CHUNK);
+            let (mut sums, mut pairs) = ([Lanes([0.0; ROWS]); CHUNK], [Lanes([0.0; ROWS]); CHUNK]);
+            let blocks = weight.cols / BLOCK;
+            for b in 0..blocks {
+                let columns = unpack::<F, BYTES, PLANES>(&rows, b, ahead, &codes, &split);
+                let in_super_block = b % (SUPER_BLOCK / BLOCK);
+                for ((t, sum), pair) in (start..end).zip(&mut sums).zip(&mut pairs) {
+                    let x = &x.int8[t * x.super_blocks() + b / (SUPER_BLOCK / BLOCK)];
+                    let before = if b % 2 == 0 { _mm256_setzero_ps() } else { load(pair) };
+                    let products = add::<F, PLANES>(&columns, x, in_super_block, before);
+                    if b % 2 == 1 || b + 1 == blocks {
+                        store(sum, _mm256_add_ps(load(sum), products));
+                    } else {
+                        store(pair, products);
+                    }
+                }
+            }
+            for (t, sums) in (start..end).zip(&sums) {
+                tile.row_mut(t)[first - cols.start..][..there].copy_from_slice(&sums.0[..there]);
+            }
+        }
+    }
+}
+
+/// Unpacks block `b` of eight rows, and prefetches the blocks `ahead` bytes after them. `split` runs
+/// after the codes are transposed, so that each code is moved only once.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn unpack<F: Format, const BYTES: usize, const PLANES: usize>(
+    rows: &[&[[u8; BYTES]]; ROWS],
+    b: usize,
+    ahead: usize,
+    codes: impl Fn(&[u8; BYTES]) -> __m256i,
+    split: impl Fn(__m256i) -> [__m256i; PLANES],
+) -> Columns<PLANES> {
+    let mut blocks = [&rows[0][b]; ROWS];
+    let mut registers = [_mm256_setzero_si256(); ROWS];
+    for i in 0..ROWS {
+        blocks[i] = &rows[i][b];
+        prefetch(blocks[i], ahead);
+        registers[i] = codes(blocks[i]);
+    }
+    let mut planes = [[_mm256_setzero_si256(); COLUMNS]; PLANES];
+    for (k, column) in transpose(registers).into_iter().enumerate() {
+        let parts = split(column);
+        for plane in 0..PLANES {
+            planes[plane][k] = parts[plane];
+        }
+    }
+    Columns {
+        codes: planes,
+        scales: if const { power_of_two::<F>() } {
+            load(&Lanes(blocks.map(|block| mxfp4::half_of_scale(block[0]))))
+        } else {
+            halves_at::<0, BYTES>(&blocks)
+        },
+        minimums: match F::ZERO {
+            Zero::Minimum => halves_at::<2, BYTES>(&blocks),
+            Zero::Offset(_) => _mm256_setzero_ps(),
+        },
+    }
+}
+
+/// Adds to `sum` the products of a block of each row and block `b` of a super-block.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn add<F: Format, const PLANES: usize>(
+    columns: &Columns<PLANES>,
+    x: &Int8SuperBlock,
+    b: usize,
+    sum: __m256,
+) -> __m256 {
+    let depth = const { depth(if PLANES == 1 { F::HIGHEST } else { 15 }) };
+    let quads: &[[i8; 4]; COLUMNS] = x.values.as_chunks().0[COLUMNS * b..][..COLUMNS]
+        .try_into()
+        .expect("the activations of a block");
+    let [low, high] = x.sums.as_chunks().0[b];
+    let x_sums = _mm256_set1_epi32(i32::from(low as u16) | i32::from(high) << 16);
+    let mut products = match F::ZERO {
+        Zero::Offset(offset) => _mm256_madd_epi16(x_sums, _mm256_set1_epi16(-i16::from(offset))),
+        Zero::Minimum => _mm256_setzero_si256(),
+    };
+    for plane in 0..PLANES {
+        let unit = _mm256_set1_epi16(1 << (4 * plane));
+        for i in 0..COLUMNS / depth {
+            let mut narrow = _mm256_setzero_si256();
+            for k in i * depth..(i + 1) * depth {
+                let x = _mm256_set1_epi32(i32::from_le_bytes(quads[k].map(|x| x as u8)));
+                let pairs = _mm256_maddubs_epi16(columns.codes[plane][k], x);
+                narrow = _mm256_add_epi16(narrow, pairs);
+            }
+            products = _mm256_add_epi32(products, _mm256_madd_epi16(narrow, unit));
+        }
+    }
+    let x_scale = _mm256_set1_ps(x.scales[b]);
+    let scale = _mm256_mul_ps(columns.scales, x_scale);
+    let sum = _mm256_fmadd_ps(scale, _mm256_cvtepi32_ps(products), sum);
+    match F::ZERO {
+        Zero::Offset(_) => sum,
+        Zero::Minimum => {
+            let total = _mm256_madd_epi16(x_sums, _mm256_set1_epi16(1));
+            let total = _mm256_mul_ps(_mm256_cvtepi32_ps(total), x_scale);
+            _mm256_fmadd_ps(columns.minimums, total, sum)
+        }
+    }
+}
+
+/// Returns the half-precision numbers at byte `AT` of eight blocks. Collects them with integer
+/// instructions, because the vector units are busy, then converts them together.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn halves_at<const AT: usize, const BYTES: usize>(blocks: &[&[u8; BYTES]; 8]) -> __m256 {
+    let word = |i: usize| u64::from(u16::from_le_bytes([blocks[i][AT], blocks[i][AT + 1]]));
+    let four =
+        |i: usize| (word(i) | word(i + 1) << 16 | word(i + 2) << 32 | word(i + 3) << 48) as i64;
+    _mm256_cvtph_ps(_mm_set_epi64x(four(4), four(0)))
+}
+
+/// A number for each row.
+#[derive(Clone, Copy)]
+#[repr(align(32))]
+struct Lanes([f32; ROWS]);
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(Lanes(numbers): &Lanes) -> __m256 {
+    // SAFETY: eight numbers of four bytes at an address that is a multiple of 32.
+    unsafe { _mm256_load_ps(numbers.as_ptr()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store(Lanes(numbers): &mut Lanes, to: __m256) {
+    // SAFETY: eight numbers of four bytes at an address that is a multiple of 32.
+    unsafe { _mm256_store_ps(numbers.as_mut_ptr(), to) }
+}
