@@ -123,9 +123,9 @@ fn task_1_rms_norm_of_any_shape() {
                     other rows";
     assert_agrees("RmsNorm of a single row [8]", &found, &expected, 1e-6, property);
     for shape in [&[0, 8][..], &[2, 0, 8]] {
-        let what = format!("RmsNorm of x {shape:?}, in which there are no rows");
+        let what = format!("RmsNorm of x {shape:?}, which has no rows");
         let found = assert_accepts(&what, || norm.forward(&Tensor::zeros(shape)));
-        assert_eq!(found.shape(), shape, "{what}: the shape of the result");
+        assert_eq!(found.shape(), shape, "{what}: the result has the wrong shape");
     }
 }
 
@@ -373,7 +373,7 @@ fn task_3_swiglu_of_large_numbers() {
     }
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week1_day4.rs"]
 mod fresh;

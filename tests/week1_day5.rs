@@ -158,7 +158,7 @@ fn stored<'a>(dtype: Dtype, shape: &'a [usize], bytes: &'a [u8]) -> StoredTensor
     StoredTensor { name: "some.weight", dtype, shape, bytes }
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week1_day5.rs"]
 mod fresh;

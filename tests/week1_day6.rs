@@ -66,7 +66,7 @@ fn written(prompt: &[u32], script: &[u32], limits: &Limits) -> (Vec<u32>, Finish
     (found, returned.expect("the prompt fits"))
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week1_day6.rs"]
 mod fresh;

@@ -107,7 +107,7 @@ fn check_left(step: &str, found: &[f32], expected: impl Fn(usize) -> f32) {
     }
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week1_day7.rs"]
 mod fresh;

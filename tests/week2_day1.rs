@@ -291,7 +291,7 @@ fn at(logits: &Tensor, position: usize) -> Tensor {
     logits.index_axis(Axis(0), position).to_owned()
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week2_day1.rs"]
 mod fresh;

@@ -143,7 +143,7 @@ fn metadata(alignment: Option<Value>) -> Metadata {
     metadata
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week2_day2.rs"]
 mod fresh;

@@ -337,7 +337,7 @@ fn task_3_quantize_q5_0_where_the_scale_is_0() {
     });
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week2_day3.rs"]
 mod fresh;

@@ -138,7 +138,7 @@ fn is_nearest(stored: &str, i: usize, [x, back]: [f32; 2], scale: f32, ends: [f3
     );
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week2_day4.rs"]
 mod fresh;

@@ -13,7 +13,7 @@ use tiny_llm_harness::fixtures::{Case, Fixtures};
 
 #[path = "week2_day5/drawn.rs"]
 mod drawn;
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week2_day5.rs"]
 mod fresh;

@@ -244,7 +244,7 @@ fn task_5_q4_k_extremes() {
 /// Rows, width, and the rows and columns of a tile.
 type Cut = (usize, usize, (usize, usize));
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week2_day6.rs"]
 mod fresh;

@@ -20,7 +20,7 @@ use tiny_llm_harness::{
 mod by_definition;
 #[path = "week2_day7/drawn.rs"]
 mod drawn;
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week2_day7.rs"]
 mod fresh;

@@ -160,8 +160,8 @@ fn task_3_swiglu_of_two_weights_of_one_shape() {
         }
     }
     for shape in [&[0, 4][..], &[2, 0, 4]] {
-        let what = format!("SwiGlu of x {shape:?}, in which there are no rows");
+        let what = format!("SwiGlu of x {shape:?}, which has no rows");
         let found = assert_accepts(&what, || mlp.forward(&Tensor::zeros(shape)));
-        assert_eq!(found.shape(), shape, "{what}: the shape of the result");
+        assert_eq!(found.shape(), shape, "{what}: the result has the wrong shape");
     }
 }

@@ -51,10 +51,10 @@ fn task_1_as_output_of_any_magnitude() {
         assert_agrees(&what, &embedding.as_output(&(&x * factor)), &(&before * factor), 0.0, why);
     }
     for shape in [&[0, 4][..], &[2, 0, 4]] {
-        let what = format!("as_output of x {shape:?}, in which there are no rows");
+        let what = format!("as_output of x {shape:?}, which has no rows");
         let found = assert_accepts(&what, || embedding.as_output(&Tensor::zeros(shape)));
         let expected = [&shape[..shape.len() - 1], &[7]].concat();
-        assert_eq!(found.shape(), expected, "{what}: the shape of the result");
+        assert_eq!(found.shape(), expected, "{what}: the result has the wrong shape");
     }
 }
 

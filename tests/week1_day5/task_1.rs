@@ -65,7 +65,7 @@ fn task_1_embedding_of_no_tokens() {
         let what = format!("embedding of tokens [{batch}, {length}]");
         let tokens = Array2::zeros((batch, length));
         let found = check::assert_accepts(&what, || embedding.forward(&tokens));
-        assert_eq!(found.shape(), [batch, length, 4], "{what}: the shape of the result");
+        assert_eq!(found.shape(), [batch, length, 4], "{what}: the result has the wrong shape");
     }
 }
 
