@@ -107,7 +107,7 @@ fn model(case: &Case) -> Model {
         assert_eq!(weight.shape(), shape, "{name}");
         Ok(weight)
     })
-    .expect("all weights are there")
+    .expect("the model finds all its weights")
 }
 
 /// Runs a decoder without layers, the shortest path to `Model::forward`. Tests of whole models run

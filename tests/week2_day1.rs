@@ -203,7 +203,7 @@ fn model(case: &Case, layout: RopeLayout) -> Model {
         let values: Vec<f32> = weight.iter().copied().collect();
         Ok(Matrix::from_f32(rows, cols, &values))
     })
-    .expect("all weights are there")
+    .expect("the model finds all its weights")
 }
 
 fn cache_of(model: &Model, sequences: usize, capacity: usize, cache_type: CacheType) -> DenseCache {

@@ -214,8 +214,8 @@ fn task_3_the_context_is_limited() {
     let case = fixtures.case("task_3_decoder/qwen3");
     let mut config = model(&case).config;
     config.max_positions = 1_000_000;
-    let model =
-        Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
+    let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
+        .expect("the model finds all its weights");
     assert_eq!((model.context(), model.config.max_positions), (MAX_CONTEXT, MAX_CONTEXT));
     assert_eq!(model.blocks[0].attention.rope.cos.shape()[0], MAX_CONTEXT);
     assert!(model.check(&vec![1; MAX_CONTEXT + 1]).is_err());
@@ -234,7 +234,7 @@ fn task_3_every_activation_of_the_embedded_model() {
         let value = |bytes: &[u8]| f32::from_le_bytes([0, 0, bytes[0], bytes[1]]);
         Ok(tensor(shape, stored.bytes.chunks_exact(2).map(value).collect()))
     })
-    .expect("all weights are there");
+    .expect("the model finds all its weights");
 
     let fixtures = Fixtures::open("week1_day5_activations");
     let case = fixtures.case("task_3_activations/tiny_story");

@@ -71,8 +71,8 @@ fn task_1_next_token_logits_are_those_of_the_last_position() {
     let case = fixtures.case("task_1_next_token");
     let config = ModelConfig::from_json(&case.value("config").to_string(), "the fixture's config")
         .expect("a config");
-    let model =
-        Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
+    let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
+        .expect("the model finds all its weights");
     let tokens = ids(&case, "tokens");
     let row = |length: usize| {
         let logits = next_token_logits(&model, &tokens[..length]);
@@ -103,7 +103,7 @@ fn task_1_next_token_logits_are_the_models_own() {
             let weight = case.tensor(name);
             Ok(if name.contains("norm") { weight * factor } else { weight })
         })
-        .expect("all weights are there")
+        .expect("the model finds all its weights")
     };
     let (one, other) = (model(1.0), model(-0.5));
     let tokens = ids(&case, "tokens");
@@ -131,8 +131,8 @@ fn task_1_next_token_logits_of_what_cannot_run() {
     config["max_position_embeddings"] = 5.into();
     let config =
         ModelConfig::from_json(&config.to_string(), "the fixture's config").expect("a config");
-    let model =
-        Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
+    let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
+        .expect("the model finds all its weights");
     assert_accepts("five tokens in a context of five", || {
         next_token_logits(&model, &[1, 2, 3, 4, 60])
     });
@@ -155,8 +155,8 @@ fn task_1_next_token_logits_see_every_token() {
     config["max_position_embeddings"] = 260.into();
     let config =
         ModelConfig::from_json(&config.to_string(), "the fixture's config").expect("a config");
-    let model =
-        Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
+    let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
+        .expect("the model finds all its weights");
     let length = model.context();
     let tokens: Vec<u32> = (0..length as u32).map(|i| i * 37 % 61).collect();
     let found = next_token_logits(&model, &tokens);

@@ -224,7 +224,7 @@ fn task_3_rows_however_many() {
             let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
             Ok(Matrix::from_f32(rows, cols, &weight.iter().copied().collect::<Vec<_>>()))
         })
-        .expect("all weights are there")
+        .expect("the model finds all its weights")
     };
     let tokens: Vec<u32> = (0..200).map(|i| i * 7 % 37).collect();
     resting_on(&[CACHE, ATTENTION], || {
