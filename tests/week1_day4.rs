@@ -373,7 +373,7 @@ fn task_3_swiglu_of_large_numbers() {
                 0.0,
             )
             .unwrap_or_else(|text| {
-                panic!("{text}\n  silu(gate) is {gate} here, and gate · up has no bound")
+                panic!("{text}\n  silu(gate) is {gate} here, and gate · up must not be limited")
             });
         });
     }

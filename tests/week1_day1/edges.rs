@@ -229,7 +229,7 @@ fn task_2_attention_of_as_many_keys_that_are_others() {
             &scaled_dot_product_attention(&q, &k, &(&v * scale), Some(0.01), None),
             &(scaled_dot_product_attention(&q, &k, &v, Some(0.01), None) * scale),
             0.0,
-            "the result is a weighted sum of values, and values have no bound",
+            "the result is a weighted sum of values, so a factor of v is a factor of the result",
         );
     }
 }
@@ -301,8 +301,8 @@ fn task_3_multi_head_attention_with_a_finite_mask() {
         for base in [-20_000.0, -1000.0, 1000.0] {
             assert_agrees(
                 &format!(
-                    "multi-head attention with {base} + a finite mask, compared with the mask \
-                     itself"
+                    "multi-head attention with a finite mask + {base}, compared with the finite \
+                     mask alone"
                 ),
                 &attend(&(&mask + base)),
                 &attend(&mask),

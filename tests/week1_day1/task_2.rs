@@ -159,7 +159,7 @@ fn task_2_attention_mask_of_any_shape_that_broadcasts() {
             &found,
             &attend(&full),
             1e-5,
-            "a mask broadcasts to the scores [..., L, S], axes counted from the right",
+            "a mask broadcasts to the scores [..., L, S], with axes counted from the right",
         );
     }
 }

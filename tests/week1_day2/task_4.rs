@@ -64,15 +64,18 @@ fn task_4_positions_refuse_what_does_not_fit() {
     let tables = long_tables();
     let rope =
         |positions: Array2<usize>| rope_at_positions(&x, &tables, &positions, RopeForm::HalfSplit);
-    assert_panics("x [2, 1, 3, 8] with positions [1, 3], which are not [B, L]", || {
-        rope(array![[0, 1, 2]])
-    });
-    assert_panics("x [2, 1, 3, 8] with positions [3, 2], which are not [B, L]", || {
-        rope(array![[0, 1], [2, 3], [4, 5]])
-    });
-    assert_panics("position 320, but the tables end at position 319", || {
-        rope(array![[0, 1, 2], [0, 320, 2]])
-    });
+    assert_panics(
+        "rope_at_positions of x [2, 1, 3, 8] with positions [1, 3], which are not [B, L]",
+        || rope(array![[0, 1, 2]]),
+    );
+    assert_panics(
+        "rope_at_positions of x [2, 1, 3, 8] with positions [3, 2], which are not [B, L]",
+        || rope(array![[0, 1], [2, 3], [4, 5]]),
+    );
+    assert_panics(
+        "rope_at_positions with position 320, but the tables end at position 319",
+        || rope(array![[0, 1, 2], [0, 320, 2]]),
+    );
 }
 
 #[test]

@@ -110,9 +110,12 @@ fn task_1_grouped_of_tensors_of_one_shape() {
 fn task_1_grouped_refuses_what_cannot_share() {
     for (h_q, h) in [(2, 4), (3, 2), (7, 3), (4, 8)] {
         let (q, k) = (random(85, &[1, h_q, 2, 4]), random(86, &[1, h, 3, 4]));
-        assert_panics(&format!("H_q = {h_q}, H = {h}, where H_q is not a multiple of H"), || {
-            grouped_query_attention(&q, &k, &k, None, None)
-        });
+        assert_panics(
+            &format!(
+                "grouped attention with H_q = {h_q}, H = {h}, where H_q is not a multiple of H"
+            ),
+            || grouped_query_attention(&q, &k, &k, None, None),
+        );
     }
 }
 
@@ -250,7 +253,9 @@ fn task_3_layer_with_a_finite_mask() {
     resting_on(&parts::OF_A_LAYER, || {
         for base in [-20_000.0, 1000.0] {
             assert_agrees(
-                &format!("a layer with {base} + a finite mask, compared with the mask itself"),
+                &format!(
+                    "a layer with a finite mask + {base}, compared with the finite mask alone"
+                ),
                 &layer.forward(&x, Some(&(&mask + base))),
                 &layer.forward(&x, Some(&mask)),
                 // Scores of this size are rounded to multiples of 2⁻⁹.

@@ -215,7 +215,8 @@ fn task_1_grouped_refuses_uneven_groups() {
     for h_q in [5, 1] {
         let (q, k, v) =
             (random(33, &[1, h_q, 2, 4]), random(34, &[1, 2, 3, 4]), random(35, &[1, 2, 3, 4]));
-        let arguments = format!("H_q = {h_q}, H = 2, where H_q is not a multiple of H");
+        let arguments =
+            format!("grouped attention with H_q = {h_q}, H = 2, where H_q is not a multiple of H");
         assert_panics(&arguments, || grouped_query_attention(&q, &k, &v, None, None));
     }
 }

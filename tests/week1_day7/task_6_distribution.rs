@@ -217,7 +217,8 @@ fn task_6_whatever_the_size() {
     let found = draw(&logits, 0.5);
     assert!(
         found == 69_999,
-        "draw from 70,000 logits where only token 69999 is not excluded: found {found}"
+        "draw from 70,000 logits where only token 69999 is not excluded: found {found}, expected \
+         69999"
     );
     let options =
         SamplerOptions { temperature: 0.0, repetition_penalty: 2.0, ..SamplerOptions::default() };

@@ -130,7 +130,7 @@ fn task_1_a_counted_position_can_be_written_again() {
     assert!(
         found == (vec![5.0, 6.0], vec![7.0, 8.0]),
         "position 0 was written and counted, then written again with keys [5, 6] and values [7, \
-         8]: found {found:?}"
+         8]: found {found:?}, expected the new keys and values"
     );
 }
 

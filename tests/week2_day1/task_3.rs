@@ -249,8 +249,8 @@ fn task_3_one_workspace_for_any_model_and_any_rows() {
         let tokens = tokens(&cases[i], "a");
         let found = forward_with(&mut work, &models[i], &tokens, chunks, CacheType::F32);
         let how = format!(
-            "chunks of {chunks:?} rows, with a workspace that passes of two models with other \
-             numbers of rows have used"
+            "chunks of {chunks:?} rows, with a workspace reused after other models and numbers of \
+             rows"
         );
         check_run(&cases[i], "logits_a", &found, &how);
     }

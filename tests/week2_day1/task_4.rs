@@ -171,7 +171,7 @@ fn task_4_feed_refuses_and_goes_on() {
     let case = fixtures.case("task_3_model/qwen3");
     let tokens = tokens(&case, "a");
     let refused = |session: &mut Session, tokens: &[u32]| {
-        let call = format!("feed({tokens:?}) in a vocabulary of 37 and a context of 8");
+        let call = format!("feed({tokens:?}) with a vocabulary of 37 and a context of 8");
         match check::assert_refuses(&call, || {
             session.feed(tokens, 2).map(|_| ()).map_err(|error| error.to_string())
         }) {

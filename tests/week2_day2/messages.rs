@@ -234,7 +234,9 @@ fn task_2_metadata_says_which_key() {
     let what =
         "metadata with a key of 300 letters and one with a line feed, a quote and a backslash";
     let found = calmly(what, || read_metadata(&mut Reader::new(&bytes, FILE), 2, FILE))
-        .unwrap_or_else(|error| panic!("{what}: these are valid, but they were refused: {error}"));
+        .unwrap_or_else(|error| {
+            panic!("{what}: these keys are valid, but they were refused: {error}")
+        });
     for key in [long.as_str(), strange] {
         assert!(found.get(key).is_some(), "{what}: the key {:?} is missing or changed", shown(key));
     }

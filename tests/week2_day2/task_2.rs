@@ -129,7 +129,7 @@ fn task_2_whatever_a_file_may_hold() {
     let found: Vec<_> = found.iter().map(|(key, value)| (key.to_owned(), value)).collect();
     assert!(
         matches!(&found[..], [(empty, Value::U8(7)), (_, x)] if empty.is_empty() && is_nan(x)),
-        "the entries \"\" = 7 and \"nan\" = NaN: found {found:?}"
+        "read_metadata of the entries \"\" = 7 and \"nan\" = NaN: found {found:?}"
     );
     let texts: Vec<String> = (0..600).map(|i| format!("token {}", i % 500)).collect();
     let body: Vec<u8> = texts.iter().flat_map(|text| string(text)).collect();

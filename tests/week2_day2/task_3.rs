@@ -103,14 +103,18 @@ fn task_3_whatever_an_entry_may_hold() {
             .unwrap_or_else(|error| {
                 panic!("a tensor called {name:?} is valid, but it was refused: {error}")
             });
-        assert!(found.name == name, "a tensor called {name:?}: found the name {:?}", found.name);
+        assert!(
+            found.name == name,
+            "a tensor called {name:?}: found the name {:?}, expected the same name",
+            found.name
+        );
     }
     // 2³² + 32 weights are more than this file holds, but the entry is valid, and they are not 32.
     let bytes = table_entry("large", &[(1 << 32) + 32], 0, 0);
     let found = calmly("read_tensor", || read_tensor(&mut Reader::new(&bytes, FILE), 0));
     assert!(
         found.as_ref().is_ok_and(|found| found.shape == [(1 << 32) + 32]),
-        "read_tensor of 2³² + 32 weights: found {found:?}, expected them as its shape"
+        "read_tensor of 2³² + 32 weights: found {found:?}, expected the shape [4294967328]"
     );
     let large = (1usize << 32) + 5;
     let found = data_start(large, 32);

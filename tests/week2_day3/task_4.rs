@@ -78,8 +78,8 @@ fn task_4_rms_error_of_any_size() {
         let found = rms_error(&x, &zeros);
         assert!(
             found == expected || !found.is_finite() && !expected.is_finite(),
-            "rms_error({x:?}, {zeros:?}): found {found:?}, expected {expected:?}: return an \
-             infinite error unchanged"
+            "rms_error({x:?}, {zeros:?}): found {found:?}, expected {expected:?}: return the error \
+             as it is, even if it is infinite, NaN or tiny"
         );
     }
     let found = relative_error(&[1.0; 4], &[-3.0; 4]);
