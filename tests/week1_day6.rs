@@ -64,7 +64,7 @@ fn written(prompt: &[u32], script: &[u32], limits: &Limits) -> (Vec<u32>, Finish
             ControlFlow::Continue(())
         },
     );
-    (found, returned.expect("the prompt fits"))
+    (found, returned.expect("generate must accept this prompt"))
 }
 
 /// Random inputs for each grading. `cargo course grade` compares the answers in another process.

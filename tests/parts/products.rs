@@ -63,7 +63,7 @@ fn activations(cols: usize, block_len: usize) -> Vec<(String, Vec<f32>, Vec<f32>
                 scales.iter().enumerate().map(scale).collect(),
             )
         };
-        for (wanted, name) in [(false, "zeros at"), (true, "zeros everywhere but at")] {
+        for (wanted, name) in [(false, "0 at"), (true, "0 except at")] {
             let (values, scales) = kept(wanted);
             let places = part * block_len..(part + 1) * block_len;
             all.push((format!("activations that are {name} {places:?}"), values, scales));

@@ -195,7 +195,7 @@ fn task_2_attention_at_any_scale() {
                 &attend(&q, scale),
                 &attend(&(&q * scale), 1.0),
                 1e-5,
-                "the scores are the same",
+                "both have the same scores",
             );
         });
     }

@@ -41,7 +41,7 @@ fn task_1_grouped_at_any_scale() {
                 &attend(&q, scale),
                 &attend(&(&q * scale), 1.0),
                 1e-5,
-                "the scores are the same",
+                "both have the same scores",
             );
         });
     }

@@ -51,7 +51,7 @@ fn task_1_rms_norm_row_by_row() {
         "the mean square of −x is that of x",
     );
     let negative = RmsNorm { weight: -&norm.weight, eps: 1e-6 };
-    let property = "a weight may be negative";
+    let property = "the result is multiplied by the weight, which may be negative";
     let what = "RmsNorm with −weight, compared with −(RmsNorm with weight)";
     assert_agrees(what, &negative.forward(&x), &-&before, 0.0, property);
     let mut lost = x.clone();

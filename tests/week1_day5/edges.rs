@@ -33,7 +33,7 @@ fn task_1_embedding_copies_rows_as_they_are() {
         }
     }
     for bad in [6, 7, 1 << 16, u32::MAX] {
-        assert_panics(&format!("tokens 1 and {bad}, with a vocabulary of 6"), || {
+        assert_panics(&format!("embedding of tokens 1 and {bad}, with a vocabulary of 6"), || {
             embedding.forward(&array![[1, bad]])
         });
     }

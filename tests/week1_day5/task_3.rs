@@ -163,21 +163,17 @@ fn task_3_what_does_not_fit_is_refused() {
     let model = model(&case);
     let forward = |tokens: Array2<u32>| model.forward(&tokens).shape().to_vec();
     resting_on(&of_a_decoder(), || {
-        let all = check::assert_accepts("64 tokens in a context of 64", || {
+        let all = check::assert_accepts("logits of 64 tokens in a context of 64", || {
             forward(Array2::from_elem((1, 64), 1))
         });
-        assert_eq!(
-            all,
-            [1, 64, 37],
-            "64 tokens in a context of 64: the logits have the wrong shape"
-        );
-        check::assert_panics("65 tokens in a context of 64", || {
+        assert_eq!(all, [1, 64, 37], "logits of 64 tokens in a context of 64: wrong shape");
+        check::assert_panics("logits of 65 tokens in a context of 64", || {
             forward(Array2::from_elem((1, 65), 1))
         });
-        check::assert_panics("two sequences of 200 tokens in a context of 64", || {
+        check::assert_panics("logits of two sequences of 200 tokens in a context of 64", || {
             forward(Array2::from_elem((2, 200), 1))
         });
-        check::assert_panics("token 37 of a vocabulary of 37", || {
+        check::assert_panics("token 37, with a vocabulary of 37", || {
             forward(ndarray::array![[1, 36], [37, 0]])
         });
     });
@@ -188,10 +184,12 @@ fn task_3_tokens_are_checked() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/qwen3");
     let model = model(&case);
-    let refused = |tokens: &[u32]| model.check(tokens).expect_err("to be refused").to_string();
+    let refused = |tokens: &[u32]| {
+        model.check(tokens).expect_err("Model::check must refuse these tokens").to_string()
+    };
     assert_eq!(model.context(), 64);
-    model.check(&[0, 36]).expect("both are in the vocabulary of 37");
-    model.check(&[1; 64]).expect("exactly full");
+    model.check(&[0, 36]).expect("Model::check must accept tokens 0 and 36");
+    model.check(&[1; 64]).expect("Model::check must accept 64 tokens in a context of 64");
     assert!(refused(&[]).contains("no tokens"), "{}", refused(&[]));
     assert!(
         refused(&[1, 37]).contains("token 37 at position 1")

@@ -42,7 +42,8 @@ fn check_to_f32(case: &str, dtype: Dtype, size: usize) {
     // One extra byte first: values of a mapped file may begin at any address.
     let mut bytes = vec![0xAA];
     bytes.extend(bits.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(size)));
-    let found = to_f32(&stored(dtype, bits.shape(), &bytes[1..])).expect("this type is supported");
+    let found =
+        to_f32(&stored(dtype, bits.shape(), &bytes[1..])).expect("to_f32 must support this type");
     let wrong = |(bits, (found, expected)): (&usize, (&f32, &f32))| {
         // Compares bits, because 0 and −0 are equal by value. Any NaN is right.
         let equal = found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan());
@@ -250,7 +251,7 @@ fn task_4_one_file_and_shards() {
             Dtype::F32,
             shards,
         );
-        let model = load_model(&folder.0).expect("a whole model");
+        let model = load_model(&folder.0).expect("load_model must load this folder");
         let tied = model.config.tie_word_embeddings;
         let found = if model.lm_head.is_none() { "None" } else { "Some" };
         let property = "lm_head must be None if the output head is tied to the embedding, and \
@@ -270,7 +271,7 @@ fn task_4_half_precision_weights() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/llama");
     let folder = Folder::with_model("bf16", &case, &weights(&case), Dtype::BF16, 1);
-    let model = load_model(&folder.0).expect("a whole model");
+    let model = load_model(&folder.0).expect("load_model must load this folder");
     let upper_half = |x: f32| f32::from_bits(x.to_bits() & 0xFFFF_0000);
     check::assert_close(
         "the loaded embedding",
@@ -392,7 +393,7 @@ fn task_4_every_missing_weight_is_named() {
 
 #[test]
 fn task_4_the_embedded_model() {
-    let model = load_model(&embedded_model()).expect("the embedded model");
+    let model = load_model(&embedded_model()).expect("load_model must load the embedded model");
     let fixtures = Fixtures::open("week1_day5_activations");
     let case = fixtures.case("task_3_activations/tiny_story");
     let positions: Vec<_> = case

@@ -133,13 +133,13 @@ fn task_1_next_token_logits_of_what_cannot_run() {
         ModelConfig::from_json(&config.to_string(), "the fixture's config").expect("a config");
     let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
         .expect("the model finds all its weights");
-    assert_accepts("five tokens in a context of five", || {
+    assert_accepts("next_token_logits of five tokens in a context of five", || {
         next_token_logits(&model, &[1, 2, 3, 4, 60])
     });
     for (why, tokens) in [
         ("six tokens in a context of five", &[1, 2, 3, 4, 5, 6][..]),
         ("twelve tokens in a context of five", &[1; 12]),
-        ("token 61 of a vocabulary of 61", &[1, 61]),
+        ("token 61, with a vocabulary of 61", &[1, 61]),
         ("no tokens", &[]),
     ] {
         assert_panics(&format!("next_token_logits of {why}"), || next_token_logits(&model, tokens));

@@ -98,7 +98,7 @@ fn task_2_the_embedded_model_writes_what_transformers_writes() {
         run(&[7], &[], &limits(0, 9, &[]), None).returned.is_ok(),
         "max_new_tokens 0 returned an error, but it is allowed"
     );
-    let model = load_model(&embedded_model()).expect("the embedded model");
+    let model = load_model(&embedded_model()).expect("load_model must load the embedded model");
     let fixtures = fixtures();
     for name in fixtures.cases("task_2_greedy/") {
         let case = fixtures.case(&name);
@@ -130,7 +130,7 @@ fn task_2_the_embedded_model_writes_what_transformers_writes() {
                 ControlFlow::Continue(())
             },
         )
-        .expect("the prompt fits");
+        .expect("generate must accept this prompt");
         let text = case.value("text");
         assert!(
             new == expected,

@@ -162,7 +162,9 @@ fn task_4_generate_forgets_what_the_prompt_does_not_share() {
         let mut session = session(&case, 16);
         feed(&mut session, &a[..6], 64, &case, "logits_a", 5, "six tokens");
         let go_on = |_| ControlFlow::Continue(());
-        session.generate(prompt, 64, &limits, |_, _| 0, go_on).expect("the prompt fits");
+        session
+            .generate(prompt, 64, &limits, |_, _| 0, go_on)
+            .expect("generate must accept this prompt");
         let found = (session.tokens().to_vec(), session.cache().len(0));
         assert_eq!(
             found,

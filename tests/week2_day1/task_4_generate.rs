@@ -178,7 +178,7 @@ fn task_4_without_stop_tokens_nothing_stops() {
     };
     let reason = session(&case, 16)
         .generate(&[1, 2], 64, &limits(3, 16), |_, _| 0, on_token)
-        .expect("the prompt fits");
+        .expect("generate must accept this prompt");
     assert_eq!(
         (made.into_inner(), reason),
         (vec![0; 3], FinishReason::Length),
@@ -206,7 +206,7 @@ fn written(
         *wants.next().expect("`choose` must not be called more often than the limits allow")
     };
     let reason = session(&case, 64).generate(prompt, 64, limits, choose, on_token);
-    (found, reason.expect("the prompt fits"))
+    (found, reason.expect("generate must accept this prompt"))
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn task_4_a_conversation_goes_on_in_the_cache() {
     };
     let reason = session
         .generate(&said, 64, &limits(1, 16), choose, |_| ControlFlow::Continue(()))
-        .expect("the prompt fits");
+        .expect("generate must accept this prompt");
     assert_eq!(reason, FinishReason::Length, "generate with max_new_tokens 1");
     assert_eq!(
         session.cache().computed(),
@@ -368,7 +368,7 @@ fn task_4_another_prompt_keeps_what_it_shares() {
     // The texts share four tokens. The fifth token in the cache differs.
     session
         .generate(&b, 64, &limits(1, 16), choose, |_| ControlFlow::Continue(()))
-        .expect("the prompt fits");
+        .expect("generate must accept this prompt");
     let found = (session.tokens().to_vec(), session.cache().computed());
     assert_eq!(
         found,
@@ -388,12 +388,13 @@ fn task_4_another_prompt_keeps_what_it_shares() {
 #[test]
 fn task_4_the_embedded_model_says_what_week_1_says() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story");
-    let model = Arc::new(load::load_folder(&folder, 16).expect("the embedded model"));
+    let model = Arc::new(load::load_folder(&folder, 16).expect("the embedded model must load"));
     let tokens: Vec<u32> = random(2110, &[4]).iter().map(|x| (x.abs() * 700.0) as u32).collect();
     let mut session = Session::new(model, Arc::new(plan()), 16, CacheType::F32);
     session.feed(&tokens[..1], 64).expect("one token");
     let found = session.feed(&tokens[1..], 64).expect("three more").to_vec();
-    let expected = next_token_logits(&load_model(&folder).expect("the embedded model"), &tokens);
+    let expected =
+        next_token_logits(&load_model(&folder).expect("the embedded model must load"), &tokens);
     let tensors = [found, expected].map(|logits| tensor(&[logits.len()], logits));
     let property = "your models of week 1 and week 2 have the same weights and get the same four \
                     tokens";

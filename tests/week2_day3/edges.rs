@@ -74,7 +74,7 @@ fn task_2_quantize_q4_0_at_the_edges_byte_for_byte() {
         q4_0::quantize,
         halves,
         &[
-            (("zeros, and 0 / −8 is −0", 0.0, 0.0), [0x00, 0x80], 8, 8),
+            (("zeros, where 0 / −8 is −0", 0.0, 0.0), [0x00, 0x80], 8, 8),
             (("the smallest f32, whose eighth part rounds to 0", LEAST, LEAST), [0x00, 0x80], 8, 8),
             (("the negative f32 nearest to 0", 0.0, -LEAST), [0x00, 0x00], 8, 8),
             (("three times the smallest f32", f32::from_bits(3), 0.0), [0x00, 0x80], 8, 8),
@@ -97,7 +97,7 @@ fn task_3_quantize_q5_0_at_the_edges_byte_for_byte() {
         q5_0::quantize,
         fifths_and_halves,
         &[
-            (("zeros, and 0 / −16 is −0", 0.0, 0.0), [0x00, 0x80], 16, 16),
+            (("zeros, where 0 / −16 is −0", 0.0, 0.0), [0x00, 0x80], 16, 16),
             (("the smallest f32, whose 16th part rounds to 0", LEAST, LEAST), [0x00, 0x80], 16, 16),
             (("the negative f32 nearest to 0", 0.0, -LEAST), [0x00, 0x00], 16, 16),
             (("seven times the smallest f32", f32::from_bits(7), 0.0), [0x00, 0x80], 16, 16),

@@ -225,7 +225,7 @@ fn logits(attention: AttentionKind, cache_type: CacheType, chunk: usize) -> Tens
     let tokens: Vec<u32> = (0..75).map(|i| i * 7919 % 50).collect();
     let plan = Arc::new(Plan { kernels: Rung::Naive.into(), attention, team: Team::new(1) });
     let mut session = Session::new(model(), plan, 128, cache_type);
-    let logits = session.feed(&tokens, chunk).expect("75 tokens fit").to_vec();
+    let logits = session.feed(&tokens, chunk).expect("feed must accept 75 tokens").to_vec();
     tensor(&[logits.len()], logits)
 }
 
@@ -272,7 +272,7 @@ fn task_3_integers_change_little() {
             Arc::new(Plan { kernels, attention: AttentionKind::Streaming, team: Team::new(1) });
         let logits = Session::new(Arc::clone(&model), plan, 8, CacheType::F32)
             .feed(&[3, 1, 4, 1, 5], 5)
-            .expect("five tokens fit")
+            .expect("feed must accept five tokens")
             .to_vec();
         tensor(&[logits.len()], logits)
     };
@@ -296,8 +296,8 @@ fn task_3_a_decoded_token_allocates_nothing() {
         team: Team::new(1),
     });
     let mut session = Session::new(model(), plan, 256, CacheType::F16);
-    session.feed(&[1, 2, 3, 4, 5], 5).expect("five tokens fit");
-    session.feed(&[6], 1).expect("a sixth token fits");
+    session.feed(&[1, 2, 3, 4, 5], 5).expect("feed must accept five tokens");
+    session.feed(&[6], 1).expect("feed must accept a sixth token");
     let most = (0..40)
         .map(|i| count(|| session.feed(&[i + 7], 1).map(<[f32]>::len)).0)
         .max()
