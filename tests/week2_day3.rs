@@ -243,7 +243,7 @@ fn task_3_quantize_q5_0_with_each_operation_as_prescribed() {
 
 // Task 4: the error
 
-///  31 equal weights and a largest one, at any index: the scale is exact, so all weights must come
+/// 31 equal weights and a largest one, at any index: the scale is exact, so all weights must come
 /// back unchanged. The scale can be any power of two.
 #[track_caller]
 fn check_largest<const BYTES: usize>(
