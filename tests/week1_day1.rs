@@ -1,13 +1,13 @@
 //! Week 1, day 1: softmax and linear, scaled dot-product attention, multi-head attention.
 //!
-//! Failures are printed in the order of the names, so the names of a task put the plain cases
+//! Failures are printed in alphabetical order, so the names of a task's tests put simple cases
 //! first.
 
 use tiny_llm_harness::fixtures::Fixtures;
 
 #[path = "week1_day1/edges.rs"]
 mod edges;
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week1_day1.rs"]
 mod fresh;

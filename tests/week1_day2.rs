@@ -1,6 +1,6 @@
 //! Week 1, day 2: RoPE in its two forms.
 //!
-//! Failures are printed in the order of the names, so the names of a task put the plain cases
+//! Failures are printed in alphabetical order, so the names of a task's tests put simple cases
 //! first.
 
 use ndarray::Axis;
@@ -18,7 +18,7 @@ use tiny_llm_harness::{
 
 #[path = "week1_day2/edges.rs"]
 mod edges;
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week1_day2.rs"]
 mod fresh;
@@ -49,8 +49,7 @@ fn long_tables() -> RopeTables {
 
 type Rope = fn(&Tensor, &RopeTables, usize) -> Tensor;
 
-/// One of the two functions, and its name, which tells a check of one from the same check of the
-/// other.
+/// One of the two functions and its name, so that messages say which one is checked.
 #[derive(Clone, Copy)]
 struct Form {
     name: &'static str,
@@ -64,17 +63,17 @@ fn check_form(form: Form, case: &str) {
     case.check("output", &(form.rope)(&case.tensor("x"), &tables(&case), case.count("offset")));
 }
 
-/// Row 0 of every head stands at position 0, where nothing turns.
+/// Row 0 of every head is at position 0, where nothing is rotated.
 #[track_caller]
 fn check_position_0_is_the_identity(form: Form) {
     let x = random(21, &[2, 3, 4, 8]);
     let rows_0 = |x: &Tensor| x.index_axis(Axis(2), 0).to_owned();
-    let what = format!("{}: row 0 of each head of x [2, 3, 4, 8] from position 0 on", form.name);
+    let what = format!("{}: row 0 of each head of x [2, 3, 4, 8] at offset 0", form.name);
     assert_close(&what, &rows_0(&(form.rope)(&x, &long_tables(), 0)), &rows_0(&x), 0.0);
 }
 
-/// A rotation keeps the length of each pair; `pair(i)` says which two elements of a head of size 8
-/// those are.
+/// A rotation keeps the length of each pair. `pair(i)` returns the indices of pair `i` in a head of
+/// size 8.
 #[track_caller]
 fn check_pairs_keep_their_length(form: Form, pair: fn(usize) -> (usize, usize)) {
     let x = random(22, &[5, 8]);
@@ -89,7 +88,7 @@ fn check_pairs_keep_their_length(form: Form, pair: fn(usize) -> (usize, usize)) 
     assert_close(&what, &length(&(form.rope)(&x, &long_tables(), 7)), &length(&x), 2e-6);
 }
 
-/// The dot product of a query at position p and a key at position s depends on p − s alone.
+/// The dot product of a query at position p and a key at position s depends only on p − s.
 #[track_caller]
 fn check_scores_depend_on_the_distance(form: Form) {
     let (q, k) = (random(23, &[1, 8]), random(24, &[1, 8]));
@@ -103,14 +102,15 @@ fn check_scores_depend_on_the_distance(form: Form) {
         // Eight products of numbers up to 2.9, each off by about eight roundings.
         assert!(
             (found - expected).abs() <= 3e-5,
-            "{name}: q at {p} · k at {s} is {found}, q at 5 · k at 2 is {expected}: both are 3 \
-             positions apart, so they must be equal"
+            "{name}: q at position {p} · k at position {s} is {found}, but q at 5 · k at 2 is \
+             {expected}: both pairs are 3 positions apart, so the products must be equal"
         );
     }
     let other = score(2, 5);
     assert!(
         (other - expected).abs() > 0.01,
-        "{name}: q at 2 · k at 5 should differ from q at 5 · k at 2; both are {other}"
+        "{name}: q at position 2 · k at position 5 must differ from q at 5 · k at 2, but both are \
+         {other}"
     );
 }
 
@@ -123,17 +123,17 @@ fn check_an_offset_is_a_shift(form: Form) {
     let row_5 = (form.rope)(&x, &tables, 11).slice_axis(Axis(1), (5..).into()).to_owned();
     assert_agrees(
         &format!(
-            "{}: row 5 alone at offset 16, compared with row 5 of six at offset 11",
+            "{}: row 5 alone at offset 16, compared with row 5 of six rows at offset 11",
             form.name
         ),
         &(form.rope)(&alone, &tables, 16),
         &row_5,
         0.0,
-        "its position is 16 both times, as for a single new token",
+        "the row's position is 16 in both calls",
     );
     let all = tail(&(form.rope)(&x, &tables, 11));
     let what = format!(
-        "{}: rows 4 and 5 alone at offset 15, compared with rows 4 and 5 of six at offset 11",
+        "{}: rows 4 and 5 alone at offset 15, compared with rows 4 and 5 of six rows at offset 11",
         form.name
     );
     assert_agrees(
@@ -141,11 +141,11 @@ fn check_an_offset_is_a_shift(form: Form) {
         &(form.rope)(&tail(&x), &tables, 15),
         &all,
         0.0,
-        "their positions are 15 and 16 both times",
+        "the rows' positions are 15 and 16 in both calls",
     );
 }
 
-/// A quarter turn of every pair, in heads of several sizes: `(a, b)` becomes `(−b, a)`.
+/// Rotates every pair by 90°, in heads of several sizes: `(a, b)` becomes `(−b, a)`.
 #[track_caller]
 fn check_every_pair_turns(form: Form, pair: fn(usize, usize) -> (usize, usize)) {
     for (rows, size) in [(1, 2), (1, 6), (1, 8), (1, 64), (1, 128), (130, 4)] {
@@ -165,8 +165,8 @@ fn check_every_pair_turns(form: Form, pair: fn(usize, usize) -> (usize, usize)) 
                 }
             }
         }
-        let what = format!("{}: a quarter turn of three heads of {rows} × {size}", form.name);
-        // Without diagnosis: of so even a turn several mistakes make the same.
+        let what = format!("{}: a rotation by 90° of three heads [{rows}, {size}]", form.name);
+        // Without diagnosis: several mistakes give the same result for a rotation this regular.
         compare(&what, &(form.rope)(&x, &tables, 0), &expected, 0.0).unwrap_or_else(|text| {
             panic!("{text}\n  all angles are 90° here, so each pair (a, b) becomes (−b, a)")
         });
@@ -186,13 +186,13 @@ fn check_short_tables_are_refused(form: Form) {
     let tables = RopeTables { cos: first_5(&long.cos), sin: first_5(&long.sin) };
     let x = random(26, &[3, 8]);
     let what = format!(
-        "{}: x [3, 8] at offset 3 needs position 5, with tables that end at position 4",
+        "{}: x [3, 8] at offset 3 needs position 5, but the tables end at position 4",
         form.name
     );
     assert_panics(&what, || (form.rope)(&x, &tables, 3));
 }
 
-/// No rows, or any number of axes before them.
+/// Inputs without rows, and any number of leading axes.
 fn check_any_shape(form: Form) {
     let tables = long_tables();
     for shape in [&[2, 3, 0, 8][..], &[0, 8], &[0, 3, 4, 8]] {
@@ -200,7 +200,11 @@ fn check_any_shape(form: Form) {
             let what = format!("{} of x {shape:?} at offset {offset}", form.name);
             let found =
                 assert_accepts(&what, || (form.rope)(&Tensor::zeros(shape), &tables, offset));
-            assert_eq!(found.shape(), shape, "{what}, in which there are no rows: its shape");
+            assert_eq!(
+                found.shape(),
+                shape,
+                "{what}: x has no rows, and the result has the wrong shape"
+            );
         }
     }
     let rows = random(40, &[12, 4, 8]);
@@ -208,8 +212,8 @@ fn check_any_shape(form: Form) {
     for shape in [&[12, 4, 8][..], &[3, 4, 4, 8], &[3, 2, 2, 4, 8], &[1, 3, 1, 4, 4, 8]] {
         let what = format!("{} of x {shape:?} at offset 7", form.name);
         let found = assert_accepts(&what, || (form.rope)(&reshape(&rows, shape), &tables, 7));
-        let property = "the axes before the last two don't matter: each [L, D] is rotated on its \
-                        own";
+        let property = "all axes but the last two are batch axes: each [L, D] is rotated \
+                        separately";
         assert_agrees(&what, &found, &reshape(&expected, shape), 0.0, property);
     }
 }

@@ -4,7 +4,7 @@ use tiny_llm_harness::fixtures::Fixtures;
 
 #[path = "week1_day3/edges.rs"]
 mod edges;
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week1_day3.rs"]
 mod fresh;

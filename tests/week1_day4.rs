@@ -50,7 +50,8 @@ fn task_1_rms_norm_of_very_large_numbers() {
     check_rms_norm("huge");
 }
 
-/// Several values of eps in one answer: with one alone, another eps and a bound of it look alike.
+/// Several values of eps in one answer: with only one, a different eps and a lower bound on eps
+/// look the same.
 #[test]
 fn task_1_rms_norm_of_very_small_numbers_feels_its_own_eps() {
     let fixtures = fixtures();
@@ -82,15 +83,18 @@ fn task_1_rms_norm_output_has_a_mean_square_of_one() {
     let norm = RmsNorm { weight: Tensor::ones(IxDyn(&[9])), eps: 1e-6 };
     let mean_square = |x: &Tensor| (x * x).mean_axis(Axis(1)).expect("nine columns");
     let found = mean_square(&norm.forward(&(random(51, &[4, 9]) * 4.0)));
-    // eps is below 1e-6 of a mean square above 1, and some twenty roundings come to twice as much.
-    // Without diagnosis, as a factor alone tells no mistake: 2 may be 1 + weight, √4 for four rows,
-    // or many others.
-    if let Err(difference) =
-        compare("mean of squares per row, weights 1", &found, &Tensor::ones(IxDyn(&[4])), 3e-6)
-    {
+    // eps is below 1e-6 of a mean square above 1, and about twenty roundings add up to twice that.
+    // Without diagnosis, because a factor doesn't identify a mistake: 2 may be 1 + weight, √4 for
+    // four rows, or something else.
+    if let Err(difference) = compare(
+        "mean of squares of each row of RmsNorm, with weights of 1",
+        &found,
+        &Tensor::ones(IxDyn(&[4])),
+        3e-6,
+    ) {
         panic!(
-            "{difference}\n  where all weights are 1, the numbers of each row of the answer have a \
-             mean square of 1"
+            "{difference}\n  if all weights are 1, each row of the result must have a mean square \
+             of 1"
         );
     }
 }
@@ -99,8 +103,9 @@ fn task_1_rms_norm_output_has_a_mean_square_of_one() {
 fn task_1_rms_norm_refuses_a_weight_of_another_width() {
     for width in [1, 4, 16] {
         let norm = RmsNorm { weight: random(52, &[width]), eps: 1e-6 };
-        let arguments =
-            format!("RmsNorm of x [2, 8] with a weight [{width}], which has another width");
+        let arguments = format!(
+            "RmsNorm of x [2, 8] with a weight [{width}], whose width differs from that of x"
+        );
         assert_panics(&arguments, || norm.forward(&random(53, &[2, 8])));
     }
 }
@@ -108,7 +113,7 @@ fn task_1_rms_norm_refuses_a_weight_of_another_width() {
 #[test]
 fn task_1_rms_norm_in_any_layout() {
     let norm = RmsNorm { weight: random(55, &[8]), eps: 1e-6 };
-    // Eight squares, added up in any order, of numbers up to 2 that come out below 8.
+    // A sum of eight squares in any order, of numbers up to 2. The results are below 8.
     assert_any_layout("RmsNorm", &random(56, &[2, 3, 8]), 1e-5, |x| norm.forward(x));
 }
 
@@ -119,13 +124,13 @@ fn task_1_rms_norm_of_any_shape() {
     let expected = norm.forward(&x).index_axis_move(Axis(0), 0);
     let row = x.index_axis_move(Axis(0), 0);
     let found = assert_accepts("RmsNorm of a single row [8]", || norm.forward(&row));
-    let property = "`...` stands for any axes, or none: a row alone gives the same result as among \
-                    other rows";
+    let property = "a single row must give the same result as the same row in a matrix: there may \
+                    be any number of leading axes, even none";
     assert_agrees("RmsNorm of a single row [8]", &found, &expected, 1e-6, property);
     for shape in [&[0, 8][..], &[2, 0, 8]] {
-        let what = format!("RmsNorm of x {shape:?}, in which there are no rows");
+        let what = format!("RmsNorm of x {shape:?}, which has no rows");
         let found = assert_accepts(&what, || norm.forward(&Tensor::zeros(shape)));
-        assert_eq!(found.shape(), shape, "{what}: the shape of the result");
+        assert_eq!(found.shape(), shape, "{what}: the result has the wrong shape");
     }
 }
 
@@ -133,7 +138,7 @@ fn task_1_rms_norm_of_any_shape() {
 fn task_1_rms_norm_whatever_the_size() {
     let (rows, width) = (130, 300);
     let weight = Tensor::from_shape_fn(vec![width], |at| at[0] as f32 - 149.5);
-    // Rows of ±c and ±2c, where c is another power of two for each: nothing is rounded but the root.
+    // Rows of ±c and ±2c, with a different power of two c in each row: only the root is rounded.
     let unit = |column: usize| {
         let sign = if column.is_multiple_of(3) { -1.0 } else { 1.0 };
         sign * if column < width / 2 { 1.0 } else { 2.0 }
@@ -153,9 +158,9 @@ fn task_1_rms_norm_whatever_the_size() {
                 // 300 squares are added up.
                 assert!(
                     (found - expected).abs() <= 5e-5 * expected.abs(),
-                    "RmsNorm of x [{rows}, {width}], eps near {eps}, a mean square of {square:e}, \
-                     at [{row}, {column}]: found {found:e}, expected {expected:e}\n  eps applies \
-                     to every row: small, large, long or late"
+                    "RmsNorm of x [{rows}, {width}], eps about {eps}, at [{row}, {column}], where \
+                     the row's mean square is {square:e}: found {found:e}, expected \
+                     {expected:e}\n  treat all rows alike, whatever their size, length or index"
                 );
             }
         }
@@ -168,7 +173,7 @@ fn task_1_rms_norm_with_a_nan_is_nan() {
     let y = norm.forward(&tensor(&[1, 3], vec![1.0, f32::NAN, 2.0]));
     assert!(
         y.iter().all(|y| y.is_nan()),
-        "RmsNorm of a row with a NaN: found {y}, expected NaN throughout, as its mean square is"
+        "RmsNorm of a row with a NaN: found {y}, expected only NaN, because the mean square is NaN"
     );
 }
 
@@ -196,13 +201,13 @@ fn task_2_silu_reaches_to_the_end_of_f32() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_silu/far_left");
     let (expected, tolerance) = (case.tensor("output"), case.tolerance("output"));
-    // Without diagnosis: functions that differ elsewhere are 0 or x itself here.
+    // Without diagnosis: very different functions are 0 or x here.
     if let Err(difference) =
-        compare("silu from −88 to −92", &silu(&case.tensor("x")), &expected, tolerance)
+        compare("silu of x from −88 to −92", &silu(&case.tensor("x")), &expected, tolerance)
     {
         panic!(
-            "{difference}\n  e^(−x) is infinite here, and x · e^x is not 0 yet: below 0 take the \
-             exponential of x itself"
+            "{difference}\n  e^(−x) is infinite here, but x · e^x is not 0 yet: for x below 0, \
+             compute with e^x"
         );
     }
 }
@@ -217,7 +222,7 @@ fn task_2_silu_of_any_shape() {
     for shape in [&[][..], &[1], &[0], &[2, 0], &[2, 1, 3, 1]] {
         let (what, x) = (format!("silu of x {shape:?}"), Tensor::from_elem(shape, 100.0));
         let found = assert_accepts(&what, || silu(&x));
-        let property = "every element by itself, and silu(100) is 100 in f32";
+        let property = "silu works on each element separately, and silu(100) is 100 in f32";
         assert_agrees(&what, &found, &x, 0.0, property);
     }
 }
@@ -231,8 +236,8 @@ fn task_2_silu_further_right_comes_close_to_x() {
 fn task_2_silu_minus_silu_of_minus_x_is_x() {
     // x·σ(x) + x·σ(−x) = x
     let x = random(54, &[3, 7]);
-    // Without diagnosis, as it is the answer itself that others know, not this difference.
-    compare("silu(x) − silu(−x) against x", &(silu(&x) - silu(&-&x)), &x, 2e-6)
+    // Without diagnosis, because known mistakes are recorded as answers, not as this difference.
+    compare("silu(x) − silu(−x), compared with x", &(silu(&x) - silu(&-&x)), &x, 2e-6)
         .unwrap_or_else(|text| panic!("{text}"));
 }
 
@@ -248,8 +253,8 @@ fn task_2_silu_never_overflows() {
              above 88)"
         );
     }
-    // −100·σ(−100) is −3.7e-42, which f32 may also round to 0; above 0 no digit is lost but the
-    // last. Without diagnosis, as out here very different functions are the same.
+    // −100·σ(−100) is −3.7e-42, which f32 may also round to 0. Above 0 only the last digit may be
+    // wrong. Without diagnosis, because very different functions are equal for such large numbers.
     for (x, (found, expected)) in x.iter().zip(y.iter().zip(&expected)) {
         let near = (found - expected).abs() <= if *x < 0.0 { 1e-41 } else { f32::EPSILON * x };
         assert!(near, "silu({x:?}): found {found:?}, expected {expected:?}");
@@ -324,7 +329,7 @@ fn task_3_swiglu_treats_every_row_alike() {
     for i in 0..6 {
         let found = mlp.forward(&row(&case.tensor("x"), i));
         assert_close(
-            &format!("row {i} of the batch alone"),
+            &format!("SwiGlu of row {i} of the batch alone"),
             &found,
             &row(&case.tensor("output"), i),
             case.tolerance("output"),
@@ -359,21 +364,22 @@ fn task_3_swiglu_of_large_numbers() {
         let mlp = SwiGlu { gate_proj: of_one(gate), up_proj: of_one(up), down_proj: of_one(down) };
         resting_on(&[parts::SOFTMAX, parts::SILU], || {
             let found = mlp.forward(&of_one(1.0));
-            // Without diagnosis: of one number many mistakes make the same. σ(64) is 1 in f32.
+            // Without diagnosis: for one number many mistakes give the same result. σ(64) is 1 in
+            // f32.
             compare(
-                &format!("SwiGlu of x 1 with the weights {gate}, {up} and {down}"),
+                &format!("SwiGlu of x = 1 with the weights gate {gate}, up {up} and down {down}"),
                 &found,
                 &of_one(gate * up * down),
                 0.0,
             )
             .unwrap_or_else(|text| {
-                panic!("{text}\n  silu(gate) is {gate} here, and gate · up has no bound")
+                panic!("{text}\n  silu(gate) is {gate} here, and gate · up must not be limited")
             });
         });
     }
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week1_day4.rs"]
 mod fresh;

@@ -93,7 +93,7 @@ fn check_block(family: &str) {
         let block = block(&case, |_, weight| weight);
         case.check("output", &block.forward(&x, case.get("mask").as_ref()));
     });
-    assert_eq!(x, before, "forward must leave its input as it is");
+    assert_eq!(x, before, "forward must not change its input");
 }
 
 /// A whole model from the weights of a case; `config.json` is part of the case.
@@ -107,11 +107,11 @@ fn model(case: &Case) -> Model {
         assert_eq!(weight.shape(), shape, "{name}");
         Ok(weight)
     })
-    .expect("all weights are there")
+    .expect("the model finds all its weights")
 }
 
-/// The answer of a decoder without layers: the shortest way to `Model::forward`. The tests of whole
-/// models begin with it, so that while task 3 is open they say so, whatever is open elsewhere.
+/// Runs a decoder without layers, the shortest path to `Model::forward`. Tests of whole models run
+/// it first, so they report an unwritten task 3 before any other unwritten task.
 fn without_layers(with_head: bool) -> Tensor {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/no_layers");
@@ -144,7 +144,7 @@ fn check_blocks() {
     ["llama", "qwen2", "qwen3"].into_iter().for_each(check_block);
 }
 
-/// What a decoder is made of, from the first day on.
+/// All parts of a decoder, from day 1 on.
 fn of_a_decoder() -> Vec<&'static Part> {
     let own = [parts::TABLES, parts::MASK, EMBEDDING, TRANSFORMER_BLOCK];
     parts::OF_A_BLOCK.into_iter().chain(own).collect()
@@ -158,7 +158,7 @@ fn stored<'a>(dtype: Dtype, shape: &'a [usize], bytes: &'a [u8]) -> StoredTensor
     StoredTensor { name: "some.weight", dtype, shape, bytes }
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week1_day5.rs"]
 mod fresh;

@@ -28,8 +28,8 @@ fn embedded_model() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story"))
 }
 
-/// One line for each input: what it was, and what came of it. Compared and shown as a whole, for
-/// each line says what the others leave open.
+/// One line for each input and its outcome. All lines are compared and printed together, because
+/// each shows what the others leave open.
 #[derive(PartialEq)]
 struct Lines(Vec<String>);
 
@@ -50,23 +50,24 @@ fn limits(max_new_tokens: usize, context: usize, stop_tokens: &[u32]) -> Limits 
     Limits { max_new_tokens, context, stop_tokens: HashSet::from_iter(stop_tokens.iter().copied()) }
 }
 
-/// What `generate` hands on if every token it writes is chosen from `script`, and why it ends.
+/// Returns the tokens that `generate` writes if `choose` returns those of `script`, and its reason
+/// to end.
 fn written(prompt: &[u32], script: &[u32], limits: &Limits) -> (Vec<u32>, FinishReason) {
     let (mut wants, mut found) = (script.iter(), Vec::new());
     let returned = generate(
         |_| vec![0.0; 2],
         prompt,
         limits,
-        |_, _| *wants.next().expect("no more tokens are chosen than the limits allow"),
+        |_, _| *wants.next().expect("`choose` must not be called more often than the limits allow"),
         |token| {
             found.push(token);
             ControlFlow::Continue(())
         },
     );
-    (found, returned.expect("the prompt fits"))
+    (found, returned.expect("generate must accept this prompt"))
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week1_day6.rs"]
 mod fresh;

@@ -38,7 +38,7 @@ fn ids(case: &Case, name: &str) -> Vec<u32> {
     case.integers(name).iter().map(|&id| id as u32).collect()
 }
 
-/// Runs `step(logits, value)` for each of the case's values called `name` and compares the results,
+/// Runs `step(logits, value)` for each value of the case's list `name`, and compares the results,
 /// one row each.
 #[track_caller]
 fn check_each(case: &Case, name: &str, step: impl Fn(&mut [f32], f64)) {
@@ -59,20 +59,20 @@ fn check_each(case: &Case, name: &str, step: impl Fn(&mut [f32], f64)) {
     }
     if !changed && rows.len() > 1 {
         println!(
-            "not one logit was changed, whatever {name}: write to `logits` itself, for changes to \
-             a copy of it are lost"
+            "no logit was changed, whatever the value of {name}: write to `logits` itself, because \
+             changes to a copy are lost"
         );
     }
     case.check_rows("output", &rows, &tensor(&[rows.len(), logits.len()], found));
 }
 
-/// Compares logits, or a token, after one step on an input that the property names.
+/// Compares logits, or a token, after one step. The property names the input.
 #[track_caller]
 fn check_hand<T: PartialEq + fmt::Debug>(property: &str, found: T, expected: T) {
     assert!(found == expected, "{property}\n  found    {found:?}\n  expected {expected:?}");
 }
 
-/// Runs `action`; if it panics, `why` it must not stands above the panic's message.
+/// Runs `action`. If it panics, prints `why` it must not before the panic's message.
 fn explained<T>(why: &str, action: impl FnOnce() -> T) -> T {
     panics::catch(action).unwrap_or_else(|panic| {
         println!("{why}");
@@ -80,12 +80,12 @@ fn explained<T>(why: &str, action: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Logits 0, 1, 0, 1, … with so many that a sort which is not stable moves equal ones.
+/// Logits 0, 1, 0, 1, …, enough that an unstable sort reorders equal ones.
 fn alternating() -> Vec<f32> {
     (0..1000).map(|i| (i % 2) as f32).collect()
 }
 
-/// Which tokens are not ruled out, in few words.
+/// Lists the tokens that are not excluded, shortened if there are many.
 fn left(logits: &[f32]) -> String {
     let ids: Vec<usize> = (0..logits.len()).filter(|&i| logits[i] > OFF).collect();
     let shown = |ids: &[usize]| ids.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
@@ -97,17 +97,20 @@ fn left(logits: &[f32]) -> String {
     }
 }
 
-/// Each step, on rows longer or numbers further out than one meets on the way. Without diagnosis:
-/// what is left of such rows is the same for many mistakes.
+/// Compares a step on unusually long rows or extreme numbers. Without diagnosis: many mistakes give
+/// the same result for such rows.
 #[track_caller]
 fn check_left(step: &str, found: &[f32], expected: impl Fn(usize) -> f32) {
     for (token, found) in found.iter().enumerate() {
         let expected = expected(token);
-        assert!(*found == expected, "{step}: token {token} has {found:?}, expected {expected:?}");
+        assert!(
+            *found == expected,
+            "{step}: the logit of token {token} is {found:?}, expected {expected:?}"
+        );
     }
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week1_day7.rs"]
 mod fresh;

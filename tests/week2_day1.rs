@@ -44,12 +44,12 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week2_day1")
 }
 
-/// Plain kernels, one thread, day 1's attention: nothing of a later day.
+/// Plain kernels, one thread and day 1's attention, so that no later day is needed.
 fn plan() -> Plan {
     Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
-/// Compares as [`Case::check`] does, with a line on what was run.
+/// Like [`Case::check`], with a line that says what was run.
 #[track_caller]
 fn check_run(case: &Case, output: &str, found: &Tensor, how: &str) {
     case.check_noting(output, found, &format!("\n  run as   {how}"));
@@ -66,8 +66,8 @@ fn numbers(cells: Cells) -> Vec<f32> {
     }
 }
 
-/// A cache with the first five positions of the case, written as a model writes them: position by
-/// position, and in each all layers.
+/// Returns a cache with the first five positions of the case, written in a model's order: position
+/// by position, all layers of each.
 fn filled(case: &Case, cache_type: CacheType) -> DenseCache {
     let (keys, values) = (case.tensor("keys"), case.tensor("values"));
     let row = |x: &Tensor, layer: usize, sequence: usize, position: usize| -> Vec<f32> {
@@ -93,7 +93,7 @@ fn filled(case: &Case, cache_type: CacheType) -> DenseCache {
     cache
 }
 
-/// All runs of five positions, `[layers, sequences, H, 5, D]`: keys, and values.
+/// Returns all runs of five positions, `[layers, sequences, H, 5, D]`: keys and values.
 fn read(cache: &DenseCache) -> (Tensor, Tensor) {
     let (mut keys, mut values) = (Vec::new(), Vec::new());
     for layer in 0..SHAPE.layers {
@@ -110,7 +110,8 @@ fn read(cache: &DenseCache) -> (Tensor, Tensor) {
     assert_eq!(
         (keys.len(), values.len()),
         (places, places),
-        "numbers in all runs of five positions, keys and values"
+        "runs of positions 0 to 4 of all layers, sequences and heads: total number of elements in \
+         keys and in values"
     );
     (tensor(&shape, keys), tensor(&shape, values))
 }
@@ -119,8 +120,8 @@ fn check_every_place(cache_type: CacheType, name: &str) {
     let fixtures = fixtures();
     let case = fixtures.case("task_1_cache/every_place");
     let (keys, values) = read(&filled(&case, cache_type));
-    // As one answer: what stands among the keys says little without what stands among the values.
-    let axes = "\n  axes     keys or values, layer, sequence, head, position, number";
+    // Keys and values are one answer, because many mistakes show only in both together.
+    let axes = "\n  axes     keys or values, layer, sequence, head, position, element";
     let both = |keys: &Tensor, values: &Tensor| {
         ndarray::stack(Axis(0), &[keys.view(), values.view()]).expect("of one shape")
     };
@@ -136,7 +137,7 @@ fn check_every_place(cache_type: CacheType, name: &str) {
     );
 }
 
-/// Keys and values as a cache may hand them out: cut into runs of these lengths.
+/// Cuts keys and values into runs of these lengths, as a cache may return them.
 fn cut<'a>(keys: Cells<'a>, values: Cells<'a>, d: usize, lengths: &[usize]) -> Vec<Run<'a>> {
     let mut start = 0;
     let part = |cells: Cells<'a>, start: usize, len: usize| match cells {
@@ -151,8 +152,8 @@ fn cut<'a>(keys: Cells<'a>, values: Cells<'a>, d: usize, lengths: &[usize]) -> V
     lengths.iter().map(run).collect()
 }
 
-/// `attend_two_pass` on a case, over runs of these lengths. What stands in `out` beforehand is no
-/// part of the answer.
+/// Runs `attend_two_pass` on a case, over runs of these lengths. `out` is filled with 7 before the
+/// call.
 fn attention_over(case: &Case, keys: Cells, values: Cells, lengths: &[usize]) -> Tensor {
     let q = case.tensor("q");
     let d = q.shape()[1];
@@ -189,7 +190,7 @@ fn check_attentions() {
     task_2_rows_see_their_own_past();
 }
 
-/// The whole model of a case, its weights as f32.
+/// Returns the model of a case, with weights in f32.
 fn model(case: &Case, layout: RopeLayout) -> Model {
     let config =
         ModelConfig::from_json(&case.value("config").to_string(), "config.json of the fixture")
@@ -202,7 +203,7 @@ fn model(case: &Case, layout: RopeLayout) -> Model {
         let values: Vec<f32> = weight.iter().copied().collect();
         Ok(Matrix::from_f32(rows, cols, &values))
     })
-    .expect("all weights are there")
+    .expect("the model finds all its weights")
 }
 
 fn cache_of(model: &Model, sequences: usize, capacity: usize, cache_type: CacheType) -> DenseCache {
@@ -215,7 +216,7 @@ fn cache_of(model: &Model, sequences: usize, capacity: usize, cache_type: CacheT
         head_dim: c.head_dim,
     };
     let mut cache = DenseCache::new(shape, cache_type);
-    // What an older text has left there; its length is 0, so nobody may look at it.
+    // Leftovers of an older text. The cache's length is 0, so nothing may read them.
     for (layer, sequence) in
         (0..shape.layers).flat_map(|layer| (0..sequences).map(move |sequence| (layer, sequence)))
     {
@@ -233,12 +234,12 @@ fn tokens(case: &Case, name: &str) -> Vec<u32> {
     case.integers(name).iter().map(|&token| token as u32).collect()
 }
 
-/// One sequence in chunks of these lengths; the logits of every row, `[L, V]`.
+/// Runs one sequence in chunks of these lengths. Returns the logits of every row, `[L, V]`.
 fn forward_in(model: &Model, tokens: &[u32], chunks: &[usize], cache_type: CacheType) -> Tensor {
     forward_with(&mut Workspace::default(), model, tokens, chunks, cache_type)
 }
 
-/// The same with a workspace that may have served others.
+/// Like [`forward_in`], with a workspace that other passes may have used.
 fn forward_with(
     work: &mut Workspace,
     model: &Model,
@@ -256,7 +257,11 @@ fn forward_with(
         start += len;
     }
     let width = model.config.vocab_size;
-    assert_eq!(logits.len(), start * width, "logits of {start} rows, a vocabulary of {width}");
+    assert_eq!(
+        logits.len(),
+        start * width,
+        "number of logits for {start} rows and a vocabulary of {width}"
+    );
     tensor(&[start, width], logits)
 }
 
@@ -271,7 +276,7 @@ fn check_whole(family: &str) {
     });
 }
 
-/// All ways to cut eight tokens into chunks: between each two there is a cut, or there is none.
+/// Returns all ways to cut eight tokens into chunks.
 fn splits() -> impl Iterator<Item = Vec<usize>> {
     (0..1 << 7).map(|cuts: u32| {
         let mut chunks = vec![1];
@@ -286,12 +291,12 @@ fn splits() -> impl Iterator<Item = Vec<usize>> {
     })
 }
 
-/// The row of `logits` at a position, `[V]`.
+/// Returns the row of `logits` at a position, `[V]`.
 fn at(logits: &Tensor, position: usize) -> Tensor {
     logits.index_axis(Axis(0), position).to_owned()
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week2_day1.rs"]
 mod fresh;

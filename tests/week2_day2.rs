@@ -32,7 +32,7 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week2_day2")
 }
 
-/// One line for each input, compared and shown as a whole.
+/// One line for each input. All lines are compared and printed together.
 #[derive(PartialEq)]
 struct Lines(Vec<String>);
 
@@ -48,8 +48,7 @@ fn assert_lines(what: &str, lines: impl IntoIterator<Item = (String, String)>) {
     assert_answer(what, &Lines(found), &Lines(expected));
 }
 
-/// Does something with bytes that nobody vouches for: whatever they are, that ends in a value or an
-/// error.
+/// Runs `action` on untrusted bytes, which must give a value or an error, but no panic.
 #[track_caller]
 fn calmly<T>(what: &str, action: impl FnOnce() -> T) -> T {
     panics::catch(action).unwrap_or_else(|panic| {
@@ -65,8 +64,8 @@ fn calmly<T>(what: &str, action: impl FnOnce() -> T) -> T {
     })
 }
 
-/// What `read` makes of the bytes and where the reader stands then, or that it is an error; errors
-/// are worded otherwise by everyone.
+/// Returns the value that `read` returns and the reader's position, or "an error", because the
+/// wording of errors is free.
 #[track_caller]
 fn outcome<'a, T: fmt::Debug>(
     what: &str,
@@ -86,11 +85,14 @@ fn assert_says(what: &str, error: &anyhow::Error, parts: &[&str]) {
     let message = format!("{error:#}");
     assert!(!message.contains('\n'), "{what}: the message has more than one line: {message}");
     for part in [FILE].iter().chain(parts) {
-        assert!(message.contains(part), "{what}: the message {message:?} does not say {part:?}");
+        assert!(
+            message.contains(part),
+            "{what}: the message {message:?} does not mention {part:?}"
+        );
     }
 }
 
-/// Reading these bytes must fail with a message that says all of `parts`.
+/// Reading these bytes must fail with a message that mentions all of `parts`.
 #[track_caller]
 fn refused<'a, T: fmt::Debug>(
     what: &str,
@@ -100,7 +102,10 @@ fn refused<'a, T: fmt::Debug>(
 ) {
     match calmly(what, || read(&mut Reader::new(bytes, FILE))) {
         Ok(value) => {
-            panic!("{what}: {value:?} was read, expected an error that says {}", parts.join(", "))
+            panic!(
+                "{what}: {value:?} was read, expected an error that mentions {}",
+                parts.join(", ")
+            )
         }
         Err(error) => assert_says(what, &error, parts),
     }
@@ -121,7 +126,7 @@ fn text(json: &Json) -> String {
     json.as_str().expect("a text").to_owned()
 }
 
-/// Bytes that follow what is read: whoever reads too far gets numbers, not an error.
+/// Appends other bytes, so that reading too far gives numbers, not an error.
 fn followed(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().copied().chain(1..=64).collect()
 }
@@ -143,7 +148,7 @@ fn metadata(alignment: Option<Value>) -> Metadata {
     metadata
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week2_day2.rs"]
 mod fresh;

@@ -30,7 +30,7 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week2_day3")
 }
 
-/// Reads the blocks of a case; what is not written stays NaN.
+/// Dequantizes the blocks of a case. Weights that are not written stay NaN.
 #[track_caller]
 fn check_dequantize<const BYTES: usize>(
     case: &str,
@@ -40,7 +40,7 @@ fn check_dequantize<const BYTES: usize>(
     let case = fixtures.case(case);
     let blocks: Vec<u8> = case.integers("blocks").iter().map(|&byte| byte as u8).collect();
     let (blocks, rest) = blocks.as_chunks::<BYTES>();
-    assert!(rest.is_empty(), "the fixture holds whole blocks");
+    assert!(rest.is_empty(), "the fixture has whole blocks");
     let mut weights = Vec::new();
     for block in blocks {
         let mut out = [f32::NAN; 32];
@@ -50,8 +50,8 @@ fn check_dequantize<const BYTES: usize>(
     case.check("weights", &tensor(&[blocks.len(), 32], weights));
 }
 
-/// Writes the blocks of a case, and compares scale and integers with those of the oracle.
-/// `integer(block, i)` is the one of weight `i`.
+/// Quantizes the weights of a case, and compares scales and integers with those of the oracle.
+/// `integer(block, i)` returns the integer of weight `i`.
 #[track_caller]
 fn check_quantize<const BYTES: usize>(
     case: &str,
@@ -73,7 +73,7 @@ fn check_quantize<const BYTES: usize>(
     case.check("integers", &tensor(&[blocks.len(), 32], integers));
 }
 
-/// Weight `i`'s four bits in the last 16 bytes of a block.
+/// Returns weight `i`'s four bits in the last 16 bytes of a block.
 fn four_bits(block: &[u8], i: usize) -> u8 {
     block[block.len() - 16 + i % 16] >> (i / 16 * 4) & 15
 }
@@ -243,9 +243,8 @@ fn task_3_quantize_q5_0_with_each_operation_as_prescribed() {
 
 // Task 4: the error
 
-/// The formats that an error is taken of.
-/// Ones, and one number that needs the whole range: whichever it is, the scale is 1, and all come
-/// back as they were. The scale can be any power of two.
+/// 31 equal weights and a largest one, at any index: the scale is exact, so all weights must come
+/// back unchanged. The scale can be any power of two.
 #[track_caller]
 fn check_largest<const BYTES: usize>(
     largest: f32,
@@ -261,7 +260,9 @@ fn check_largest<const BYTES: usize>(
             dequantize(&quantize(&x), &mut back);
             assert!(
                 back == x,
-                "31 weights of {unit:?} and weight {i} of {:?} come back as {back:?}: the scale is {unit:?}, each weight a whole number of it, and any of the 32 may be the largest",
+                "31 weights of {unit:?} and weight {i} of {:?} come back as {back:?}, expected \
+                 them unchanged: the scale is {unit:?}, every weight is a multiple of it, and the \
+                 largest may be at any index",
                 x[i]
             );
         }
@@ -284,8 +285,7 @@ fn task_3_quantize_q5_0_wherever_the_largest_stands() {
     check_largest(-16.0, q5_0::quantize, q5_0::dequantize);
 }
 
-/// Blocks whose scale is 0, byte by byte: of zeros, and of weights so small that the
-/// quotient is 0.
+/// Blocks whose scale is 0, byte by byte: zeros, and weights so small that the scale rounds to 0.
 #[track_caller]
 fn check_without_scale<const BYTES: usize>(
     quantize: impl Fn(&[f32; 32]) -> [u8; BYTES],
@@ -294,16 +294,16 @@ fn check_without_scale<const BYTES: usize>(
     let smallest = f32::from_bits(1);
     for (what, x) in [
         ("32 zeros", [0.0; 32]),
-        ("32 times the smallest f32", [smallest; 32]),
-        ("32 times the smallest f32 below 0", [-smallest; 32]),
-        ("32 times 2 · the smallest f32", [2.0 * smallest; 32]),
+        ("32 times the smallest positive f32", [smallest; 32]),
+        ("32 times the negative f32 nearest to 0", [-smallest; 32]),
+        ("32 times twice the smallest f32", [2.0 * smallest; 32]),
     ] {
         let found = assert_accepts(&format!("quantize {what}"), || quantize(&x));
         let expected = expected(x[0]);
         assert!(
             found == expected,
-            "quantize {what}, whose scale is 0\n  found    {found:?}\n  expected {expected:?}: the \
-             scale's two bytes, with its sign, then the integers for weights that are multiplied by 0"
+            "quantize {what}, whose scale is 0\n  found    {found:?}\n  expected {expected:?}: two \
+             bytes for the scale, 0 or −0, then the integers of zeros"
         );
     }
 }
@@ -313,7 +313,7 @@ fn task_1_quantize_q8_0_where_the_scale_is_0() {
     check_without_scale(q8_0::quantize, |_| [0; q8_0::BYTES]);
 }
 
-/// The scale is the weight divided by a number below 0.
+/// The scale is the weight divided by a negative number.
 fn sign_of_the_scale(x: f32) -> u8 {
     if x.is_sign_positive() { 0x80 } else { 0 }
 }
@@ -337,7 +337,7 @@ fn task_3_quantize_q5_0_where_the_scale_is_0() {
     });
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week2_day3.rs"]
 mod fresh;

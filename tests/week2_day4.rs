@@ -26,7 +26,7 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week2_day4")
 }
 
-/// The bytes of a case, in pieces of `N`.
+/// Returns the bytes of a case, in pieces of `N`.
 fn bytes<const N: usize>(case: &Case, name: &str) -> Vec<[u8; N]> {
     let bytes: Vec<u8> =
         case.integers(name).iter().map(|&byte| u8::try_from(byte).expect("a byte")).collect();
@@ -35,7 +35,7 @@ fn bytes<const N: usize>(case: &Case, name: &str) -> Vec<[u8; N]> {
     pieces.to_vec()
 }
 
-/// The rows of a tensor `[n, N]`.
+/// Returns the rows of a tensor `[n, N]`.
 fn rows<const N: usize>(x: &Tensor) -> Vec<[f32; N]> {
     x.outer_iter()
         .map(|row| row.iter().copied().collect::<Vec<_>>().try_into().expect("N values in a row"))
@@ -46,7 +46,7 @@ fn of_bytes<'a>(shape: &[usize], bytes: impl IntoIterator<Item = &'a u8>) -> Ten
     tensor(shape, bytes.into_iter().map(|&byte| f32::from(byte)).collect())
 }
 
-/// Reads the blocks of a case; what is not written stays NaN.
+/// Dequantizes the blocks of a case. Weights that are not written stay NaN.
 #[track_caller]
 fn check_dequantize<const BYTES: usize>(
     case: &str,
@@ -64,7 +64,8 @@ fn check_dequantize<const BYTES: usize>(
     case.check("weights", &tensor(&[blocks.len(), 256], weights));
 }
 
-/// What the weights of a case lose in a format: at most 2 % more than with llama.cpp's quantizer.
+/// Compares the quantization error of a case's weights: at most 2 % more than with llama.cpp's
+/// quantizer.
 #[track_caller]
 fn check_errors<const BYTES: usize>(
     case: &str,
@@ -93,13 +94,13 @@ fn check_errors<const BYTES: usize>(
     let (good, lines): (Vec<_>, Vec<_>) = lines.unzip();
     assert!(
         good.into_iter().all(|good| good),
-        "the error is too large; expected at most 2 % more than llama.cpp's\n  weights         \
-         found  llama.cpp{}",
+        "the quantization error is too large, expected at most 2 % more than llama.cpp's\n  \
+         weights         found  llama.cpp{}",
         lines.concat()
     );
 }
 
-/// Computed here, so that day 3 is not needed for it.
+/// Computed here, so that day 3 is not needed.
 fn relative_error_of(x: &Tensor, y: &[f32]) -> f32 {
     let squares = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>();
     let difference = squares(&mut x.iter().zip(y).map(|(&x, &y)| f64::from(x) - f64::from(y)));
@@ -116,19 +117,19 @@ fn check_scales(fixtures: &Fixtures) {
     case.check("minimums", &of_bytes(&shape, found.iter().flat_map(|(_, minimums)| minimums)));
 }
 
-/// No other code of what is `stored` comes closer.
+/// Checks that no other integer comes closer, with the scales as `stored`.
 #[track_caller]
 fn is_nearest(stored: &str, i: usize, [x, back]: [f32; 2], scale: f32, ends: [f32; 2]) {
     let reached = x.clamp(ends[0].min(ends[1]), ends[0].max(ends[1]));
     let steps = (reached - back).abs() / scale.abs();
     let why = if steps > 1.5 {
-        "more than rounding can explain: check the signs, the clamp, and the byte and half in \
-         which the integer is stored"
+        "rounding cannot explain this: check the signs, the clamp, and the byte and half where the \
+         integer is stored"
             .to_owned()
     } else {
         format!(
-            "round the integers to the nearest, don't cut them off, and compute them with {stored} \
-             as stored, after rounding"
+            "round the integers to the nearest instead of truncating, and compute them with \
+             {stored} as stored, after rounding"
         )
     };
     assert!(
@@ -138,7 +139,7 @@ fn is_nearest(stored: &str, i: usize, [x, back]: [f32; 2], scale: f32, ends: [f3
     );
 }
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week2_day4.rs"]
 mod fresh;

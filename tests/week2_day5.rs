@@ -13,7 +13,7 @@ use tiny_llm_harness::fixtures::{Case, Fixtures};
 
 #[path = "week2_day5/drawn.rs"]
 mod drawn;
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week2_day5.rs"]
 mod fresh;
@@ -32,7 +32,7 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week2_day5")
 }
 
-/// An input of a case as bytes, and as numbers.
+/// Returns an input of a case as bytes.
 fn bytes(case: &Case, name: &str) -> Vec<u8> {
     case.integers(name).iter().map(|&byte| byte as u8).collect()
 }
@@ -41,7 +41,7 @@ fn numbers(case: &Case, name: &str) -> Vec<f32> {
     case.tensor(name).iter().copied().collect()
 }
 
-/// `row` for each row of a case's `rows`.
+/// Applies `row` to each row of a case's `rows`.
 fn of_rows(case: &Case, row: impl Fn(&[u8]) -> f32) -> Tensor {
     let rows = case.integers("rows");
     let (bytes, n) = (bytes(case, "rows"), rows.shape()[0]);
@@ -53,12 +53,12 @@ fn columns(name: &str, row: &[u8]) -> usize {
     row.len() / tensor_type.block_bytes() * tensor_type.block_len()
 }
 
-/// Sixty-four blocks of 32 ones in Q4_0: codes 9, at a scale of 1.
+/// Returns 64 blocks of 32 ones in Q4_0: codes of 9, with a scale of 1.
 fn ones() -> Vec<u8> {
     [[0x00, 0x3c].as_slice(), &[0x99; 16]].concat().repeat(64)
 }
 
-/// Activations that are all 0 in one block of 32, whose scale is then 0, and not in the others.
+/// Activations with one block of 32 zeros, whose scale is then 0.
 #[track_caller]
 fn check_around_zeros(name: &str, dot: impl Fn(&[Int8SuperBlock]) -> f32) {
     let values: Vec<f32> = (0..2 * SUPER_BLOCK).map(|i| (i * 37 % 200) as f32 - 99.0).collect();
@@ -74,14 +74,14 @@ fn check_around_zeros(name: &str, dot: impl Fn(&[Int8SuperBlock]) -> f32) {
             (dot(&super_blocks(&values, &scales(0.0))), dot(&super_blocks(&values, &scales(0.5))));
         assert!(
             (found - expected).abs() <= 1e-6 * expected.abs(),
-            "{name}: two super-blocks of activations, of which block {zero} of 32 is all zeros: with a \
-             scale of 0 for these found {found}, with any other {expected}: 0 · 0 is 0 as 0.5 · 0 \
-             is, and the other blocks count"
+            "{name} with two super-blocks of activations, where block {zero} of 32 is all 0: found \
+             {found} with scale 0 for this block, but {expected} with scale 0.5: the scale of a \
+             zero block must not matter, and the other blocks count"
         );
     }
 }
 
-/// Takes Q8_0 blocks out of their bytes.
+/// Unpacks Q8_0 blocks.
 fn unpack(bytes: &[u8], row: &mut [Unpacked]) {
     row.fill(Unpacked::default());
     for (b, block) in bytes.chunks_exact(34).enumerate() {
@@ -93,7 +93,7 @@ fn unpack(bytes: &[u8], row: &mut [Unpacked]) {
     }
 }
 
-/// The product of a row of Q8_0 blocks, by its definition.
+/// Computes the product of a row of Q8_0 blocks by its definition.
 fn dot(bytes: &[u8], x: &[Int8SuperBlock]) -> f32 {
     let mut row = vec![Unpacked::default(); x.len()];
     unpack(bytes, &mut row);

@@ -1,4 +1,4 @@
-//! Week 2, day 6: 256-bit dot products, and rows shared out among threads.
+//! Week 2, day 6: 256-bit dot products, and rows distributed over threads.
 //!
 //! Expected values: `python-ref/oracle/week2_day6.py`.
 
@@ -32,9 +32,9 @@ mod task_3_drawn;
 
 use products::{check_activations, check_parts, input, super_blocks};
 
-// Tasks 1 and 2 are about instructions of x86-64 processors, tasks 4 and 5 about those of 64-bit
-// Arm. On another one their tests are ignored, and `cargo course test week2-day6 4` runs them under
-// emulation. On an x86-64 processor without AVX2 they cannot be verified, and are not green.
+// Tasks 1 and 2 use instructions of x86-64 processors, tasks 4 and 5 those of 64-bit Arm. On
+// another processor their tests are ignored, and `cargo course test week2-day6 4` runs them under
+// emulation. On an x86-64 processor without AVX2 they cannot be verified, and fail.
 
 #[track_caller]
 fn check(rung: Rung, case: &str, tensor_type: TensorType) {
@@ -59,7 +59,7 @@ fn check(rung: Rung, case: &str, tensor_type: TensorType) {
     case.check("products", &tensor(&[n], out));
 }
 
-/// Rows and activations with zeros in all places, and rows of any number of blocks.
+/// Rows and activations with zeros anywhere, and rows with any number of blocks.
 #[track_caller]
 fn check_zeros_and_parts(rung: Rung, case: &str, tensor_type: TensorType) {
     check(rung, case, tensor_type);
@@ -131,7 +131,7 @@ fn task_1_q8_0_extremes() {
     check(Rung::Avx2, "task_1_q8_0/extremes", TensorType::Q8_0);
 }
 
-/// Activations that are all zeros in one block, or a block of weights that is: the others count.
+/// Activations or weights with one zero block. The other blocks must count.
 #[track_caller]
 fn check_around_zeros(rung: Rung) {
     assert!(
@@ -162,9 +162,9 @@ fn check_around_zeros(rung: Rung) {
             matmul(rung, &Team::new(1), &weight, x.with_int8(BLOCK), &mut out);
             assert!(
                 out == [15.0 * 32.0],
-                "16 blocks of Q8_0 with weights of 1 and activations of 2 · 0.5, but for block \
-                 {zero} of {}, which is all zeros: found {}, expected {}: zeros add nothing, and \
-                 the blocks after them count",
+                "product of 16 blocks of Q8_0 with weights of 1 and activations of 2 · 0.5, where \
+                 block {zero} of {} is all 0: found {}, expected {}: a zero block adds nothing, \
+                 and the blocks after it count",
                 if of_weights { "the weights" } else { "the activations" },
                 out[0],
                 15.0 * 32.0
@@ -239,12 +239,12 @@ fn task_5_q4_k_extremes() {
     check(Rung::Neon, "task_5_q4_k/extremes", TensorType::Q4_K);
 }
 
-// Task 3: rows shared out
+// Task 3: rows distributed over threads
 
-/// Rows, width, and the rows and columns of a tile.
+/// Rows, width, and the size of a tile.
 type Cut = (usize, usize, (usize, usize));
 
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week2_day6.rs"]
 mod fresh;

@@ -20,7 +20,7 @@ use tiny_llm_harness::{
 mod by_definition;
 #[path = "week2_day7/drawn.rs"]
 mod drawn;
-/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+/// Random inputs for each grading. `cargo course grade` compares the answers in another process.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week2_day7.rs"]
 mod fresh;
@@ -54,24 +54,21 @@ fn check_absorb(case: &str) {
     };
     let mut pieces: Vec<_> = (0..case.count("pieces")).map(absorb).collect();
     if case.name().ends_with("empty") && pieces[2].1[2] == 0.0 {
-        // A factor of 0 between other pieces says more than one where nothing has been seen.
+        // A factor of 0 in the middle is more telling than one before any score, so those pieces
+        // come first.
         pieces.rotate_left(2);
     }
     for (i, state, scores) in pieces {
         case.check_rows(
             &format!("state_{i}"),
-            &[
-                "the maximum".to_owned(),
-                "the total".to_owned(),
-                "the factor that is returned".to_owned(),
-            ],
+            &["the maximum".to_owned(), "the total".to_owned(), "the returned factor".to_owned()],
             &tensor(&[3], state.to_vec()),
         );
         case.check(&format!("weights_{i}"), &tensor(&[scores.len()], scores));
     }
 }
 
-/// Forty runs, or one, of 600 positions with the same key; of the values, that of one position is 1.
+/// 600 positions with equal keys, in one run or forty. Only one value is 1, the others are 0.
 #[track_caller]
 fn check_every_position(what: &str, attend: impl Fn(&[Run<'_>]) -> Vec<f32>) {
     let keys = [0.0; 600];
@@ -90,7 +87,8 @@ fn check_every_position(what: &str, attend: impl Fn(&[Run<'_>]) -> Vec<f32>) {
             for found in attend(&runs) {
                 assert!(
                     (found - 1.0 / 600.0).abs() <= 1e-6,
-                    "{what} over 600 equal keys in {} runs, where the value of position {position} alone is 1: found {found}, expected 1/600",
+                    "{what} over 600 equal keys in {} runs, with a value of 1 at position \
+                     {position} and 0 elsewhere: found {found}, expected 1/600",
                     runs.len()
                 );
             }
@@ -107,7 +105,7 @@ fn check_every_absorb() {
         .for_each(check_absorb);
 }
 
-/// Keys and values of a case, as they would lie in a cache.
+/// Keys and values of a case, as a cache would store them.
 struct Stored {
     keys: (Vec<f32>, Vec<f16>),
     values: (Vec<f32>, Vec<f16>),
@@ -159,11 +157,11 @@ fn cells(numbers: &(Vec<f32>, Vec<f16>), range: Range<usize>, half: bool) -> Cel
     if half { Cells::F16(&numbers.1[range]) } else { Cells::F32(&numbers.0[range]) }
 }
 
-/// What stands in the output before, which must not matter. The first factor is 0, which would hide
-/// any other number.
+/// Contents of the output before the call, which must not matter. NaN, because the first factor is
+/// 0 and would hide any other number.
 const BEFORE: f32 = f32::NAN;
 
-/// The output of `attend`, in which stood [`BEFORE`].
+/// Returns the output of `attend`, which was filled with [`BEFORE`].
 #[track_caller]
 fn whatever_was_there(n: usize, attend: impl Fn(&mut [f32])) -> Vec<f32> {
     let [over_zeros, out] = [0.0, BEFORE].map(|before| {
@@ -175,17 +173,16 @@ fn whatever_was_there(n: usize, attend: impl Fn(&mut [f32])) -> Vec<f32> {
     let first = (0..n).find(stays);
     assert!(
         first.is_none(),
-        "output that held NaN before the call: {} of {n} numbers are NaN, the first at {}; over zeros \
-         they are not\n  diagnosis the output holds NaN before the call: what is added to it, or not \
-         written, stays NaN.",
+        "output filled with NaN before the call: {} of {n} numbers are NaN, the first at index {}, \
+         but not if the output was filled with 0\n  diagnosis the output holds NaN before the \
+         call: what is added to it, or not written, stays NaN.",
         (0..n).filter(stays).count(),
         first.unwrap_or_default()
     );
     out
 }
 
-/// Attention of `n` queries `[n, D]` over a single position, whose value `[D]` is then the answer
-/// of each.
+/// Attention of `n` queries `[n, D]` over a single position. Its value `[D]` is the result of each.
 struct OnePosition {
     q: Vec<f32>,
     key: Vec<f32>,
@@ -224,8 +221,8 @@ impl OnePosition {
         for (i, found) in self.out.chunks_exact(self.value.len()).enumerate() {
             assert!(
                 found == self.value,
-                "a single position has all the weight, so its value is the output; that of {who} \
-                 {i} is not"
+                "attention over a single position must return its value, because it has weight 1, \
+                 but the output of {who} {i} differs"
             );
         }
     }

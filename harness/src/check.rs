@@ -121,7 +121,7 @@ pub fn assert_agrees(
     property: &str,
 ) {
     if let Err(message) = compare(what, found, other, tolerance) {
-        panic!("{message}\n  both are results of your code: {property}");
+        panic!("{message}\n  both results come from your code: {property}");
     }
 }
 
@@ -351,14 +351,14 @@ pub fn assert_any_layout(
 ) {
     let other = in_another_layout(x);
     let what = format!(
-        "{what} of {:?} whose elements lie column by column in memory, as after a swap of axes",
+        "{what} of {:?} stored column by column in memory, as after a swap of axes",
         x.shape()
     );
     let found = assert_accepts(&what, || function(&other));
-    let property = "the elements are the same at the same indices, so the answer is too: walk \
-                    along axes (`lanes_mut`, `rows`, an index), not through memory";
+    let property = "both inputs have the same elements at the same indices, so the results must be \
+                    equal: iterate along axes (`lanes_mut`, `rows`, an index), not in memory order";
     assert_agrees(
-        &format!("{what}, compared with the same row by row"),
+        &format!("{what}, compared with the same elements stored row by row"),
         &found,
         &function(x),
         tolerance,

@@ -108,7 +108,10 @@ fn two_results_of_one_code_are_not_diagnosed() {
     .unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
     assert!(text.starts_with("f(1), compared with f(2): 3 of 3 elements differ"), "{text}");
-    assert!(text.ends_with("\n  both are results of your code: f does not look at it"), "{text}");
+    assert!(
+        text.ends_with("\n  both results come from your code: f does not look at it"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! What attention is, for tests that draw their inputs.
+//! The definition of attention, for tests with random inputs.
 
-/// Attention by its definition, in f64: `q [D]`, `keys` and `values [n, D]`.
+/// Computes attention by its definition, in f64: `q [D]`, `keys` and `values [n, D]`.
 pub(crate) fn by_definition(q: &[f32], keys: &[f32], values: &[f32], scale: f32) -> Vec<f64> {
     let d = q.len();
     let product =

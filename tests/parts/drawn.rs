@@ -1,6 +1,6 @@
-//! Whole numbers for tests that try many cases, of no task of the course.
+//! Random whole numbers for tests with many cases. They need no task of the course.
 
-/// Whole numbers below `n`, drawn from a seed.
+/// Returns a generator of whole numbers below `n`, with a seed.
 pub(crate) fn below(seed: u64) -> impl FnMut(usize) -> usize {
     let mut state = seed;
     move |n| {

@@ -1,9 +1,9 @@
-//! Graphs that nobody thought of.
+//! Random graphs.
 
 use tiny_llm::week4::graph::{Graph, NodeId};
 use tiny_llm_harness::fresh::Fresh;
 
-/// A graph of sums, products and views of small numbers.
+/// Returns a random graph of sums, products and views of small numbers.
 pub(crate) fn random_graph(fresh: &Fresh) -> (Graph, Vec<NodeId>) {
     let mut g = Graph::default();
     let mut ids = vec![g.values(&[3, 3], &fresh.f32s(9)).expect("nine numbers")];
@@ -16,7 +16,7 @@ pub(crate) fn random_graph(fresh: &Fresh) -> (Graph, Vec<NodeId>) {
             3 => g.mul_mat(a, b),
             _ => g.add(a, b),
         };
-        ids.push(made.expect("all are three by three"));
+        ids.push(made.expect("all operands are 3 × 3"));
     }
     (g, ids)
 }

@@ -1,8 +1,8 @@
-//! What later tasks are made of: each task of week 1's first days, checked by itself in a few
-//! lines, and the layers that more than one day's tests put together.
+//! The tasks of week 1's first days that later tasks use, each with a short check, and the layers
+//! that several days' tests build.
 //!
-//! A test of a whole names these as its parts (`resting_on`), so that it can say which of them is
-//! red.
+//! A test of a larger function names these as its parts (`resting_on`), so that it can report which
+//! of them is red.
 
 #![allow(dead_code, reason = "every day's tests have this module, and use a part of it")]
 
@@ -42,13 +42,13 @@ pub(crate) const NORM: &Part = &Part { task: "week1-day4 task 1", what: "RMSNorm
 pub(crate) const SILU: &Part = &Part { task: "week1-day4 task 2", what: "SiLU", check: check_silu };
 pub(crate) const MLP: &Part = &Part { task: "week1-day4 task 3", what: "the MLP", check: mlp };
 
-/// What the attention layer of day 3 is made of.
+/// Parts of the attention layer of day 3.
 pub(crate) const OF_A_LAYER: [&Part; 5] = [SOFTMAX, ATTENTION, HEADS, ROPE, GROUPED];
-/// What a block of day 5 is made of.
+/// Parts of a block of day 5.
 pub(crate) const OF_A_BLOCK: [&Part; 9] =
     [SOFTMAX, ATTENTION, HEADS, ROPE, GROUPED, LAYER, NORM, SILU, MLP];
 
-/// Every case of a day whose name begins with `prefix`.
+/// Checks every case of a day whose name begins with `prefix`.
 fn each(day: &str, prefix: &str, check: impl Fn(&Case)) {
     let fixtures = Fixtures::open(day);
     for name in fixtures.cases(prefix) {
@@ -129,7 +129,7 @@ fn layers() {
 
 fn norm() {
     each("week1_day4", "task_1_rms_norm/", |case| {
-        // The case of several values of eps has an answer for each.
+        // The case with several values of eps has an answer for each.
         if let Some(eps) = case.value("eps").as_f64() {
             let norm = RmsNorm { weight: case.tensor("weight"), eps: eps as f32 };
             case.check("output", &norm.forward(&case.tensor("x")));
@@ -150,7 +150,8 @@ fn mlp() {
     });
 }
 
-/// A stand-in for the norm of day 4: each head divided by its largest magnitude, times a weight.
+/// Replaces the norm of day 4: divides each head by its largest magnitude, and multiplies by a
+/// weight.
 fn head_norm(weight: Tensor) -> HeadNorm {
     Box::new(move |x| {
         let mut out = x.clone();
@@ -162,8 +163,8 @@ fn head_norm(weight: Tensor) -> HeadNorm {
     })
 }
 
-/// The tables of a case, and two rows that are no rotation and belong to no position of `x`: it
-/// shows if they are read.
+/// Returns the tables of a case with two extra rows of zeros, which are no rotation. No position of
+/// `x` needs them, so reading them gives a wrong result.
 fn tables(case: &Case) -> RopeTables {
     let longer = |table: Tensor| {
         let (rows, width) = (table.shape()[0], table.shape()[1]);
@@ -174,7 +175,7 @@ fn tables(case: &Case) -> RopeTables {
     RopeTables { cos: longer(case.tensor("cos")), sin: longer(case.tensor("sin")) }
 }
 
-/// The attention layer of one of day 3's cases.
+/// Returns the attention layer of one of day 3's cases.
 pub(crate) fn layer(case: &Case) -> GroupedQueryAttention {
     let linear = |name: &str| Linear {
         weight: case.tensor(&format!("{name}_proj")),

@@ -1,8 +1,8 @@
-//! Products of rows of blocks with activations: what holds whatever they are.
+//! Properties that all products of quantized rows with activations have.
 //!
-//! A product is a sum. So it is, of any row, that of its parts, and with any activations that of
-//! the activations one by one: zeros, wherever they stand, take nothing away from what stands
-//! beside them.
+//! A product is a sum. So the product with a row is the sum of the products with its parts, and the
+//! product with activations is the sum over one activation at a time. Zeros must not affect their
+//! neighbours.
 
 #![allow(dead_code, reason = "two days' tests have this module, and use a part of it")]
 
@@ -10,7 +10,7 @@ use tiny_llm::week2::input::{BLOCK, Input, Int8SuperBlock, SUM, SUPER_BLOCK};
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_harness::fixtures::random;
 
-/// Super-blocks of these values, eight scales each, with sums of their own.
+/// Returns super-blocks of these values, with eight scales each and the matching sums.
 pub(crate) fn super_blocks(values: &[f32], scales: &[f32]) -> Vec<Int8SuperBlock> {
     let super_block = |(values, scales): (&[f32], &[f32])| {
         let values: [i8; SUPER_BLOCK] = std::array::from_fn(|i| values[i] as i8);
@@ -25,8 +25,8 @@ pub(crate) fn super_blocks(values: &[f32], scales: &[f32]) -> Vec<Int8SuperBlock
         .collect()
 }
 
-/// Rows of activations whose integers are these. The f32 values, which none of this is about, are
-/// no numbers.
+/// Returns rows of activations with these integers. Their f32 values are NaN, because these tests
+/// don't use them.
 pub(crate) fn input(rows: usize, cols: usize, int8: Vec<Int8SuperBlock>) -> Input {
     Input::with_integers(cols, vec![f32::NAN; rows * cols], int8)
 }
@@ -35,8 +35,8 @@ fn columns(tensor_type: TensorType, row: &[u8]) -> usize {
     row.len() / tensor_type.block_bytes() * tensor_type.block_len()
 }
 
-/// Whole numbers with scales: a name, `[cols]`, and a scale for each 32, both filled up to whole
-/// super-blocks. As many share a scale as a block has weights.
+/// Returns names, whole numbers `[cols]`, and one scale per 32, both padded to whole super-blocks.
+/// All activations of a block of weights share a scale.
 fn activations(cols: usize, block_len: usize) -> Vec<(String, Vec<f32>, Vec<f32>)> {
     let padded = cols.next_multiple_of(SUPER_BLOCK);
     let mut plain: Vec<f32> = random(251, &[cols]).iter().map(|x| (x * 63.0).round()).collect();
@@ -48,9 +48,9 @@ fn activations(cols: usize, block_len: usize) -> Vec<(String, Vec<f32>, Vec<f32>
         .map(|i| if i < cols { (i / 2 % 127 + 1) as f32 * [1.0, -1.0][i % 2] } else { 0.0 })
         .collect();
     let mut all = vec![
-        ("activations of any size".to_owned(), plain.clone(), scales.clone()),
-        ("pairs of activations that add up to 0".to_owned(), pairs, scales.clone()),
-        ("zeros throughout".to_owned(), vec![0.0; padded], vec![0.0; padded / BLOCK]),
+        ("random activations".to_owned(), plain.clone(), scales.clone()),
+        ("pairs of activations that sum to 0".to_owned(), pairs, scales.clone()),
+        ("activations of 0".to_owned(), vec![0.0; padded], vec![0.0; padded / BLOCK]),
     ];
     let parts = cols / block_len;
     for part in (0..parts).filter(|&part| part < 9 || part + 1 == parts) {
@@ -63,7 +63,7 @@ fn activations(cols: usize, block_len: usize) -> Vec<(String, Vec<f32>, Vec<f32>
                 scales.iter().enumerate().map(scale).collect(),
             )
         };
-        for (wanted, name) in [(false, "zeros at"), (true, "zeros everywhere but at")] {
+        for (wanted, name) in [(false, "0 at"), (true, "0 except at")] {
             let (values, scales) = kept(wanted);
             let places = part * block_len..(part + 1) * block_len;
             all.push((format!("activations that are {name} {places:?}"), values, scales));
@@ -72,13 +72,17 @@ fn activations(cols: usize, block_len: usize) -> Vec<(String, Vec<f32>, Vec<f32>
     for s in [0, 1, cols / SUM - 1] {
         let mut values = plain.clone();
         values[s * SUM..][..SUM].fill(0.0);
-        all.push((format!("sixteen zeros from {} on", s * SUM), values, scales.clone()));
+        all.push((
+            format!("activations with 16 zeros from index {} on", s * SUM),
+            values,
+            scales.clone(),
+        ));
     }
     all
 }
 
-/// The product with any activations is the sum of those with one at a time. `tensor_type` says how
-/// long blocks are.
+/// Checks that the product with any activations is the sum of the products with one at a time.
+/// `tensor_type` determines the length of blocks.
 #[track_caller]
 pub(crate) fn check_activations(
     what: &str,
@@ -100,7 +104,7 @@ pub(crate) fn check_activations(
     }
 }
 
-/// The same for activations in f32.
+/// Like [`check_activations`], for activations in f32.
 #[track_caller]
 pub(crate) fn check_activations_f32(
     what: &str,
@@ -130,18 +134,19 @@ fn compare(what: &str, name: &str, found: f32, weights: &[f64], x: &[f32]) {
     assert!(
         difference <= 1e-5 * size,
         "{what} of {} weights with {name}: found {found:e}, expected {expected:e}, the sum of the \
-         products with one activation at a time\n  activations of 0 add nothing and take nothing \
-         away, so the products with one activation at a time must add up to the whole",
+         products with one activation at a time\n  an activation of 0 adds nothing and must not \
+         affect the others, so the products with one activation at a time must add up to the \
+         product with all",
         weights.len()
     );
 }
 
-/// Rows that add up to this one, in several ways, most of which hold zeros: blocks, and in blocks
-/// of 256 the scales of their parts.
+/// Returns several ways to write this row as a sum of rows with zeros: block by block, and in
+/// blocks of 256 scale by scale.
 fn parts(tensor_type: TensorType, row: &[u8]) -> Vec<(String, Vec<Vec<u8>>)> {
     let size = tensor_type.block_bytes();
     let blocks = row.len() / size;
-    // The row, of each of whose blocks `change` makes another.
+    // The row after `change` of each of its blocks.
     let changed = |change: &dyn Fn(usize, &mut [u8])| {
         let mut row = row.to_vec();
         row.chunks_exact_mut(size).enumerate().for_each(|(b, block)| change(b, block));
@@ -158,7 +163,7 @@ fn parts(tensor_type: TensorType, row: &[u8]) -> Vec<(String, Vec<Vec<u8>>)> {
         .filter(|&b| b < 9 || b + 1 == blocks)
         .map(|b| {
             (
-                format!("zeros in block {b}, and that block alone"),
+                format!("the row without block {b}, and block {b} alone"),
                 vec![block(b, false), block(b, true)],
             )
         })
@@ -173,14 +178,14 @@ fn parts(tensor_type: TensorType, row: &[u8]) -> Vec<(String, Vec<Vec<u8>>)> {
             };
             all.extend((0..16).map(|s| {
                 (
-                    format!("scale {s} of 0, and that scale alone"),
+                    format!("scale {s} set to 0, and the other scales set to 0"),
                     vec![scale(s, false), scale(s, true)],
                 )
             }));
         }
         TensorType::Q4_K => {
             let d = |at: usize| changed(&|_, block| block[at..at + 2].fill(0));
-            all.push(("d of 0, and dmin of 0".to_owned(), vec![d(0), d(2)]));
+            all.push(("d set to 0, and dmin set to 0".to_owned(), vec![d(0), d(2)]));
             let scale = |j: usize, wanted: bool| {
                 changed(&|_, block| {
                     (0..8).filter(|&i| (i == j) != wanted).for_each(|i| clear_scale(block, i));
@@ -191,9 +196,9 @@ fn parts(tensor_type: TensorType, row: &[u8]) -> Vec<(String, Vec<Vec<u8>>)> {
                     (0..8).filter(|&i| (i == j) != wanted).for_each(|i| clear_minimum(block, i));
                 })
             };
-            // Number 8 does not exist: none of them.
+            // There is no number 8, so this clears all of them.
             all.push((
-                "scales of 0, and minimums of 0".to_owned(),
+                "all scales set to 0, and all minimums set to 0".to_owned(),
                 vec![scale(8, true), minimum(8, true)],
             ));
             for j in 0..8 {
@@ -206,11 +211,11 @@ fn parts(tensor_type: TensorType, row: &[u8]) -> Vec<(String, Vec<Vec<u8>>)> {
                     (0..8).filter(|&i| i != j).for_each(|i| clear_minimum(block, i));
                 });
                 all.push((
-                    format!("scale {j} of 0, and that scale alone"),
+                    format!("scale {j} set to 0, and all others set to 0"),
                     vec![scale(j, false), scales_alone],
                 ));
                 all.push((
-                    format!("minimum {j} of 0, and that minimum alone"),
+                    format!("minimum {j} set to 0, and all others set to 0"),
                     vec![minimum(j, false), minimums_alone],
                 ));
             }
@@ -220,7 +225,7 @@ fn parts(tensor_type: TensorType, row: &[u8]) -> Vec<(String, Vec<Vec<u8>>)> {
     all
 }
 
-/// Makes scale `j` of a Q4_K block 0.
+/// Sets scale `j` of a Q4_K block to 0.
 fn clear_scale(block: &mut [u8], j: usize) {
     let s = &mut block[4..16];
     if j < 4 {
@@ -231,7 +236,7 @@ fn clear_scale(block: &mut [u8], j: usize) {
     }
 }
 
-/// Makes minimum `j` of a Q4_K block 0.
+/// Sets minimum `j` of a Q4_K block to 0.
 fn clear_minimum(block: &mut [u8], j: usize) {
     let s = &mut block[4..16];
     if j < 4 {
@@ -242,7 +247,7 @@ fn clear_minimum(block: &mut [u8], j: usize) {
     }
 }
 
-/// The product with a row is the sum of those with its parts.
+/// Checks that the product with a row is the sum of the products with its parts.
 #[track_caller]
 pub(crate) fn check_parts(
     what: &str,
@@ -257,10 +262,10 @@ pub(crate) fn check_parts(
         let size: f64 = expected.abs() + products.iter().map(|x| x.abs()).sum::<f64>();
         assert!(
             (found - expected).abs() <= 1e-4 * size,
-            "{what} of a row, and of rows that add up to it ({name}): their products {products:?} \
-             add up to {found:e}, expected {expected:e}, that of the whole row\n  a block or a \
-             scale of 0 adds nothing and takes nothing away from its neighbours: a minimum counts \
-             without its scale"
+            "{what}, compared with the products of rows that add up to this row ({name}): their \
+             products {products:?} add up to {found:e}, expected {expected:e}, the product of the \
+             whole row\n  a zero block or a zero scale adds nothing and must not affect its \
+             neighbours, and a minimum counts even if its scale is 0"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! What the tests of a serving engine share: requests, a model of the fixtures, and what an engine
-//! has told.
+//! Shared by the tests of the serving engine: requests, a model of the fixtures, and a log of the
+//! engine's events.
 
 #![allow(dead_code, reason = "every day's tests have this module, and use a part of it")]
 
@@ -53,7 +53,7 @@ pub(crate) fn model(case: &Case) -> Model {
         let values: Vec<f32> = weight.iter().copied().collect();
         Ok(Matrix::from_f32(rows, cols, &values))
     })
-    .expect("all weights are there")
+    .expect("build must find all weights")
 }
 
 pub(crate) fn lists(case: &Case, name: &str) -> Vec<Vec<u32>> {
@@ -64,20 +64,21 @@ pub(crate) fn lists(case: &Case, name: &str) -> Vec<Vec<u32>> {
     case.value(name).as_array().expect("a list").iter().map(list).collect()
 }
 
-/// The text of a token in these tests: `<12>`.
+/// Returns the text of a token in these tests: `<12>`.
 pub(crate) fn token_bytes(token: u32) -> Vec<u8> {
     format!("<{token}>").into_bytes()
 }
 
-/// An engine with so many places in a dense cache of f32, on last week's plainest plan.
+/// Returns an engine with `max_batch` batch slots, a dense f32 cache and the simplest plan of week
+/// 2.
 pub(crate) fn engine(case: &Case, max_batch: usize, options: EngineOptions) -> Engine {
-    // Nothing of week 2's later days is needed.
+    // Needs nothing of week 2's later days.
     let plan =
         Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) };
     engine_with(case, max_batch, plan, options)
 }
 
-/// The same on another plan.
+/// Like [`engine`], with another plan.
 pub(crate) fn engine_with(
     case: &Case,
     max_batch: usize,
@@ -89,7 +90,7 @@ pub(crate) fn engine_with(
     Engine::new(Arc::new(model), Arc::new(plan), cache, options, Box::new(token_bytes))
 }
 
-/// What the engine has told, by request.
+/// The engine's events, by request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Told {
     pub(crate) answers: BTreeMap<RequestId, Vec<u32>>,
@@ -97,12 +98,15 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// Takes an event; each is checked for what can never be.
+    /// Records an event, and checks that the request has not already finished.
     #[track_caller]
     pub(crate) fn take(&mut self, event: Event) {
         match event {
             Event::Token { id, token } => {
-                assert!(!self.ends.contains_key(&id), "request {id}: a token after its end");
+                assert!(
+                    !self.ends.contains_key(&id),
+                    "request {id}: got a token after it had finished"
+                );
                 self.answers.entry(id).or_default().push(token);
             }
             Event::Finished { id, reason } => {
@@ -118,7 +122,7 @@ pub(crate) fn step<C: EngineCache>(engine: &mut Engine<C>, told: &mut Told, when
     check::assert_accepts(when, || engine.step(&mut |event| told.take(event)));
 }
 
-/// Steps until nothing is left to be done.
+/// Steps until the engine is idle.
 #[track_caller]
 pub(crate) fn run<C: EngineCache>(engine: &mut Engine<C>, told: &mut Told, when: &str) {
     for _ in 0..1000 {
@@ -127,5 +131,5 @@ pub(crate) fn run<C: EngineCache>(engine: &mut Engine<C>, told: &mut Told, when:
         }
         step(engine, told, when);
     }
-    panic!("{when}: after 1000 steps something is still waiting or running: {told:?}");
+    panic!("{when}: after 1000 steps a request is still waiting or running: {told:?}");
 }

@@ -1,4 +1,4 @@
-//! The model that comes with the course, and what its passes are given.
+//! The model that comes with the course, and inputs for its passes.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use tiny_llm::week2::{
     rows::Row,
 };
 
-/// With a context of 64 positions.
+/// Loads the model, with a context of 64 positions.
 pub(crate) fn story() -> Model {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story");
     load_folder(&folder, 64).expect("the model that comes with the course")
 }
 
-/// An empty cache of one sequence.
+/// Returns an empty cache for one sequence.
 pub(crate) fn cache_for(model: &Model) -> DenseCache {
     let c = &model.config;
     let shape = CacheShape {
@@ -28,7 +28,7 @@ pub(crate) fn cache_for(model: &Model) -> DenseCache {
     DenseCache::new(shape, CacheType::F16)
 }
 
-/// Rows from a position on, of which the last wants logits.
+/// Returns rows from a position on. Only the last requests logits.
 pub(crate) fn rows(model: &Model, start: usize, n: usize) -> Vec<Row> {
     let row = |i: usize| Row {
         token: (97 * (start + i) % model.config.vocab_size) as u32,

@@ -1,5 +1,5 @@
-//! Week 1, day 1: numbers at the edges of what an f32 holds, arguments of one shape that are not
-//! the same, and rows that must not reach into others.
+//! Week 1, day 1: numbers near the limits of f32, different arguments of the same shape, and rows
+//! that must not affect other rows.
 
 use ndarray::{Axis, IxDyn};
 use tiny_llm::week1::attention::{
@@ -13,21 +13,21 @@ use tiny_llm_harness::{
 
 use super::{OFF, parts};
 
-/// Compares without diagnosis: at the edges many mistakes give the same.
+/// Compares without diagnosis: near the limits many mistakes give the same result.
 #[track_caller]
 fn check(what: &str, found: &Tensor, expected: &Tensor, tolerance: f32, why: &str) {
     compare(what, found, expected, tolerance).unwrap_or_else(|text| panic!("{text}\n  {why}"));
 }
 
-/// Row `i` of what a function gives is NaN somewhere, and all others are what they were.
+/// Row `row` of the result must contain a NaN, and all other rows must be unchanged.
 #[track_caller]
 fn check_one_row_is_lost(what: &str, row: usize, found: &Tensor, before: &Tensor) {
     for (i, (found, before)) in found.rows().into_iter().zip(before.rows()).enumerate() {
         if i == row {
             assert!(
                 found.iter().any(|x| x.is_nan()),
-                "{what}: row {i} is {found}, expected NaN: the result must show that a number was \
-                 lost"
+                "{what}: row {i} is {found}, expected a NaN in it: a NaN in the input must not \
+                 disappear"
             );
         } else {
             let (found, before) = (found.to_owned().into_dyn(), before.to_owned().into_dyn());
@@ -59,9 +59,9 @@ fn task_1_softmax_of_the_largest_and_the_least_numbers() {
             &format!("softmax of {x:?}"),
             &found,
             &tensor(&[1, 3], expected.to_vec()),
-            // Out there numbers are 2⁻⁹ apart.
+            // Numbers of this size are 2⁻⁹ apart.
             3e-3,
-            "only −inf is hidden: every finite number has a share, however low or high it is",
+            "only −inf is masked: every finite number takes part, however small or large",
         );
     }
 }
@@ -73,7 +73,7 @@ fn task_1_softmax_passes_a_nan_on_wherever_it_stands() {
     for row in [[nan, 1.0, 2.0], [1.0, 2.0, nan], [nan, OFF, OFF], [OFF, OFF, nan], [nan; 3]] {
         let mut x = others.clone();
         x.index_axis_mut(Axis(0), 1).assign(&tensor(&[3], row.to_vec()));
-        let what = format!("softmax of three rows, of which row 1 is {row:?}");
+        let what = format!("softmax of three rows, where row 1 is {row:?}");
         check_one_row_is_lost(&what, 1, &softmax(&x), &softmax(&others));
     }
 }
@@ -88,20 +88,22 @@ fn task_1_linear_of_nothing() {
         let what = format!("linear of x {x:?} and a weight {weight:?}");
         let found =
             assert_accepts(&what, || linear(&Tensor::ones(x), &Tensor::ones(&weight[..]), None));
-        assert_eq!(found.shape(), shape, "{what}: the shape of the result");
+        assert_eq!(found.shape(), shape, "{what}: the result has the wrong shape");
     }
 }
 
-/// Products and sums have no bound and no threshold; powers of two make all of it exact.
+/// Products and sums have no bound and no threshold. Powers of two keep everything exact.
 #[test]
 fn task_1_linear_of_any_magnitude() {
     let (x, weight) = (random(62, &[4, 5]), random(63, &[3, 5]));
     let plain = linear(&x, &weight, None);
     for factor in [2f32.powi(60), 2f32.powi(-60), -1.0, -2f32.powi(20), 0.0] {
-        let why = "every element is multiplied as it is, whatever its size or sign";
-        let what = format!("linear of {factor:e} · x, compared with {factor:e} · linear of x");
+        let why = "linear must not treat elements differently by size or sign";
+        let what = format!("linear of {factor:e} · x, compared with {factor:e} · (linear of x)");
         assert_agrees(&what, &linear(&(&x * factor), &weight, None), &(&plain * factor), 0.0, why);
-        let what = format!("linear by {factor:e} · weight, compared with {factor:e} · linear");
+        let what = format!(
+            "linear with {factor:e} · weight, compared with {factor:e} · (linear with weight)"
+        );
         assert_agrees(&what, &linear(&x, &(&weight * factor), None), &(&plain * factor), 0.0, why);
         let bias = random(64, &[3]) * factor;
         let what = format!("linear of zeros, with the bias {factor:e} · b");
@@ -112,7 +114,7 @@ fn task_1_linear_of_any_magnitude() {
             &linear(&zeros, &weight, Some(&bias)),
             &expected,
             0.0,
-            "it is the bias, in each row",
+            "each row of the result must equal the bias",
         );
     }
     let mut lost = x.clone();
@@ -125,7 +127,7 @@ fn task_1_linear_of_any_magnitude() {
     );
 }
 
-/// Queries of zeros have scores of 0 with all keys, so that the weights are softmax of the mask.
+/// Zero queries have a score of 0 with every key, so the weights are the softmax of the mask.
 #[test]
 fn task_2_attention_with_a_finite_mask_adds_it() {
     let (q, k) = (Tensor::zeros(vec![2, 4]), random(65, &[3, 4]));
@@ -142,32 +144,33 @@ fn task_2_attention_with_a_finite_mask_adds_it() {
         let mask = Tensor::from_shape_fn(vec![2, 3], |at| base + differences[at[0]][at[1]]);
         resting_on(&[parts::SOFTMAX], || {
             check(
-                &format!("attention of queries of zeros with the mask {mask}"),
+                &format!("attention of zero queries with the mask {mask}"),
                 &scaled_dot_product_attention(&q, &k, &v, None, Some(&mask)),
                 &expected,
-                // Quarters are exact as far out as this, and scores 2⁻⁷ apart.
+                // Quarters are exact up to this size, and scores are 2⁻⁷ apart.
                 1e-2,
                 "a mask is added to the scores: only −inf hides a key; any other number raises or \
-                 lowers its weight in the row",
+                 lowers the weight of its key",
             );
         });
     }
-    // What other programs use for −inf: beside 0 it hides.
+    // Other programs use f32::MIN for −inf. In a row with a 0 it hides the key.
     let least = f32::MIN;
     let mask = tensor(&[2, 3], vec![least, 0.0, least, 0.0, least, OFF]);
     let expected = Tensor::from_shape_fn(vec![2, 4], |at| f32::from(at[1] == 1 - at[0]));
     resting_on(&[parts::SOFTMAX], || {
         check(
-            "attention of queries of zeros with a mask of f32::MIN or −inf but for one 0 in a row",
+            "attention of zero queries with a mask that has one 0 in each row, and f32::MIN or \
+             −inf elsewhere",
             &scaled_dot_product_attention(&q, &k, &v, None, Some(&mask)),
             &expected,
             0.0,
-            "e^f32::MIN is 0",
+            "e^f32::MIN rounds to 0, so only the key with mask 0 has weight",
         );
     });
 }
 
-/// A scale is one number that all scores are multiplied by.
+/// All scores are multiplied by the scale.
 #[test]
 fn task_2_attention_at_any_scale() {
     let (q, k, v) = (random(66, &[2, 3, 4]), random(67, &[2, 5, 4]), random(68, &[2, 5, 4]));
@@ -175,28 +178,36 @@ fn task_2_attention_at_any_scale() {
     for scale in [0.5, 2.0, 0.125, 1.5, 2f32.powi(-40)] {
         resting_on(&[parts::SOFTMAX], || {
             assert_agrees(
-                &format!("attention at the scale −{scale}, compared with −q at the scale {scale}"),
+                &format!(
+                    "attention of q with scale −{scale}, compared with attention of −q with scale \
+                     {scale}"
+                ),
                 &attend(&q, -scale),
                 &attend(&-&q, scale),
                 1e-6,
-                "the scores are the same, sign by sign",
+                "the scores are the same, including their signs",
             );
             assert_agrees(
                 &format!(
-                    "attention at the scale {scale}, compared with {scale} · q at the scale 1"
+                    "attention of q with scale {scale}, compared with attention of {scale} · q \
+                     with scale 1"
                 ),
                 &attend(&q, scale),
                 &attend(&(&q * scale), 1.0),
                 1e-5,
-                "the scores are the same",
+                "both have the same scores",
             );
         });
     }
     let turned = attend(&q, -1.0);
-    assert!(turned != attend(&q, 1.0), "a negative scale reverses the order of the keys");
+    assert!(
+        turned != attend(&q, 1.0),
+        "attention with scale −1 gives the same result as with scale 1, but a negative scale \
+         changes the sign of every score"
+    );
 }
 
-/// As many keys as queries, and they are not the queries.
+/// As many keys as queries, but different tensors.
 #[test]
 fn task_2_attention_of_as_many_keys_that_are_others() {
     let place = [2, 0, 3, 1];
@@ -205,20 +216,20 @@ fn task_2_attention_of_as_many_keys_that_are_others() {
     let v = random(69, &[4, 4]);
     resting_on(&[parts::SOFTMAX], || {
         check(
-            "attention whose query i fits key [2, 0, 3, 1][i] alone, all of one shape",
+            "attention of q, k and v [4, 4], where query i matches only key [2, 0, 3, 1][i]",
             &scaled_dot_product_attention(&q, &k, &v, None, None),
             &v.select(Axis(0), &place),
             0.0,
-            "each query returns the value of its key",
+            "each query must return the value of its matching key",
         );
     });
     for scale in [2f32.powi(70), -2f32.powi(30), 2f32.powi(-70)] {
         assert_agrees(
-            &format!("attention over {scale:e} · v, compared with {scale:e} times that over v"),
+            &format!("attention over {scale:e} · v, compared with {scale:e} · (attention over v)"),
             &scaled_dot_product_attention(&q, &k, &(&v * scale), Some(0.01), None),
             &(scaled_dot_product_attention(&q, &k, &v, Some(0.01), None) * scale),
             0.0,
-            "an answer is a weighted sum of values, and values have no bound",
+            "the result is a weighted sum of values, so a factor of v is a factor of the result",
         );
     }
 }
@@ -239,7 +250,7 @@ fn task_2_attention_of_a_lost_query() {
     });
 }
 
-/// Projections that change nothing, in heads of four numbers.
+/// Identity projections, with heads of size 4.
 fn plain(n_heads: usize) -> MultiHeadAttention {
     let size = 4 * n_heads;
     let same = || Tensor::from_shape_fn(vec![size, size], |at| f32::from(at[0] == at[1]));
@@ -250,7 +261,7 @@ fn plain(n_heads: usize) -> MultiHeadAttention {
 fn task_3_multi_head_attention_of_three_inputs_of_one_shape() {
     for (batch, n_heads) in [(1, 1), (2, 1), (1, 3), (2, 2)] {
         let width = 4 * n_heads;
-        // In each head another query fits another key.
+        // In each head, queries match keys in a different order.
         let place = |b: usize, h: usize, i: usize| (3 * i + b + h + 1) % 4;
         let query = Tensor::from_shape_fn(vec![batch, 4, width], |at| {
             if at[1] == at[2] % 4 { 400.0 } else { 0.0 }
@@ -265,14 +276,14 @@ fn task_3_multi_head_attention_of_three_inputs_of_one_shape() {
         resting_on(&[parts::SOFTMAX, parts::ATTENTION, parts::HEADS], || {
             check(
                 &format!(
-                    "multi-head attention of query, key and value [{batch}, 4, {width}] that are \
-                     three different tensors, n_heads {n_heads}, each query fitting one key"
+                    "multi-head attention of three different tensors query, key and value \
+                     [{batch}, 4, {width}], n_heads {n_heads}, each query matching one key"
                 ),
                 &plain(n_heads).forward(&query, &key, &value, None),
                 &expected,
                 0.0,
-                "query, key and value have one shape but are three tensors: scores come from \
-                 queries and keys, the answer from values",
+                "query, key and value have the same shape, but different contents: scores come \
+                 from queries and keys, the result from values",
             );
         });
     }
@@ -283,20 +294,21 @@ fn task_3_multi_head_attention_with_a_finite_mask() {
     let layer = plain(2);
     let (query, key) = (random(71, &[2, 3, 8]), random(72, &[2, 5, 8]));
     let value = random(73, &[2, 5, 8]);
-    // Eighths are exact as far out as this.
+    // Eighths are exact up to this size.
     let mask = random(74, &[3, 5]).mapv(|x| (x * 8.0).round() / 8.0);
     let attend = |mask: &Tensor| layer.forward(&query, &key, &value, Some(mask));
     resting_on(&[parts::SOFTMAX, parts::ATTENTION, parts::HEADS], || {
         for base in [-20_000.0, -1000.0, 1000.0] {
             assert_agrees(
                 &format!(
-                    "multi-head attention with a finite mask, compared with {base} + that mask"
+                    "multi-head attention with a finite mask + {base}, compared with the finite \
+                     mask alone"
                 ),
                 &attend(&(&mask + base)),
                 &attend(&mask),
-                // Scores up to 8 are rounded to multiples of 2⁻⁹ out there.
+                // Scores up to 8 are rounded to multiples of 2⁻⁹ at this size.
                 2e-2,
-                "a constant added to a whole row cancels: only −inf hides a key",
+                "a constant added to a whole row of scores cancels out: only −inf hides a key",
             );
         }
     });

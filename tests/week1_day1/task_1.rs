@@ -64,18 +64,22 @@ fn task_1_softmax_of_one_visible_entry_is_exactly_one() {
     let found = softmax(&x);
     for (x, y) in x.iter().zip(&found) {
         let tiny = *y != 0.0 && y.abs() < 1e-6;
-        assert!(*x > OFF || !tiny, "softmax of −inf gives {y:?}, expected 0: e^(−∞) is exactly 0");
+        assert!(
+            *x > OFF || !tiny,
+            "softmax gives {y:?} for an element of −inf, expected 0: e^(−∞) is exactly 0"
+        );
     }
     // e⁰ = 1, and 1/1 is 1 without any rounding.
-    assert_close("softmax of rows of which one entry is not −inf", &found, &expected, 0.0);
+    assert_close("softmax of rows with only one element that is not −inf", &found, &expected, 0.0);
 }
 
 #[test]
 fn task_1_softmax_rows_sum_to_one() {
     let y = softmax(&random(1, &[2, 3, 7]));
-    // 7 additions of numbers below 1, each off by at most 2⁻²⁴, and as much again in the quotients.
+    // 7 additions of numbers below 1, each off by at most 2⁻²⁴, and the same again in the
+    // quotients.
     assert_close(
-        "sums over the last axis",
+        "sums of softmax over the last axis",
         &y.sum_axis(Axis(2)),
         &Tensor::ones(IxDyn(&[2, 3])),
         16.0 * f32::EPSILON / 2.0,
@@ -85,8 +89,10 @@ fn task_1_softmax_rows_sum_to_one() {
 #[test]
 fn task_1_softmax_stays_the_same_when_a_constant_is_added() {
     let x = random(2, &[4, 6]);
-    // x + 64 is rounded to multiples of 2⁻¹⁸, and that error of the exponent is one of the result.
-    let property = "a constant added to a whole row cancels in the ratio, so they must be equal";
+    // x + 64 is rounded to multiples of 2⁻¹⁸. This error of the exponent is also the relative error
+    // of the result.
+    let property = "a constant added to a whole row cancels out in the quotient, so the results \
+                    must be equal";
     assert_agrees(
         "softmax(x + 64), compared with softmax(x)",
         &softmax(&(&x + 64.0)),
@@ -101,7 +107,8 @@ fn task_1_softmax_twice_gives_the_same() {
     let x = random(3, &[3, 5]);
     let first = softmax(&x);
     let _ = softmax(&random(4, &[3, 5]));
-    let property = "nothing may remain from an earlier call, so they must be equal to the last bit";
+    let property = "a result must not depend on earlier calls, so both must be equal to the last \
+                    bit";
     assert_agrees(
         "the second softmax of the same x, compared with the first",
         &softmax(&x),
@@ -117,27 +124,32 @@ fn task_1_softmax_in_any_layout() {
     assert_any_layout("softmax", &random(16, &[2, 3, 7]), 1e-6, softmax);
 }
 
-/// No row is too far down, no element too far right, no weight too small to be right.
+/// Many rows, long rows and tiny weights must all be right.
 #[test]
 fn task_1_softmax_whatever_the_size() {
     let (rows, columns) = (130, 300);
     let step = 80.0 / columns as f32;
-    // In each row the numbers fall from 0 to −80, beginning in another column.
+    // In each row the numbers fall from 0 to −80, starting in a different column.
     let place = |row: usize, column: usize| (column + 7 * row + 1) % columns;
     let x = Tensor::from_shape_fn(vec![rows, columns], |at| -step * place(at[0], at[1]) as f32);
     let exact: Vec<f64> = (0..columns).map(|i| f64::from(-step * i as f32).exp()).collect();
     let sum: f64 = exact.iter().sum();
     let found = softmax(&x);
-    assert_eq!(found.shape(), x.shape(), "the shape of softmax of x [{rows}, {columns}]");
+    assert_eq!(
+        found.shape(),
+        x.shape(),
+        "softmax of x [{rows}, {columns}]: the result has the wrong shape"
+    );
     for row in 0..rows {
         for column in 0..columns {
             let expected = exact[place(row, column)] / sum;
             let found = f64::from(found[[row, column]]);
-            // Of each weight itself: an exponent of −80 is off by 2⁻¹⁸, and 300 terms are added up.
+            // Relative to each weight: an exponent of −80 is off by 2⁻¹⁸, and 300 terms are added
+            // up.
             assert!(
                 (found - expected).abs() <= 3e-5 * expected,
                 "softmax of x [{rows}, {columns}] at [{row}, {column}]: found {found:e}, expected \
-                 {expected:e}\n  even a tiny weight counts, and there is no limit to rows and \
+                 {expected:e}\n  tiny weights must be right too, with any number of rows and \
                  columns"
             );
         }
@@ -150,12 +162,12 @@ fn task_1_softmax_of_any_shape() {
     let expected = softmax(&x).index_axis_move(Axis(0), 0);
     let row = x.index_axis_move(Axis(0), 0);
     let found = assert_accepts("softmax of a single row [5]", || softmax(&row));
-    let property = "a row alone gives the same result as among other rows";
+    let property = "a single row must give the same result as the same row in a matrix";
     assert_agrees("softmax of a single row [5]", &found, &expected, 1e-6, property);
     for shape in [&[0, 3][..], &[3, 0], &[2, 0, 4], &[0]] {
-        let what = format!("softmax of x {shape:?}, in which there are no numbers");
+        let what = format!("softmax of x {shape:?}, which has no elements");
         let found = assert_accepts(&what, || softmax(&Tensor::zeros(shape)));
-        assert_eq!(found.shape(), shape, "{what}: the shape of the result");
+        assert_eq!(found.shape(), shape, "{what}: the result has the wrong shape");
     }
 }
 
@@ -164,7 +176,8 @@ fn task_1_softmax_passes_a_nan_on() {
     let y = softmax(&tensor(&[1, 3], vec![1.0, f32::NAN, 2.0]));
     assert!(
         y.iter().any(|y| y.is_nan()),
-        "softmax of 1, NaN, 2: found {y}, expected NaN: with numbers, the lost value goes unnoticed"
+        "softmax of 1, NaN, 2: found {y}, expected a NaN in the result: otherwise the error goes \
+         unnoticed"
     );
 }
 
@@ -212,10 +225,10 @@ fn task_1_linear_takes_any_number_of_leading_axes() {
         let what = format!("linear: x {:?}, weight [6, 5]", shape(5));
         let x = reshape(&random(17, &[24, 5]), &shape(5));
         let found = assert_accepts(&what, || linear(&x, &weight, Some(&bias)));
-        let property = "all axes but the last count rows, and each row is multiplied on its own";
+        let property = "every axis but the last is a batch axis: each row is multiplied separately";
         // Five products, in any order.
         assert_agrees(
-            &format!("{what}, compared with the same 24 rows in two axes"),
+            &format!("{what}, compared with the same rows as x [24, 5]"),
             &found,
             &reshape(&rows, &shape(6)),
             1e-5,
@@ -236,7 +249,7 @@ fn task_1_linear_in_any_layout() {
 fn task_1_linear_refuses_a_weight_of_another_width() {
     let (x, weight) = (random(5, &[2, 3]), random(6, &[3, 4]));
     assert_panics("linear: x [2, 3], weight [3, 4]", || linear(&x, &weight, None));
-    // Also where one of the two would broadcast.
+    // Also if one of the two would broadcast.
     let (x, weight) = (random(5, &[2, 1]), random(6, &[3, 4]));
     assert_panics("linear: x [2, 1], weight [3, 4]", || linear(&x, &weight, None));
     let (x, weight) = (random(5, &[2, 4]), random(6, &[3, 1]));
@@ -246,7 +259,9 @@ fn task_1_linear_refuses_a_weight_of_another_width() {
 #[test]
 fn task_1_linear_refuses_a_single_axis() {
     let (x, weight) = (random(5, &[4]), random(6, &[3, 4]));
-    assert_panics("linear: x [4], which has one axis, weight [3, 4]", || linear(&x, &weight, None));
+    assert_panics("linear: x [4], which has only one axis, weight [3, 4]", || {
+        linear(&x, &weight, None)
+    });
 }
 
 #[test]
@@ -260,7 +275,7 @@ fn task_1_linear_whatever_the_size() {
         let expected = Tensor::from_shape_fn(vec![rows, out], |at| {
             width as f32 * at[1] as f32 * (at[0] as f32 + 1.0) + at[1] as f32 + 5.0
         });
-        // Without diagnosis: other mistakes give the same for weights that are all alike.
+        // Without diagnosis: with weights this regular, several mistakes give the same result.
         compare(
             &format!("linear: x [{rows}, {width}], weight [{out}, {width}], and a bias"),
             &linear(&x, &weight, Some(&bias)),
@@ -269,8 +284,8 @@ fn task_1_linear_whatever_the_size() {
         )
         .unwrap_or_else(|text| {
             panic!(
-                "{text}\n  every row of x is multiplied and gets the bias, whether there is one \
-                 row or many"
+                "{text}\n  multiply every row of x and add the bias to it, whether x has one row \
+                 or many"
             )
         });
     }

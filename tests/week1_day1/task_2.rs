@@ -27,8 +27,8 @@ fn check_attention(case: &str) {
     });
 }
 
-/// Attention with a mask, of which every query sees at least one key. A result that is NaN
-/// throughout could come of anything, so it is refused here and not compared.
+/// Attention with a mask that shows every query at least one key. Many mistakes give only NaN, so a
+/// result with NaN or infinity fails here, without a comparison.
 #[track_caller]
 fn masked_attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: &Tensor) -> Tensor {
     let found = scaled_dot_product_attention(q, k, v, None, Some(mask));
@@ -36,8 +36,8 @@ fn masked_attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: &Tensor) -> Tensor
     let n = found.len();
     assert!(
         wrong == 0,
-        "every query sees a key, but {wrong} of {n} outputs are NaN or infinite: −inf in the mask \
-         must become a weight of 0"
+        "{wrong} of {n} outputs are NaN or infinite, although every query sees a key: −inf in the \
+         mask must give a weight of 0"
     );
     found
 }
@@ -88,14 +88,14 @@ fn task_2_attention_masked_keys_and_values_do_not_matter() {
     other_k.index_axis_mut(Axis(1), 2).mapv_inplace(|x| 7.0 - 3.0 * x);
     other_v.index_axis_mut(Axis(1), 2).mapv_inplace(|x| 1000.0 - 3.0 * x);
     let after = masked_attention(&q, &other_k, &other_v, &mask);
-    let what = "attention after key 2 and value 2, masked for every query, were changed, compared \
-                with before";
+    let what = "attention after a change of key 2 and value 2, which are masked for every query, \
+                compared with before";
     assert_agrees(
         what,
         &after,
         &before,
         0.0,
-        "a key at −inf has no influence, whatever it and its value hold",
+        "a key with −inf in the mask must have no effect, whatever the key and its value are",
     );
 }
 
@@ -108,36 +108,37 @@ fn task_2_attention_over_one_visible_key_is_its_value() {
     }
     let mut reversed = v.clone();
     reversed.invert_axis(Axis(0));
-    // The one weight is 1 and all others are 0, so no rounding is involved.
+    // One weight is 1 and all others are 0, so nothing is rounded.
     assert_close(
-        "query i sees key 3 − i alone",
+        "attention of 4 queries, where query i sees only key 3 − i",
         &masked_attention(&q, &k, &v, &mask),
         &reversed,
         0.0,
     );
 }
 
-/// Of a single key, too, a query may see nothing.
+/// Even if there is only one key, a query may not see it.
 #[test]
 fn task_2_attention_over_one_key_that_some_do_not_see() {
     let (q, k, v) = (random(10, &[3, 8]), random(11, &[1, 8]), random(12, &[1, 8]));
     let mask = tensor(&[3, 1], vec![0.0, OFF, 0.0]);
     let expected = Tensor::from_shape_fn(vec![3, 8], |at| [1.0, 0.0, 1.0][at[0]] * v[[0, at[1]]]);
     compare(
-        "three queries and one key, which the second query does not see",
+        "attention of three queries over one key, which the second query does not see",
         &scaled_dot_product_attention(&q, &k, &v, None, Some(&mask)),
         &expected,
         0.0,
     )
     .unwrap_or_else(|text| {
         panic!(
-            "{text}\n  a query that sees the key gets its value; a query that doesn't gets zeros"
+            "{text}\n  a query that sees the key returns its value; a query that doesn't returns \
+             zeros"
         )
     });
 }
 
-/// As arrays broadcast: axes are counted from the right, and one that is missing or 1 stands for
-/// all.
+/// Broadcasting: axes are counted from the right, and an axis that is missing or has length 1 is
+/// repeated.
 #[test]
 fn task_2_attention_mask_of_any_shape_that_broadcasts() {
     let (q, k, v) =
@@ -149,8 +150,8 @@ fn task_2_attention_mask_of_any_shape_that_broadcasts() {
         let full = mask.broadcast(IxDyn(&[2, 4, 3, 5])).expect("it broadcasts").to_owned();
         let attend = |mask| scaled_dot_product_attention(&q, &k, &v, None, Some(mask));
         let what = format!(
-            "attention of q [2, 4, 3, 8] over 5 keys with a mask {shape:?}, compared with the same \
-             mask written out as [2, 4, 3, 5]"
+            "attention of q [2, 4, 3, 8] over 5 keys with a mask {shape:?}, compared with the mask \
+             expanded to [2, 4, 3, 5]"
         );
         let found = assert_accepts(&what, || attend(&mask));
         assert_agrees(
@@ -158,12 +159,12 @@ fn task_2_attention_mask_of_any_shape_that_broadcasts() {
             &found,
             &attend(&full),
             1e-5,
-            "a mask broadcasts to the scores [..., L, S], axes counted from the right",
+            "a mask broadcasts to the scores [..., L, S], with axes counted from the right",
         );
     }
 }
 
-/// A scale of 0 is one that is given: all scores are 0, so each key that is seen counts alike.
+/// With a scale of 0 all scores are 0, so all visible keys have equal weights.
 #[test]
 fn task_2_attention_at_a_scale_of_zero() {
     let (q, k, v) = (random(10, &[2, 8]), random(11, &[4, 8]), random(12, &[4, 8]));
@@ -172,14 +173,15 @@ fn task_2_attention_at_a_scale_of_zero() {
         (0..seen).map(|key| v[[key, column]]).sum::<f32>() / seen as f32
     };
     compare(
-        "attention at a scale of 0, of two queries, the first of which sees keys 0 and 1",
+        "attention with scale 0 of two queries, where the first sees only keys 0 and 1",
         &scaled_dot_product_attention(&q, &k, &v, Some(0.0), Some(&mask)),
         &Tensor::from_shape_fn(vec![2, 8], |at| of([2, 4][at[0]], at[1])),
         1e-5,
     )
     .unwrap_or_else(|text| {
         panic!(
-            "{text}\n  Some(0.0) is a scale: each query gets the mean of the values that it sees"
+            "{text}\n  Some(0.0) is a scale, not a missing one: each query returns the mean of the \
+             values that it sees"
         )
     });
 }
@@ -214,7 +216,7 @@ fn task_2_attention_in_any_layout() {
     });
 }
 
-/// Each query sees one key, another one each, so it returns that key's value without rounding.
+/// Each query sees a different single key, so it returns that key's value without rounding.
 #[test]
 fn task_2_attention_whatever_the_size() {
     for (queries, keys) in [(1, 3), (1, 130), (70, 70), (70, 130), (3, 1)] {
@@ -225,10 +227,12 @@ fn task_2_attention_whatever_the_size() {
             if at[1] == seen[at[0]] { 0.0 } else { OFF }
         });
         let found = scaled_dot_product_attention(&q, &k, &v, None, Some(&mask));
-        let what = format!("attention of {queries} queries and {keys} keys, one visible to each");
-        // Without diagnosis: here many mistakes return the wrong value.
+        let what = format!(
+            "attention of {queries} queries over {keys} keys, where each query sees one key"
+        );
+        // Without diagnosis: many mistakes return the wrong value here.
         compare(&what, &found, &v.select(Axis(0), &seen), 0.0).unwrap_or_else(|text| {
-            panic!("{text}\n  the mask applies to one query as to many, and to every key")
+            panic!("{text}\n  apply the mask for any number of queries, and to every key")
         });
     }
 }

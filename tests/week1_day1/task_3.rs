@@ -46,7 +46,7 @@ fn task_3_heads_are_split_whole() {
 fn task_3_heads_merge_side_by_side() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_heads/split");
-    let what = "merge_heads of the right heads [2, 3, 4, 8], whatever your split_heads gives";
+    let what = "merge_heads of correct heads [2, 3, 4, 8], which do not come from your split_heads";
     assert_close(what, &merge_heads(&case.tensor("output")), &case.tensor("x"), 0.0);
 }
 
@@ -109,7 +109,7 @@ fn task_3_multi_head_attention_of_a_batch_is_that_of_its_parts() {
         .collect();
     let parts =
         ndarray::concatenate(Axis(0), &[parts[0].view(), parts[1].view()]).expect("same shapes");
-    let what = "task_3_multi_head/cross, each sequence of the batch computed alone";
+    let what = "task_3_multi_head/cross, with each sequence of the batch computed separately";
     assert_close(what, &parts, &case.tensor("output"), case.tolerance("output"));
 }
 
@@ -121,7 +121,7 @@ fn task_3_multi_head_attention_does_not_depend_on_the_order_of_keys() {
     let (key, value) =
         (case.tensor("key").select(Axis(1), &order), case.tensor("value").select(Axis(1), &order));
     let found = multi_head(&case).forward(&case.tensor("query"), &key, &value, None);
-    let what = "task_3_multi_head/cross, with keys and values both in the order 3, 1, 4, 0, 2";
+    let what = "task_3_multi_head/cross, with keys and values reordered to 3, 1, 4, 0, 2";
     assert_close(what, &found, &case.tensor("output"), case.tolerance("output"));
 }
 
@@ -140,11 +140,11 @@ fn task_3_multi_head_attention_with_a_mask_of_any_shape_that_broadcasts() {
         let mask = random(38, shape);
         let full = mask.broadcast(IxDyn(&[2, 4, 3, 5])).expect("it broadcasts").to_owned();
         let what = format!(
-            "multi-head attention of four heads with a mask {shape:?}, compared with the same mask \
-             written out as [B, H, L, S] = [2, 4, 3, 5]"
+            "multi-head attention of four heads with a mask {shape:?}, compared with the mask \
+             expanded to [B, H, L, S] = [2, 4, 3, 5]"
         );
-        let property = "axes are counted from the right: L and S are last, before them H, then B; \
-                        an axis that is missing or 1 is broadcast";
+        let property = "count axes from the right: S, L, H, B; an axis that is missing or has \
+                        length 1 is broadcast";
         resting_on(&[parts::SOFTMAX, parts::ATTENTION, parts::HEADS], || {
             let attend = |mask| layer.forward(&query, &key, &value, Some(mask));
             let found = assert_accepts(&what, || attend(&mask));
@@ -153,7 +153,7 @@ fn task_3_multi_head_attention_with_a_mask_of_any_shape_that_broadcasts() {
     }
 }
 
-/// Weights that change nothing, so that each head returns its part of the one value that is seen.
+/// Identity weights, so each head returns its part of the one visible value.
 #[test]
 fn task_3_multi_head_attention_whatever_the_size() {
     for (batch, length, n_heads) in [(1, 1, 1), (1, 1, 4), (1, 3, 1), (2, 1, 2), (1, 3, 2)] {
@@ -174,15 +174,15 @@ fn task_3_multi_head_attention_whatever_the_size() {
         resting_on(&[parts::SOFTMAX, parts::ATTENTION, parts::HEADS], || {
             compare(
                 &format!(
-                    "multi-head attention, n_heads {n_heads}, of query [{batch}, {length}, 4] and \
-                     {keys} keys, one visible to each query"
+                    "multi-head attention, n_heads {n_heads}, of query [{batch}, {length}, 4] over \
+                     {keys} keys, where each query sees one key"
                 ),
                 &layer.forward(&query, &key, &value, Some(&mask)),
                 &value.select(Axis(1), &seen),
                 0.0,
             )
             .unwrap_or_else(|text| {
-                panic!("{text}\n  apply the mask also if there is only one head, query or sequence")
+                panic!("{text}\n  apply the mask even if there is only one head, query or sequence")
             });
         });
     }
@@ -196,10 +196,11 @@ fn task_3_multi_head_attention_with_query_as_key_and_another_value() {
     let query = case.tensor("query");
     let attend = |value: &Tensor| layer.forward(&query, &query, value, None);
     assert_agrees(
-        "attention whose key is the query and whose value is −2 · query, compared with −2 · that of the query",
+        "multi-head attention of query, query and −2 · query, compared with −2 · (multi-head \
+         attention of query, query and query)",
         &attend(&(&query * -2.0)),
         &(attend(&query) * -2.0),
         0.0,
-        "weights depend on query and key alone, and the result is a weighted sum of values",
+        "the weights depend only on query and key, and the result is a weighted sum of values",
     );
 }

@@ -1,5 +1,5 @@
-//! Week 1, day 2: frequencies at their edges, tables that just reach, positions that no table has,
-//! and numbers that must not reach into others.
+//! Week 1, day 2: extreme frequencies, tables that are just long enough, positions past the end of
+//! the tables, and pairs that must not affect each other.
 
 use ndarray::{Array2, Axis, array};
 use tiny_llm::week1::rope::{
@@ -39,7 +39,7 @@ fn task_1_inverse_frequencies_at_the_edges() {
 
 #[test]
 fn task_1_tables_of_any_frequencies() {
-    // A frequency of 0 turns nothing, one below 0 turns the other way round.
+    // A frequency of 0 rotates nothing, and a negative one rotates backwards.
     let thetas = [0.0, 1.0, -1.0, -0.25, 3.0];
     let tables = RopeTables::new(&thetas, 9);
     for p in 0..9 {
@@ -48,14 +48,19 @@ fn task_1_tables_of_any_frequencies() {
             let found = [tables.cos[[p, i]], tables.sin[[p, i]]].map(f64::from);
             assert!(
                 (found[0] - cos).abs() < 1e-6 && (found[1] - sin).abs() < 1e-6,
-                "cos and sin of position {p} · θ {theta}: found {found:?}, expected {:?}",
+                "tables at position {p} for θ = {theta}: found cos and sin {found:?}, expected \
+                 {:?}",
                 [cos, sin]
             );
         }
     }
-    let what = "tables of no frequencies for five positions";
+    let what = "tables for five positions without frequencies";
     let none = assert_accepts(what, || RopeTables::new(&[], 5));
-    assert_eq!((none.cos.shape(), none.sin.shape()), (&[5, 0][..], &[5, 0][..]), "{what}: shapes");
+    assert_eq!(
+        (none.cos.shape(), none.sin.shape()),
+        (&[5, 0][..], &[5, 0][..]),
+        "{what}: cos and sin have the wrong shape"
+    );
 }
 
 /// The first rows of the long tables.
@@ -77,8 +82,8 @@ fn check_the_end_of_the_tables(form: Form) {
         let expected = (form.rope)(&x, &long, offset);
         compare(&what, &found, &expected, 0.0).unwrap_or_else(|text| {
             panic!(
-                "{text}\n  the tables are just long enough; with longer tables your answer was \
-                 different"
+                "{text}\n  the tables are just long enough, but your result differs from the one \
+                 with longer tables"
             )
         });
     }
@@ -92,7 +97,7 @@ fn check_the_end_of_the_tables(form: Form) {
     }
 }
 
-/// A pair is turned by itself: what one holds is nothing to the others.
+/// Each pair is rotated separately: its contents don't affect other pairs.
 fn check_pairs_are_alone(form: Form, pair: fn(usize) -> (usize, usize)) {
     let (x, tables) = (random(72, &[2, 3, 8]), long_tables());
     let before = (form.rope)(&x, &tables, 9);
@@ -107,7 +112,7 @@ fn check_pairs_are_alone(form: Form, pair: fn(usize) -> (usize, usize)) {
                 assert!(
                     if of_pair { found.is_nan() } else { found == before },
                     "{} of x with a NaN at [1, 2, {at}]: at {:?} found {found}, expected {}: the \
-                     NaN may only change the pair {first}, {second}",
+                     NaN may only affect the pair {first}, {second}",
                     form.name,
                     ndarray::Dimension::slice(&index),
                     if of_pair { "NaN".to_owned() } else { before.to_string() }
@@ -117,10 +122,13 @@ fn check_pairs_are_alone(form: Form, pair: fn(usize) -> (usize, usize)) {
     }
     for factor in [2f32.powi(100), -2f32.powi(-100), -1.0] {
         let what =
-            format!("{} of {factor:e} · x, compared with {factor:e} times that of x", form.name);
+            format!("{0} of {factor:e} · x, compared with {factor:e} · ({0} of x)", form.name);
         let found = (form.rope)(&(&x * factor), &tables, 9);
-        compare(&what, &found, &(&before * factor), 0.0)
-            .unwrap_or_else(|text| panic!("{text}\n  a rotation keeps the length, whatever it is"));
+        compare(&what, &found, &(&before * factor), 0.0).unwrap_or_else(|text| {
+            panic!(
+                "{text}\n  a rotation is linear: a factor of the input is a factor of the result"
+            )
+        });
     }
 }
 
@@ -160,38 +168,43 @@ fn task_4_positions_in_any_order_up_to_the_end() {
         for ((b, l), &p) in positions.indexed_iter() {
             let row = |x: &Tensor| x.select(Axis(0), &[b]).select(Axis(2), &[l]);
             compare(
-                &format!("{what}: row {l} of sequence {b}, compared with it alone at offset {p}"),
+                &format!(
+                    "{what}: row {l} of sequence {b}, compared with the same row alone at offset \
+                     {p}"
+                ),
                 &row(&found),
                 &rope(&row(&x), &long, p),
                 1e-6,
             )
             .unwrap_or_else(|text| {
-                panic!("{text}\n  positions may repeat, go back and differ between sequences")
+                panic!("{text}\n  positions may repeat, decrease and differ between sequences")
             });
         }
         for bad in [5, usize::MAX] {
             let mut positions = positions.clone();
             positions[[1, 3]] = bad;
-            assert_panics(&format!("{form:?} at position {bad}, with tables up to 4"), || {
-                rope_at_positions(&x, &tables, &positions, form)
-            });
+            assert_panics(
+                &format!("{form:?} at position {bad}, with tables for positions 0 to 4"),
+                || rope_at_positions(&x, &tables, &positions, form),
+            );
         }
         for shape in [(1, 4), (2, 1), (4, 2), (2, 5), (2, 3), (1, 8), (3, 4)] {
-            let what = format!("{form:?} of x [2, 3, 4, 8] with positions {shape:?}, not [B, L]");
+            let what = format!(
+                "{form:?} of x [2, 3, 4, 8] with positions {shape:?}, which are not [B, L] = [2, 4]"
+            );
             assert_panics(&what, || rope_at_positions(&x, &tables, &Array2::zeros(shape), form));
         }
         for (batch, length) in [(0, 4), (2, 0)] {
             let x = Tensor::zeros(vec![batch, 3, length, 8]);
-            let what =
-                format!("{form:?} of x [{batch}, 3, {length}, 8], in which there are no rows");
+            let what = format!("{form:?} of x [{batch}, 3, {length}, 8], which has no rows");
             let positions = Array2::zeros((batch, length));
             let found = assert_accepts(&what, || rope_at_positions(&x, &tables, &positions, form));
-            assert_eq!(found.shape(), x.shape(), "{what}: the shape of the result");
+            assert_eq!(found.shape(), x.shape(), "{what}: the result has the wrong shape");
         }
     }
 }
 
-/// Bits, not values: a permutation computes nothing.
+/// Compares bits, because a permutation computes nothing.
 #[test]
 fn task_4_permutation_moves_what_it_is_given() {
     let strange = [-0.0, f32::NAN, f32::INFINITY, f32::from_bits(1), f32::MIN, 0.0, 7.0, -1e-30];
@@ -207,8 +220,7 @@ fn task_4_permutation_moves_what_it_is_given() {
                     assert!(
                         found.to_bits() == expected.to_bits(),
                         "half_split_to_interleaved of {n_heads} heads: row {to} of head {head}, \
-                         column {column} is {found:?}, expected {expected:?}, which stood in row \
-                         {from}"
+                         column {column} is {found:?}, expected {expected:?} from row {from}"
                     );
                 }
             }
@@ -216,5 +228,5 @@ fn task_4_permutation_moves_what_it_is_given() {
     }
     let what = "half_split_to_interleaved of a weight [16, 0]";
     let empty = assert_accepts(what, || half_split_to_interleaved(&Tensor::zeros(vec![16, 0]), 2));
-    assert_eq!(empty.shape(), [16, 0], "{what}: the shape of the result");
+    assert_eq!(empty.shape(), [16, 0], "{what}: the result has the wrong shape");
 }

@@ -39,7 +39,7 @@ fn task_1_inverse_frequencies_of_head_size_64() {
 #[test]
 fn task_1_inverse_frequencies_refuse_an_odd_head_size() {
     assert_panics(
-        "inverse_frequencies(7, 10000): head size 7 is odd, so one number has no partner",
+        "inverse_frequencies(7, 10000): head size 7 is odd, so one element has no partner",
         || inverse_frequencies(7, 10_000.0),
     );
 }
@@ -71,7 +71,7 @@ fn task_1_tables_begin_without_a_turn() {
     let found = concatenate(Axis(0), &[row_0(&tables.cos).view(), row_0(&tables.sin).view()])
         .expect("one axis each");
     assert_close(
-        "row 0 of cos, then of sin, for two frequencies",
+        "row 0 of cos and row 0 of sin, for two frequencies",
         &found,
         &tensor(&[4], vec![1.0, 1.0, 0.0, 0.0]),
         0.0,
@@ -87,31 +87,34 @@ fn task_1_inverse_frequencies_of_no_pairs() {
 
 #[test]
 fn task_1_tables_of_other_frequencies() {
-    // As two models of one size have them, or a model whose angles are scaled.
+    // Two models of the same size may have different frequencies.
     let first = RopeTables::new(&[1.0, 0.1], 5);
     let second = RopeTables::new(&[0.5, 0.01], 5);
     let again = RopeTables::new(&[1.0, 0.1], 5);
     for (what, tables, thetas) in [
-        ("the first tables", &first, [1.0, 0.1]),
-        ("tables of as many pairs and positions, with other frequencies", &second, [0.5, 0.01]),
-        ("tables of the first frequencies again", &again, [1.0, 0.1]),
+        ("tables for frequencies 1 and 0.1", &first, [1.0, 0.1]),
+        ("tables for frequencies 0.5 and 0.01, of the same shape", &second, [0.5, 0.01]),
+        ("tables for frequencies 1 and 0.1 again", &again, [1.0, 0.1]),
     ] {
         let expected = Tensor::from_shape_fn(vec![5, 2], |at| (at[0] as f32 * thetas[at[1]]).cos());
         compare(what, &tables.cos, &expected, 1e-6).unwrap_or_else(|text| {
-            panic!("{text}\n  cos of p · θ, whatever frequencies an earlier call was given")
+            panic!(
+                "{text}\n  expected cos(p · θ): tables must not depend on the frequencies of \
+                 earlier calls"
+            )
         });
     }
 }
 
 #[test]
 fn task_1_tables_of_no_positions() {
-    let tables = assert_accepts("tables of two frequencies for positions 0..0", || {
+    let tables = assert_accepts("tables for two frequencies and 0 positions", || {
         RopeTables::new(&[1.0, 0.1], 0)
     });
     assert_eq!(
         (tables.cos.shape(), tables.sin.shape()),
         (&[0, 2][..], &[0, 2][..]),
-        "tables for no positions: shapes of cos and sin, [P, D/2]"
+        "tables for two frequencies and 0 positions: cos and sin must have the shape [P, D/2]"
     );
 }
 
@@ -140,11 +143,12 @@ fn task_1_tables_whatever_the_position() {
             for (name, found, expected) in
                 [("cos", tables.cos[[p, i]], angle.cos()), ("sin", tables.sin[[p, i]], angle.sin())]
             {
-                // A rounding or two of the number itself; a sine near 0 may be small and is not 0.
+                // One or two roundings of the number itself. A sine near 0 is small, but not 0.
                 assert!(
                     (f64::from(found) - expected).abs()
                         <= 1e-6 * expected.abs().max(angle.min(1.0)),
-                    "{name} of position {p} · θ {theta:e}: found {found:e}, expected {expected:e}"
+                    "{name} at position {p} for θ = {theta:e}: found {found:e}, expected \
+                     {expected:e}"
                 );
             }
         }

@@ -46,15 +46,14 @@ fn task_4_positions_that_follow_each_other_are_an_offset() {
         let found = rope_at_positions(&x, &tables, &positions, form);
         // Two products and a sum of values up to 2, which a compiler may fuse in one of the two.
         let what = format!(
-            "{form:?} at positions 50 to 53, compared with the function of tasks 2 and 3 at offset \
-             50"
+            "{form:?} at positions 50 to 53, compared with the function of task 2 or 3 at offset 50"
         );
         assert_agrees(
             &what,
             &found,
             &rope(&x, &tables, 50),
             1e-6,
-            "an offset stands for consecutive positions",
+            "offset 50 means positions 50, 51, 52 and 53",
         );
     }
 }
@@ -65,15 +64,18 @@ fn task_4_positions_refuse_what_does_not_fit() {
     let tables = long_tables();
     let rope =
         |positions: Array2<usize>| rope_at_positions(&x, &tables, &positions, RopeForm::HalfSplit);
-    assert_panics("x [2, 1, 3, 8] with positions [1, 3], which are not [B, L]", || {
-        rope(array![[0, 1, 2]])
-    });
-    assert_panics("x [2, 1, 3, 8] with positions [3, 2], which are not [B, L]", || {
-        rope(array![[0, 1], [2, 3], [4, 5]])
-    });
-    assert_panics("position 320 with tables that end at position 319", || {
-        rope(array![[0, 1, 2], [0, 320, 2]])
-    });
+    assert_panics(
+        "rope_at_positions of x [2, 1, 3, 8] with positions [1, 3], which are not [B, L]",
+        || rope(array![[0, 1, 2]]),
+    );
+    assert_panics(
+        "rope_at_positions of x [2, 1, 3, 8] with positions [3, 2], which are not [B, L]",
+        || rope(array![[0, 1], [2, 3], [4, 5]]),
+    );
+    assert_panics(
+        "rope_at_positions with position 320, but the tables end at position 319",
+        || rope(array![[0, 1, 2], [0, 320, 2]]),
+    );
 }
 
 #[test]
@@ -82,19 +84,19 @@ fn task_4_positions_in_any_layout() {
     assert_any_layout("rope_at_positions", &random(35, &[2, 3, 4, 8]), 0.0, |x| {
         rope_at_positions(x, &tables, &positions, RopeForm::HalfSplit)
     });
-    // Neighbours in memory are those below each other, as where a batch was put together by
-    // columns.
+    // The array is stored column by column, as if a batch was built that way.
     let columns = positions.t().as_standard_layout().into_owned().reversed_axes();
     let x = random(36, &[2, 3, 4, 8]);
     for form in [RopeForm::HalfSplit, RopeForm::Interleaved] {
-        let what = format!("{form:?}, with positions [2, 4] that lie column by column in memory");
+        let what = format!("{form:?} with positions [2, 4] stored column by column in memory");
         let found = assert_accepts(&what, || rope_at_positions(&x, &tables, &columns, form));
         assert_agrees(
             &what,
             &found,
             &rope_at_positions(&x, &tables, &positions, form),
             0.0,
-            "row l of sequence b has the position positions[b, l], wherever that is in memory",
+            "row l of sequence b has the position positions[b, l]: use the index, not the memory \
+             order",
         );
     }
 }
@@ -108,7 +110,7 @@ fn task_4_positions_of_no_rows() {
         for form in [RopeForm::Interleaved, RopeForm::HalfSplit] {
             let what = format!("{form:?} of x {:?} at positions [{batch}, {length}]", x.shape());
             let found = assert_accepts(&what, || rope_at_positions(&x, &tables, &positions, form));
-            assert_eq!(found.shape(), x.shape(), "{what}: its shape");
+            assert_eq!(found.shape(), x.shape(), "{what}: the result has the wrong shape");
         }
     }
 }
@@ -142,20 +144,20 @@ fn task_4_scores_survive_the_permutation() {
     let found = scores(rope_interleaved, &permuted.0, &permuted.1);
     let expected = scores(rope_half_split, &q_proj, &k_proj);
     // Eight products of numbers up to 24, each off by about ten roundings.
-    let what =
-        "scores of permuted weights in the interleaved form, compared with the half-split form";
+    let what = "scores of permuted weights with interleaved RoPE, compared with the original \
+                weights and half-split RoPE";
     assert_agrees(
         what,
         &found,
         &expected,
         3e-3,
-        "the permutation turns one form into the other and does not change the scores",
+        "the permutation converts one form into the other, so the scores must not change",
     );
 }
 
 #[test]
 fn task_4_positions_whatever_the_size() {
-    // Nothing turns at position 0; at position 1 everything turns by 90°.
+    // Position 0 rotates nothing, and position 1 rotates everything by 90°.
     let (heads, size, half) = (12, 128, 64);
     let table =
         |at_0: f32, at_1: f32| Tensor::from_shape_fn(vec![2, half], |at| [at_0, at_1][at[0]]);
@@ -197,12 +199,15 @@ fn task_4_permutation_whatever_the_number_of_heads() {
             (0..n_heads).flat_map(|h| [0, 4, 1, 5, 2, 6, 3, 7].map(|row| (h * 8 + row) as f32));
         compare(
             &format!(
-                "half_split_to_interleaved of {n_heads} heads of 8 rows, which hold their numbers"
+                "half_split_to_interleaved of {n_heads} heads of 8 rows, where each row contains \
+                 its index"
             ),
             &half_split_to_interleaved(&weight, n_heads),
             &tensor(&[n_heads * 8, 1], rows.collect()),
             0.0,
         )
-        .unwrap_or_else(|text| panic!("{text}\n  rows i and i + 4 of each head become neighbours"));
+        .unwrap_or_else(|text| {
+            panic!("{text}\n  rows i and i + 4 of each head must become rows 2i and 2i + 1")
+        });
     }
 }

@@ -1,4 +1,4 @@
-//! Week 1, day 3: any scale and mask, arguments of one shape that are not the same, norms and biases
+//! Week 1, day 3: any scale and mask, different arguments of the same shape, and norms and biases
 //! one at a time.
 
 use std::sync::Arc;
@@ -24,18 +24,24 @@ fn task_1_grouped_at_any_scale() {
     for scale in [0.5, 2.0, 1.0, 0.125, 2f32.powi(-40)] {
         resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
             assert_agrees(
-                &format!("grouped attention at the scale −{scale}, compared with −q at {scale}"),
+                &format!(
+                    "grouped attention of q with scale −{scale}, compared with −q with scale \
+                     {scale}"
+                ),
                 &attend(&q, -scale),
                 &attend(&-&q, scale),
                 1e-6,
-                "the scores are the same, sign by sign",
+                "the scores are the same, including their signs",
             );
             assert_agrees(
-                &format!("grouped attention at the scale {scale}, compared with {scale} · q at 1"),
+                &format!(
+                    "grouped attention of q with scale {scale}, compared with {scale} · q with \
+                     scale 1"
+                ),
                 &attend(&q, scale),
                 &attend(&(&q * scale), 1.0),
                 1e-5,
-                "the scores are the same",
+                "both have the same scores",
             );
         });
     }
@@ -59,20 +65,23 @@ fn task_1_grouped_with_a_finite_mask() {
             Tensor::from_shape_fn(vec![2, 3], |at| (base + differences[at[0]][at[1]]) as f32);
         resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
             compare(
-                &format!("grouped attention of queries of zeros with the mask {mask}"),
+                &format!("grouped attention of zero queries with the mask {mask}"),
                 &grouped_query_attention(&q, &k, &v, None, Some(&mask)),
                 &expected,
-                // Scores out there are 2⁻⁹ apart.
+                // Scores of this size are 2⁻⁹ apart.
                 1e-2,
             )
             .unwrap_or_else(|text| {
-                panic!("{text}\n  only −inf hides a key: a finite number counts, however low")
+                panic!(
+                    "{text}\n  only −inf hides a key: a finite number in the mask is added to the \
+                     score, however low it is"
+                )
             });
         });
     }
 }
 
-/// As many keys as queries and as many heads of both, and they are not the same.
+/// q, k and v have the same shape, but are different tensors.
 #[test]
 fn task_1_grouped_of_tensors_of_one_shape() {
     let place = |b: usize, h: usize, i: usize| (3 * i + b + h + 1) % 4;
@@ -85,13 +94,15 @@ fn task_1_grouped_of_tensors_of_one_shape() {
         Tensor::from_shape_fn(shape, |at| v[[at[0], at[1], place(at[0], at[1], at[2]), at[3]]]);
     resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
         compare(
-            "grouped attention of q, k and v [2, 3, 4, 4] that are three different tensors, each \
-             query fitting one key",
+            "grouped attention of three different tensors q, k and v [2, 3, 4, 4], where each \
+             query matches one key",
             &grouped_query_attention(&q, &k, &v, None, None),
             &expected,
             0.0,
         )
-        .unwrap_or_else(|text| panic!("{text}\n  each query returns the value of its key"));
+        .unwrap_or_else(|text| {
+            panic!("{text}\n  each query must return the value of its matching key")
+        });
     });
 }
 
@@ -99,9 +110,12 @@ fn task_1_grouped_of_tensors_of_one_shape() {
 fn task_1_grouped_refuses_what_cannot_share() {
     for (h_q, h) in [(2, 4), (3, 2), (7, 3), (4, 8)] {
         let (q, k) = (random(85, &[1, h_q, 2, 4]), random(86, &[1, h, 3, 4]));
-        assert_panics(&format!("H_q = {h_q}, H = {h}, where H_q is no multiple of H"), || {
-            grouped_query_attention(&q, &k, &k, None, None)
-        });
+        assert_panics(
+            &format!(
+                "grouped attention with H_q = {h_q}, H = {h}, where H_q is not a multiple of H"
+            ),
+            || grouped_query_attention(&q, &k, &k, None, None),
+        );
     }
 }
 
@@ -113,18 +127,20 @@ fn task_2_causal_mask_at_its_edges() {
         let expected = Tensor::from_shape_fn(vec![length, keys], |at| {
             if at[1] <= keys - length + at[0] { 0.0 } else { OFF }
         });
-        compare(&what, &mask, &expected, 0.0)
-            .unwrap_or_else(|text| panic!("{text}\n  a query sees itself and all before it"));
+        compare(&what, &mask, &expected, 0.0).unwrap_or_else(|text| {
+            panic!("{text}\n  a query sees its own position and all earlier ones")
+        });
     }
     for (length, keys) in [(1, 0), (2, 1), (5, 4), (100, 3), (usize::MAX, 4)] {
-        assert_panics(&format!("causal_mask({length}, {keys}), more queries than keys"), || {
-            causal_mask(length, keys)
-        });
+        assert_panics(
+            &format!("causal_mask({length}, {keys}), which has more queries than keys"),
+            || causal_mask(length, keys),
+        );
     }
 }
 
-/// A layer with weights of its own in each projection, whose input has a last number that is 1 in
-/// each row, so that a bias may as well be a column of the weight.
+/// A layer with different weights in each projection. The last element of each input row is 1, so a
+/// column of the weight can replace a bias.
 fn layer() -> GroupedQueryAttention {
     let linear =
         |seed, out, width| Linear { weight: random(seed, &[out, width]) * 0.5, bias: None };
@@ -172,13 +188,13 @@ fn task_3_layer_with_one_bias_alone() {
         resting_on(&parts::OF_A_LAYER, || {
             assert_agrees(
                 &format!(
-                    "a layer with a bias of {name} alone, compared with one that has it in the \
-                     column of its weight whose number is 1 in every row of x"
+                    "a layer with a bias only in {name}, compared with a layer that has the bias \
+                     in the last column of that weight (the last element of each row of x is 1)"
                 ),
                 &with_bias.forward(&x, Some(&mask)),
                 &with_column.forward(&x, Some(&mask)),
                 1e-4,
-                "each projection adds its own bias, once, before norm and RoPE",
+                "each projection must add its own bias once, before norm and RoPE",
             );
         });
     }
@@ -187,16 +203,16 @@ fn task_3_layer_with_one_bias_alone() {
     with.o_proj.bias = Some(bias.clone());
     resting_on(&parts::OF_A_LAYER, || {
         assert_agrees(
-            "a layer with a bias of o_proj, compared with one without it, plus the bias",
+            "a layer with a bias in o_proj, compared with (the layer without it) + bias",
             &with.forward(&x, Some(&mask)),
             &(without.forward(&x, Some(&mask)) + bias),
             1e-5,
-            "the output's bias is added once, to each row",
+            "o_proj must add its bias once to each row",
         );
     });
 }
 
-/// A norm that is a factor may as well be in the weight: of its own projection, and of no other.
+/// A norm that multiplies by a factor is equivalent to that factor in its projection's weight.
 #[test]
 fn task_3_layer_with_a_norm_that_is_a_factor() {
     let (x, mask) = (input(), causal_mask(3, 3));
@@ -215,15 +231,16 @@ fn task_3_layer_with_a_norm_that_is_a_factor() {
         resting_on(&parts::OF_A_LAYER, || {
             assert_agrees(
                 &format!(
-                    "a layer with {} and {}, compared with one that has the factors in its weights",
+                    "a layer with {} and {}, compared with a layer that has the factors in its \
+                     weights",
                     said("q_norm", of_queries),
                     said("k_norm", of_keys)
                 ),
                 &normed.forward(&x, Some(&mask)),
                 &weighted.forward(&x, Some(&mask)),
                 1e-6,
-                "q_norm is for queries and k_norm for keys; values have none, and where one is \
-                 missing nothing takes its place",
+                "q_norm applies only to queries and k_norm only to keys; without a norm nothing is \
+                 normalised",
             );
         });
     }
@@ -236,12 +253,14 @@ fn task_3_layer_with_a_finite_mask() {
     resting_on(&parts::OF_A_LAYER, || {
         for base in [-20_000.0, 1000.0] {
             assert_agrees(
-                &format!("a layer with a finite mask, compared with {base} + that mask"),
+                &format!(
+                    "a layer with a finite mask + {base}, compared with the finite mask alone"
+                ),
                 &layer.forward(&x, Some(&(&mask + base))),
                 &layer.forward(&x, Some(&mask)),
-                // Scores are rounded to multiples of 2⁻⁹ out there.
+                // Scores of this size are rounded to multiples of 2⁻⁹.
                 2e-1,
-                "a constant added to a whole row cancels: only −inf hides a key",
+                "a constant added to a whole row of scores cancels out: only −inf hides a key",
             );
         }
         let zeros = Tensor::zeros(IxDyn(&[3, 3]));
@@ -250,7 +269,7 @@ fn task_3_layer_with_a_finite_mask() {
             &layer.forward(&x, Some(&zeros)),
             &layer.forward(&x, None),
             1e-6,
-            "neither a mask of zeros nor a missing mask hides anything",
+            "a mask of zeros hides nothing, and neither does a missing mask",
         );
     });
     let row = tensor(&[1, 1, 6], vec![0.5, -1.0, 2.0, 0.25, 1.0, 1.0]);

@@ -16,7 +16,7 @@ use tiny_llm_harness::{
 
 use super::{OFF, fixtures, parts};
 
-/// Grouped attention of arguments that fit.
+/// Grouped attention of arguments that it must accept.
 fn grouped(
     q: &Tensor,
     k: &Tensor,
@@ -35,16 +35,16 @@ fn grouped(
 
 #[test]
 fn task_1_grouped_attention_head_h_reads_key_value_head_h_over_g() {
-    // The scores are ±200, so a query reads one of two values, by its sign, and the other has a
-    // weight of e^−400 = 0.
+    // The scores are ±200, so the sign of a query selects one of two values. The other has a weight
+    // of e^−400 = 0.
     let q = tensor(&[1, 6, 1, 1], vec![200.0, -200.0, -200.0, 200.0, 200.0, -200.0]);
     let k = tensor(&[1, 3, 2, 1], vec![1.0, -1.0, 1.0, -1.0, 1.0, -1.0]);
     let v = tensor(&[1, 3, 2, 1], vec![11.0, 12.0, 21.0, 22.0, 31.0, 32.0]);
     let found = grouped(&q, &k, &v, None, None);
-    assert_eq!(found.shape(), q.shape(), "the output has the shape of q");
+    assert_eq!(found.shape(), q.shape(), "the output must have the shape of q");
     let expected = tensor(&[6], vec![11.0, 12.0, 22.0, 21.0, 31.0, 32.0]);
-    let what = "what query heads of signs + − − + + − read from key/value heads that hold 11 | 12, \
-                21 | 22 and 31 | 32, the left one for +";
+    let what = "grouped attention of 6 query heads with signs + − − + + − over key/value heads \
+                with values 11 | 12, 21 | 22 and 31 | 32 (+ reads the left value, − the right)";
     assert_close(what, &reshape(&found, &[6]), &expected, 0.0);
 }
 
@@ -80,8 +80,8 @@ fn task_1_grouped_attention_with_groups_of_one() {
     let fixtures = fixtures();
     let case = fixtures.case("task_1_grouped/none_share");
     let found = grouped(&case.tensor("q"), &case.tensor("k"), &case.tensor("v"), None, None);
-    // Without diagnosis: here h / H is 0 for every h, like a key/value head that is always the
-    // first.
+    // Without diagnosis: h / H is 0 for every h here, which looks like always using the first
+    // key/value head.
     compare(
         "grouped attention with H_q = H = 3",
         &found,
@@ -89,7 +89,10 @@ fn task_1_grouped_attention_with_groups_of_one() {
         case.tolerance("output"),
     )
     .unwrap_or_else(|text| {
-        panic!("{text}\n  a group is one query head here, so query head h reads key/value head h")
+        panic!(
+            "{text}\n  each group has one query head here, so query head h must read key/value \
+             head h"
+        )
     });
 }
 
@@ -114,10 +117,9 @@ fn task_1_grouped_mask_for_all_heads_without_infinities() {
         None,
         case.get("mask").as_ref(),
     );
-    // Without diagnosis: a mask that is ignored and one of which the −inf alone counts give the
-    // same here.
+    // Without diagnosis: ignoring the mask and applying only its −inf give the same result here.
     compare(
-        "grouped attention with a mask of finite numbers alone",
+        "grouped attention with a mask without −inf",
         &found,
         &case.tensor("output"),
         case.tolerance("output"),
@@ -163,11 +165,11 @@ fn task_1_grouped_mask_of_any_shape_that_broadcasts() {
         let full = mask.broadcast(IxDyn(&[2, 6, 3, 5])).expect("it broadcasts").to_owned();
         resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
             let what = format!(
-                "grouped attention with a mask {shape:?}, compared with the same mask written out \
-                 as [B, H_q, L, S] = [2, 6, 3, 5]"
+                "grouped attention with a mask {shape:?}, compared with the mask expanded to [B, \
+                 H_q, L, S] = [2, 6, 3, 5]"
             );
-            let property = "axes are counted from the right: L and S are last, before them H_q, \
-                            then B; an axis that is missing or 1 is broadcast";
+            let property = "count axes from the right: S, L, H_q, B; an axis that is missing or \
+                            has length 1 is broadcast";
             let found = grouped(&q, &k, &v, None, Some(&mask));
             let written_out = grouped(&q, &k, &v, None, Some(&full));
             assert_agrees(&what, &found, &written_out, 1e-5, property);
@@ -183,11 +185,11 @@ fn task_1_grouped_at_a_scale_of_zero() {
     let expected = Tensor::from_shape_fn(vec![1, 4, 2, 4], |at| mean[[at[1] / 2, at[3]]]);
     resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
         assert_agrees(
-            "grouped attention at a scale of 0, compared with the mean of each head's values",
+            "grouped attention with scale 0, compared with the mean of each head's values",
             &grouped(&q, &k, &v, Some(0.0), None),
             &expected,
             1e-5,
-            "Some(0.0) is a scale: all keys get equal weights",
+            "Some(0.0) is a scale, not a missing one: all keys get equal weights",
         );
     });
 }
@@ -213,12 +215,13 @@ fn task_1_grouped_refuses_uneven_groups() {
     for h_q in [5, 1] {
         let (q, k, v) =
             (random(33, &[1, h_q, 2, 4]), random(34, &[1, 2, 3, 4]), random(35, &[1, 2, 3, 4]));
-        let arguments = format!("H_q={h_q}, H=2, where no group size G makes H_q = G · H");
+        let arguments =
+            format!("grouped attention with H_q = {h_q}, H = 2, where H_q is not a multiple of H");
         assert_panics(&arguments, || grouped_query_attention(&q, &k, &v, None, None));
     }
 }
 
-/// Each query sees one key, another one each, so it returns that key's value without rounding.
+/// Each query sees a different single key, so it returns that key's value without rounding.
 #[test]
 fn task_1_grouped_whatever_the_size() {
     for (heads, kv_heads, queries, keys) in
@@ -234,18 +237,22 @@ fn task_1_grouped_whatever_the_size() {
             v[[0, at[1] * kv_heads / heads, seen(at[2]), at[3]]]
         });
         let what = format!(
-            "H_q = {heads}, H = {kv_heads}, {queries} queries, {keys} keys, one visible to each"
+            "grouped attention with H_q = {heads}, H = {kv_heads}, {queries} queries and {keys} \
+             keys, where each query sees one key"
         );
         resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
-            // Without diagnosis: here many mistakes return the wrong value.
+            // Without diagnosis: many mistakes return the wrong value here.
             compare(&what, &grouped(&q, &k, &v, None, Some(&mask)), &expected, 0.0).unwrap_or_else(
                 |text| {
-                    panic!("{text}\n  the mask applies to one query, head or sequence as to many")
+                    panic!(
+                        "{text}\n  apply the mask for any number of queries, heads and sequences"
+                    )
                 },
             );
             assert_agrees(
                 &format!(
-                    "H_q = {heads}, H = {kv_heads}, D = 4: the scale 1, compared with 2 · q at the default scale"
+                    "grouped attention with H_q = {heads}, H = {kv_heads}, D = 4 and scale 1, \
+                     compared with 2 · q with the default scale"
                 ),
                 &grouped(&q, &k, &v, Some(1.0), None),
                 &grouped(&(&q * 2.0), &k, &v, None, None),

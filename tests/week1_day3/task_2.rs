@@ -29,8 +29,8 @@ fn task_2_causal_mask_3_by_5() {
     let mask = causal_mask(3, 5);
     assert!(
         mask.iter().any(|&x| x != 0.0),
-        "causal_mask(3, 5) is 0 throughout, so it hides nothing, and a token sees the future: keys \
-         after S − L + i get −inf"
+        "causal_mask(3, 5) is all 0, so a token sees the future: for query i, keys after S − L + i \
+         must get −inf"
     );
     assert_close("causal_mask(3, 5)", &mask, &expected, 0.0);
     check_mask(3, 5);
@@ -54,8 +54,8 @@ fn task_2_causal_mask_depends_on_both_lengths() {
         let shape = mask.shape();
         assert!(
             shape == [length, keys] || !earlier.iter().any(|call| shape == call),
-            "causal_mask({length}, {keys}), called after others, has the shape {shape:?} of an \
-             earlier call: a mask that is kept for later must be kept by L and by S"
+            "causal_mask({length}, {keys}) has the shape {shape:?} of an earlier call: if you \
+             cache masks, use both L and S as the key"
         );
         assert!(
             shape == [length, keys],
@@ -71,8 +71,8 @@ fn task_2_causal_mask_of_one_query_hides_nothing() {
     let mask = causal_mask(1, 6);
     assert!(
         mask.iter().all(|&x| x == 0.0),
-        "causal_mask(1, 6)\n  found    {mask}\n  expected zeros: a single query is the last \
-         position, and sees all six keys"
+        "causal_mask(1, 6)\n  found    {mask}\n  expected zeros: a single query is at the last \
+         position, so it sees all six keys"
     );
 }
 
@@ -80,7 +80,11 @@ fn task_2_causal_mask_of_one_query_hides_nothing() {
 fn task_2_causal_mask_whatever_the_size() {
     for (length, keys) in [(130, 130), (100, 300), (3, 5000)] {
         let mask = causal_mask(length, keys);
-        assert_eq!(mask.shape(), [length, keys], "the shape of causal_mask({length}, {keys})");
+        assert_eq!(
+            mask.shape(),
+            [length, keys],
+            "causal_mask({length}, {keys}): the result has the wrong shape"
+        );
         for ((query, key), &found) in
             mask.into_dimensionality::<ndarray::Ix2>().expect("two axes").indexed_iter()
         {
@@ -101,19 +105,17 @@ fn task_2_causal_mask_of_no_queries() {
     for keys in [3, 0] {
         let call = format!("causal_mask(0, {keys})");
         let mask = assert_accepts(&call, || causal_mask(0, keys));
-        assert_eq!(mask.shape(), [0, keys], "the shape of {call}, [L, S]");
+        assert_eq!(mask.shape(), [0, keys], "{call}: the result must have the shape [L, S]");
     }
 }
 
 #[test]
 fn task_2_causal_mask_refuses_more_queries_than_keys() {
-    assert_panics("causal_mask(4, 3), where 4 queries cannot be the last of 3 positions", || {
-        causal_mask(4, 3)
-    });
-    assert_panics("causal_mask(1, 0), a query of no positions", || causal_mask(1, 0));
+    assert_panics("causal_mask(4, 3), which has more queries than positions", || causal_mask(4, 3));
+    assert_panics("causal_mask(1, 0), which has a query but no positions", || causal_mask(1, 0));
 }
 
-// Day 1's masked attention is part of these two, but after the mask, whose task it is.
+// These two tests use day 1's masked attention, but test this task's mask.
 
 #[test]
 fn task_2_causal_mask_row_0_sees_itself_alone() {
@@ -122,7 +124,7 @@ fn task_2_causal_mask_row_0_sees_itself_alone() {
         (random(37, &[1, 6, 4, 8]), random(38, &[1, 2, 4, 8]), random(39, &[1, 2, 4, 8]));
     let found = grouped_query_attention(&q, &k, &v, None, Some(&mask)).index_axis_move(Axis(2), 0);
     let expected = v.index_axis(Axis(2), 0).select(Axis(1), &[0, 0, 0, 1, 1, 1]);
-    // Without diagnosis, as masks that differ in later rows have this row in common.
+    // Without diagnosis: masks that differ only in later rows have the same row 0.
     compare(
         "row 0 of causal attention, compared with V[0] of each key/value head",
         &found,
@@ -143,13 +145,13 @@ fn task_2_causal_mask_seals_off_the_future() {
     other_v.index_axis_mut(Axis(2), 4).mapv_inplace(|x| 500.0 - 2.0 * x);
     let after = grouped_query_attention(&q, &other_k, &other_v, None, Some(&mask));
     let first_two = |x: &Tensor| x.slice_axis(Axis(2), (..2).into()).to_owned();
-    let what = "queries 0 and 1 of causal attention after key 4 and value 4 were changed, compared \
+    let what = "causal attention of queries 0 and 1 after a change of key 4 and value 4, compared \
                 with before";
     assert_agrees(
         what,
         &first_two(&after),
         &first_two(&before),
         0.0,
-        "key 4 is in the future of both, so it has no influence",
+        "key 4 is in the future of both queries, so it must have no effect",
     );
 }

@@ -24,7 +24,7 @@ fn check_layer(case: &str) {
     let heads = |n: usize| [b, n, l, layer.q_proj.weight.len_of(Axis(0)) / layer.n_heads];
     let (q, kv) = (heads(layer.n_heads), heads(layer.n_kv_heads));
     let arguments = format!(
-        "the layer of x {:?}, in which q is {q:?} after the split, and k and v are {kv:?}",
+        "the layer of x {:?}, where q is {q:?} after the split, and k and v are {kv:?}",
         x.shape()
     );
     resting_on(&parts::OF_A_LAYER, || {
@@ -64,13 +64,14 @@ fn task_3_layer_prefix_is_the_prefix_of_the_layer() {
     let layer = layer(&case);
     let found = layer.forward(&prefix(&x), Some(&mask_of_prefix));
     let of_five = prefix(&layer.forward(&x, Some(&mask)));
-    let what = "rows 0 to 2 alone, compared with rows 0 to 2 of five, causally masked";
+    let what = "a layer on rows 0 to 2, compared with rows 0 to 2 of the layer on five rows, both \
+                with a causal mask";
     assert_agrees(
         what,
         &found,
         &of_five,
         case.tolerance("output"),
-        "with a causal mask a row does not depend on the rows after it",
+        "with a causal mask a row must not depend on later rows",
     );
 }
 
@@ -84,7 +85,7 @@ fn task_3_layer_in_any_layout() {
     });
 }
 
-/// Axes of a mask are counted from the right, and one that is missing or 1 stands for all.
+/// Axes of a mask are counted from the right. An axis that is missing or has length 1 is broadcast.
 #[test]
 fn task_3_layer_with_a_mask_of_any_shape_that_broadcasts() {
     let x = random(51, &[2, 3, 8]);
@@ -102,8 +103,8 @@ fn task_3_layer_with_a_mask_of_any_shape_that_broadcasts() {
         let mask = random(52, shape);
         let full = mask.broadcast(IxDyn(&[2, 4, 3, 3])).expect("it broadcasts").to_owned();
         let what = format!(
-            "a layer of four query heads with a mask {shape:?}, compared with the same mask written \
-             out as [B, H_q, L, L] = [2, 4, 3, 3]"
+            "a layer of four query heads with a mask {shape:?}, compared with the mask expanded to \
+             [B, H_q, L, L] = [2, 4, 3, 3]"
         );
         resting_on(&parts::OF_A_LAYER, || {
             let found = assert_accepts(&what, || layer.forward(&x, Some(&mask)));
@@ -112,13 +113,13 @@ fn task_3_layer_with_a_mask_of_any_shape_that_broadcasts() {
                 &found,
                 &layer.forward(&x, Some(&full)),
                 1e-5,
-                "a mask applies along every axis that it does not have",
+                "count axes from the right; an axis that is missing or has length 1 is broadcast",
             );
         });
     }
 }
 
-/// A layer that projects nothing and turns nothing.
+/// A layer with identity projections and no rotation.
 fn plain_layer(n_heads: usize, n_kv_heads: usize) -> GroupedQueryAttention {
     let repeated = |out: usize| Linear {
         weight: Tensor::from_shape_fn(vec![out, 8], |at| f32::from(at[0] == at[1])),
@@ -156,14 +157,19 @@ fn task_3_layer_whatever_the_number_of_heads() {
             x[[at[0], length - 1 - at[1], head * size + at[2] % size]]
         });
         resting_on(&parts::OF_A_LAYER, || {
-            // Without diagnosis: weights that change nothing hide many mistakes.
+            // Without diagnosis: identity weights hide many mistakes.
             compare(
-                &format!("a layer whose projections change nothing, H_q = {heads}, H = {kv_heads}, x [{batch}, {length}, 8], one key visible to each query"),
+                &format!(
+                    "a layer with identity projections, H_q = {heads}, H = {kv_heads}, x [{batch}, \
+                     {length}, 8], where each query sees one key"
+                ),
                 &plain_layer(heads, kv_heads).forward(&x, Some(&mask)),
                 &expected,
                 0.0,
             )
-            .unwrap_or_else(|text| panic!("{text}\n  each query sees one key, so it returns that key's value"));
+            .unwrap_or_else(|text| {
+                panic!("{text}\n  each query must return the value of the one key that it sees")
+            });
         });
     }
 }
@@ -180,15 +186,15 @@ fn task_3_layer_with_one_norm_alone() {
         let which = if of_queries { "q_norm" } else { "k_norm" };
         resting_on(&parts::OF_A_LAYER, || {
             compare(
-                &format!("a layer with a {which} alone, which makes all zeros"),
+                &format!("a layer with only a {which}, which returns zeros"),
                 &layer.forward(&x, None),
                 &mean,
                 2e-6,
             )
             .unwrap_or_else(|text| {
                 panic!(
-                    "{text}\n  scores of zeros give the mean of all values; a layer may have only \
-                     one of the two norms"
+                    "{text}\n  all scores are 0, so the result is the mean of all values; a layer \
+                     may have only one of the two norms"
                 )
             });
         });

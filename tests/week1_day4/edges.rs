@@ -1,4 +1,5 @@
-//! Week 1, day 4: numbers at the edges, each eps, and weights of one shape that are not the same.
+//! Week 1, day 4: numbers near the limits of f32, each eps, and different weights of the same
+//! shape.
 
 use tiny_llm::week1::{
     mlp::{SwiGlu, silu},
@@ -14,7 +15,7 @@ use super::parts;
 
 #[test]
 fn task_1_rms_norm_with_any_eps() {
-    // A mean square of 4, and whole roots.
+    // A mean square of 4. The roots are whole numbers.
     let x = tensor(&[2, 4], vec![2.0, -2.0, 2.0, -2.0, 0.0, 0.0, 0.0, 0.0]);
     let weight = tensor(&[4], vec![1.0, -2.0, 0.0, 8.0]);
     for (eps, root) in [(0.0, 2.0), (5.0, 3.0), (12.0, 4.0), (32.0, 6.0), (1e6, 1000.002)] {
@@ -23,9 +24,7 @@ fn task_1_rms_norm_with_any_eps() {
         let found = norm.forward(&x).index_axis_move(ndarray::Axis(0), 0);
         let expected = tensor(&[4], [2.0, 4.0, 0.0, -16.0].map(|x| x / root).to_vec());
         compare(&what, &found, &expected, 1e-6).unwrap_or_else(|text| {
-            panic!(
-                "{text}\n  the mean square is 4, so each number is divided by the root of 4 + {eps}"
-            )
+            panic!("{text}\n  the mean square is 4, so each number must be divided by √(4 + {eps})")
         });
         if eps > 0.0 {
             let zeros = norm.forward(&x).index_axis_move(ndarray::Axis(0), 1);
@@ -37,7 +36,7 @@ fn task_1_rms_norm_with_any_eps() {
     }
 }
 
-/// A row is normed by itself, of any sign, and what another holds is nothing to it.
+/// Each row is normalised separately, whatever its sign and the contents of other rows.
 #[test]
 fn task_1_rms_norm_row_by_row() {
     let norm = RmsNorm { weight: random(101, &[5]), eps: 1e-6 };
@@ -45,15 +44,15 @@ fn task_1_rms_norm_row_by_row() {
     let before = norm.forward(&x);
     let turned = norm.forward(&-&x);
     assert_agrees(
-        "RmsNorm of −x, compared with −RmsNorm of x",
+        "RmsNorm of −x, compared with −(RmsNorm of x)",
         &turned,
         &-&before,
         0.0,
-        "the root is the same",
+        "the mean square of −x is that of x",
     );
     let negative = RmsNorm { weight: -&norm.weight, eps: 1e-6 };
-    let property = "a weight may be negative";
-    let what = "RmsNorm with −weight, compared with −RmsNorm";
+    let property = "the result is multiplied by the weight, which may be negative";
+    let what = "RmsNorm with −weight, compared with −(RmsNorm with weight)";
     assert_agrees(what, &negative.forward(&x), &-&before, 0.0, property);
     let mut lost = x.clone();
     lost[[1, 0, 3]] = f32::NAN;
@@ -64,7 +63,7 @@ fn task_1_rms_norm_row_by_row() {
             "RmsNorm of x [2, 3, 5] with a NaN at [1, 0, 3]: at {:?} found {found}, expected {}",
             ndarray::Dimension::slice(&index),
             if of_row {
-                "NaN, as the mean square of that row is".to_owned()
+                "NaN, because the mean square of that row is NaN".to_owned()
             } else {
                 before.to_string()
             }
@@ -73,12 +72,16 @@ fn task_1_rms_norm_row_by_row() {
     let one = RmsNorm { weight: tensor(&[1], vec![3.0]), eps: 0.0 };
     let found = one.forward(&tensor(&[3, 1], vec![5.0, -7.0, 1e-3]));
     compare(
-        "RmsNorm of rows of one number, weight 3, eps 0",
+        "RmsNorm of rows with one element, weight 3, eps 0",
         &found,
         &tensor(&[3, 1], vec![3.0, -3.0, 3.0]),
         1e-5,
     )
-    .unwrap_or_else(|text| panic!("{text}\n  x / |x| is its sign"));
+    .unwrap_or_else(|text| {
+        panic!(
+            "{text}\n  the root of the mean square is |x|, so the result is 3 times the sign of x"
+        )
+    });
     for (shape, width) in [(vec![2, 1], 3), (vec![3, 3, 2], 3), (vec![0, 4], 3)] {
         let norm = RmsNorm { weight: random(103, &[width]), eps: 1e-6 };
         assert_panics(&format!("RmsNorm of x {shape:?} with a weight [{width}]"), || {
@@ -93,7 +96,7 @@ fn task_2_silu_at_the_edges() {
     let cases = [
         (0.0, 0.0),
         (-0.0, 0.0),
-        // x · σ(x) is x/2 near 0, and so small a half is rounded to even.
+        // x · σ(x) is x/2 near 0, and halves this small are rounded to even.
         (4.0 * least, 2.0 * least),
         (-4.0 * least, -2.0 * least),
         (1e-30, 0.5e-30),
@@ -113,13 +116,17 @@ fn task_2_silu_at_the_edges() {
     }
     let x = tensor(&[2, 2], vec![1.0, f32::NAN, -1.0, 2.0]);
     let lost: Vec<bool> = silu(&x).iter().map(|y| y.is_nan()).collect();
-    assert_eq!(lost, [false, true, false, false], "silu of 1, NaN, −1, 2: which results are NaN");
+    assert_eq!(
+        lost,
+        [false, true, false, false],
+        "silu of 1, NaN, −1, 2: only the second result must be NaN"
+    );
 }
 
 #[test]
 fn task_3_swiglu_of_two_weights_of_one_shape() {
     let of_one = |x: f32| tensor(&[1, 1], vec![x]);
-    // silu(−100) is nothing beside 100, so that only the sign of the gate opens it.
+    // silu(−100) is negligible compared with 100, so the gate's sign decides.
     for (gate, up, expected) in
         [(100.0, -3.0, -300.0), (-100.0, 3.0, 0.0), (100.0, 0.0, 0.0), (200.0, 200.0, 40_000.0)]
     {
@@ -128,15 +135,16 @@ fn task_3_swiglu_of_two_weights_of_one_shape() {
                 SwiGlu { gate_proj: of_one(gate), up_proj: of_one(up), down_proj: of_one(down) };
             resting_on(&[parts::SOFTMAX, parts::SILU], || {
                 compare(
-                    &format!("SwiGlu of x 1 with the weights gate {gate}, up {up} and down {down}"),
+                    &format!(
+                        "SwiGlu of x = 1 with the weights gate {gate}, up {up} and down {down}"
+                    ),
                     &mlp.forward(&of_one(1.0)),
                     &of_one(expected * down),
                     1e-30,
                 )
                 .unwrap_or_else(|text| {
                     panic!(
-                        "{text}\n  down · (silu(gate · x) · (up · x)): silu applies to the gate \
-                         alone"
+                        "{text}\n  down · (silu(gate · x) · (up · x)): apply silu only to the gate"
                     )
                 });
             });
@@ -151,17 +159,19 @@ fn task_3_swiglu_of_two_weights_of_one_shape() {
             ("up_proj", SwiGlu { up_proj: &mlp.up_proj * factor, ..mlp.clone() }),
             ("down_proj", SwiGlu { down_proj: &mlp.down_proj * factor, ..mlp.clone() }),
         ] {
-            let what =
-                format!("SwiGlu with {factor:e} · {name}, compared with {factor:e} · SwiGlu");
-            let why = "up and down multiply, whatever their size or sign";
+            let what = format!(
+                "SwiGlu with {factor:e} · {name}, compared with {factor:e} · (SwiGlu with {name})"
+            );
+            let why = "up_proj and down_proj are linear: a factor of the weight is a factor of the \
+                       result";
             resting_on(&[parts::SOFTMAX, parts::SILU], || {
                 assert_agrees(&what, &scaled.forward(&x), &(&before * factor), 0.0, why);
             });
         }
     }
     for shape in [&[0, 4][..], &[2, 0, 4]] {
-        let what = format!("SwiGlu of x {shape:?}, in which there are no rows");
+        let what = format!("SwiGlu of x {shape:?}, which has no rows");
         let found = assert_accepts(&what, || mlp.forward(&Tensor::zeros(shape)));
-        assert_eq!(found.shape(), shape, "{what}: the shape of the result");
+        assert_eq!(found.shape(), shape, "{what}: the result has the wrong shape");
     }
 }

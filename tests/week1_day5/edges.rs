@@ -1,5 +1,5 @@
-//! Week 1, day 5: norms with an eps of their own, weights of one shape that are not the same, shapes
-//! without numbers, and what messages name.
+//! Week 1, day 5: norms with different eps, different weights of the same shape, empty shapes, and
+//! the contents of error messages.
 
 use ndarray::{Array2, array};
 use tiny_llm::week1::{
@@ -28,12 +28,12 @@ fn task_1_embedding_copies_rows_as_they_are() {
             assert!(
                 found == expected,
                 "embedding of {tokens}: at [{b}, {l}, {column}] found {found:?}, expected \
-                 {expected:?}, as row {token} has it"
+                 {expected:?} from row {token} of the table"
             );
         }
     }
     for bad in [6, 7, 1 << 16, u32::MAX] {
-        assert_panics(&format!("token {bad} of a vocabulary of 6, behind a good one"), || {
+        assert_panics(&format!("embedding of tokens 1 and {bad}, with a vocabulary of 6"), || {
             embedding.forward(&array![[1, bad]])
         });
     }
@@ -46,19 +46,19 @@ fn task_1_as_output_of_any_magnitude() {
     let before = embedding.as_output(&x);
     for factor in [2f32.powi(60), -1.0, -2f32.powi(-60), 0.0] {
         let what =
-            format!("as_output of {factor:e} · x, compared with {factor:e} · as_output of x");
-        let why = "a dot product has no bound, and nothing is added to it";
+            format!("as_output of {factor:e} · x, compared with {factor:e} · (as_output of x)");
+        let why = "logits are plain dot products: don't limit them or add anything";
         assert_agrees(&what, &embedding.as_output(&(&x * factor)), &(&before * factor), 0.0, why);
     }
     for shape in [&[0, 4][..], &[2, 0, 4]] {
-        let what = format!("as_output of x {shape:?}, in which there are no rows");
+        let what = format!("as_output of x {shape:?}, which has no rows");
         let found = assert_accepts(&what, || embedding.as_output(&Tensor::zeros(shape)));
         let expected = [&shape[..shape.len() - 1], &[7]].concat();
-        assert_eq!(found.shape(), expected, "{what}: the shape of the result");
+        assert_eq!(found.shape(), expected, "{what}: the result has the wrong shape");
     }
 }
 
-/// A case's block, with other norms and with one of its two halves or both.
+/// Returns a case's block with other norms. If `silent` is not empty, that projection is zero.
 fn changed(norms: [RmsNorm; 2], silent: &'static str) -> TransformerBlock {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_block/llama");
@@ -68,7 +68,7 @@ fn changed(norms: [RmsNorm; 2], silent: &'static str) -> TransformerBlock {
     block
 }
 
-/// Of a block whose other half adds nothing, the rest is known: x + half(norm(x)).
+/// If one half of a block adds nothing, the block is x + half(norm(x)).
 #[test]
 fn task_2_block_with_two_norms_of_their_own() {
     let fixtures = fixtures();
@@ -80,7 +80,7 @@ fn task_2_block_with_two_norms_of_their_own() {
         let norms = || [norm(121, first), norm(122, second)];
         let what = |half: &str, which: &str, silent: &str| {
             format!(
-                "a block whose {silent} is zeros, with norms of eps {first:e} and {second:e}, \
+                "a block whose {silent} is all 0, with norms of eps {first:e} and {second:e}, \
                  compared with x + {half}({which}(x))"
             )
         };
@@ -104,13 +104,14 @@ fn task_2_block_with_two_norms_of_their_own() {
                 1e-5,
                 property,
             );
-            // And both: the second norm reads the sum.
+            // With both halves, the second norm reads the sum.
             let block = changed(norms(), "");
             let attended = block.attention.forward(&norms()[0].forward(&x), Some(&mask));
             let sum = &x + &attended;
             assert_agrees(
                 &format!(
-                    "a block with norms of eps {first:e} and {second:e}, compared with its parts put together"
+                    "a block with norms of eps {first:e} and {second:e}, compared with its parts \
+                     called one by one"
                 ),
                 &block.forward(&x, Some(&mask)),
                 &(&sum + &block.mlp.forward(&norms()[1].forward(&sum))),
@@ -121,7 +122,7 @@ fn task_2_block_with_two_norms_of_their_own() {
     }
 }
 
-/// The case's model, changed after it was built: its fields are public.
+/// Returns the case's model, changed after it was built through its public fields.
 fn changed_model(family: &str, change: impl FnOnce(&mut Model)) -> (Model, Array2<u32>) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_3_decoder/{family}"));
@@ -132,8 +133,8 @@ fn changed_model(family: &str, change: impl FnOnce(&mut Model)) -> (Model, Array
 
 #[test]
 fn task_3_model_runs_what_its_fields_hold() {
-    // The last norm's own eps, not the configuration's. With one so large that it alone counts, the
-    // norm is a factor.
+    // The last norm uses its own eps, not the configuration's. A very large eps makes the norm a
+    // constant factor.
     let of = |norm: f32, config: f32| {
         let (model, tokens) = changed_model("llama", |model| {
             model.norm.eps = norm;
@@ -142,11 +143,10 @@ fn task_3_model_runs_what_its_fields_hold() {
         model.forward(&tokens)
     };
     resting_on(&of_a_decoder(), || {
-        let property = "each norm has its own eps; the configuration's eps is only used to build \
-                        them";
+        let property = "use each norm's own eps; the configuration's eps is only used to build the \
+                        norms";
         assert_agrees(
-            "logits where model.norm.eps is 10 and config.rms_norm_eps 1e-6, compared with those \
-             where both are 10",
+            "logits with model.norm.eps 10 and config.rms_norm_eps 1e-6, compared with both at 10",
             &of(10.0, 1e-6),
             &of(10.0, 10.0),
             0.0,
@@ -154,10 +154,10 @@ fn task_3_model_runs_what_its_fields_hold() {
         );
         assert!(
             of(10.0, 10.0) != of(1e-6, 10.0),
-            "logits are the same with model.norm.eps 10 and 1e-6: {property}"
+            "logits must differ between model.norm.eps 10 and 1e-6, but are equal: {property}"
         );
     });
-    // And the head is `lm_head` where there is one, whatever the configuration says.
+    // If there is an `lm_head`, it is the head, whatever the configuration says.
     for (tied, has_head) in [(true, true), (false, false)] {
         let (model, tokens) = changed_model("llama", |model| {
             let weight = model.embedding.weight.mapv(|x| 2.0 - x);
@@ -173,19 +173,21 @@ fn task_3_model_runs_what_its_fields_hold() {
         resting_on(&of_a_decoder(), || {
             assert_agrees(
                 &format!(
-                    "logits of a model whose lm_head is {}, with tie_word_embeddings true and false",
+                    "logits of a model whose lm_head is {}, compared between tie_word_embeddings \
+                     true and false",
                     if has_head { "Some" } else { "None" }
                 ),
                 &model.forward(&tokens),
                 &other.forward(&tokens),
                 0.0,
-                "lm_head decides which head is used; the configuration is only used to build it",
+                "use lm_head if it is Some, and the embedding otherwise; tie_word_embeddings only \
+                 matters when the model is built",
             );
         });
     }
 }
 
-/// Layers, one by one: a model is what its blocks make of the embedding, first to last.
+/// A model runs its blocks on the embedding in order.
 #[test]
 fn task_3_model_is_its_blocks_in_their_order() {
     let fixtures = fixtures();
@@ -210,13 +212,13 @@ fn task_3_model_is_its_blocks_in_their_order() {
             };
             assert_agrees(
                 &format!(
-                    "logits of a model whose blocks are numbers {order:?} of another's, compared with its parts put together"
+                    "logits of a model with the blocks {order:?} of another model, compared with \
+                     its parts called one by one"
                 ),
                 &with.forward(&tokens),
                 &expected,
                 1e-3,
-                "the order is: embedding, the blocks as listed in `blocks`, the last norm, the \
-                 head",
+                "the order is: embedding, all of `blocks` in their order, the last norm, the head",
             );
         });
     }
@@ -232,10 +234,10 @@ fn task_4_to_f32_keeps_any_shape() {
             (Dtype::F16, &[0, 0xBE]),
         ] {
             let bytes = one.repeat(n);
-            let what = format!("to_f32 of {n} numbers of type {dtype}, shape {shape:?}");
+            let what = format!("to_f32 of a tensor of type {dtype}, shape {shape:?}");
             let found = assert_accepts(&what, || to_f32(&stored(dtype, shape, &bytes)));
             let found = found.unwrap_or_else(|error| {
-                panic!("{what}: this is valid, but it was refused: {error}")
+                panic!("{what}: this tensor is valid, but it was refused: {error}")
             });
             compare(&what, &found, &Tensor::from_elem(shape, -1.5), 0.0)
                 .unwrap_or_else(|text| panic!("{text}"));
@@ -249,24 +251,26 @@ fn task_4_to_f32_keeps_any_shape() {
 
 #[test]
 fn task_4_what_is_supported_is_named() {
-    // Also where there is nothing to convert.
+    // Even if there is nothing to convert.
     for (dtype, shape, n) in
         [(Dtype::I8, &[2][..], 2), (Dtype::F64, &[1], 8), (Dtype::U16, &[0], 0)]
     {
         let what = format!("to_f32 of a tensor of type {dtype}, shape {shape:?}");
         let found = assert_refuses(&what, || to_f32(&stored(dtype, shape, &[0; 8][..n])));
-        let Err(error) = found else { panic!("{what}: expected an error, but it was converted") };
+        let Err(error) = found else {
+            panic!("{what}: the tensor was converted, expected an error")
+        };
         let message = error.to_string().to_uppercase();
         assert!(!message.contains('\n'), "{what}: the message has more than one line: {message}");
         let names = message.split(|c: char| !c.is_ascii_alphanumeric()).collect::<Vec<_>>();
         for supported in ["F32", "F16", "BF16"] {
-            // `float16` or `half` are names of it too, in other programs.
+            // Other programs call it `float16`.
             let named = names.contains(&supported)
                 || names.contains(&supported.replace('F', "FLOAT").as_str());
             assert!(
                 named,
-                "{what}: the message names the types that are supported, but not {supported}: \
-                 {error}"
+                "{what}: the message must name the supported types F32, F16 and BF16, but \
+                 {supported} is missing: {error}"
             );
         }
     }

@@ -31,14 +31,13 @@ pub(super) fn task_1_as_output() {
 
 #[test]
 fn task_1_in_any_layout() {
-    // Neighbours in memory are those below each other, as where a batch was put together by
-    // columns.
+    // The array is stored column by column, as if a batch was built that way.
     let tokens = ndarray::array![[3u32, 1, 4], [0, 2, 3]];
     let columns = tokens.t().as_standard_layout().into_owned().reversed_axes();
     let embedding = Embedding { weight: random(61, &[5, 4]) };
-    let what = "embedding of tokens [2, 3] that lie column by column in memory";
+    let what = "embedding of tokens [2, 3] stored column by column in memory";
     let found = check::assert_accepts(what, || embedding.forward(&columns));
-    let property = "row b of the batch is tokens.row(b), wherever it lies in memory";
+    let property = "row b of the batch is tokens.row(b), whatever the memory order";
     check::assert_agrees(what, &found, &embedding.forward(&tokens), 0.0, property);
     assert_any_layout("embedding with a table", &embedding.weight, 0.0, |weight| {
         Embedding { weight: weight.clone() }.forward(&tokens)
@@ -53,7 +52,7 @@ fn task_1_in_any_layout() {
         let what = format!("as_output of x {:?}", x.shape());
         let found = check::assert_accepts(&what, || embedding.as_output(&x));
         let expected = reshape(&rows, &[lead, &[5]].concat());
-        let property = "x [..., E] gives logits [..., V], each row on its own";
+        let property = "x [..., E] gives logits [..., V], and each row is computed separately";
         check::assert_agrees(&what, &found, &expected, 1e-5, property);
     }
 }
@@ -65,7 +64,7 @@ fn task_1_embedding_of_no_tokens() {
         let what = format!("embedding of tokens [{batch}, {length}]");
         let tokens = Array2::zeros((batch, length));
         let found = check::assert_accepts(&what, || embedding.forward(&tokens));
-        assert_eq!(found.shape(), [batch, length, 4], "{what}: the shape of the result");
+        assert_eq!(found.shape(), [batch, length, 4], "{what}: the result has the wrong shape");
     }
 }
 
@@ -74,7 +73,9 @@ fn task_1_a_token_outside_the_vocabulary_is_not_embedded() {
     let embedding = Embedding { weight: Tensor::zeros(vec![4, 2]) };
     let inside = embedding.forward(&ndarray::array![[3]]);
     assert_eq!(inside.shape(), [1, 1, 2]);
-    assert_panics("token 4 of a vocabulary of 4", || embedding.forward(&ndarray::array![[4]]));
+    assert_panics("embedding of token 4, with a vocabulary of 4", || {
+        embedding.forward(&ndarray::array![[4]])
+    });
 }
 
 #[test]
@@ -85,19 +86,25 @@ fn task_1_a_vocabulary_of_any_size() {
     let tokens = Array2::from_shape_fn((2, length), |(b, l)| (69_999 - 537 * l - b) as u32);
     let expected = tokens.mapv(|token| token as f32).insert_axis(Axis(2)).into_dyn();
     check::compare(
-        "embedding of 2 × 130 tokens, whose rows hold their numbers",
+        "embedding of 2 × 130 tokens with a table whose row t contains t",
         &embedding.forward(&tokens),
         &expected,
         0.0,
     )
     .unwrap_or_else(|text| {
-        panic!("{text}\n  token t is row t, also in a vocabulary of 70,000: ids have 32 bits")
+        panic!(
+            "{text}\n  token t must give row t, even with 70,000 rows: don't convert ids to a \
+             narrower type than 32 bits"
+        )
     });
     let logits = embedding.as_output(&tensor(&[1, 2, 1], vec![2.0, -3.0]));
     let expected =
         Tensor::from_shape_fn(vec![1, 2, vocabulary], |at| [2.0, -3.0][at[1]] * at[2] as f32);
-    check::compare("as_output of 2 and −3 over the same 70,000 rows", &logits, &expected, 0.0)
-        .unwrap_or_else(|text| {
-            panic!("{text}\n  every token has a logit, of any size, for every row of x")
-        });
+    check::compare(
+        "as_output of 2 and −3 with the same table of 70,000 rows",
+        &logits,
+        &expected,
+        0.0,
+    )
+    .unwrap_or_else(|text| panic!("{text}\n  every row of x must get a logit for every token"));
 }

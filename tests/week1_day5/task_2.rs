@@ -20,11 +20,13 @@ fn task_2_block_whatever_the_size() {
         for b in 0..x.len_of(Axis(0)) {
             let alone = |x: &Tensor| x.select(Axis(0), &[b]);
             check::assert_agrees(
-                &format!("sequence {b} alone, compared with the same in its batch"),
+                &format!(
+                    "a block on sequence {b} alone, compared with the same sequence in a batch"
+                ),
                 &whole.forward(&alone(&x), Some(&mask)),
                 &alone(&both),
                 1e-4,
-                "the mask applies to one sequence as to several",
+                "the number of sequences must not change a sequence's result",
             );
         }
         let off = |part: &'static str| {
@@ -35,12 +37,13 @@ fn task_2_block_whatever_the_size() {
         };
         let token = x.select(Axis(0), &[0]).select(Axis(1), &[0]);
         check::assert_agrees(
-            "one token that may not see itself, compared with a block whose o_proj is zeros",
+            "a block on one token with the mask [[−inf]], compared with a block whose o_proj is \
+             all 0",
             &whole.forward(&token, Some(&tensor(&[1, 1], vec![f32::NEG_INFINITY]))),
             &off("o_proj").forward(&token, None),
             1e-6,
-            "a query that sees nothing gets zeros from attention: the mask applies to a single \
-             token too",
+            "apply the mask to a single token too: a query that sees no key gets zeros from \
+             attention",
         );
         let large = &x * 1e5;
         let nothing = block(&case, |name, weight| {
@@ -51,11 +54,12 @@ fn task_2_block_whatever_the_size() {
             }
         });
         check::assert_agrees(
-            "100,000 · x through a block whose o_proj and down_proj are zeros, compared with what went in",
+            "a block whose o_proj and down_proj are all 0, on 100,000 · x, compared with 100,000 · \
+             x",
             &nothing.forward(&large, Some(&mask)),
             &large,
             0.0,
-            "both parts add nothing, and the residual stream has no bound",
+            "attention and MLP add nothing, and the residual stream must not be limited",
         );
     });
 }
@@ -90,12 +94,12 @@ fn task_2_block_in_any_layout() {
         for shape in [&[length][..], &[1, length], &[x.shape()[0], 1, 1, length]] {
             let padding = random(71, shape);
             let full = padding.broadcast(&[length, length][..]);
-            // One that tells sequences apart is written out for each of them.
+            // A mask per sequence is expanded for each of them.
             let full = full.or_else(|| padding.broadcast(&[x.shape()[0], 1, length, length][..]));
             let full = full.expect("it broadcasts").to_owned();
-            let what = format!("a block with a mask {shape:?}, compared with it written out");
+            let what = format!("a block with a mask {shape:?}, compared with the expanded mask");
             let found = check::assert_accepts(&what, || block.forward(&x, Some(&padding)));
-            let property = "a mask broadcasts to [B, H_q, L, L], axes counted from the right";
+            let property = "a mask broadcasts to [B, H_q, L, L], with axes counted from the right";
             check::assert_agrees(&what, &found, &block.forward(&x, Some(&full)), 1e-4, property);
         }
     });
@@ -110,13 +114,13 @@ fn task_2_a_block_that_adds_nothing_is_the_identity() {
     });
     let x = case.tensor("x");
     let found = silent.forward(&x, case.get("mask").as_ref());
-    // Too little happens here to tell one mistake from another, so none is named.
+    // Without diagnosis: too little happens here to tell mistakes apart.
     if let Err(difference) =
-        check::compare("a block whose attention and MLP give zeros", &found, &x, 0.0)
+        check::compare("a block whose o_proj and down_proj are all 0", &found, &x, 0.0)
     {
         panic!(
-            "{difference}\n  only the two residual connections are left: each adds x as it came \
-             in, so the block must return its input"
+            "{difference}\n  attention and MLP return zeros, and each residual connection adds its \
+             input: the block must return x unchanged"
         );
     }
 }

@@ -32,10 +32,11 @@ fn task_3_a_later_token_changes_no_earlier_logit() {
     after.column_mut(last).mapv_inplace(|token| (token + 1) % model.config.vocab_size as u32);
     let (x, y) = (model.forward(&before), model.forward(&after));
     let (x, y) = (x.slice_axis(Axis(1), (..last).into()), y.slice_axis(Axis(1), (..last).into()));
-    let property = "only the last token was changed, so the logits before it must not change: no \
-                    token sees a later one";
+    let property = "only the last token was changed, and no token sees a later one: all earlier \
+                    logits must stay the same";
     check::assert_agrees(
-        "logits before the changed last token",
+        "logits of all positions but the last, after a change of the last token, compared with \
+         before",
         &y.to_owned(),
         &x.to_owned(),
         0.0,
@@ -55,11 +56,11 @@ fn task_3_a_head_may_have_a_bias() {
     let bias = Tensor::from_shape_fn(vec![vocabulary], |at| at[0] as f32 * 8.0);
     model.lm_head = Some(Linear { weight, bias: Some(bias.clone()) });
     check::assert_agrees(
-        "logits of a model whose lm_head has a bias, compared with those without it plus the bias",
+        "logits of a model whose lm_head has a bias, compared with (logits without it) + bias",
         &model.forward(&tokens),
         &(without + bias),
         1e-3,
-        "lm_head is a `Linear`, whose forward adds its bias",
+        "lm_head is a `Linear`: its `forward` adds the bias",
     );
 }
 
@@ -94,8 +95,8 @@ fn task_3_without_layers_untied() {
     check_without_layers("untied", true);
 }
 
-/// Without diagnosis: where no layer runs, a final norm inside the loop over the layers is as good
-/// as none.
+/// Without diagnosis: without layers, a final norm inside the loop over the layers looks like no
+/// norm at all.
 fn check_without_layers(output: &str, with_head: bool) {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/no_layers");
@@ -107,13 +108,13 @@ fn check_without_layers(output: &str, with_head: bool) {
         case.tolerance(output),
     ) {
         panic!(
-            "{difference}\n  without layers the embedding, the final norm and the output head are \
-             left: there is one norm, after the loop"
+            "{difference}\n  without layers, only the embedding, the final norm and the output \
+             head run: apply the final norm once, after the loop over the layers"
         );
     }
 }
 
-/// A long text, a short one, and the first again: nothing of a call is left in the next.
+/// A long text, a short one, and the first again: a call must not affect the next.
 #[test]
 fn task_3_texts_of_other_lengths_one_after_the_other() {
     let fixtures = fixtures();
@@ -124,18 +125,19 @@ fn task_3_texts_of_other_lengths_one_after_the_other() {
         let first = model.forward(&long);
         let found = model.forward(&short);
         check::assert_agrees(
-            "logits of the first four tokens, after a call with nine, compared with theirs among nine",
+            "logits of the first four tokens alone, compared with their logits in an earlier call \
+             with all nine",
             &found,
             &first.slice_axis(Axis(1), (..4).into()).to_owned(),
             1e-4,
-            "a text's logits do not depend on what was computed before, nor on later tokens",
+            "logits must not depend on earlier calls or on later tokens",
         );
         check::assert_agrees(
-            "logits of the nine tokens again, after four",
+            "logits of the same nine tokens again, compared with the first time",
             &model.forward(&long),
             &first,
             0.0,
-            "the same tokens give the same logits",
+            "the same tokens must always give the same logits",
         );
     });
 }
@@ -147,9 +149,9 @@ fn task_3_tokens_in_any_layout() {
     let tokens = ndarray::array![[3u32, 1, 4], [0, 2, 3]];
     let columns = tokens.t().as_standard_layout().into_owned().reversed_axes();
     resting_on(&of_a_decoder(), || {
-        let what = "logits of tokens [2, 3] that lie column by column in memory";
+        let what = "logits of tokens [2, 3] stored column by column in memory";
         let found = check::assert_accepts(what, || model.forward(&columns));
-        let property = "row b of the batch is tokens.row(b), wherever it lies in memory";
+        let property = "row b of the batch is tokens.row(b), whatever the memory order";
         check::assert_agrees(what, &found, &model.forward(&tokens), 1e-5, property);
     });
 }
@@ -161,17 +163,17 @@ fn task_3_what_does_not_fit_is_refused() {
     let model = model(&case);
     let forward = |tokens: Array2<u32>| model.forward(&tokens).shape().to_vec();
     resting_on(&of_a_decoder(), || {
-        let all = check::assert_accepts("64 tokens in a context of 64", || {
+        let all = check::assert_accepts("logits of 64 tokens in a context of 64", || {
             forward(Array2::from_elem((1, 64), 1))
         });
-        assert_eq!(all, [1, 64, 37], "logits of 64 tokens in a context of 64: their shape");
-        check::assert_panics("65 tokens in a context of 64", || {
+        assert_eq!(all, [1, 64, 37], "logits of 64 tokens in a context of 64: wrong shape");
+        check::assert_panics("logits of 65 tokens in a context of 64", || {
             forward(Array2::from_elem((1, 65), 1))
         });
-        check::assert_panics("two sequences of 200 tokens in a context of 64", || {
+        check::assert_panics("logits of two sequences of 200 tokens in a context of 64", || {
             forward(Array2::from_elem((2, 200), 1))
         });
-        check::assert_panics("token 37 of a vocabulary of 37", || {
+        check::assert_panics("token 37, with a vocabulary of 37", || {
             forward(ndarray::array![[1, 36], [37, 0]])
         });
     });
@@ -182,10 +184,12 @@ fn task_3_tokens_are_checked() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/qwen3");
     let model = model(&case);
-    let refused = |tokens: &[u32]| model.check(tokens).expect_err("to be refused").to_string();
+    let refused = |tokens: &[u32]| {
+        model.check(tokens).expect_err("Model::check must refuse these tokens").to_string()
+    };
     assert_eq!(model.context(), 64);
-    model.check(&[0, 36]).expect("both are in the vocabulary of 37");
-    model.check(&[1; 64]).expect("exactly full");
+    model.check(&[0, 36]).expect("Model::check must accept tokens 0 and 36");
+    model.check(&[1; 64]).expect("Model::check must accept 64 tokens in a context of 64");
     assert!(refused(&[]).contains("no tokens"), "{}", refused(&[]));
     assert!(
         refused(&[1, 37]).contains("token 37 at position 1")
@@ -200,16 +204,16 @@ fn task_3_tokens_are_checked() {
     );
 }
 
-/// A checkpoint may promise more positions than there is room for: the tables, the check and
-/// whoever asks must agree.
+/// A checkpoint may promise more positions than `MAX_CONTEXT`. Then the tables, `check` and
+/// `context` must all use the limit.
 #[test]
 fn task_3_the_context_is_limited() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/qwen3");
     let mut config = model(&case).config;
     config.max_positions = 1_000_000;
-    let model =
-        Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
+    let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
+        .expect("the model finds all its weights");
     assert_eq!((model.context(), model.config.max_positions), (MAX_CONTEXT, MAX_CONTEXT));
     assert_eq!(model.blocks[0].attention.rope.cos.shape()[0], MAX_CONTEXT);
     assert!(model.check(&vec![1; MAX_CONTEXT + 1]).is_err());
@@ -228,7 +232,7 @@ fn task_3_every_activation_of_the_embedded_model() {
         let value = |bytes: &[u8]| f32::from_le_bytes([0, 0, bytes[0], bytes[1]]);
         Ok(tensor(shape, stored.bytes.chunks_exact(2).map(value).collect()))
     })
-    .expect("all weights are there");
+    .expect("the model finds all its weights");
 
     let fixtures = Fixtures::open("week1_day5_activations");
     let case = fixtures.case("task_3_activations/tiny_story");
@@ -245,8 +249,8 @@ fn task_3_every_activation_of_the_embedded_model() {
         let expected = case.tensor(name);
         if let Err(difference) = check::compare(name, &found, &expected, case.tolerance(name)) {
             panic!(
-                "the first activation that differs from PyTorch's is {name}\n  computed by {}\n\
-                 {difference}\n  positions {positions:?} of the sequence",
+                "the first activation that differs from PyTorch's is {name}\n  computed by \
+                 {}\n{difference}\n  rows are positions {positions:?} of the sequence",
                 tasks_of(name).join(" or ")
             );
         }

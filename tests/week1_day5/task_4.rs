@@ -20,7 +20,7 @@ use tiny_llm_harness::{
 
 use super::{embedded_model, fixtures, model, of_a_decoder, stored, tokens};
 
-/// And what a model is made of that is loaded from a file.
+/// All parts of a model that is loaded from a file.
 fn of_a_loaded_model() -> Vec<&'static Part> {
     const DECODER: &Part =
         &Part { task: "week1-day5 task 3", what: "the decoder", check: check_decoders };
@@ -39,22 +39,23 @@ fn check_to_f32(case: &str, dtype: Dtype, size: usize) {
     let fixtures = fixtures();
     let case = fixtures.case(case);
     let (bits, expected) = (case.integers("bits"), case.tensor("values"));
-    // One byte in front: values of a mapped file may begin anywhere.
+    // One extra byte first: values of a mapped file may begin at any address.
     let mut bytes = vec![0xAA];
     bytes.extend(bits.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(size)));
-    let found = to_f32(&stored(dtype, bits.shape(), &bytes[1..])).expect("this type is supported");
+    let found =
+        to_f32(&stored(dtype, bits.shape(), &bytes[1..])).expect("to_f32 must support this type");
     let wrong = |(bits, (found, expected)): (&usize, (&f32, &f32))| {
-        // By bits, for 0 and −0 are equal by value; and any NaN will do.
+        // Compares bits, because 0 and −0 are equal by value. Any NaN is right.
         let equal = found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan());
         (!equal).then(|| {
-            format!("{dtype} with the bits {bits:#06x}: found {found:e}, expected {expected:e}")
+            format!("{dtype} with bits {bits:#06x}: found {found:e}, expected {expected:e}")
         })
     };
     let pairs = || bits.iter().zip(found.iter().zip(&expected));
     let first = pairs().find_map(wrong).unwrap_or_default();
     let kinds = kinds_that_are_wrong(dtype, pairs().map(|pair| (*pair.0, wrong(pair).is_some())));
     check::assert_close_noting(
-        &format!("{dtype} as f32"),
+        &format!("to_f32 of {dtype}"),
         &found,
         &expected,
         Tolerance::Relative(0.0),
@@ -63,7 +64,7 @@ fn check_to_f32(case: &str, dtype: Dtype, size: usize) {
     assert!(first.is_empty(), "{first}{kinds}");
 }
 
-/// Which kinds of numbers are wrong, if it is not all of them.
+/// Lists the kinds of numbers that are wrong, unless all are.
 fn kinds_that_are_wrong(dtype: Dtype, wrong: impl Iterator<Item = (usize, bool)>) -> String {
     let (sign, exponent, fraction) = match dtype {
         Dtype::F16 => (15, 0x1f, 10),
@@ -110,7 +111,7 @@ fn task_4_f32() {
     check_to_f32("task_4_to_f32/f32", Dtype::F32, 4);
 }
 
-/// Types that are not converted, and how many bytes a number of theirs takes.
+/// Unsupported types, with the bytes per number.
 const OTHERS: [(Dtype, usize); 12] = [
     (Dtype::I8, 1),
     (Dtype::U8, 1),
@@ -132,18 +133,19 @@ fn task_4_another_type_is_refused_by_name() {
         let result = to_f32(&stored(dtype, &[2], &[1; 16][..2 * size]));
         let Err(error) = result else {
             panic!(
-                "a tensor was converted although its type, {dtype}, is not supported: f32, bf16 \
-                 and f16 are, and no other"
+                "to_f32 converted a tensor of type {dtype}, expected an error: only F32, BF16 and \
+                 F16 are supported"
             )
         };
         let message = error.to_string();
         for part in ["some.weight", &dtype.to_string(), "BF16"] {
-            // In whatever case: the message may name types as Rust, safetensors or PyTorch do.
+            // In upper or lower case: the message may name types as Rust, safetensors or PyTorch
+            // do.
             let named = message.to_lowercase().contains(&part.to_lowercase());
             assert!(
                 named,
-                "the error names the tensor, its type and the supported types: {message:?} does \
-                 not name {part}"
+                "the error must name the tensor, its type and the supported types, but {part} is \
+                 missing: {message:?}"
             );
         }
     }
@@ -152,7 +154,7 @@ fn task_4_another_type_is_refused_by_name() {
 /// A weight and its name in the checkpoint.
 type Weight = (String, Tensor);
 
-/// A folder that is gone when the test ends.
+/// A folder that is deleted when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -190,7 +192,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A folder that stays behind in the temporary directory harms nobody.
+        // A leftover folder in the temporary directory does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -249,15 +251,15 @@ fn task_4_one_file_and_shards() {
             Dtype::F32,
             shards,
         );
-        let model = load_model(&folder.0).expect("a whole model");
+        let model = load_model(&folder.0).expect("load_model must load this folder");
         let tied = model.config.tie_word_embeddings;
         let found = if model.lm_head.is_none() { "None" } else { "Some" };
-        let property = "lm_head is None if the output head is tied to the embedding, and otherwise \
-                        what the file has as lm_head.weight";
+        let property = "lm_head must be None if the output head is tied to the embedding, and \
+                        otherwise lm_head.weight from the file";
         assert_eq!(
             model.lm_head.is_none(),
             tied,
-            "{family}: lm_head is {found} where tie_word_embeddings is {tied}: {property}"
+            "{family}: lm_head is {found} although tie_word_embeddings is {tied}: {property}"
         );
         let parts = of_a_loaded_model();
         resting_on(&parts, || case.check("logits", &model.forward(&tokens(&case))));
@@ -269,10 +271,10 @@ fn task_4_half_precision_weights() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/llama");
     let folder = Folder::with_model("bf16", &case, &weights(&case), Dtype::BF16, 1);
-    let model = load_model(&folder.0).expect("a whole model");
+    let model = load_model(&folder.0).expect("load_model must load this folder");
     let upper_half = |x: f32| f32::from_bits(x.to_bits() & 0xFFFF_0000);
     check::assert_close(
-        "the embedding",
+        "the loaded embedding",
         &model.embedding.weight,
         &case.tensor("model.embed_tokens.weight").mapv(upper_half),
         0.0,
@@ -283,14 +285,14 @@ fn task_4_half_precision_weights() {
         .expect("lm_head is None, but this model's output head is not tied to the embedding")
         .weight;
     check::assert_close(
-        "the output head",
+        "the loaded output head",
         head,
         &case.tensor("lm_head.weight").mapv(upper_half),
         0.0,
     );
     let down = &model.blocks[1].mlp.down_proj;
     check::assert_close(
-        "layer 1's down_proj",
+        "the loaded down_proj of layer 1",
         down,
         &case.tensor("model.layers.1.mlp.down_proj.weight").mapv(upper_half),
         0.0,
@@ -309,7 +311,7 @@ fn task_4_what_is_wrong_is_named() {
                 panic.go_on();
             }
             panic!(
-                "`load_model` panicked at {}: {}\n  return an error for a bad file; this one must \
+                "`load_model` panicked at {}: {}\n  return an error for a bad file; here it must \
                  mention {what}",
                 panic.place,
                 panic.message()
@@ -317,14 +319,17 @@ fn task_4_what_is_wrong_is_named() {
         });
         let error = error.unwrap_or_else(|| {
             panic!(
-                "a folder with a fault was loaded, but it must be refused with a message that says \
+                "`load_model` accepted a bad folder, but it must return an error that mentions \
                  {what}"
             )
         });
         let message = format!("{error:#}");
-        assert!(!message.contains('\n'), "more than one line: {message}");
+        assert!(!message.contains('\n'), "the error must be one line, but it is: {message}");
         for part in parts {
-            assert!(message.contains(part), "{message:?} does not say {part:?}");
+            assert!(
+                message.contains(part),
+                "the error must mention {part:?}, but it is {message:?}"
+            );
         }
     };
     refused(Path::new("no/such/folder"), &["no/such/folder"]);
@@ -361,7 +366,7 @@ fn task_4_what_is_wrong_is_named() {
 #[test]
 fn task_4_every_missing_weight_is_named() {
     let fixtures = fixtures();
-    // One has biases, the other norms of heads; both are parts that other models do not have.
+    // qwen2 has biases and qwen3 has head norms, which other models don't have.
     for family in ["qwen2", "qwen3"] {
         let case = fixtures.case(&format!("task_3_decoder/{family}"));
         let all = weights(&case);
@@ -373,19 +378,22 @@ fn task_4_every_missing_weight_is_named() {
             let loaded = check::assert_refuses(&what, || load_model(&folder.0));
             let Err(error) = loaded else {
                 panic!(
-                    "{what} was loaded: every weight that the configuration asks for must be \
-                     there, or it is a different model"
+                    "{what} was loaded, expected an error: every weight that the configuration \
+                     requires must be in the file"
                 )
             };
             let message = format!("{error:#}");
-            assert!(message.contains(missing.as_str()), "{what}: {message:?} does not name it");
+            assert!(
+                message.contains(missing.as_str()),
+                "{what}: the error must name the missing weight, but it is {message:?}"
+            );
         }
     }
 }
 
 #[test]
 fn task_4_the_embedded_model() {
-    let model = load_model(&embedded_model()).expect("the embedded model");
+    let model = load_model(&embedded_model()).expect("load_model must load the embedded model");
     let fixtures = Fixtures::open("week1_day5_activations");
     let case = fixtures.case("task_3_activations/tiny_story");
     let positions: Vec<_> = case
@@ -410,7 +418,7 @@ fn task_4_tensors_of_odd_length() {
         let stored = StoredTensor { name: "odd", dtype, shape: &[3], bytes: &bytes };
         let found = to_f32(&stored).expect("three numbers");
         check::compare(
-            &format!("{dtype:?}: 1.5, −2 and 3 as f32"),
+            &format!("to_f32 of 1.5, −2 and 3 as {dtype:?}"),
             &found,
             &tensor(&[3], vec![1.5, -2.0, 3.0]),
             0.0,

@@ -28,8 +28,8 @@ fn task_1_argmax_at_the_edges() {
         let found = argmax(logits);
         assert!(
             found == expected,
-            "argmax({logits:?}): found {found}, expected {expected}: the index of the largest, \
-             of equal ones the first, whatever their size"
+            "argmax({logits:?}): found {found}, expected {expected}: argmax is the index of the \
+             largest logit, and the first of equal ones"
         );
     }
 }
@@ -55,7 +55,8 @@ fn task_2_limits_as_large_as_they_can_be() {
     let found = written(&[u32::MAX, 0], &[0, u32::MAX, 0, u32::MAX], &largest);
     assert!(
         found == (vec![0, u32::MAX, 0, u32::MAX], FinishReason::Length),
-        "the tokens 0 and 2³² − 1 are tokens like any others: on_token got {:?}, returned {:?}",
+        "generate of tokens 0 and 2³² − 1, which must be treated like any other token: on_token \
+         got {:?}, returned {:?}, expected [0, 4294967295, 0, 4294967295] and Length",
         found.0,
         found.1
     );
@@ -65,9 +66,9 @@ fn limits_with_stop(limits: &super::Limits) -> super::Limits {
     super::Limits { stop_tokens: [9, u32::MAX].into(), ..limits.clone() }
 }
 
-/// The message that a prompt of this length gets.
+/// Returns the error message for a prompt of this length.
 fn refused(prompt: usize, context: usize) -> String {
-    let what = format!("generate after a prompt of {prompt} tokens in a context of {context}");
+    let what = format!("generate with a prompt of {prompt} tokens in a context of {context}");
     let found = assert_refuses(&what, || {
         generate(
             |_| panic!("{what}: the model must not run"),
@@ -92,12 +93,15 @@ fn task_2_the_message_says_which_length_is_which() {
             let mut numbers = message.split(|c: char| !c.is_ascii_digit());
             assert!(
                 numbers.any(|number| number == length.to_string()),
-                "{what}: the message names both lengths, but not {length}: {message:?}"
+                "{what}: the message must name both lengths, but {length} is missing: {message:?}"
             );
         }
         assert_not_exchanged(&what, &message, [("prompt", prompt), ("context", context)]);
     }
     for (context, what) in [(0, "no context"), (5, "a context of 5")] {
-        assert!(!refused(0, context).is_empty(), "an empty prompt in {what}: an empty message");
+        assert!(
+            !refused(0, context).is_empty(),
+            "generate with an empty prompt in {what}: the error has an empty message"
+        );
     }
 }

@@ -9,7 +9,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_agrees, assert_answer, asse
 
 use super::{Lines, fixtures, ids};
 
-/// Compares what `argmax` says with what it should.
+/// Compares the results of `argmax` with the expected ones.
 fn check_argmax(property: &str, cases: &[(&[f32], u32)]) {
     let line = |logits: &[f32], best| format!("argmax({logits:?}) = {best}");
     let found = cases.iter().map(|&(logits, _)| line(logits, argmax(logits))).collect();
@@ -39,7 +39,7 @@ fn task_1_argmax_takes_the_largest() {
 #[test]
 fn task_1_argmax_takes_the_first_of_equal_logits() {
     check_argmax(
-        "of equal logits argmax takes the first (-0.0 and 0.0 are equal)",
+        "argmax returns the first of equal logits (-0.0 and 0.0 are equal)",
         &[(&[1.0, 4.0, 4.0, 0.0, 4.0, 2.0], 1), (&[-0.0, 0.0], 0), (&[f32::NEG_INFINITY; 3], 0)],
     );
 }
@@ -52,39 +52,40 @@ fn task_1_argmax_of_a_large_vocabulary() {
         let found = argmax(&logits);
         assert!(
             found == best,
-            "argmax of 151,936 logits, of which number {best} is the largest\n  found    \
-             {found}\n  expected {best}"
+            "argmax of 151,936 logits, where logit {best} is the largest\n  found    {found}\n  \
+             expected {best}"
         );
     }
 }
 
 #[test]
 fn task_1_argmax_of_no_logits_panics() {
-    assert_panics("argmax of no logits, of which none is the largest", || argmax(&[]));
+    assert_panics("argmax of no logits, which have no largest", || argmax(&[]));
 }
 
 #[test]
 fn task_1_next_token_logits_are_those_of_the_last_position() {
-    // Before a model is built: task 1 has two functions, and this is the first.
+    // Task 1 has two functions. This calls the first before a model is built.
     assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
     let fixtures = fixtures();
     let case = fixtures.case("task_1_next_token");
     let config = ModelConfig::from_json(&case.value("config").to_string(), "the fixture's config")
         .expect("a config");
-    let model =
-        Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
+    let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
+        .expect("the model finds all its weights");
     let tokens = ids(&case, "tokens");
     let row = |length: usize| {
         let logits = next_token_logits(&model, &tokens[..length]);
         let n = logits.len();
         assert!(
             n == 61,
-            "after {length} tokens: found {n} logits, expected 61: one position's, one for each \
-             token of the vocabulary"
+            "next_token_logits of {length} tokens: found {n} logits, expected 61: return the \
+             logits of the last position only, one for each token of the vocabulary"
         );
         logits
     };
-    // Row 0 of the answer is what follows the first token, row 1 the first four, row 2 all seven.
+    // Row 0 of the answer is for the token after the first, row 1 after the first four, row 2 after
+    // all seven.
     case.check("output", &tensor(&[3, 61], [1, 4, 7].map(row).concat()));
 }
 
@@ -102,7 +103,7 @@ fn task_1_next_token_logits_are_the_models_own() {
             let weight = case.tensor(name);
             Ok(if name.contains("norm") { weight * factor } else { weight })
         })
-        .expect("all weights are there")
+        .expect("the model finds all its weights")
     };
     let (one, other) = (model(1.0), model(-0.5));
     let tokens = ids(&case, "tokens");
@@ -110,15 +111,17 @@ fn task_1_next_token_logits_are_the_models_own() {
     let second = next_token_logits(&other, &tokens);
     assert!(
         first != second,
-        "two models with different weights have the same logits after the same tokens"
+        "next_token_logits returns the same logits for two models with different weights: use the \
+         model that is passed"
     );
     assert!(
         next_token_logits(&one, &tokens) == first,
-        "the same model and tokens again, after another model: other logits than the first time"
+        "next_token_logits of the same model and tokens changes after a call with another model: \
+         don't store anything between calls"
     );
 }
 
-/// What `Model::forward` refuses, and no tokens at all.
+/// Inputs that `Model::forward` refuses, and an empty list of tokens.
 #[test]
 fn task_1_next_token_logits_of_what_cannot_run() {
     assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
@@ -128,15 +131,15 @@ fn task_1_next_token_logits_of_what_cannot_run() {
     config["max_position_embeddings"] = 5.into();
     let config =
         ModelConfig::from_json(&config.to_string(), "the fixture's config").expect("a config");
-    let model =
-        Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
-    assert_accepts("five tokens in a context of five", || {
+    let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
+        .expect("the model finds all its weights");
+    assert_accepts("next_token_logits of five tokens in a context of five", || {
         next_token_logits(&model, &[1, 2, 3, 4, 60])
     });
     for (why, tokens) in [
         ("six tokens in a context of five", &[1, 2, 3, 4, 5, 6][..]),
         ("twelve tokens in a context of five", &[1; 12]),
-        ("token 61 of a vocabulary of 61", &[1, 61]),
+        ("token 61, with a vocabulary of 61", &[1, 61]),
         ("no tokens", &[]),
     ] {
         assert_panics(&format!("next_token_logits of {why}"), || next_token_logits(&model, tokens));
@@ -152,15 +155,15 @@ fn task_1_next_token_logits_see_every_token() {
     config["max_position_embeddings"] = 260.into();
     let config =
         ModelConfig::from_json(&config.to_string(), "the fixture's config").expect("a config");
-    let model =
-        Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
+    let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
+        .expect("the model finds all its weights");
     let length = model.context();
     let tokens: Vec<u32> = (0..length as u32).map(|i| i * 37 % 61).collect();
     let found = next_token_logits(&model, &tokens);
     let batch = ndarray::Array2::from_shape_vec((1, length), tokens).expect("one row");
     let all = model.forward(&batch);
     let last = all.index_axis(ndarray::Axis(0), 0).index_axis_move(ndarray::Axis(0), length - 1);
-    let what = format!("logits after as many tokens as fit, {length}");
-    let property = "they are the last row of what the model gives for all of these tokens";
+    let what = format!("next_token_logits of {length} tokens, which fill the context");
+    let property = "they must equal the last row of the model's logits for all these tokens";
     assert_agrees(&what, &tensor(&[found.len()], found), &last.to_owned(), 0.0, property);
 }

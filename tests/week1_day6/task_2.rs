@@ -13,7 +13,7 @@ use tiny_llm_harness::{check::assert_answer, panics};
 
 use super::{Lines, embedded_model, fixtures, ids, limits, line, written};
 
-/// What a generation called.
+/// A call by `generate`.
 #[derive(PartialEq)]
 enum Call {
     /// `next_logits` with these tokens.
@@ -36,7 +36,7 @@ impl fmt::Debug for Call {
     }
 }
 
-/// A generation that came to its end.
+/// A finished generation.
 struct Ran {
     /// In order.
     calls: Vec<Call>,
@@ -44,7 +44,7 @@ struct Ran {
 }
 
 impl Ran {
-    /// One line of what the caller of `generate` sees.
+    /// Returns one line with the results that the caller of `generate` sees.
     fn line(&self, input: &str) -> String {
         let written: Vec<u32> = self
             .calls
@@ -55,7 +55,7 @@ impl Ran {
         line(input, &written, passes, &self.reason())
     }
 
-    /// One line for each run of the model with the calls that follow it, and one for the end.
+    /// Returns one line for each run of the model and the calls after it, and one for the end.
     fn steps(&self) -> Lines {
         let mut lines: Vec<String> = Vec::new();
         for call in &self.calls {
@@ -76,8 +76,8 @@ impl Ran {
 /// More calls than any of these generations needs.
 const ENOUGH: usize = 100;
 
-/// Runs `generate` with a model that wants to write `script` and then 0 for ever; `interrupt` is
-/// the token at which `on_token` ends.
+/// Runs `generate` with a model that writes `script` and then 0 forever. `on_token` returns `Break`
+/// at the token `interrupt`.
 fn run(prompt: &[u32], script: &[u32], limits: &Limits, interrupt: Option<u32>) -> Ran {
     let calls = RefCell::new(Vec::new());
     let call = |call| {
@@ -85,8 +85,9 @@ fn run(prompt: &[u32], script: &[u32], limits: &Limits, interrupt: Option<u32>) 
         let n = calls.borrow().len();
         assert!(
             n < ENOUGH,
-            "the generation does not end: {n} calls of next_logits, choose and on_token with the \
-             prompt {prompt:?}, max_new_tokens {}, a context of {} and the stop tokens {:?}",
+            "the generation does not end: generate made {n} calls to next_logits, choose and \
+             on_token, with the prompt {prompt:?}, max_new_tokens {}, a context of {} and the stop \
+             tokens {:?}",
             limits.max_new_tokens,
             limits.context,
             limits.stop_tokens
@@ -111,8 +112,8 @@ fn run(prompt: &[u32], script: &[u32], limits: &Limits, interrupt: Option<u32>) 
                 let last = last.borrow();
                 assert!(
                     logits == *last,
-                    "choose gets the logits as next_logits gave them\n  found    {logits:?}\n  \
-                     expected {last:?}"
+                    "generate must pass to choose the logits that next_logits returned\n  found    \
+                     {logits:?}\n  expected {last:?}"
                 );
                 argmax(logits)
             },
@@ -139,8 +140,9 @@ fn task_2_each_step_hands_on_the_prompt_and_all_new_tokens() {
     let expected =
         Ran { calls: (2..7).flat_map(step).collect(), returned: Ok(FinishReason::Length) };
     assert_answer(
-        "prompt [7, 8], max_new_tokens 5, the model wants to write 3, 4, 5, 6, 10: each step calls \
-         next_logits, choose and on_token once, the first two with the prompt and all new tokens",
+        "prompt [7, 8], max_new_tokens 5, the model writes 3, 4, 5, 6, 10: each step must call \
+         next_logits and choose with the prompt and all new tokens, then on_token with the next \
+         token",
         &ran.steps(),
         &expected.steps(),
     );
@@ -169,11 +171,11 @@ fn task_2_a_long_prompt_is_handed_on_whole() {
             ]
         });
     let (found, expected) = (Lines(found), Lines(expected.concat()));
-    // Without diagnosis: many mistakes end as early as this.
+    // Without diagnosis: many mistakes fail this early.
     assert!(
         found == expected,
-        "a prompt of the 300 tokens 1000 to 1299, a context of 400, max_new_tokens 2: nothing of \
-         it is left out\n  found{found:?}\n  expected{expected:?}"
+        "a prompt of 300 tokens (1000 to 1299), a context of 400, max_new_tokens 2: pass on the \
+         whole prompt\n  found{found:?}\n  expected{expected:?}"
     );
 }
 
@@ -193,8 +195,8 @@ fn task_2_no_limit_is_too_large() {
     });
     let full = |case| line(&input(case), &[1, 2, 3], 3, "ContextFull");
     assert_answer(
-        "a prompt of 3 and a limit so large that prompt and limit cannot be added: whoever wants \
-         no limit says so",
+        "a prompt of 3 tokens with a limit near usize::MAX, which means no limit: adding the \
+         prompt to it would overflow",
         &Lines(found.into()),
         &Lines(vec![full(cases[0]), full(cases[1]), line(&input(cases[2]), &[1, 2], 2, "Length")]),
     );
@@ -207,8 +209,8 @@ fn task_2_max_new_tokens_is_how_many_are_written() {
         .map(|n| run(&[7, 7, 7], &[1, 2, 3, 4, 5, 6], &limits(n, 20, &[]), None).line(&input(n)));
     let expected = [0, 1, 2, 5].map(|n| line(&input(n), &[1, 2, 3, 4, 5][..n], n, "Length"));
     assert_answer(
-        "a prompt of 3 tokens, a context of 20: max_new_tokens is how many tokens are written, and \
-         how often the model runs",
+        "a prompt of 3 tokens, a context of 20: the model must run max_new_tokens times, and \
+         on_token must get one token each time",
         &Lines(found.into()),
         &Lines(expected.into()),
     );
@@ -217,15 +219,15 @@ fn task_2_max_new_tokens_is_how_many_are_written() {
 #[test]
 fn task_2_a_stop_token_ends_the_text_and_is_no_part_of_it() {
     let (third, first, full) = (
-        "max_new_tokens 6, the model wants to write 3, 4, 9, 5",
-        "max_new_tokens 6, the model wants to write 9, 5, 5",
-        "max_new_tokens 3, the model wants to write 3, 4, 9, 5",
+        "max_new_tokens 6, the model writes 3, 4, 9, 5",
+        "max_new_tokens 6, the model writes 9, 5, 5",
+        "max_new_tokens 3, the model writes 3, 4, 9, 5",
     );
     let text =
         |n, script: &[u32], input| run(&[7, 7], script, &limits(n, 100, &[9]), None).line(input);
     assert_answer(
-        "stop token 9: it ends the text and is no part of it, so on_token never gets it and \
-         nothing runs after it",
+        "stop token 9: it ends the text but is not part of it, so don't pass it to on_token, and \
+         don't run the model again",
         &Lines(vec![
             text(6, &[3, 4, 9, 5], third),
             text(6, &[9, 5, 5], first),
@@ -242,13 +244,13 @@ fn task_2_a_stop_token_ends_the_text_and_is_no_part_of_it() {
 #[test]
 fn task_2_each_of_several_stop_tokens_stops() {
     let cases = [(4, 0), (4, 11), (2, 0), (2, 11)];
-    let input = |(n, stop)| format!("max_new_tokens {n}, the model wants to write 5, {stop}, 6");
+    let input = |(n, stop)| format!("max_new_tokens {n}, the model writes 5, {stop}, 6");
     let found = cases.map(|(n, stop)| {
         run(&[7; 3], &[5, stop, 6], &limits(n, 100, &[0, 11]), None).line(&input((n, stop)))
     });
     let expected = cases.map(|case| line(&input(case), &[5], 2, "Stop"));
     assert_answer(
-        "a prompt of 3, stop tokens 0 and 11: each of the set ends the text",
+        "a prompt of 3 tokens, stop tokens 0 and 11: each of them ends the text",
         &Lines(found.into()),
         &Lines(expected.into()),
     );
@@ -256,11 +258,11 @@ fn task_2_each_of_several_stop_tokens_stops() {
 
 #[test]
 fn task_2_a_stop_token_counts_only_where_the_model_writes_it() {
-    let input = "prompt [9, 1, 9], the model wants to write 3, 4, 5, 6, 10";
+    let input = "prompt [9, 1, 9], the model writes 3, 4, 5, 6, 10";
     let written = [3, 4, 5, 6, 10];
     assert_answer(
-        "stop token 9, max_new_tokens 5: in the prompt it means nothing, for a chat's prompt holds \
-         those of earlier turns",
+        "stop token 9, max_new_tokens 5: ignore it in the prompt, because a chat's prompt contains \
+         the stop tokens of earlier turns",
         &Lines(vec![run(&[9, 1, 9], &written, &limits(5, 100, &[9]), None).line(input)]),
         &Lines(vec![line(input, &written, 5, "Length")]),
     );
@@ -273,9 +275,9 @@ fn task_2_a_limit_counts_only_once_it_is_reached() {
         .map(|n| run(&[7, 7, 7], &[3, 4, 9, 5], &limits(n, 20, &[9]), None).line(&input(n)));
     let stopped = |n| line(&input(n), &[3, 4], 3, "Stop");
     assert_answer(
-        "the model wants to write 3, 4, the stop token 9 and 5: with room for a third token it is \
-         chosen and is the reason, but once a limit is reached the model does not run, so nobody \
-         knows what it would have written",
+        "the model writes 3, 4, the stop token 9, 5: if a third token is allowed, the stop token \
+         is chosen and the reason is Stop; if a limit is reached earlier, the model must not run \
+         again",
         &Lines(found.into()),
         &Lines(vec![
             stopped(5),
@@ -289,7 +291,7 @@ fn task_2_a_limit_counts_only_once_it_is_reached() {
 #[test]
 fn task_2_the_context_holds_prompt_and_new_tokens() {
     let cases = [(3, 5), (3, 4), (1, 2)];
-    let input = |(prompt, context)| format!("a prompt of {prompt}, a context of {context}");
+    let input = |(prompt, context)| format!("a prompt of length {prompt}, a context of {context}");
     let found = cases.map(|(prompt, context)| {
         run(&vec![7; prompt], &[1, 2, 3], &limits(7, context, &[]), None)
             .line(&input((prompt, context)))
@@ -297,8 +299,8 @@ fn task_2_the_context_holds_prompt_and_new_tokens() {
     let expected = cases
         .map(|case| line(&input(case), &[1, 2][..case.1 - case.0], case.1 - case.0, "ContextFull"));
     assert_answer(
-        "max_new_tokens 7: prompt and new tokens together fill the context exactly, then nothing \
-         runs and the reason is ContextFull",
+        "max_new_tokens 7: write until prompt and new tokens fill the context exactly, then return \
+         ContextFull without running the model",
         &Lines(found.into()),
         &Lines(expected.into()),
     );
@@ -311,8 +313,8 @@ fn task_2_a_prompt_that_fills_the_context_fits() {
         run(&vec![7; prompt], &[1, 2], &limits(7, 3, &[]), None).line(&input(prompt))
     });
     assert_answer(
-        "a context of 3, max_new_tokens 7: a prompt as long as the context is no error, and \
-         neither is one with less room than max_new_tokens",
+        "a context of 3, max_new_tokens 7: a prompt that fills the context is not an error, and \
+         neither is one that leaves room for fewer than max_new_tokens tokens",
         &Lines(found.into()),
         &Lines(vec![
             line(&input(3), &[], 0, "ContextFull"),

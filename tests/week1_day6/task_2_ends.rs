@@ -1,4 +1,4 @@
-//! Limits in company, errors, and ends from outside.
+//! Week 1, day 6, task 2: several limits at once, errors, and generations that the caller ends.
 
 use super::*;
 
@@ -11,8 +11,8 @@ fn task_2_of_two_limits_max_new_tokens_is_looked_at_first() {
     });
     let expected = cases.map(|case| line(&input(case), &[1, 2][..case.0], case.0, "Length"));
     assert_answer(
-        "a prompt of 3: where max_new_tokens is reached the reason is Length, even if the context \
-         is full as well",
+        "a prompt of 3 tokens: once max_new_tokens is reached, the reason is Length, even if the \
+         context is full too",
         &Lines(found.into()),
         &Lines(expected.into()),
     );
@@ -20,12 +20,12 @@ fn task_2_of_two_limits_max_new_tokens_is_looked_at_first() {
 
 #[test]
 fn task_2_a_prompt_longer_than_the_context_is_an_error() {
-    // Even if nothing was to be written.
-    let input = |n| format!("a prompt of 13, a context of 12, max_new_tokens {n}");
+    // Even if no new token is allowed.
+    let input = |n| format!("a prompt of 13 tokens, a context of 12, max_new_tokens {n}");
     let found = [5, 0].map(|n| run(&[7; 13], &[1], &limits(n, 12, &[]), None).line(&input(n)));
     let expected = [5, 0].map(|n| line(&input(n), &[], 0, "an error"));
     assert_answer(
-        "a prompt longer than the context is an error, and the model does not run",
+        "a prompt longer than the context is an error, and the model must not run",
         &Lines(found.into()),
         &Lines(expected.into()),
     );
@@ -35,8 +35,8 @@ fn task_2_a_prompt_longer_than_the_context_is_an_error() {
         .to_string();
     assert!(
         message.contains("13") && message.contains("12"),
-        "a prompt of 13, a context of 12: the error names both lengths\n  found    {message:?}\n  \
-         expected a message that contains 13 and 12"
+        "a prompt of 13 tokens, a context of 12: the error must name both lengths\n  found    \
+         {message:?}\n  expected a message that contains 13 and 12"
     );
 }
 
@@ -46,7 +46,7 @@ fn task_2_an_empty_prompt_is_an_error() {
     let found = [0, 3].map(|n| run(&[], &[1, 2, 3], &limits(n, 12, &[]), None).line(&input(n)));
     let expected = [0, 3].map(|n| line(&input(n), &[], 0, "an error"));
     assert_answer(
-        "an empty prompt is an error: there is no position whose logits could be read",
+        "an empty prompt is an error: it has no position to read logits from",
         &Lines(found.into()),
         &Lines(expected.into()),
     );
@@ -58,14 +58,18 @@ fn task_2_whatever_the_model_writes() {
     let found = written(&[7; 3], &repeated, &limits(repeated.len(), 1000, &[]));
     assert!(
         found == (repeated.clone(), FinishReason::Length),
-        "the model writes 5 a hundred times, then 6, 7, 8, 9 sixty times, without stop tokens, and max_new_tokens is 340: on_token got {} tokens, returned {:?}\n  tokens may repeat, and only max_new_tokens, the context and stop tokens end a text",
+        "the model writes 5 a hundred times, then 6, 7, 8, 9 sixty times, without stop tokens, \
+         with max_new_tokens 340: on_token got {} tokens, returned {:?}, expected all 340 and \
+         Length\n  repeated tokens don't end a text: only max_new_tokens, the context and stop \
+         tokens do",
         found.0.len(),
         found.1
     );
     let found = written(&[7, 4, 7], &[3, 4, 5], &limits(3, 100, &[4]));
     assert!(
         found == (vec![3], FinishReason::Stop),
-        "the model writes 3 and 4, and 4 is a stop token that stands in the prompt too: on_token got {:?}, returned {:?}, expected [3] and Stop",
+        "the model writes 3 and 4, and the stop token 4 is also in the prompt: on_token got {:?}, \
+         returned {:?}, expected [3] and Stop",
         found.0,
         found.1
     );
@@ -80,8 +84,8 @@ fn task_2_on_token_can_end_it() {
     });
     let expected = cases.map(|case| line(&input(case), &[3, 4], 2, "Interrupted"));
     assert_answer(
-        "a prompt of 3, the model wants to write 3, 4, 5 and on_token says break at 4: that ends \
-         it, even if 4 also reaches a limit",
+        "a prompt of 3 tokens, the model writes 3, 4, 5 and on_token returns Break at 4: the \
+         reason is Interrupted, even if 4 also reaches a limit",
         &Lines(found.into()),
         &Lines(expected.into()),
     );
@@ -92,9 +96,9 @@ fn task_2_the_embedded_model_writes_what_transformers_writes() {
     // Before the model is loaded.
     assert!(
         run(&[7], &[], &limits(0, 9, &[]), None).returned.is_ok(),
-        "max_new_tokens 0 is no error"
+        "max_new_tokens 0 returned an error, but it is allowed"
     );
-    let model = load_model(&embedded_model()).expect("the embedded model");
+    let model = load_model(&embedded_model()).expect("load_model must load the embedded model");
     let fixtures = fixtures();
     for name in fixtures.cases("task_2_greedy/") {
         let case = fixtures.case(&name);
@@ -113,7 +117,7 @@ fn task_2_the_embedded_model_writes_what_transformers_writes() {
                 passes += 1;
                 assert!(
                     passes <= limits.max_new_tokens,
-                    "{name}: the model ran {passes} times for {} tokens",
+                    "{name}: the model ran {passes} times, but at most {} tokens are allowed",
                     limits.max_new_tokens
                 );
                 next_token_logits(&model, tokens)
@@ -126,7 +130,7 @@ fn task_2_the_embedded_model_writes_what_transformers_writes() {
                 ControlFlow::Continue(())
             },
         )
-        .expect("the prompt fits");
+        .expect("generate must accept this prompt");
         let text = case.value("text");
         assert!(
             new == expected,
@@ -140,8 +144,8 @@ fn task_2_the_embedded_model_writes_what_transformers_writes() {
         };
         assert!(
             reason == ended,
-            "{name}: the tokens are right; why it ended is not\n  found    {reason:?}\n  expected \
-             {ended:?}"
+            "{name}: the tokens are right, but the reason to end is wrong\n  found    \
+             {reason:?}\n  expected {ended:?}"
         );
     }
 }

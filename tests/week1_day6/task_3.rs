@@ -13,8 +13,8 @@ use tiny_llm_harness::check::assert_answer;
 
 use super::{Lines, embedded_model, fixtures, ids};
 
-/// One example of the fixture: its name, its bytes, its text, and the text that is certain after
-/// each number of bytes.
+/// Returns the examples of the fixture: name, bytes, text, and the text that is certain after each
+/// number of bytes.
 fn examples() -> Vec<(String, Vec<u8>, String, Vec<String>)> {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_stream/bytes");
@@ -45,8 +45,8 @@ fn examples() -> Vec<(String, Vec<u8>, String, Vec<String>)> {
         .collect()
 }
 
-/// All ways to cut `n` bytes into pieces if there are few of them, else all ways with at most two
-/// cuts; as sorted lists of cuts.
+/// Returns all ways to cut `n` bytes into pieces, as sorted lists of cuts. If there are too many,
+/// only those with at most two cuts.
 fn ways_to_cut(n: usize) -> Vec<Vec<usize>> {
     if n <= 11 {
         (0..1u32 << (n - 1))
@@ -60,8 +60,8 @@ fn ways_to_cut(n: usize) -> Vec<Vec<usize>> {
     }
 }
 
-/// What each push of these bytes returned, and at the end `finish`. In a thread of its own, for a
-/// push may never return.
+/// Returns the results of all pushes and of `finish`. They run in a separate thread, because a push
+/// may never return.
 fn pieces<'a>(pushes: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
     let pushes: Vec<Vec<u8>> = pushes.into_iter().map(<[u8]>::to_vec).collect();
     let input = format!("{pushes:02X?}");
@@ -70,18 +70,18 @@ fn pieces<'a>(pushes: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
         let mut stream = TextStream::default();
         let mut pieces: Vec<String> = pushes.iter().map(|bytes| stream.push(bytes)).collect();
         pieces.push(stream.finish());
-        // Nobody listens any more if this took too long.
+        // After a timeout there is no receiver.
         let _ = sender.send(pieces);
     });
     match receiver.recv_timeout(Duration::from_secs(5)) {
         Ok(pieces) => pieces,
         Err(RecvTimeoutError::Timeout) => {
             panic!(
-                "push {input}, then finish: one of the calls does not return\n  each round of a \
-                 loop must take bytes out of `pending`, or leave it"
+                "push {input}, then finish: one of the calls does not return\n  each iteration of \
+                 a loop must take bytes out of `pending` or leave the loop"
             )
         }
-        // It panicked, and its message has been printed.
+        // The thread panicked and printed its message.
         Err(RecvTimeoutError::Disconnected) => {
             panic::resume_unwind(work.join().expect_err("it sends unless it panics"))
         }
@@ -100,8 +100,8 @@ fn task_3_letters_are_not_held_back() {
     let found = pieces(["Once", " upon", "", " a", "\n", " time "].map(str::as_bytes));
     let expected = ["Once", " upon", "", " a", "\n", " time ", ""].map(str::to_owned);
     assert_answer(
-        "push \"Once\", \" upon\", \"\", \" a\", \"\\n\", \" time \", then finish: what is whole \
-         comes at once and as it is",
+        "push \"Once\", \" upon\", \"\", \" a\", \"\\n\", \" time \", then finish: return complete \
+         characters at once and unchanged",
         &found,
         &expected.into(),
     );
@@ -111,11 +111,11 @@ fn task_3_letters_are_not_held_back() {
 fn task_3_every_character_counts() {
     let text = "\u{feff}a\0b\r\n\t\u{7f}\u{200b}\u{fffd}\u{feff}";
     let found = pieces([text.as_bytes()]);
-    // Without diagnosis: many mistakes do nothing to a text that comes at once.
+    // Without diagnosis: many mistakes have no effect on a text in one push.
     assert!(
         found == [text, ""],
-        "push {text:?} at once, then finish: a byte order mark, a zero, line ends and other signs \
-         that are not seen are text too\n  found    {found:?}"
+        "push {text:?} at once, then finish: return invisible characters unchanged too, such as a \
+         byte order mark, a zero and line ends\n  found    {found:?}"
     );
 }
 
@@ -124,8 +124,8 @@ fn task_3_a_character_comes_whole() {
     let found = pieces("a😀é".as_bytes().chunks(1));
     let expected = ["a", "", "", "", "😀", "", "é", ""].map(str::to_owned);
     assert_answer(
-        "push the bytes of \"a😀é\" one by one, then finish: nothing until a character is complete, \
-         then the character",
+        "push the bytes of \"a😀é\" one by one, then finish: return nothing until a character is \
+         complete, then the character",
         &found,
         &expected.into(),
     );
@@ -134,12 +134,12 @@ fn task_3_a_character_comes_whole() {
 #[test]
 fn task_3_only_the_unfinished_character_waits() {
     check_pieces(
-        "what stands before an unfinished character does not wait for it",
+        "return the text before an unfinished character at once",
         &[b"ab\xF0\x9F", b"\x98\x80c\xC3", b"\xA9"],
         &["ab", "😀c", "é", ""],
     );
     check_pieces(
-        "a token without bytes leaves what is held back",
+        "an empty push must keep the bytes that are held back",
         &[b"\xC3", b"", b"\xA9"],
         &["", "", "é", ""],
     );
@@ -148,18 +148,17 @@ fn task_3_only_the_unfinished_character_waits() {
 #[test]
 fn task_3_bytes_that_cannot_become_a_character_become_u_fffd_at_once() {
     check_pieces(
-        "80 begins no character, so it is U+FFFD as soon as it comes, and what follows is text",
+        "no character begins with 80, so return U+FFFD for it at once, and the text after it",
         &[b"a\x80bcd", b"e"],
         &["a\u{fffd}bcd", "e", ""],
     );
     check_pieces(
-        "C0 and FF begin no character",
+        "no character begins with C0 or FF",
         &[b"\xC0", b"\xFF"],
         &["\u{fffd}", "\u{fffd}", ""],
     );
     check_pieces(
-        "E2 82 waits for a third byte; with a letter behind it, it is one broken place and gives \
-         one U+FFFD",
+        "E2 82 needs a third byte; if a letter follows instead, return one U+FFFD for both bytes",
         &[b"\xE2\x82", b"A"],
         &["", "\u{fffd}A", ""],
     );
@@ -182,8 +181,8 @@ fn task_3_what_is_held_back_at_the_end_becomes_one_replacement_character() {
     let expected = [(0, ""), (1, "\u{fffd}"), (2, "\u{fffd}"), (3, "\u{fffd}")]
         .map(|(held, end)| line(held, "ab".into(), end.into(), "".into()));
     assert_answer(
-        "byte by byte, and the end comes after none, one, two, three of the four bytes of an \
-         emoji: what was held back becomes one U+FFFD, once",
+        "push bytes one by one, then finish after 0, 1, 2 or 3 of the 4 bytes of an emoji: the \
+         first finish must return one U+FFFD for the bytes held back, and the second nothing",
         &Lines(found.into()),
         &Lines(expected.into()),
     );
@@ -192,7 +191,7 @@ fn task_3_what_is_held_back_at_the_end_becomes_one_replacement_character() {
 #[test]
 fn task_3_the_pieces_make_up_the_text_however_it_is_cut() {
     for (name, bytes, text, certain) in examples() {
-        // Whether it returns at all.
+        // Checks that it returns at all.
         pieces([&bytes[..]]);
         for cuts in ways_to_cut(bytes.len()) {
             let mut stream = TextStream::default();
@@ -204,16 +203,16 @@ fn task_3_the_pieces_make_up_the_text_however_it_is_cut() {
                 let expected = &certain[to];
                 assert!(
                     found == *expected,
-                    "{input}: after {to} bytes all text that is certain has come, and no more\n  \
-                     found    {found:?}\n  expected {expected:?}"
+                    "{input}: after {to} bytes the pushes must have returned all text that is \
+                     certain, and no more\n  found    {found:?}\n  expected {expected:?}"
                 );
                 from = to;
             }
             found += &stream.finish();
             assert!(
                 found == text,
-                "{input}: all pieces and finish make up String::from_utf8_lossy of the whole\n  \
-                 found    {found:?}\n  expected {text:?}"
+                "{input}: all pieces and the result of finish must add up to \
+                 String::from_utf8_lossy of all bytes\n  found    {found:?}\n  expected {text:?}"
             );
         }
     }
@@ -225,9 +224,9 @@ fn task_3_whatever_the_length() {
     let found = pieces([text.as_bytes()]);
     assert!(
         found == [text.as_str(), ""],
-        "push of {} bytes of whole characters, among them U+FFFF and U+0000, then finish: found {} \
-         and {} bytes, expected all and none\n  every character counts as text, and a push has no \
-         limit",
+        "push of {} bytes of complete characters, including U+FFFF and U+0000, then finish: found \
+         {} and {} bytes, expected all and none\n  every character is text, and a push may have \
+         any length",
         text.len(),
         found[0].len(),
         found[1].len()
@@ -247,8 +246,8 @@ fn task_3_tokens_of_the_embedded_model_become_text() {
         let piece = stream.push(&bytes);
         assert!(
             !piece.contains('\u{fffd}'),
-            "after {found:?} token {id}, {bytes:02X?}, gave {piece:?}: half a character has to \
-             wait for its other half"
+            "after {found:?}, push of token {id}, {bytes:02X?}, returned {piece:?}: hold back an \
+             unfinished character until its other bytes arrive"
         );
         found += &piece;
     }
@@ -256,7 +255,7 @@ fn task_3_tokens_of_the_embedded_model_become_text() {
     let text = case.value("text").as_str().expect("a text");
     assert!(
         found == text,
-        "the tokens' pieces make up the text that was tokenized\n  found    {found:?}\n  expected \
-         {text:?}"
+        "the pieces of all tokens must add up to the text that was tokenized\n  found    \
+         {found:?}\n  expected {text:?}"
     );
 }

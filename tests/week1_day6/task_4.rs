@@ -6,7 +6,7 @@ use tiny_llm_harness::{check::assert_answer, fixtures::Case};
 
 use super::{embedded_model, fixtures, ids};
 
-/// One chat of the fixture: its messages, and its text without and with the beginning of an answer.
+/// Returns the chats of the fixture: messages, and the text without and with a generation prompt.
 fn chats(case: &Case) -> Vec<(Vec<Message>, String, String)> {
     let text = |value: &str| value.to_owned();
     let chats = case.value("chats").as_array().expect("a list");
@@ -37,12 +37,16 @@ fn task_4_chatml_by_hand() {
     let prompt = format!("{text}<|im_start|>assistant\n");
     let chat = "system \"Be brief.\", user \"Hi\\nthere\"";
     assert_answer(
-        &format!("{chat}, without a generation prompt: the messages and nothing else"),
+        &format!(
+            "chatml of {chat}, without a generation prompt: expected the messages and nothing else"
+        ),
         &chatml(&messages, false),
         &text,
     );
     assert_answer(
-        &format!("{chat}, with a generation prompt: the assistant's turn is open"),
+        &format!(
+            "chatml of {chat}, with a generation prompt: expected an open assistant turn at the end"
+        ),
         &chatml(&messages, true),
         &prompt,
     );
@@ -63,8 +67,8 @@ fn task_4_messages_stay_in_their_order() {
         .map(|(role, content)| format!("<|im_start|>{role}\n{content}<|im_end|>\n"))
         .collect();
     assert_answer(
-        "six messages, system messages between others, two of one role in succession, and a role \
-         of another name: each as it is, where it stands",
+        "chatml of six messages, with system messages in the middle, two messages of the same role \
+         in a row, and an unknown role: expected all of them unchanged and in order",
         &chatml(&messages.map(|(role, content)| Message::new(role, content)), false),
         &text,
     );
@@ -79,12 +83,12 @@ fn task_4_chatml_is_what_the_template_gives() {
             .collect();
         let chat = if chat.is_empty() { "no messages".to_owned() } else { chat.join(", ") };
         assert_answer(
-            &format!("{chat}, without a generation prompt"),
+            &format!("chatml of {chat}, without a generation prompt"),
             &chatml(&messages, false),
             &text,
         );
         assert_answer(
-            &format!("{chat}, with a generation prompt"),
+            &format!("chatml of {chat}, with a generation prompt"),
             &chatml(&messages, true),
             &prompt,
         );
@@ -103,7 +107,9 @@ fn task_4_whatever_the_messages_hold() {
     let first = found.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
     assert!(
         found == expected,
-        "forty messages with the roles {roles:?} and the contents {contents:?}: the first line that differs is {first:?} (yours, then the expected one), of {} and {} lines\n  role and content are copied as they are, whatever they hold",
+        "chatml of forty messages with the roles {roles:?} and the contents {contents:?}: the \
+         first difference is {first:?} (found, expected); found {} lines, expected {}\n  copy role \
+         and content unchanged, whatever they contain",
         found.lines().count(),
         expected.lines().count()
     );
@@ -122,7 +128,7 @@ fn task_4_each_mark_becomes_one_token() {
     );
     assert!(
         found == expected,
-        "the tokens of {text:?}: each <|im_start|> is token 1, each <|im_end|> token 2, and \
-         no token comes before the first\n  found    {found:?}\n  expected {expected:?}"
+        "the tokens of {text:?}: expected token 1 for each <|im_start|>, token 2 for each \
+         <|im_end|>, and no extra token at the start\n  found    {found:?}\n  expected {expected:?}"
     );
 }

@@ -1,4 +1,4 @@
-//! Week 1, day 7: settings and logits at their edges.
+//! Week 1, day 7: extreme settings and logits.
 
 use tiny_llm::week1::{
     attention::softmax,
@@ -14,13 +14,13 @@ use super::{OFF, check_hand, explained};
 
 #[test]
 fn task_1_temperature_at_the_edges() {
-    // So low that its inverse is infinite.
+    // So small that its inverse is infinite.
     let low = 1e-39f32;
     let mut logits = [0.0, low, -low, 2.0 * low, OFF];
     apply_temperature(&mut logits, low);
     check_hand(
-        "temperature 1e-39, logits 0, 1e-39, −1e-39, 2e-39 and −∞, each divided by it (its inverse \
-         is infinite, and 0 · ∞ is NaN)",
+        "temperature 1e-39, logits 0, 1e-39, −1e-39, 2e-39 and −∞: divide by the temperature (its \
+         inverse is infinite, and 0 · ∞ is NaN)",
         logits,
         [0.0, 1.0, -1.0, 2.0, OFF],
     );
@@ -31,7 +31,8 @@ fn task_1_temperature_at_the_edges() {
     let mut logits = [-3.0, 5.0, 5.0, OFF];
     apply_temperature(&mut logits, -0.0);
     check_hand(
-        "temperature −0, logits −3, 5, 5, −∞: −0 is 0, at which the first of the largest stays",
+        "temperature −0, logits −3, 5, 5, −∞: −0 equals 0, so keep only the first of the largest \
+         logits",
         logits,
         [OFF, 5.0, OFF, OFF],
     );
@@ -40,14 +41,14 @@ fn task_1_temperature_at_the_edges() {
         apply_temperature(&mut one, temperature);
         let expected = if temperature == 0.0 { 6.0 } else { 6.0 / temperature };
         check_hand(
-            &format!("temperature {temperature}, with one token that is not ruled out"),
+            &format!("temperature {temperature}, logits −∞, −∞, 6, −∞"),
             one,
             [OFF, OFF, expected, OFF],
         );
     }
     let mut one = [-7.0];
     apply_temperature(&mut one, 0.0);
-    check_hand("temperature 0 of a single logit −7", one, [-7.0]);
+    check_hand("temperature 0, with a single logit −7", one, [-7.0]);
 }
 
 #[test]
@@ -55,7 +56,7 @@ fn task_2_top_k_among_tokens_that_are_ruled_out() {
     let logits = [OFF, -2.0, OFF, -1.0, OFF];
     for k in [0, 1, 2, 3, 4, 5, 6, usize::MAX] {
         let mut found = logits;
-        let why = format!("k = {k}, of which two tokens are not ruled out");
+        let why = format!("top_k with k = {k}, logits −∞, −2, −∞, −1, −∞");
         explained(&why, || top_k(&mut found, k));
         let expected = if k == 1 { [OFF, OFF, OFF, -1.0, OFF] } else { logits };
         check_hand(&why, found, expected);
@@ -63,15 +64,19 @@ fn task_2_top_k_among_tokens_that_are_ruled_out() {
     let mut extremes = [f32::MIN, f32::MAX, 0.0, f32::MAX, -1e30];
     top_k(&mut extremes, 3);
     check_hand(
-        "k = 3 of f32::MIN, f32::MAX, 0, f32::MAX, −1e30",
+        "top_k with k = 3, logits f32::MIN, f32::MAX, 0, f32::MAX, −1e30",
         extremes,
         [OFF, f32::MAX, 0.0, f32::MAX, OFF],
     );
     let mut logits: Vec<f32> = Vec::new();
-    explained("k = 3 of no logits", || top_k(&mut logits, 3));
+    explained("top_k with k = 3 and no logits", || top_k(&mut logits, 3));
     let mut close = [1.0, 1.0 + f32::EPSILON, 1.0];
     top_k(&mut close, 1);
-    check_hand("k = 1 of 1, the next number, 1", close, [OFF, 1.0 + f32::EPSILON, OFF]);
+    check_hand(
+        "top_k with k = 1, logits 1, the next larger f32, 1",
+        close,
+        [OFF, 1.0 + f32::EPSILON, OFF],
+    );
 }
 
 #[test]
@@ -82,7 +87,10 @@ fn task_3_top_p_among_tokens_that_are_ruled_out() {
         // e^−20 is 2e-9, and the sum is 1 in f32 without it.
         let last = if p < 1.0 { OFF } else { -20.0 };
         check_hand(
-            &format!("p = {p}, logits −∞, 0, −∞, −∞, −20: no step brings back what is ruled out"),
+            &format!(
+                "top_p with p = {p}, logits −∞, 0, −∞, −∞, −20: an excluded token must stay \
+                 excluded"
+            ),
             found,
             [OFF, 0.0, OFF, OFF, last],
         );
@@ -90,12 +98,16 @@ fn task_3_top_p_among_tokens_that_are_ruled_out() {
     for p in [-1.0, 0.0, f32::from_bits(1)] {
         let mut found = [2.0, 5.0, 5.0];
         top_p(&mut found, p);
-        check_hand(&format!("p = {p:e}, logits 2, 5, 5: one always stays"), found, [OFF, 5.0, OFF]);
+        check_hand(
+            &format!("top_p with p = {p:e}, logits 2, 5, 5: keep at least one token"),
+            found,
+            [OFF, 5.0, OFF],
+        );
     }
     let mut one = [-3.0];
     top_p(&mut one, 0.1);
-    check_hand("p = .1 of a single token", one, [-3.0]);
-    // Equal logits, of which the sums are exact: at least p is reached at p itself, not after it.
+    check_hand("top_p with p = 0.1 and a single token", one, [-3.0]);
+    // Equal logits, whose sums are exact: a sum equal to p is large enough.
     for (n, p, kept) in [(8, 0.125, 1), (8, 0.25, 2), (8, 0.625, 5), (1024, 0.5, 512), (4, 0.75, 3)]
     {
         for p in [p, p - f32::EPSILON / 8.0, p + f32::EPSILON] {
@@ -105,7 +117,8 @@ fn task_3_top_p_among_tokens_that_are_ruled_out() {
             let stay = found.iter().filter(|&&logit| logit > OFF).count();
             check_hand(
                 &format!(
-                    "p = {p:?} of {n} equal tokens, {kept} of which sum to {}: how many stay",
+                    "top_p with p = {p:?} and {n} equal tokens ({kept} of them sum to {}): the \
+                     number of tokens that stay",
                     kept as f64 / n as f64
                 ),
                 stay,
@@ -115,8 +128,8 @@ fn task_3_top_p_among_tokens_that_are_ruled_out() {
     }
 }
 
-/// The sum has more digits than p: where it is short of p by less than those of an f32 show, one
-/// more token stays. One whose softmax rounds otherwise than day 1's is right about some of these.
+/// The sum has more digits than p. If it is below p by less than an f32 can represent, one more
+/// token stays. A softmax that rounds differently from day 1's gets some of these cases right.
 #[test]
 fn task_3_top_p_where_the_sum_is_just_short() {
     let n = 400;
@@ -134,7 +147,7 @@ fn task_3_top_p_where_the_sum_is_just_short() {
             sum += f64::from(own[token]);
             true_sum += exact[token] / total;
             let p = sum as f32;
-            // Short of p by your probabilities, and by exact ones.
+            // Below p with your probabilities and with exact ones.
             if f64::from(p) <= sum || f64::from(p) <= true_sum || of_seed == 30 {
                 continue;
             }
@@ -147,7 +160,7 @@ fn task_3_top_p_where_the_sum_is_just_short() {
                 if first.is_empty() {
                     first = format!(
                         "p = {p:?}, and the {} most probable of {n} tokens sum to {sum:?}, which \
-                         is less: {} stay, expected {}",
+                         is less: found {} tokens that stay, expected {}",
                         rank + 1,
                         stay,
                         rank + 2
@@ -158,44 +171,55 @@ fn task_3_top_p_where_the_sum_is_just_short() {
     }
     assert!(
         wrong * 20 < asked * 19 || asked == 0,
-        "top_p where the sum in f64 is short of p by less than an f32 shows: wrong in {wrong} of \
-         {asked} cases\n  {first}\n  compare in f64 too: rounded to f32 the sum equals p, but it \
-         has not reached p"
+        "top_p with a sum slightly below p: wrong in {wrong} of {asked} cases\n  {first}\n  \
+         compare with p in f64: rounded to f32 the sum equals p, although it is less"
     );
 }
 
 #[test]
 fn task_4_min_p_at_the_edges() {
-    // As a low temperature leaves them: neighbours are 8 apart.
+    // Such large logits come from a low temperature. Adjacent f32 numbers are 8 apart.
     let far = 1e8;
     let mut logits = [far, far - 8.0, far - 16.0];
     min_p(&mut logits, 1e-3);
     check_hand(
-        "p = .001, logits 1e8, 1e8 − 8, 1e8 − 16: e^−8 is .0003, less than p (a logit as large as \
-         these has no room for the logarithm of p, their difference has)",
+        "min_p with p = 0.001, logits 1e8, 1e8 − 8, 1e8 − 16: e^−8 is 0.0003, less than p (compare \
+         differences of logits: adding ln p to a logit this large loses its digits)",
         logits,
         [far, OFF, OFF],
     );
     let mut logits = [-far, -far - 8.0, -far - 16.0];
     min_p(&mut logits, 1e-5);
-    check_hand("p = 1e-5, logits −1e8, −1e8 − 8, −1e8 − 16", logits, [-far, -far - 8.0, OFF]);
+    check_hand(
+        "min_p with p = 1e-5, logits −1e8, −1e8 − 8, −1e8 − 16",
+        logits,
+        [-far, -far - 8.0, OFF],
+    );
     let mut logits = [0.0, -80.0, -90.0];
     min_p(&mut logits, 1e-37);
-    check_hand("p = 1e-37, logits 0, −80, −90: e^−80 is 1.8e-35", logits, [0.0, -80.0, OFF]);
+    check_hand(
+        "min_p with p = 1e-37, logits 0, −80, −90: e^−80 is 1.8e-35, more than p",
+        logits,
+        [0.0, -80.0, OFF],
+    );
     for p in [0.0, 0.5, 1.0] {
         let mut logits = [OFF, 4.0, OFF, 4.0];
         min_p(&mut logits, p);
-        check_hand(&format!("p = {p}, logits −∞, 4, −∞, 4"), logits, [OFF, 4.0, OFF, 4.0]);
+        check_hand(
+            &format!("min_p with p = {p}, logits −∞, 4, −∞, 4"),
+            logits,
+            [OFF, 4.0, OFF, 4.0],
+        );
         let mut one = [-1e30];
         min_p(&mut one, p);
-        check_hand(&format!("p = {p} of a single token"), one, [-1e30]);
+        check_hand(&format!("min_p with p = {p} and a single token"), one, [-1e30]);
     }
     let mut logits = [f32::MAX, f32::MIN, 0.0];
     min_p(&mut logits, 0.0);
-    check_hand("p = 0 keeps all", logits, [f32::MAX, f32::MIN, 0.0]);
+    check_hand("min_p with p = 0 keeps all tokens", logits, [f32::MAX, f32::MIN, 0.0]);
     let mut logits = [f32::MAX, f32::MIN, 0.0];
     min_p(&mut logits, 1e-30);
-    check_hand("p = 1e-30, logits f32::MAX, f32::MIN, 0", logits, [f32::MAX, OFF, OFF]);
+    check_hand("min_p with p = 1e-30, logits f32::MAX, f32::MIN, 0", logits, [f32::MAX, OFF, OFF]);
 }
 
 #[test]
@@ -205,7 +229,7 @@ fn task_5_penalty_at_the_edges() {
         repetition_penalty(&mut logits, &[0, 1, 2, 3, 4, 4, 3], penalty);
         check_hand(
             &format!(
-                "penalty {penalty}, logits 0, −0, −∞, 8, −8, f32::MAX, 8, seen 0 to 4, of which 3 and 4 twice"
+                "penalty {penalty}, logits 0, −0, −∞, 8, −8, f32::MAX, 8, seen 0, 1, 2, 3, 4, 4, 3"
             ),
             logits,
             [0.0, -0.0, OFF, 8.0 / penalty, -8.0 * penalty, f32::MAX, 8.0],
@@ -214,12 +238,14 @@ fn task_5_penalty_at_the_edges() {
     let mut tiny = [f32::from_bits(2), -f32::from_bits(2)];
     repetition_penalty(&mut tiny, &[1, 0], 2.0);
     check_hand(
-        "penalty 2 of the logits 2.8e-45 and −2.8e-45",
+        "penalty 2, logits 2.8e-45 and −2.8e-45, seen 1 and 0",
         tiny,
         [f32::from_bits(1), -f32::from_bits(4)],
     );
     let mut none: [f32; 0] = [];
-    explained("penalty 2 of no logits, nothing seen", || repetition_penalty(&mut none, &[], 2.0));
+    explained("penalty 2, without logits and seen tokens", || {
+        repetition_penalty(&mut none, &[], 2.0)
+    });
 }
 
 #[test]
@@ -237,8 +263,8 @@ fn task_6_draw_at_the_edges() {
             let found = draw(&logits, uniform);
             assert!(
                 found == token,
-                "draw({logits:?}, {uniform:?}): found {found}, expected {token}, which has all of \
-                 the probability"
+                "draw({logits:?}, {uniform:?}): found {found}, expected {token}, which has \
+                 probability 1"
             );
         }
     }
@@ -246,8 +272,8 @@ fn task_6_draw_at_the_edges() {
         [0.0, 0.499_999_999, 0.5, below_1].map(|u| draw(&[OFF, f32::MIN, OFF, f32::MIN], u));
     assert!(
         found == [1, 1, 3, 3],
-        "draw from −∞, f32::MIN, −∞, f32::MIN at 0, just below ½, ½, just below 1: found \
-         {found:?}, expected [1, 1, 3, 3]"
+        "draw from logits −∞, f32::MIN, −∞, f32::MIN with the numbers 0, just below ½, ½ and just \
+         below 1: found {found:?}, expected [1, 1, 3, 3]"
     );
 }
 
@@ -266,13 +292,13 @@ fn task_6_sampler_leaves_what_it_is_given() {
     for _ in 0..50 {
         sampler.choose(&logits, &seen);
     }
-    assert!(logits == before, "choose changes the logits that it is given");
+    assert!(logits == before, "choose must not change its argument `logits`");
     assert!(
         sampler.options == options,
-        "choose changes the sampler's options: found {:?}, expected {options:?}",
+        "choose must not change the sampler's options: found {:?}, expected {options:?}",
         sampler.options
     );
-    // A row of another length, and another text: nothing of the last one is left.
+    // A row of another length and another text: earlier calls must have no effect.
     let (mut fresh, mut rng) = (sampler.clone(), sampler.rng.clone());
     for _ in 0..20 {
         let found = fresh.choose(&[0.5, 0.25], &[1]);
@@ -285,15 +311,18 @@ fn task_6_sampler_leaves_what_it_is_given() {
         let expected = draw(&own, rng.uniform());
         assert!(
             found == expected,
-            "choose of two logits after fifty calls with five: found {found}, expected {expected}, \
-             which your steps and `draw` give with the generator's next number"
+            "choose with two logits, after fifty calls with five: found {found}, expected \
+             {expected}, the result of your steps and of `draw` with the generator's next number"
         );
     }
-    // Clones go their own ways.
+    // Clones are independent.
     let mut one = Rng::new(9);
     one.next_u64();
     let mut other = one.clone();
-    assert!(one.next_u64() == other.next_u64(), "a clone of a generator goes on where it was");
+    assert!(
+        one.next_u64() == other.next_u64(),
+        "a clone of a generator must return the same next number as the original"
+    );
     let moved = Rng::new(u64::MAX).next_u64() != Rng::new(0).next_u64();
-    assert!(moved, "the seeds 0 and 2⁶⁴ − 1 give the same number");
+    assert!(moved, "the seeds 0 and 2⁶⁴ − 1 must give different first numbers");
 }

@@ -20,7 +20,7 @@ fn task_1_temperature_0_leaves_the_largest_logit_alone() {
     let mut negative = [-8.0, -0.5, -3.0];
     apply_temperature(&mut negative, 0.0);
     check_hand(
-        "temperature 0: the largest of the negative logits −8, −0.5 and −3 is the one nearest to 0",
+        "temperature 0, logits −8, −0.5, −3: keep −0.5, which is the largest",
         negative,
         [OFF, -0.5, OFF],
     );
@@ -28,7 +28,8 @@ fn task_1_temperature_0_leaves_the_largest_logit_alone() {
     let mut masked = [OFF, -4.0, OFF];
     apply_temperature(&mut masked, 0.0);
     check_hand(
-        "temperature 0: the only token that is not ruled out stays, with its logit −4",
+        "temperature 0, logits −∞, −4, −∞: keep the only token that is not excluded, with its \
+         logit",
         masked,
         [OFF, -4.0, OFF],
     );
@@ -36,14 +37,14 @@ fn task_1_temperature_0_leaves_the_largest_logit_alone() {
 
 #[test]
 fn task_1_temperature_is_exact_however_small() {
-    // 2⁻¹² and 2⁻²⁰: what is divided by them stays exact.
+    // 2⁻¹² and 2⁻²⁰, so that the quotients are exact.
     for (temperature, factor) in [(1.0 / 4096.0, 4096.0), (1.0 / 1_048_576.0, 1_048_576.0)] {
         let mut logits = [0.5, -2.0, 1.5, 1.25];
         apply_temperature(&mut logits, temperature);
         check_hand(
             &format!(
-                "temperature {temperature:e}, logits 0.5, −2, 1.5, 1.25: small as it is, it is not \
-                 0, and every logit stays"
+                "temperature {temperature:e}, logits 0.5, −2, 1.5, 1.25: this temperature is small \
+                 but not 0, so every logit stays"
             ),
             logits,
             [0.5 * factor, -2.0 * factor, 1.5 * factor, 1.25 * factor],
@@ -56,7 +57,7 @@ fn task_1_temperature_0_of_equal_zeros() {
     let mut logits = [-1.0, -0.0, 0.0, -0.0];
     apply_temperature(&mut logits, 0.0);
     check_hand(
-        "temperature 0, logits −1, −0, 0, −0: −0 and 0 are equal, so the first of them stays",
+        "temperature 0, logits −1, −0, 0, −0: −0 and 0 are equal, so keep the first of them",
         logits,
         [OFF, 0.0, OFF, OFF],
     );
@@ -66,5 +67,5 @@ fn task_1_temperature_0_of_equal_zeros() {
 fn task_1_temperature_whatever_the_size() {
     let mut logits: Vec<f32> = (0..1000).map(|i| i as f32).collect();
     apply_temperature(&mut logits, 256.0);
-    check_left("temperature 256 of the logits 0 to 999", &logits, |i| i as f32 / 256.0);
+    check_left("temperature 256, logits 0 to 999", &logits, |i| i as f32 / 256.0);
 }

@@ -19,8 +19,8 @@ fn task_2_top_k_keeps_the_first_of_very_many_equal_logits() {
             .collect();
         check_hand(
             &format!(
-                "k = {k} of 1000 logits 0, 1, 0, 1, …: of equal ones the first stay, also where a \
-                 sort would move them; the tokens that stay"
+                "top_k with k = {k} and 1000 logits 0, 1, 0, 1, …: keep the first of equal logits \
+                 (an unstable sort reorders them); the tokens that stay"
             ),
             left(&logits),
             left(&expected),
@@ -34,7 +34,7 @@ fn task_2_top_k_takes_0_and_minus_0_for_equal() {
         let mut logits = [-0.0, 0.0, -0.0, 0.0];
         top_k(&mut logits, k);
         check_hand(
-            &format!("k = {k}, logits −0, 0, −0, 0: they are equal, so the first stay"),
+            &format!("top_k with k = {k}, logits −0, 0, −0, 0: they are equal, so keep the first"),
             logits.map(|logit| logit > OFF),
             [0, 1, 2, 3].map(|i| i < k),
         );
@@ -57,7 +57,7 @@ fn task_2_top_k_keeps_the_first_of_equal_logits() {
 fn task_2_top_k_beyond_the_vocabulary_keeps_all() {
     for k in [4, 100, usize::MAX] {
         let mut logits = [0.5, -1.0, 2.0];
-        let why = format!("k = {k}, more than the 3 logits, keeps all");
+        let why = format!("top_k with k = {k} and only 3 logits keeps all of them");
         explained(&why, || top_k(&mut logits, k));
         check_hand(&why, logits, [0.5, -1.0, 2.0]);
     }
@@ -67,6 +67,6 @@ fn task_2_top_k_beyond_the_vocabulary_keeps_all() {
 fn task_2_top_k_whatever_the_size() {
     let mut logits: Vec<f32> = (0..3000).map(|i| i as f32).collect();
     top_k(&mut logits, 2000);
-    let what = "top_k 2000 of the logits 0 to 2999";
+    let what = "top_k with k = 2000, logits 0 to 2999";
     check_left(what, &logits, |i| if i < 1000 { OFF } else { i as f32 });
 }

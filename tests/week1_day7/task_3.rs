@@ -4,7 +4,7 @@ use tiny_llm::week1::sampling::top_p;
 
 use super::{OFF, alternating, check_each, check_hand, check_left, fixtures, left};
 
-/// The later cases are for what the first ones do not show.
+/// The later cases test what the first ones do not.
 #[test]
 fn task_3_top_p_keeps_the_token_that_crosses() {
     let fixtures = fixtures();
@@ -21,7 +21,9 @@ fn task_3_top_p_at_its_limits() {
         let mut logits = [0.5, -1.0, 2.0, 1.5];
         top_p(&mut logits, p);
         check_hand(
-            &format!("p = {p}, logits 0.5, −1, 2, 1.5: the most probable token always stays"),
+            &format!(
+                "top_p with p = {p}, logits 0.5, −1, 2, 1.5: always keep the most probable token"
+            ),
             logits,
             [OFF, OFF, 2.0, OFF],
         );
@@ -32,7 +34,9 @@ fn task_3_top_p_at_its_limits() {
         let mut logits = far;
         top_p(&mut logits, p);
         check_hand(
-            &format!("p = {p} keeps all, also a token whose probability is rounded to 0"),
+            &format!(
+                "top_p with p = {p} keeps all tokens, even one whose probability is rounded to 0"
+            ),
             logits,
             far,
         );
@@ -40,13 +44,13 @@ fn task_3_top_p_at_its_limits() {
     // Four times ¼, exact in f32.
     let mut equal = [-1.0; 4];
     top_p(&mut equal, 0.5);
-    let why =
-        "p = ½ of four equal tokens: ¼ + ¼ is at least ½, so two stay, and of equal ones the first";
+    let why = "top_p with p = ½ and four equal tokens: ¼ + ¼ reaches ½, so keep two tokens, the \
+               first of the equal ones";
     check_hand(why, equal, [-1.0, -1.0, OFF, OFF]);
     let mut zeros = [-0.0, 0.0, -0.0, 0.0];
     top_p(&mut zeros, 0.5);
     check_hand(
-        "p = ½, logits −0, 0, −0, 0: they are equal, so the first two stay",
+        "top_p with p = ½, logits −0, 0, −0, 0: they are equal, so keep the first two",
         zeros,
         [0.0, 0.0, OFF, OFF],
     );
@@ -54,8 +58,8 @@ fn task_3_top_p_at_its_limits() {
 
 #[test]
 fn task_3_top_p_keeps_the_first_of_very_many_equal_tokens() {
-    // 500 tokens e times as probable as 500 others: each has e/(e + 1)/500 = .00146. The borders
-    // are half a token away.
+    // 500 tokens are e times as probable as the other 500: each has e/(e + 1)/500 = 0.00146. Each p
+    // is half a token away from a boundary.
     for (kept, last) in [(40, 79), (100, 199), (499, 997)] {
         let mut logits = alternating();
         top_p(&mut logits, (f64::from(kept) - 0.5) as f32 * 0.001_462_117_2);
@@ -63,8 +67,8 @@ fn task_3_top_p_keeps_the_first_of_very_many_equal_tokens() {
             (0..1000).map(|i| if i % 2 == 1 && i <= last { 1.0 } else { OFF }).collect();
         check_hand(
             &format!(
-                "top-p that keeps {kept} of 1000 tokens with logits 0, 1, 0, 1, …: of equal ones \
-                 the first stay, also where a sort would move them; the tokens that stay"
+                "top_p that keeps {kept} of 1000 tokens with logits 0, 1, 0, 1, …: keep the first \
+                 of equal logits (an unstable sort reorders them); the tokens that stay"
             ),
             left(&logits),
             left(&expected),
@@ -74,9 +78,9 @@ fn task_3_top_p_keeps_the_first_of_very_many_equal_tokens() {
 
 #[test]
 fn task_3_top_p_of_a_large_vocabulary() {
-    // As in the test of `draw`: in f64 the sums are right to a tenth of a token, and the border is
-    // in the middle of one. In f32 each of the last 50,000 additions is off by up to 2⁻²⁵, and
-    // always the same way.
+    // As in the test of `draw`: in f64 the sums are right to a tenth of a token, and p is in the
+    // middle of one. In f32 each of the last 50,000 additions is off by up to 2⁻²⁵, always in the
+    // same direction.
     let n = 100_000;
     for kept in [25_000, 50_000, 75_000, 99_999] {
         let mut logits = vec![0.0; n];
@@ -84,9 +88,9 @@ fn task_3_top_p_of_a_large_vocabulary() {
         let found = logits.iter().filter(|&&logit| logit > OFF).count();
         assert!(
             found.abs_diff(kept as usize) <= 1,
-            "top-p of {kept} in {n} equal tokens\n  found    {found} tokens stay\n  expected \
-             {kept}\n  a running sum in f32 drifts with so many small probabilities: add them up \
-             in f64"
+            "top_p that keeps {kept} of {n} equal tokens\n  found    {found} tokens stay\n  \
+             expected {kept}\n  a running sum of so many small probabilities drifts in f32: add \
+             them up in f64"
         );
     }
 }
@@ -96,15 +100,16 @@ fn task_3_top_p_whatever_the_size() {
     // e^−10 = 4.5e-5, so the first token has more than 0.9999 of the mass.
     let mut logits = [10.0, 0.0, -1.0];
     top_p(&mut logits, 0.9999);
-    check_left("top_p 0.9999 of the logits 10, 0, −1", &logits, |i| [10.0, OFF, OFF][i]);
-    // e^−14.5 = 5.0e-7, so the first token has less than 1 − 2⁻²³ of it, and the second counts.
+    check_left("top_p with p = 0.9999, logits 10, 0, −1", &logits, |i| [10.0, OFF, OFF][i]);
+    // e^−14.5 = 5.0e-7, so the first token has less than 1 − 2⁻²³ of the mass, and the second
+    // stays.
     let mut logits = [0.0, -14.5, -30.0];
     top_p(&mut logits, 1.0 - f32::EPSILON);
-    check_left("top_p 1 − 2⁻²³ of the logits 0, −14.5, −30", &logits, |i| {
+    check_left("top_p with p = 1 − 2⁻²³, logits 0, −14.5, −30", &logits, |i| {
         [0.0, -14.5, OFF][i]
     });
     let mut logits = [0.0; 4096];
     top_p(&mut logits, 0.5);
-    let what = "top_p 0.5 of 4096 equal logits, of which the first half have exactly 0.5";
+    let what = "top_p with p = 0.5 and 4096 equal logits, where the first half sums to exactly 0.5";
     check_left(what, &logits, |i| if i < 2048 { 0.0 } else { OFF });
 }

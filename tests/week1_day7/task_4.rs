@@ -4,7 +4,7 @@ use tiny_llm::week1::sampling::min_p;
 
 use super::{OFF, check_each, check_hand, check_left, fixtures};
 
-/// The later cases are for what the first one does not show.
+/// The later cases test what the first one does not.
 #[test]
 fn task_4_min_p_is_relative_to_the_most_probable_token() {
     let fixtures = fixtures();
@@ -20,7 +20,8 @@ fn task_4_min_p_at_its_limits() {
     let mut tied = [2.0, 1.0, 2.0];
     min_p(&mut tied, 1.0);
     check_hand(
-        "p = 1, logits 2, 1, 2: all tokens that are as probable as the most probable one stay",
+        "min_p with p = 1, logits 2, 1, 2: keep all tokens that are as probable as the most \
+         probable one",
         tied,
         [2.0, OFF, 2.0],
     );
@@ -28,15 +29,15 @@ fn task_4_min_p_at_its_limits() {
     let mut near = [1.0, 1.5, 1.25];
     min_p(&mut near, 0.7);
     check_hand(
-        "p = .7, logits 1, 1.5, 1.25: the first is .61 times as probable as the second, the last \
-         .78 times",
+        "min_p with p = 0.7, logits 1, 1.5, 1.25: the first is 0.61 times as probable as the \
+         second, the last 0.78 times",
         near,
         [OFF, 1.5, 1.25],
     );
     let mut masked = [OFF, -3.0, OFF, -3.5];
     min_p(&mut masked, 0.0);
     check_hand(
-        "p = 0 changes nothing, and a token that was ruled out stays so",
+        "min_p with p = 0 changes nothing, and an excluded token stays excluded",
         masked,
         [OFF, -3.0, OFF, -3.5],
     );
@@ -46,10 +47,10 @@ fn task_4_min_p_at_its_limits() {
 fn task_4_min_p_whatever_the_size() {
     let mut logits: Vec<f32> = (0..200).map(|i| if i == 150 { 5.0 } else { 0.0 }).collect();
     min_p(&mut logits, 0.5);
-    let what = "min_p 0.5 of 200 logits, of which number 150 is 5 and the others are 0";
+    let what = "min_p with p = 0.5 and 200 logits, where logit 150 is 5 and the others are 0";
     check_left(what, &logits, |i| if i == 150 { 5.0 } else { OFF });
     // e^−8 = 3.4e-4, e^−10 = 4.5e-5
     let mut logits = [0.0, -10.0, -8.0];
     min_p(&mut logits, 1e-4);
-    check_left("min_p 0.0001 of the logits 0, −10, −8", &logits, |i| [0.0, OFF, -8.0][i]);
+    check_left("min_p with p = 0.0001, logits 0, −10, −8", &logits, |i| [0.0, OFF, -8.0][i]);
 }

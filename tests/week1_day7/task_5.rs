@@ -18,13 +18,13 @@ fn task_5_penalty_makes_seen_tokens_less_likely() {
 fn task_5_penalty_by_hand() {
     let mut logits = [3.0, -3.0, 3.0, -3.0];
     repetition_penalty(&mut logits, &[1, 0, 1, 1], 2.0);
-    let why = "penalty 2, logits 3, −3, 3, −3, seen 1, 0, 1, 1: token 0 gets 3/2; token 1 gets \
-               −3·2, once although it was seen three times; the others stay";
+    let why = "penalty 2, logits 3, −3, 3, −3, seen 1, 0, 1, 1: token 0 must get 3/2 and token 1 \
+               −3 · 2 (only once, although it was seen three times); the others stay the same";
     check_hand(why, logits, [1.5, -6.0, 3.0, -3.0]);
 
     let mut logits = [3.0, -3.0];
     repetition_penalty(&mut logits, &[], 2.0);
-    check_hand("penalty 2, logits 3, −3: nothing was seen, nothing changes", logits, [3.0, -3.0]);
+    check_hand("penalty 2, logits 3, −3, no token seen: nothing changes", logits, [3.0, -3.0]);
 }
 
 #[test]
@@ -33,8 +33,8 @@ fn task_5_penalty_looks_at_the_whole_text() {
     let mut logits = [4.0, 4.0, 4.0, 4.0];
     repetition_penalty(&mut logits, &seen, 2.0);
     check_hand(
-        "penalty 2, logits 4, 4, 4, 4, seen 2, then 1 five hundred times, then 3: every token that \
-         was seen counts, however long ago",
+        "penalty 2, logits 4, 4, 4, 4, seen 2, then 1 five hundred times, then 3: penalise every \
+         token that was seen, however long ago",
         logits,
         [4.0, 2.0, 2.0, 2.0],
     );
@@ -46,7 +46,7 @@ fn task_5_penalty_whatever_the_size() {
     let seen: Vec<u32> = (0..300).map(|i| 69_999 - 4 * i).collect();
     repetition_penalty(&mut logits, &seen, 3.0);
     check_left(
-        "penalty 3 of 70,000 logits of 12, with 300 tokens seen: every fourth from 69,999 down",
+        "penalty 3, 70,000 logits of 12, 300 tokens seen (every fourth from 69,999 down)",
         &logits,
         |i| if i >= 68_803 && (69_999 - i).is_multiple_of(4) { 4.0 } else { 12.0 },
     );

@@ -20,7 +20,7 @@ use tiny_llm_harness::{
 
 use super::{OFF, check_hand, explained, fixtures, ids, row};
 
-/// Numbers n for which n times 1/n, rounded to f32, is less than 1 − 2⁻⁵³.
+/// Numbers n for which n · (1/n rounded to f32) is less than 1 − 2⁻⁵³.
 const SHORT: [usize; 4] = [25, 31, 41, 58];
 
 /// One line for each input, compared and shown as a whole.
@@ -48,8 +48,8 @@ fn task_6_generator_is_splitmix64() {
             .map(|n| hexadecimal(n.as_u64().expect("64 bits")))
             .collect();
         let mut rng = Rng::new(seed);
-        let why =
-            "sums and products are modulo 2⁶⁴, without a panic: wrapping_add and wrapping_mul";
+        let why = "next_u64 adds and multiplies modulo 2⁶⁴ and must not panic: use wrapping_add \
+                   and wrapping_mul";
         let found = explained(why, || {
             expected.iter().map(|_| hexadecimal(rng.next_u64())).collect::<Vec<_>>()
         });
@@ -78,12 +78,12 @@ fn task_6_uniform_is_the_upper_53_bits() {
     }
     assert!(
         smallest < 1e-4 && largest > 1.0 - 1e-4,
-        "100,000 numbers of seed 42 lie between {smallest} and {largest}: next_u64 does not fill \
-         the upper bits"
+        "100,000 uniform numbers of seed 42 are between {smallest} and {largest}, but some must be \
+         near 0 and some near 1: next_u64 does not fill the upper bits"
     );
 }
 
-/// The later inputs are for what the first ones do not show.
+/// The later inputs test what the first ones do not.
 #[test]
 fn task_6_draw_takes_the_token_whose_sum_exceeds_the_number() {
     let fixtures = fixtures();
@@ -95,7 +95,7 @@ fn task_6_draw_takes_the_token_whose_sum_exceeds_the_number() {
             .map(|uniform| draw(&logits, f64::from(uniform)))
             .collect();
         assert_answer(
-            &format!("{name}: draw at 1/128, 3/128, … 127/128 from {logits:?}"),
+            &format!("{name}: draw with the numbers 1/128, 3/128, … 127/128 from {logits:?}"),
             &found,
             &ids(&case, "token"),
         );
@@ -105,38 +105,40 @@ fn task_6_draw_takes_the_token_whose_sum_exceeds_the_number() {
     let below = 2f64.powi(-53);
     let numbers = [0.0, 0.25 - below, 0.25, 0.5 - below, 0.5, 0.75 - below, 0.75, 1.0 - below];
     let found = numbers.map(|uniform| draw(&[-2.0; 4], uniform));
-    let what = "draw from four equal tokens, at 0, just below ¼, at ¼, just below ½, at ½, just \
-                below ¾, at ¾, just below 1";
+    let what = "draw from four equal tokens, with the numbers 0, just below ¼, ¼, just below ½, ½, \
+                just below ¾, ¾, just below 1";
     assert_answer(what, &found, &[0, 0, 1, 1, 2, 2, 3, 3]);
 
-    // n equal tokens, each 1/n rounded to f32: for these n the running sum ends below the largest
-    // number there is.
+    // n equal tokens, each 1/n rounded to f32. For these n the final sum is below the largest
+    // number that `uniform` returns.
     let equal = |n: usize| -> Vec<f32> {
         (0..n + 5).map(|i| if (3..n + 3).contains(&i) { 0.0 } else { OFF }).collect()
     };
     let found = SHORT.map(|n| draw(&equal(n), 1.0 - below));
     let what = format!(
-        "draw at 1 − 2⁻⁵³ from n equal tokens, with three before them and two behind them that are \
-         ruled out, n = {SHORT:?}"
+        "draw with the number 1 − 2⁻⁵³ from n equal tokens, between three excluded tokens and two \
+         more, for n = {SHORT:?}"
     );
     assert_answer(&what, &found, &SHORT.map(|n| n as u32 + 2));
 
-    // Each probability is 1/100,000 but for a rounding of softmax, less than 1e-6 of it. In f64 the
-    // sums add nothing to that, so they are right to 1e-6, a tenth of a piece, and a number in the
-    // middle of a piece is clear of its ends. In f32 the sum is rounded by up to 2⁻²⁵ at each of
-    // the last 50,000 tokens, and always the same way.
+    // Each probability is 1/100,000, except for a relative rounding error of softmax below 1e-6. In
+    // f64 the sums add no error, so they are right to 1e-6, a tenth of an interval, and a number in
+    // the middle of an interval is far from its ends. In f32 the sum is rounded by up to 2⁻²⁵ at
+    // each of the last 50,000 tokens, always in the same direction.
     let n = 100_000;
     let tokens = [25_000, 50_000, 75_000, 99_999];
     let found = tokens.map(|token| draw(&vec![0.0; n], (f64::from(token) + 0.5) / n as f64));
-    let what =
-        format!("draw from {n} equal tokens, in the middle of the pieces of tokens {tokens:?}");
+    let what = format!(
+        "draw from {n} equal tokens, with the numbers in the middle of the intervals of tokens \
+         {tokens:?}"
+    );
     assert_answer(&what, &found, &tokens);
 }
 
 #[test]
 fn task_6_draw_never_gives_a_token_that_is_ruled_out() {
     check_hand(
-        "draw at 0, with only token 2 not ruled out: a sum of 0 is not above 0",
+        "draw with the number 0, where only token 2 is not excluded: a sum of 0 is not above 0",
         draw(&[OFF, OFF, 1.0, OFF], 0.0),
         2,
     );
@@ -145,12 +147,12 @@ fn task_6_draw_never_gives_a_token_that_is_ruled_out() {
         let uniform = f64::from(i) / 1e3;
         let found = draw(&logits, uniform);
         let possible = logits.get(found as usize).is_some_and(|&logit| logit > OFF);
-        assert!(possible, "draw({logits:?}, {uniform}) gives token {found}, which is ruled out");
+        assert!(possible, "draw({logits:?}, {uniform}) returns token {found}, which is excluded");
     }
 }
 
-/// Its first number is .91: a sampler that uses it again and again does not happen to draw the most
-/// probable token.
+/// Its first number is 0.91, so a sampler that reuses it doesn't draw the most probable token by
+/// chance.
 const SEED: u64 = 23;
 
 /// A sampler with the options of a case.
@@ -165,7 +167,7 @@ fn sampler(case: &Case, seed: u64) -> Sampler {
     Sampler { options, rng: Rng::new(seed) }
 }
 
-/// The logits after the learner's own steps, called here in order.
+/// Returns the logits after the learner's own steps, called here in order.
 fn shaped(logits: &[f32], seen: &[u32], options: &SamplerOptions) -> Vec<f32> {
     let mut logits = logits.to_vec();
     repetition_penalty(&mut logits, seen, options.repetition_penalty);
@@ -176,25 +178,25 @@ fn shaped(logits: &[f32], seen: &[u32], options: &SamplerOptions) -> Vec<f32> {
     logits
 }
 
-/// The tokens that come up in 1,000 draws, ascending. In the cases here each that can has a
-/// probability above .05, so one is missed with probability .95^1000 < 10^−22.
+/// Returns the tokens of 1,000 draws, ascending. In these cases each possible token has a
+/// probability above 0.05, so one is missed with probability 0.95^1000 < 10^−22.
 fn drawn(mut next: impl FnMut() -> u32) -> Vec<u32> {
     (0..1_000).map(|_| next()).collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
-/// What `n` draws that all give `one` tell, where several tokens can come up; `moved` says whether
+/// Explains why `n` draws all gave `one` although several tokens are possible. `moved` says whether
 /// the sampler's generator took `n` steps.
 fn always_one(n: usize, one: u32, logits: &[f32], moved: bool) -> String {
     let best = logits.iter().all(|&logit| logit <= logits[one as usize]);
     match (moved, best) {
         (false, _) => format!(
-            "all {n} draws give token {one}, and the sampler's generator has not moved on by {n} \
-             numbers: `choose` must draw, each time with the next number of its own generator"
+            "all {n} draws give token {one}, and the sampler's generator has not advanced by {n} \
+             numbers: each `choose` must draw with the next number of the sampler's generator"
         ),
         (true, true) => format!(
-            "all {n} draws give token {one}, the best: `choose` takes the best without a draw, or \
-             rules out all others although every other step is off: look at which option each step \
-             gets"
+            "all {n} draws give token {one}, the most probable one: either `choose` takes it \
+             without a draw, or a step excludes all other tokens although it is off: check which \
+             option each step gets"
         ),
         (true, false) => {
             format!("all {n} draws give token {one}, which is not the token with the largest logit")
@@ -202,9 +204,8 @@ fn always_one(n: usize, one: u32, logits: &[f32], moved: bool) -> String {
     }
 }
 
-/// The tokens that a case's sampler draws, and whether its generator moved on by one number for
-/// each; after making sure that nothing but `choose` can be to blame if they are not the expected
-/// ones.
+/// Returns the tokens that a case's sampler draws, and whether its generator advanced by one number
+/// for each. First makes sure that only `choose` can be wrong.
 fn drawn_by_sampler(case: &Case, name: &str, tasks: &str) -> (Vec<u32>, bool) {
     let (logits, seen, expected) = (row(case, "logits"), ids(case, "seen"), ids(case, "support"));
     let mut sampler = sampler(case, SEED);
@@ -214,7 +215,7 @@ fn drawn_by_sampler(case: &Case, name: &str, tasks: &str) -> (Vec<u32>, bool) {
     let options = &sampler.options;
     assert!(
         left == expected,
-        "{name}: your steps, called one by one by this test, leave tokens {left:?}, expected \
+        "{name}: this test called your steps one by one, and tokens {left:?} are left, expected \
          {expected:?}: make the tests of {tasks} green first ({options:?}, logits {logits:?}, seen \
          {seen:?})"
     );
@@ -222,9 +223,9 @@ fn drawn_by_sampler(case: &Case, name: &str, tasks: &str) -> (Vec<u32>, bool) {
     let direct = drawn(|| draw(&own, rng.uniform()));
     assert!(
         direct == expected,
-        "{name}: of tokens {expected:?}, each with a probability above 5 %, 1,000 calls of `draw` \
-         with numbers of `uniform` give {direct:?}: make the tests of task 6 on the generator, \
-         `uniform` and `draw` green first"
+        "{name}: tokens {expected:?} have probabilities above 5 % each, but 1,000 calls of `draw` \
+         with numbers of `uniform` give only {direct:?}: make the tests of `Rng`, `uniform` and \
+         `draw` green first"
     );
     (found, sampler.rng.next_u64() == rng.next_u64())
 }
@@ -257,14 +258,14 @@ fn task_6_sampler_applies_each_step() {
         let unshaped = shaped(&logits, &seen, &options);
         let because = match (found == drawn(|| draw(&unshaped, rng.uniform())), &found[..]) {
             (true, _) if step == "penalty" => {
-                "; this is what comes without it: `choose` leaves it out, does not hand on all of \
-                 `seen`, draws from logits without it, or comes too late with it, when temperature \
-                 0 has chosen"
+                "; this is the result without the penalty: either `choose` leaves it out, passes \
+                 only part of `seen`, draws from logits without it, or applies it after \
+                 temperature 0 has chosen"
                     .to_owned()
             }
             (true, _) => format!(
-                "; this is what comes without {name}: `choose` leaves it out, or draws from logits \
-                 without it"
+                "; this is the result without {name}: either `choose` leaves it out or draws from \
+                 logits without it"
             ),
             (false, [one]) if expected.len() > 1 => {
                 format!("; {}", always_one(1_000, *one, &logits, moved))
@@ -273,7 +274,7 @@ fn task_6_sampler_applies_each_step() {
         };
         assert!(
             found == expected,
-            "{name} alone: `choose` draws tokens {found:?}, expected {expected:?}{because}\n  \
+            "only {name} is on: `choose` draws tokens {found:?}, expected {expected:?}{because}\n  \
              options  {setting}\n  logits   {logits:?}\n  seen     {seen:?}"
         );
     }
@@ -297,7 +298,7 @@ fn task_6_sampler_applies_the_steps_in_order() {
         found.push(format!("{setting}: {drawn:?}{differs}"));
         expected.push(format!("{setting}: {support:?}"));
     }
-    let what = "tokens that come up with several steps at once; the order is penalty, temperature, \
-                top-k, top-p, min-p";
+    let what = "tokens that `choose` draws with several steps on; the order is penalty, \
+                temperature, top-k, top-p, min-p";
     assert_answer(what, &Lines(found), &Lines(expected));
 }

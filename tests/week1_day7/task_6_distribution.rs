@@ -1,8 +1,9 @@
-//! The distribution that the sampler draws from, and how it uses its numbers.
+//! Week 1, day 7, task 6: the distribution that the sampler draws from, and its use of random
+//! numbers.
 
 use super::*;
 
-/// A token's part of Pearson's χ²; infinite if it came up and cannot.
+/// A token's term of Pearson's χ². Infinite for an impossible token that was drawn.
 fn deviation(count: usize, expected: f64) -> f64 {
     if count == 0 && expected == 0.0 { 0.0 } else { (count as f64 - expected).powi(2) / expected }
 }
@@ -13,8 +14,8 @@ fn chi_square(counts: &[usize], probabilities: &[f32]) -> f64 {
     counts.iter().zip(probabilities).map(|(&count, &p)| deviation(count, n * f64::from(p))).sum()
 }
 
-/// A χ² above `critical` would be met in one of a million correct samplers (`false_alarm` of the
-/// case); the seed is fixed, so this one either is or is not among them, always.
+/// One in a million correct samplers would exceed `critical` (the case's `false_alarm`). The seed
+/// is fixed, so the result is always the same.
 #[test]
 fn task_6_sampler_follows_the_distribution() {
     let fixtures = fixtures();
@@ -29,8 +30,8 @@ fn task_6_sampler_follows_the_distribution() {
         }
         let own = softmax(&tensor(&[logits.len()], shaped(&logits, &seen, &sampler.options)));
         let what = format!(
-            "{name}: the probabilities after your steps, called one by one by this test; make the \
-             tests of tasks 1 to 5 green first"
+            "{name}: probabilities after your steps, which this test called one by one (make the \
+             tests of tasks 1 to 5 green first)"
         );
         compare(&what, &own, &probabilities, case.tolerance("probabilities"))
             .unwrap_or_else(|message| panic!("{message}"));
@@ -60,16 +61,16 @@ fn task_6_sampler_follows_the_distribution() {
                 .filter(|(_, other)| *other <= critical)
                 .map(|(of, _)| format!("\n  these are the frequencies of a sampler {of}"));
             panic!(
-                "{name}: of {draws} draws token {worst} came up in {}, expected {:.0} ± \
-                 {sigma:.0}; over all tokens χ² is {found:.1}, and chance does not exceed \
-                 {critical}\n  drawn    {counts:?}\n  expected {expected:.0?}{}",
+                "{name}: `choose` returned token {worst} in {} of {draws} calls, expected {:.0} ± \
+                 {sigma:.0}; over all tokens χ² is {found:.1}, which must not exceed {critical}\n  \
+                 drawn    {counts:?}\n  expected {expected:.0?}{}",
                 counts[worst],
                 expected[worst],
                 like.collect::<String>()
             );
         }
-        // The same counts are far from what a sampler with one mistake would give: the test can
-        // tell.
+        // The same counts are far from those of a sampler with one mistake, so the test can tell
+        // them apart.
         for (of, other) in others {
             assert!(
                 other > 10.0 * critical,
@@ -80,7 +81,7 @@ fn task_6_sampler_follows_the_distribution() {
     }
 }
 
-/// Of very many tokens, all equally probable, the number's every digit counts.
+/// With very many equally probable tokens, every digit of the number matters.
 #[test]
 fn task_6_sampler_uses_the_whole_number() {
     let vocabulary = 1 << 18;
@@ -88,7 +89,8 @@ fn task_6_sampler_uses_the_whole_number() {
     let token = |number: f64| (number * vocabulary as f64) as u32;
     let mut rng = Rng::new(1);
     for _ in 0..3 {
-        // One at the edge of two tokens, so that it is the other's if it is rounded to f32.
+        // A number near the boundary of two tokens: rounded to f32, it would select the other
+        // token.
         let mut before = rng.clone();
         let mut number = rng.uniform();
         let mut drawn = 1;
@@ -96,8 +98,8 @@ fn task_6_sampler_uses_the_whole_number() {
             drawn += 1;
             assert!(
                 drawn < 10_000,
-                "10,000 numbers of `uniform`, and each is at the same of 2^18 places if it is \
-                 rounded to f32: use the upper 53 bits, which an f32 cannot hold"
+                "for each of 10,000 numbers of `uniform`, rounding to f32 selects the same of 2^18 \
+                 tokens: use the upper 53 bits, which an f32 cannot hold"
             );
             before = rng.clone();
             number = rng.uniform();
@@ -106,8 +108,8 @@ fn task_6_sampler_uses_the_whole_number() {
         let found = sampler.choose(&logits, &[]);
         assert!(
             found == token(number),
-            "choose among 2^18 equally probable tokens by the number {number:?}: found {found}, \
-             expected {}, as that number times 2^18 is {:?}; rounded to f32 it would be another",
+            "choose among 2^18 equally probable tokens with the number {number:?}: found {found}, \
+             expected {}, because number · 2^18 is {:?}; don't round the number to f32",
             token(number),
             number * vocabulary as f64
         );
@@ -117,14 +119,15 @@ fn task_6_sampler_uses_the_whole_number() {
 #[test]
 fn task_6_sampler_uses_one_number_per_token() {
     let logits = [0.5, 0.0, -0.5, 1.0];
-    // Its first number is .39, which gives token 1: using it again and again is not the same as
-    // always taking the first token or the best.
+    // Its first number is 0.39, which gives token 1: reusing it differs from always taking the
+    // first or the most probable token.
     let mut sampler = Sampler { options: SamplerOptions::default(), rng: Rng::new(7) };
     let mut rng = Rng::new(7);
     let found: Vec<u32> = (0..40).map(|_| sampler.choose(&logits, &[])).collect();
     let expected: Vec<u32> = (0..40).map(|_| draw(&logits, rng.uniform())).collect();
     assert_answer(
-        "40 tokens with all steps off: your `draw` with the numbers of seed 7, one each",
+        "40 calls of `choose` with all steps off, compared with your `draw` with the numbers of \
+         seed 7",
         &found,
         &expected,
     );
@@ -136,20 +139,19 @@ fn task_6_sampler_uses_one_number_per_token() {
         ("min-p 1", SamplerOptions { min_p: 1.0, ..off() }),
     ] {
         let (mut sampler, mut rng) = (Sampler { options, rng: Rng::new(7) }, Rng::new(7));
-        let what = format!("{name}, logits 0.5, 0, −0.5, 1: one token is left");
+        let what = format!("choose with {name}, logits 0.5, 0, −0.5, 1: only token 3 is left");
         check_hand(&what, sampler.choose(&logits, &[]), 3);
         rng.uniform();
         let moved = sampler.rng.next_u64() == rng.next_u64();
         assert!(
             moved,
-            "{what}, and the generator moves on by one number all the same: a token takes one, \
-             whatever was left"
+            "{what}, but the generator must still advance by one number: each token uses one"
         );
     }
 
     sampler.options.temperature = 0.0;
     check_hand(
-        "temperature 0, logits 0.5, 0, −0.5, 1: the largest logit is chosen",
+        "choose at temperature 0, logits 0.5, 0, −0.5, 1: choose the largest logit",
         sampler.choose(&logits, &[]),
         3,
     );
@@ -158,14 +160,14 @@ fn task_6_sampler_uses_one_number_per_token() {
     assert!(
         found == expected,
         "after 41 tokens, the last one at temperature 0, the generator's next number is \
-         {found:#018x}, expected {expected:#018x}: a token takes one number at temperature 0 too"
+         {found:#018x}, expected {expected:#018x}: a token uses one number at temperature 0 too"
     );
 }
 
 #[test]
 fn task_6_sampler_repeats_itself_with_the_same_seed_only() {
     let logits: Vec<f32> = (0..20).map(|i| (i % 7) as f32 / 4.0).collect();
-    // The tokens, and whether the generator moved on by one number for each.
+    // Returns the tokens, and whether the generator advanced by one number for each.
     let text = |seed: u64| -> (Vec<u32>, bool) {
         let mut sampler = Sampler {
             options: SamplerOptions { temperature: 1.5, ..SamplerOptions::default() },
@@ -184,20 +186,20 @@ fn task_6_sampler_repeats_itself_with_the_same_seed_only() {
     };
     let (first, moved) = text(1);
     check_hand(
-        "40 tokens of seed 1, twice: the same seed gives the same tokens",
+        "40 tokens with seed 1, twice: the same seed must give the same tokens",
         text(1).0,
         first.clone(),
     );
     let why = if first.iter().all(|&token| token == first[0]) {
         always_one(40, first[0], &logits, moved)
     } else {
-        "the numbers come from the sampler's own generator".to_owned()
+        "take the numbers from the sampler's own generator".to_owned()
     };
     for seed in 2..10 {
         assert!(
             text(seed).0 != first,
-            "temperature 1.5, all else off: seed {seed} must give other tokens than seed 1; \
-             {why}\n  found    {first:?} with both"
+            "temperature 1.5, all other steps off: seed {seed} must give different tokens from \
+             seed 1; {why}\n  found    {first:?} with both"
         );
     }
 }
@@ -207,18 +209,24 @@ fn task_6_whatever_the_size() {
     let found = draw(&[-16.0, 0.0], 0.0);
     assert!(
         found == 0,
-        "draw from the logits −16 and 0 at 0: found token {found}, expected 0, whose probability of 1.1e-7 is more than 0"
+        "draw with the number 0 from the logits −16 and 0: found token {found}, expected 0, whose \
+         probability of 1.1e-7 is above 0"
     );
     let mut logits = vec![OFF; 70_000];
     logits[69_999] = 0.0;
     let found = draw(&logits, 0.5);
-    assert!(found == 69_999, "draw where only token 69999 is possible: found {found}");
+    assert!(
+        found == 69_999,
+        "draw from 70,000 logits where only token 69999 is not excluded: found {found}, expected \
+         69999"
+    );
     let options =
         SamplerOptions { temperature: 0.0, repetition_penalty: 2.0, ..SamplerOptions::default() };
     let seen: Vec<u32> = std::iter::once(0).chain([2; 1000]).collect();
     let found = Sampler { options, rng: Rng::new(1) }.choose(&[2.0, 1.5, 0.5], &seen);
     assert!(
         found == 1,
-        "choose with penalty 2 at temperature 0, logits 2, 1.5, 0.5, where token 0 was seen a thousand tokens ago: found {found}, expected 1: all that was seen counts"
+        "choose with penalty 2 at temperature 0, logits 2, 1.5, 0.5, where token 0 was seen a \
+         thousand tokens ago: found {found}, expected 1: penalise every token that was seen"
     );
 }

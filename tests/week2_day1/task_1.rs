@@ -42,7 +42,7 @@ fn check_f16(name: &str) {
     let mut cache = DenseCache::new(shape, CacheType::F16);
     cache.write(0, 0, 0, &row, &row);
     let run = cache.run(0, 0, 0, 0..1);
-    assert!(matches!(run.keys, Cells::F16(_)), "a cache of f16 must return f16");
+    assert!(matches!(run.keys, Cells::F16(_)), "a cache of f16 must return runs of f16");
     case.check("rounded", &tensor(x.shape(), numbers(run.keys)));
 }
 
@@ -58,18 +58,21 @@ fn task_1_a_run_has_the_positions_that_were_asked_for() {
         let expected = (start, len, 4 * len, 4 * len);
         assert_eq!(
             found, expected,
-            "a run of positions {positions:?}, head size 4: its start, its len, how many numbers \
-             in keys, how many in values"
+            "run of positions {positions:?} with head size 4: (start, len, number of elements in \
+             keys, number of elements in values)"
         );
     }
-    // What lies in a run that begins later is what lies there in one from the beginning.
+    // A run that begins later has the same contents as that part of a run from position 0.
     let whole = cache.run(1, 2, 1, 0..5);
     let part = cache.run(1, 2, 1, 2..5);
     for (name, whole, part) in
         [("keys", whole.keys, part.keys), ("values", whole.values, part.values)]
     {
         let expected = numbers(whole)[2 * 4..].to_vec();
-        let what = format!("{name} of positions 2 to 4 of a head");
+        let what = format!(
+            "{name} of a run of positions 2 to 4, compared with that part of a run of positions 0 \
+             to 4"
+        );
         check::assert_close(
             &what,
             &tensor(&[3, 4], numbers(part)),
@@ -95,7 +98,8 @@ fn task_1_a_position_can_be_written_again() {
         x
     };
     let (found_keys, found_values) = read(&cache);
-    let property = "position 2 was written a second time, with other numbers, and nothing else was";
+    let property = "only position 2 was written again: it must have the new numbers, and all \
+                    others must be unchanged";
     check::assert_agrees(
         "keys after position 2 was written again",
         &found_keys,
@@ -125,8 +129,8 @@ fn task_1_a_counted_position_can_be_written_again() {
     let found = (numbers(run.keys), numbers(run.values));
     assert!(
         found == (vec![5.0, 6.0], vec![7.0, 8.0]),
-        "position 0 was written and counted, then written again with the keys [5, 6] and the values \
-         [7, 8]: found {found:?}"
+        "position 0 was written and counted, then written again with keys [5, 6] and values [7, \
+         8]: found {found:?}, expected the new keys and values"
     );
 }
 
@@ -154,7 +158,8 @@ fn task_1_places_whatever_the_size() {
             let (keys, values) = (numbers(run.keys), numbers(run.values));
             assert!(
                 keys == expected && values == expected.map(|x| -x),
-                "layer {}, sequence {}, position {}, head {head} of {shape:?}: found keys {keys:?} and values {values:?}, expected {expected:?} and those negative",
+                "layer {}, sequence {}, position {}, head {head} of {shape:?}: found keys {keys:?} \
+                 and values {values:?}, expected keys {expected:?} and values of the opposite sign",
                 place.0,
                 place.1,
                 place.2
@@ -167,31 +172,35 @@ fn task_1_places_whatever_the_size() {
 fn task_1_a_place_that_does_not_exist_is_refused() {
     let row = [1.0; 8];
     let mut cache = DenseCache::new(SHAPE, CacheType::F32);
-    check::assert_accepts("write at position 6 of a capacity of 7", || {
+    check::assert_accepts("write at position 6 of a cache with capacity 7", || {
         cache.write(0, 0, 6, &row, &row);
     });
-    check::assert_panics("write at position 7 of a capacity of 7", || {
+    check::assert_panics("write at position 7 of a cache with capacity 7", || {
         DenseCache::new(SHAPE, CacheType::F32).write(0, 0, 7, &row, &row);
     });
-    check::assert_panics("write to sequence 3 of 3", || {
+    check::assert_panics("write to sequence 3 of a cache with 3 sequences", || {
         DenseCache::new(SHAPE, CacheType::F32).write(0, 3, 0, &row, &row);
     });
-    check::assert_panics("write to layer 2 of 2", || {
+    check::assert_panics("write to layer 2 of a cache with 2 layers", || {
         DenseCache::new(SHAPE, CacheType::F32).write(2, 0, 0, &row, &row);
     });
-    check::assert_accepts("a run of positions 5 and 6 of a capacity of 7", || {
+    check::assert_accepts("run of positions 5 and 6 of a cache with capacity 7", || {
         cache.run(0, 0, 0, 5..7).len
     });
-    check::assert_panics("a run of 8 positions of a capacity of 7", || {
+    check::assert_panics("run of 8 positions of a cache with capacity 7", || {
         cache.run(0, 0, 0, 0..8).len
     });
-    check::assert_panics("a run of positions 6 and 7 of a capacity of 7", || {
+    check::assert_panics("run of positions 6 and 7 of a cache with capacity 7", || {
         cache.run(0, 0, 0, 6..8).len
     });
-    check::assert_panics("a run of head 2 of 2", || cache.run(0, 0, 2, 0..1).len);
-    check::assert_panics("a run of sequence 3 of 3", || cache.run(0, 3, 0, 0..1).len);
-    check::assert_panics("a run of layer 2 of 2", || cache.run(2, 0, 0, 0..1).len);
-    check::assert_accepts("a run of the last position of the last head", || {
+    check::assert_panics("run of head 2 of a cache with 2 heads", || cache.run(0, 0, 2, 0..1).len);
+    check::assert_panics("run of sequence 3 of a cache with 3 sequences", || {
+        cache.run(0, 3, 0, 0..1).len
+    });
+    check::assert_panics("run of layer 2 of a cache with 2 layers", || {
+        cache.run(2, 0, 0, 0..1).len
+    });
+    check::assert_accepts("run of the last position of the last layer, sequence and head", || {
         cache.run(1, 2, 1, 6..7).len
     });
 }
@@ -205,7 +214,7 @@ fn task_1_two_caches_side_by_side() {
     ];
     let mut caches = shapes.map(|shape| DenseCache::new(shape, CacheType::F32));
     let number = |cache: usize, place: usize, i: usize| (1000 * cache + 100 * place + i) as f32;
-    // Position by position, one cache after the other.
+    // Position by position, in one cache after the other.
     for position in 0..5 {
         for (i, (cache, shape)) in caches.iter_mut().zip(shapes).enumerate() {
             let n = shape.kv_heads * shape.head_dim;
@@ -226,9 +235,10 @@ fn task_1_two_caches_side_by_side() {
                 let negative: Vec<f32> = expected.iter().map(|x| -x).collect();
                 assert!(
                     found == (expected.clone(), negative),
-                    "three caches, written in turn: position {position}, head {head} of {shape:?} \
-                     holds keys and values {found:?}, expected {expected:?} and those negative\n  \
-                     each cache has its own sizes; nothing may be shared between caches"
+                    "three caches, written in turn: at position {position}, head {head} of \
+                     {shape:?}, found keys and values {found:?}, expected keys {expected:?} and \
+                     values of the opposite sign\n  each cache has its own shape and data: share \
+                     nothing between caches"
                 );
             }
         }
@@ -265,8 +275,8 @@ fn task_1_f32_is_kept_bit_by_bit() {
                     };
                     assert!(
                         right,
-                        "{x:e} in a cache of {cache_type} came back as {found:e}: f32 keeps every \
-                         bit; f16 keeps the sign, infinity and NaN"
+                        "{x:e} written to a cache of {cache_type} was read as {found:e}: f32 must \
+                         keep every bit, and f16 the sign, infinity and NaN"
                     );
                 }
             }

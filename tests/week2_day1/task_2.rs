@@ -47,7 +47,7 @@ fn task_2_one_position() {
 fn task_2_f16() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_attention/f16");
-    // Through the cache, which is task 1's: it rounds, and hands out what it has rounded.
+    // Through task 1's cache, which rounds the numbers to f16.
     let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 6, head_dim: 8 };
     let mut cache = DenseCache::new(shape, CacheType::F16);
     let (keys, values) = (case.tensor("keys"), case.tensor("values"));
@@ -65,13 +65,13 @@ fn task_2_f16() {
     check_run(&case, "output", &found, "runs of [4, 2] positions, f16");
 }
 
-/// Scores fall by 40 over 300 positions, in ten heads, so that the least weight is e^−40.
+/// Scores fall by 40 over 300 positions, in ten heads, so the smallest weight is e^−40.
 #[test]
 fn task_2_whatever_the_size() {
     let (heads, positions) = (10, 300);
     let step = 0.125;
     let keys: Vec<f32> = (0..positions).map(|p| -step * p as f32).collect();
-    // Each value is the inverse of its weight, so every position counts alike in the sum.
+    // Each value is the inverse of its weight, so every position contributes the same to the sum.
     let values: Vec<f32> = (0..positions).map(|p| (step * p as f32).exp()).collect();
     let total: f64 = (0..positions).map(|p| (-f64::from(step) * p as f64).exp()).sum();
     let expected = positions as f64 / total;
@@ -82,16 +82,16 @@ fn task_2_whatever_the_size() {
         for (head, &found) in out.iter().enumerate() {
             assert!(
                 (f64::from(found) - expected).abs() <= 1e-4 * expected,
-                "ten heads over 300 positions in {} runs, whose weights fall to e^−37 and whose \
-                 values rise as much: head {head} found {found}, expected {expected:.5}\n  even a \
-                 tiny weight counts, and there is no limit to positions, runs or heads",
+                "attend_two_pass of ten heads over 300 positions in {} runs, with weights down to \
+                 e^−37 and values up to e^37: head {head} is {found}, expected {expected:.5}\n  \
+                 tiny weights must be right too, with any number of positions, runs and heads",
                 runs.len()
             );
         }
     }
 }
 
-/// Calls one after the other, none of which may notice those before it.
+/// Several calls in a row. None may depend on an earlier one.
 #[test]
 fn task_2_any_heads_positions_and_runs() {
     for (seed, (d, heads, start, lengths)) in [
@@ -129,11 +129,11 @@ fn task_2_any_heads_positions_and_runs() {
             });
             assert!(
                 wrong.is_none(),
-                "{heads} heads of {d}, runs of {lengths:?} positions that begin at position \
-                 {start}, scale {scale}: of head {head}, number {} is {}, expected {}\n  any \
-                 number of heads, positions and runs must work, and the positions that a row sees \
-                 need not begin at 0. Weights and values are matched by order, and nothing may \
-                 remain from an earlier call",
+                "attend_two_pass of {heads} heads of size {d} over runs of {lengths:?} positions \
+                 from position {start} on, scale {scale}: element {} of head {head} is {}, \
+                 expected {}\n  support any number of heads, positions and runs; the first \
+                 position need not be 0, so match weights and values by order; keep nothing from \
+                 earlier calls",
                 wrong.unwrap_or_default(),
                 found[wrong.unwrap_or_default()],
                 expected[wrong.unwrap_or_default()]
@@ -142,7 +142,7 @@ fn task_2_any_heads_positions_and_runs() {
     }
 }
 
-/// Two heads that share keys: the scores of the one are as far above 0 as those of the other below.
+/// Two heads with the same keys: the scores of one are far above 0, those of the other far below.
 #[test]
 fn task_2_heads_far_apart() {
     let (keys, values) = ([1.0, 0.99, 0.98], [3.0, 5.0, 8.0]);
@@ -154,14 +154,14 @@ fn task_2_heads_far_apart() {
         let near = |head: usize| (f64::from(out[head]) - expected[head]).abs() <= 1e-3;
         assert!(
             near(0) && near(1),
-            "two heads with the queries {q:?} over the keys {keys:?} and values {values:?}: found \
-             {out:?}, expected {expected:?}\n  each head has its own softmax, with its own largest \
-             score (even if all are below 0) and its own total"
+            "attend_two_pass of two heads with queries {q:?}, keys {keys:?} and values {values:?}: \
+             found {out:?}, expected {expected:?}\n  each head needs its own softmax, with its own \
+             largest score (even if all are below 0) and its own sum"
         );
     }
 }
 
-/// Scores around 100 in one head, around −100 in the other: nothing of a head is left in the next.
+/// Scores around 100 in one head and −100 in another: a head must not affect the next.
 #[test]
 fn task_2_heads_far_from_each_other() {
     let (keys, values) = ([1.0, 1.01, 0.99], [3.0, 5.0, 7.0]);
@@ -175,16 +175,20 @@ fn task_2_heads_far_from_each_other() {
         let found = attend(&q);
         let alone: Vec<f32> = q.iter().flat_map(|&q| attend(&[q])).collect();
         assert_agrees(
-            &format!("three heads with queries {q:?} in one call, compared with each alone"),
+            &format!(
+                "attend_two_pass of three heads with queries {q:?} in one call, compared with one \
+                 call for each head"
+            ),
             &tensor(&[3], found),
             &tensor(&[3], alone),
             1e-5,
-            "each head has its own maximum, total and sum",
+            "each head needs its own maximum, its own sum of weights and its own sum of values",
         );
     }
 }
 
-/// What a row sees need not begin at position 0: a window looks at the last positions alone.
+/// The positions that a row sees need not begin at 0: with a sliding window, it sees only the last
+/// ones.
 #[test]
 fn task_2_runs_that_begin_later() {
     let (keys, values) = (values_of(1), values_of(2));
@@ -193,7 +197,7 @@ fn task_2_runs_that_begin_later() {
         let mut runs = cut(Cells::F32(&keys), Cells::F32(&values), 8, &[5, 3, 4]);
         runs.iter_mut().for_each(|run| run.start += start);
         let mut out = vec![7.0; 16];
-        let call = format!("attention over runs whose first position is {start}");
+        let call = format!("attend_two_pass over runs whose first position is {start}");
         assert_accepts(&call, || {
             attend_two_pass(&q[..16], || runs.iter().copied(), 8, 0.5, &mut out);
         });
@@ -201,11 +205,14 @@ fn task_2_runs_that_begin_later() {
     };
     for start in [1, 40, 4000] {
         assert_agrees(
-            &format!("attention over twelve positions from {start} on, compared with 0 to 11"),
+            &format!(
+                "attend_two_pass over twelve positions from {start} on, compared with positions 0 \
+                 to 11"
+            ),
             &attend(start),
             &attend(0),
             1e-6,
-            "the contents of a run count, whatever its first position is",
+            "the runs have the same contents, and their first position must not matter",
         );
     }
 }
@@ -216,7 +223,7 @@ fn values_of(seed: u64) -> Vec<f32> {
 
 #[test]
 fn task_2_rows_see_positions_however_far_back() {
-    // All keys are alike, and of the values only that of position 0 is not 0.
+    // All keys are equal, and only the value of position 0 is not 0.
     let mut cache = DenseCache::new(
         CacheShape { layers: 1, sequences: 1, kv_heads: 10, capacity: 1200, head_dim: 1 },
         CacheType::F32,
@@ -232,7 +239,9 @@ fn task_2_rows_see_positions_however_far_back() {
         let expected = 1.0 / (position as f32 + 1.0);
         assert!(
             out.iter().all(|found| (found - expected).abs() <= 1e-5 * expected),
-            "a row at position {position}, all keys alike, the value of position 0 is 1 in each of ten heads, all others 0: found {out:?}, expected {expected}\n  a row sees every position from 0 to its own"
+            "attend for a row at position {position}, with equal keys, a value of 1 at position 0 \
+             and 0 elsewhere, ten heads: found {out:?}, expected {expected}\n  a row sees every \
+             position from 0 to its own"
         );
     }
 }
@@ -252,8 +261,8 @@ pub(super) fn task_2_rows_see_their_own_past() {
         CacheShape { layers: 2, sequences: 2, kv_heads: 2, capacity: 9, head_dim: 6 },
         CacheType::F32,
     );
-    // The keys and values of all rows are there when the first row attends, and older numbers
-    // behind them.
+    // The cache holds the keys and values of all rows when the first row attends, and older numbers
+    // after them.
     for sequence in 0..2 {
         for position in 0..9 {
             let of = |x: &Tensor| -> Vec<f32> {

@@ -47,12 +47,7 @@ fn task_3_interleaved_rope() {
         &[5, 3],
         CacheType::F32,
     );
-    check_run(
-        &case,
-        "logits_interleaved",
-        &found,
-        "chunks of [5, 3] rows, RoPE over neighbouring numbers",
-    );
+    check_run(&case, "logits_interleaved", &found, "chunks of [5, 3] rows, interleaved RoPE");
 }
 
 #[test]
@@ -88,28 +83,23 @@ fn task_3_f16_cache_is_close() {
     let case = fixtures.case("task_3_model/llama");
     let model = model(&case, RopeLayout::HalfSplit);
     let full = forward_in(&model, &tokens(&case, "a"), &[6, 2], CacheType::F32);
-    check_run(
-        &case,
-        "logits_a",
-        &full,
-        "chunks of [6, 2] rows, before the same with a cache of f16",
-    );
+    check_run(&case, "logits_a", &full, "chunks of [6, 2] rows, with a cache of f32");
     let found = forward_in(&model, &tokens(&case, "a"), &[6, 2], CacheType::F16);
-    // f16 keeps 11 bits: keys and values are 2⁻¹¹ off at most, and what three layers make of it is
-    // a small part of the logits.
+    // f16 keeps 11 bits, so keys and values are off by at most 2⁻¹¹. After three layers the error
+    // is a small part of the logits.
     let expected = case.tensor("logits_a");
     let largest = expected.iter().fold(0f32, |m, x| m.max(x.abs()));
     let what = "logits with a cache of f16";
     if let Err(difference) = check::compare(what, &found, &expected, 0.01 * largest) {
         panic!(
-            "{difference}\n  the tolerance is 1 % of the largest logit; the error of f16 is far \
-             smaller"
+            "{difference}\n  the tolerance is 1 % of the largest logit, and rounding to f16 causes \
+             a far smaller error"
         );
     }
 }
 
-/// Rows of the sequences `a` (of eight tokens, number 0 in the cache) and `b` (of six, number 2),
-/// in an order that neither has for itself.
+/// Returns rows of sequence `a` (eight tokens, number 0 in the cache) mixed with rows of `b` (six
+/// tokens, number 2).
 fn interleaved(a: &[u32], b: &[u32]) -> [Vec<Row>; 3] {
     let a = |position: usize| Row { token: a[position], position, sequence: 0, logits: true };
     let b = |position: usize| Row { token: b[position], position, sequence: 2, logits: true };
@@ -135,14 +125,14 @@ fn task_3_rows_of_two_sequences() {
             assert_eq!(
                 logits.len(),
                 rows.len() * width,
-                "logits of {} rows, a vocabulary of {width}",
+                "number of logits for {} rows and a vocabulary of {width}",
                 rows.len()
             );
             for (row, logits) in rows.iter().zip(logits.chunks_exact(width)) {
                 if row.sequence == 0 { &mut of_a } else { &mut of_b }.extend_from_slice(logits);
             }
         }
-        let how = "rows of two sequences between one another, in three forward passes";
+        let how = "mixed rows of two sequences, in three forward passes";
         for (name, logits) in [("logits_a", of_a), ("logits_b", of_b)] {
             check_run(&case, name, &tensor(&[logits.len() / width, width], logits), how);
         }
@@ -150,7 +140,7 @@ fn task_3_rows_of_two_sequences() {
         assert_eq!(
             found,
             (8, 0, 6, 14),
-            "positions of sequences 0, 1 and 2 in the cache, and how many were computed"
+            "(positions in the cache for sequences 0, 1 and 2, computed positions)"
         );
     }
 }
@@ -180,12 +170,13 @@ fn task_3_one_norm_alone() {
         resting_on(&[CACHE, ATTENTION], || {
             check::assert_agrees(
                 &format!(
-                    "a {which}_norm alone, of zeros, compared with a {which}_proj of zeros and no norms"
+                    "logits of a model with only a {which}_norm, whose weight is 0, compared with \
+                     a model with a {which}_proj of 0 and no norms"
                 ),
                 &forward_in(&normed, &tokens, &[8], CacheType::F32),
                 &forward_in(&zero, &tokens, &[8], CacheType::F32),
                 1e-5,
-                "both give zeros; a layer may have only one of the two norms",
+                "both make all scores 0; a layer may have only one of the two norms",
             );
         });
     }
@@ -199,7 +190,7 @@ fn task_3_a_vocabulary_of_70_000() {
     let mut large = model(&case, RopeLayout::HalfSplit);
     let (rows, e) = (small.config.vocab_size, small.config.hidden_size);
     let table: Vec<f32> = case.tensor("model.embed_tokens.weight").iter().copied().collect();
-    // The same rows at the end of a longer table, and an output head of the same 37 rows.
+    // The same rows at the end of a longer table, with an output head of the same 37 rows.
     let longer = [vec![0.0; (70_000 - rows) * e], table.clone()].concat();
     large.embedding = Matrix::from_f32(70_000, e, &longer);
     large.lm_head = large.lm_head.or_else(|| Some(Matrix::from_f32(rows, e, &table)));
@@ -207,16 +198,18 @@ fn task_3_a_vocabulary_of_70_000() {
     let moved: Vec<u32> = tokens.iter().map(|token| token + 70_000 - rows as u32).collect();
     resting_on(&[CACHE, ATTENTION], || {
         check::assert_agrees(
-            "tokens from 69,963 on, compared with those from 0 on that have the same rows of the embedding",
+            "logits for tokens from 69,963 on, compared with tokens from 0 on that have the same \
+             embedding rows",
             &forward_in(&large, &moved, &[8], CacheType::F32),
             &forward_in(&small, &tokens, &[8], CacheType::F32),
             0.0,
-            "token t is row t of the embedding: ids have 32 bits",
+            "token t must use row t of the embedding: don't convert ids to a narrower type than 32 \
+             bits",
         );
     });
 }
 
-/// Two hundred rows at once are what they are one by one.
+/// 200 rows at once give the same logits as one by one.
 #[test]
 fn task_3_rows_however_many() {
     let fixtures = fixtures();
@@ -231,16 +224,16 @@ fn task_3_rows_however_many() {
             let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
             Ok(Matrix::from_f32(rows, cols, &weight.iter().copied().collect::<Vec<_>>()))
         })
-        .expect("all weights are there")
+        .expect("the model finds all its weights")
     };
     let tokens: Vec<u32> = (0..200).map(|i| i * 7 % 37).collect();
     resting_on(&[CACHE, ATTENTION], || {
         check::assert_agrees(
-            "logits of 200 rows in one pass, compared with one by one",
+            "logits of 200 rows in one pass, compared with 200 passes of one row",
             &forward_in(&model, &tokens, &[200], CacheType::F32),
             &forward_in(&model, &tokens, &[1; 200], CacheType::F32),
             1e-4,
-            "a row has its own token, position and sequence, whichever rows are in the same pass",
+            "a row's logits must not depend on which other rows are in the same pass",
         );
     });
 }
@@ -256,7 +249,8 @@ fn task_3_one_workspace_for_any_model_and_any_rows() {
         let tokens = tokens(&cases[i], "a");
         let found = forward_with(&mut work, &models[i], &tokens, chunks, CacheType::F32);
         let how = format!(
-            "chunks of {chunks:?} rows, with a workspace that has served two models with more rows and fewer"
+            "chunks of {chunks:?} rows, with a workspace reused after other models and numbers of \
+             rows"
         );
         check_run(&cases[i], "logits_a", &found, &how);
     }
@@ -284,7 +278,7 @@ fn task_3_only_wanted_logits() {
         assert_eq!(
             logits.len(),
             wanted.len() * width,
-            "{len} rows, of which {} want their {width} logits",
+            "number of logits for {len} rows, of which {} request their {width} logits",
             wanted.len()
         );
         let expected =
@@ -320,16 +314,25 @@ fn task_3_rows_out_of_order_are_refused() {
         );
         model.forward(rows, &mut cache, &plan(), &mut Workspace::default()).len()
     };
-    check::assert_accepts("the next position, and the first of another sequence", || {
-        run(&[row(3, 2, 0), row(1, 0, 1), row(4, 3, 0)])
-    });
-    check::assert_panics("positions 0 and 1 are in the cache; position 1 again", || {
+    check::assert_accepts(
+        "forward with the next two positions of sequence 0, and position 0 of sequence 1",
+        || run(&[row(3, 2, 0), row(1, 0, 1), row(4, 3, 0)]),
+    );
+    check::assert_panics("forward with position 1, which is already in the cache", || {
         run(&[row(3, 1, 0)])
     });
-    check::assert_panics("positions 0 and 1 are in the cache; position 3", || run(&[row(3, 3, 0)]));
-    check::assert_panics("positions 0 and 1 are in the cache; positions 3 and 2", || {
-        run(&[row(3, 3, 0), row(3, 2, 0)])
+    check::assert_panics(
+        "forward with position 3, when only positions 0 and 1 are in the cache",
+        || run(&[row(3, 3, 0)]),
+    );
+    check::assert_panics(
+        "forward with positions 3 and 2 in this order, when positions 0 and 1 are in the cache",
+        || run(&[row(3, 3, 0), row(3, 2, 0)]),
+    );
+    check::assert_panics("forward with token 37, with a vocabulary of 37", || {
+        run(&[row(37, 2, 0)])
     });
-    check::assert_panics("token 37 of a vocabulary of 37", || run(&[row(37, 2, 0)]));
-    check::assert_panics("sequence 2 of 2", || run(&[row(3, 0, 2)]));
+    check::assert_panics("forward with sequence 2, when the cache has 2 sequences", || {
+        run(&[row(3, 0, 2)])
+    });
 }

@@ -1,5 +1,4 @@
-//! Week 2, day 1, task 3: any eps, biases of any sign and norms one at a time, held against week 1's
-//! model with the same weights.
+//! Week 2, day 1, task 3: any eps, and weights of any sign and size, compared with week 1's model.
 
 use ndarray::{Array2, Axis};
 use tiny_llm::{
@@ -19,7 +18,7 @@ use tiny_llm_harness::{
 
 use super::{ATTENTION, CACHE, fixtures, forward_in, tokens};
 
-/// Logits `[L, V]` of both weeks' models, of one configuration and with the same weights.
+/// Returns the logits `[L, V]` of both weeks' models, with the same configuration and weights.
 fn both(
     case: &Case,
     config: &Json,
@@ -30,14 +29,14 @@ fn both(
         ModelConfig::from_json(&config.to_string(), "config.json of the fixture")
             .expect("a configuration")
     };
-    // A bias that the fixture does not have is drawn.
+    // If the fixture has no such bias, it is random.
     let weight = |name: &str, shape: &[usize]| {
         let seed = name.bytes().map(u64::from).sum();
         change(name, case.get(name).unwrap_or_else(|| random(seed, shape)))
     };
     let tokens = tokens(case, "a");
     let plain = Plain::build(config(), &mut |name, shape| Ok(weight(name, shape)))
-        .expect("all weights are there");
+        .expect("the model finds all its weights");
     let row = Array2::from_shape_vec((1, tokens.len()), tokens.clone()).expect("one row");
     let expected = plain.forward(&row).index_axis_move(Axis(0), 0);
     let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
@@ -46,15 +45,16 @@ fn both(
         let values: Vec<f32> = weight(name, shape).iter().copied().collect();
         Ok(Matrix::from_f32(rows, cols, &values))
     })
-    .expect("all weights are there");
+    .expect("the model finds all its weights");
     [forward_in(&model, &tokens, chunks, CacheType::F32), expected]
 }
 
 #[track_caller]
 fn check(what: &str, [found, expected]: &[Tensor; 2]) {
     let largest = expected.iter().fold(1f32, |m, x| m.max(x.abs()));
-    let what = format!("logits of eight rows {what}, compared with week 1's model");
-    let property = "both have the same configuration and weights";
+    let what = format!("logits of eight rows {what}, compared with your model of week 1");
+    let property = "both models have the same configuration and weights, so their logits must be \
+                    equal";
     assert_agrees(&what, found, expected, 2e-4 * largest, property);
 }
 
@@ -106,7 +106,7 @@ fn task_3_with_weights_of_any_sign_and_size() {
                 };
                 resting_on(&[CACHE, ATTENTION], || {
                     check(
-                        &format!("of {family} whose {part} are multiplied by {factor}"),
+                        &format!("of {family} with all {part} multiplied by {factor}"),
                         &both(&case, &config, change, &[5, 3]),
                     );
                 });

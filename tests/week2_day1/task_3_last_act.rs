@@ -1,4 +1,4 @@
-//! Week 2, day 1, task 3: what a cache is told of a row, and in which order.
+//! Week 2, day 1, task 3: which calls a cache gets for a row, and in which order.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use tiny_llm::week2::{
 
 use super::{cache_of, fixtures, model, plan, tokens};
 
-/// Holds a model to what the trait says: a position is counted when all layers have written it, and
-/// nothing is written there afterwards.
+/// A cache that checks the trait's rules: a position is counted once all layers have written it,
+/// and is not written again.
 struct Strict {
     cache: DenseCache,
     /// `[layers]`, (sequence, position) of all that was written.
@@ -38,8 +38,8 @@ impl KvCache for Strict {
     ) {
         assert!(
             position >= self.len(sequence),
-            "layer {layer} writes position {position} of sequence {sequence}, of which {} are \
-             counted already: call `advance` on a row last, after all layers",
+            "layer {layer} writes position {position} of sequence {sequence}, which already counts \
+             {} positions: call `advance` for a row only after all layers have written it",
             self.len(sequence)
         );
         self.written[layer].push((sequence, position));
@@ -62,8 +62,8 @@ impl KvCache for Strict {
         let found: Vec<usize> = self.written.iter().map(times).collect();
         assert!(
             found.iter().all(|n| *n == 1),
-            "position {position} of sequence {sequence} is counted, and layer by layer it was \
-             written {found:?} times: `advance` means that every layer has written it exactly once"
+            "`advance` to position {position} of sequence {sequence}, which each layer wrote \
+             {found:?} times: every layer must write a position exactly once before `advance`"
         );
         self.cache.advance(sequence, position);
     }
@@ -99,7 +99,14 @@ fn task_3_a_position_is_counted_behind_all_layers() {
     for pass in &passes {
         let expected = model.forward(pass, &mut dense, &plan, &mut work).to_vec();
         let found = model.forward(pass, &mut strict, &plan, &mut work);
-        assert!(found == expected, "{pass:?}: other logits over a cache that only looks on");
+        assert!(
+            found == expected,
+            "{pass:?}: the logits differ with a cache that only adds checks"
+        );
     }
-    assert_eq!((strict.len(0), strict.len(1)), (5, 5), "positions of both sequences");
+    assert_eq!(
+        (strict.len(0), strict.len(1)),
+        (5, 5),
+        "positions in the cache for each of the two sequences"
+    );
 }

@@ -46,7 +46,7 @@ pub(super) fn session(case: &Case, context: usize) -> Session {
     )
 }
 
-/// Feeds, and compares the logits `[V]` that come back with row `position` of an expected output.
+/// Feeds tokens, and compares the returned logits `[V]` with row `position` of an expected output.
 #[track_caller]
 pub(super) fn feed(
     session: &mut Session,
@@ -64,7 +64,7 @@ pub(super) fn feed(
     assert_eq!(
         found.len(),
         session.model.config.vocab_size,
-        "{how}: how many logits come back, those of the last token alone"
+        "{how}: feed must return the logits of the last token only, but their number is wrong"
     );
     let what = format!("{}/{output}, position {position}", case.name());
     let found = tensor(&[found.len()], found);
@@ -96,10 +96,9 @@ fn task_4_chunks_of_every_size() {
             assert_eq!(
                 found,
                 (8, 8),
-                "eight tokens, chunks of {chunk}: positions in the cache, and how many were \
-                 computed"
+                "eight tokens in chunks of {chunk}: (positions in the cache, computed positions)"
             );
-            let what = format!("the session's tokens after eight were fed in chunks of {chunk}");
+            let what = format!("the session's tokens after feeding eight in chunks of {chunk}");
             check::assert_answer(&what, &session.tokens().to_vec(), &tokens);
         }
     }
@@ -115,7 +114,7 @@ fn task_4_every_split_of_a_prompt() {
         let (mut session, mut start) =
             (Session::new(Arc::clone(&model), Arc::clone(&plan), 8, CacheType::F32), 0);
         for len in &parts {
-            let how = format!("calls with {parts:?} tokens, in chunks of at most 3");
+            let how = format!("calls of feed with {parts:?} tokens, in chunks of at most 3");
             feed(
                 &mut session,
                 &tokens[start..start + len],
@@ -130,7 +129,7 @@ fn task_4_every_split_of_a_prompt() {
         assert_eq!(
             session.cache().computed(),
             8,
-            "eight tokens in calls of {parts:?}: how many positions were computed"
+            "eight tokens in calls of feed with {parts:?} tokens: number of computed positions"
         );
     }
 }
@@ -142,10 +141,14 @@ fn task_4_after_truncation_another_text_goes_on() {
     let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
     let mut session = session(&case, 8);
     feed(&mut session, &a, 64, &case, "logits_a", 7, "the tokens a");
-    assert_eq!(session.tokens(), a, "the session's tokens after eight were fed");
+    assert_eq!(session.tokens(), a, "the session's tokens after feeding eight");
     session.keep_prefix(&b);
-    assert_eq!(session.tokens(), &a[..4], "the session's tokens, of which b has four");
-    assert_eq!(&a[..4], &b[..4], "the oracle's two texts begin alike");
+    assert_eq!(
+        session.tokens(),
+        &a[..4],
+        "the session's tokens after keep_prefix(b), where a and b share the first four"
+    );
+    assert_eq!(&a[..4], &b[..4], "the oracle's two texts begin with the same tokens");
     feed(
         &mut session,
         &b[4..],
@@ -153,12 +156,12 @@ fn task_4_after_truncation_another_text_goes_on() {
         &case,
         "logits_b",
         5,
-        "a, cut back to its first four tokens, then the rest of b",
+        "a, truncated to its first four tokens, then the rest of b",
     );
     assert_eq!(
         session.cache().computed(),
         10,
-        "eight positions of a, two of b: how many were computed"
+        "number of computed positions after eight of a and two of b"
     );
 }
 
@@ -168,27 +171,31 @@ fn task_4_feed_refuses_and_goes_on() {
     let case = fixtures.case("task_3_model/qwen3");
     let tokens = tokens(&case, "a");
     let refused = |session: &mut Session, tokens: &[u32]| {
-        let call = format!("feed({tokens:?}) in a vocabulary of 37 and a context of 8");
+        let call = format!("feed({tokens:?}) with a vocabulary of 37 and a context of 8");
         match check::assert_refuses(&call, || {
             session.feed(tokens, 2).map(|_| ()).map_err(|error| error.to_string())
         }) {
-            Ok(()) => panic!("{call}: it was accepted"),
+            Ok(()) => panic!("{call}: returned no error, but this must be an error"),
             Err(error) => error,
         }
     };
     let mut session = session(&case, 8);
     let error = refused(&mut session, &[]);
-    assert!(error.contains("no tokens"), "no tokens: {error:?} does not say so");
+    assert!(
+        error.contains("no tokens"),
+        "feed([]): the error must say \"no tokens\", but it is {error:?}"
+    );
     let error = refused(&mut session, &[tokens[0], tokens[1], tokens[2], tokens[3], 37]);
     assert!(
         error.contains("37") && error.contains("36"),
-        "token 37 of a vocabulary of 37: {error:?} does not name it and the last that there is"
+        "feed of token 37 with a vocabulary of 37: the error must name 37 and the last valid \
+         token, 36, but it is {error:?}"
     );
     assert_eq!(
         (session.cache().len(0), session.tokens()),
         (4, &tokens[..4]),
-        "chunks of two, and a bad token in the third: positions in the cache, and the session's \
-         tokens, which end before that chunk"
+        "feed in chunks of two, with an invalid token in the third chunk: (positions in the cache, \
+         the session's tokens), which must end before that chunk"
     );
     feed(
         &mut session,
@@ -197,31 +204,32 @@ fn task_4_feed_refuses_and_goes_on() {
         &case,
         "logits_a",
         7,
-        "four tokens and a refused one, then four more",
+        "four tokens and an invalid one, then four more",
     );
     let error = refused(&mut session, &[1]);
     assert!(
         error.contains('8'),
-        "a ninth token in a context of eight: {error:?} does not say how many there are"
+        "feed of a ninth token in a context of 8: the error must name the context, 8, but it is \
+         {error:?}"
     );
     assert_eq!(
         (session.cache().len(0), session.tokens()),
         (8, &tokens[..]),
-        "after a refused ninth token: positions in the cache, and the session's tokens"
+        "after a ninth token was refused: (positions in the cache, the session's tokens)"
     );
-    // Whatever the chunk, of which 0 counts as 1.
+    // Any chunk size. 0 counts as 1.
     for (chunk, kept) in [(0, 3), (1, 3), (2, 2), (3, 3), (4, 0), (64, 0)] {
         session.clear();
-        let call = format!("feed of three good tokens and a bad one, in chunks of {chunk}");
+        let call = format!("feed of three valid tokens and an invalid one, in chunks of {chunk}");
         let bad = [tokens[0], tokens[1], tokens[2], 37];
         let refused = check::assert_refuses(&call, || session.feed(&bad, chunk).is_err());
         assert_eq!(
             (refused, session.cache().len(0), session.tokens()),
             (true, kept, &tokens[..kept]),
-            "{call} (0 counts as 1): whether it is an error, positions in the cache, the session's \
-             tokens: it ends before the chunk that cannot run"
+            "{call} (0 counts as 1): (is an error, positions in the cache, the session's tokens), \
+             which must end before the chunk with the invalid token"
         );
-        let call = format!("{call}, then those that are missing");
+        let call = format!("{call}, then the remaining valid tokens");
         feed(&mut session, &tokens[kept..], 3, &case, "logits_a", 7, &call);
     }
     session.clear();
@@ -230,7 +238,7 @@ fn task_4_feed_refuses_and_goes_on() {
     assert_eq!(
         (refused, session.cache().len(0), session.tokens()),
         (true, 8, &tokens[..]),
-        "nine tokens in chunks of eight and a context of eight: whether it is an error, positions in \
-         the cache, the session's tokens"
+        "feed of nine tokens in chunks of eight, in a context of 8: (is an error, positions in the \
+         cache, the session's tokens)"
     );
 }

@@ -1,4 +1,4 @@
-//! Week 2, day 1, task 4: calls that are refused, and those that come after them.
+//! Week 2, day 1, task 4: calls that must fail, and the calls after them.
 
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -15,7 +15,7 @@ use super::{
     tokens,
 };
 
-/// Whatever the chunk, the sequence ends before the one in which a token is refused.
+/// With any chunk size, the sequence ends before the chunk with the invalid token.
 #[test]
 fn task_4_a_refused_token_ends_the_sequence_before_its_chunk() {
     let fixtures = fixtures();
@@ -26,20 +26,21 @@ fn task_4_a_refused_token_ends_the_sequence_before_its_chunk() {
     {
         let mut session = session(&case, 8);
         let call = format!(
-            "feed of {good} tokens and one that is not in the vocabulary, in chunks of at most {chunk}"
+            "feed of {good} valid tokens and one outside the vocabulary, in chunks of at most \
+             {chunk}"
         );
         let given = [&a[..good], &[37]].concat();
         let refused = check::assert_refuses(&call, || session.feed(&given, chunk).is_err());
-        assert!(refused, "{call}: it was accepted");
+        assert!(refused, "{call}: returned no error, but this must be an error");
         let found = (session.tokens().to_vec(), session.cache().len(0));
         assert_eq!(
             found,
             (a[..kept].to_vec(), kept),
-            "{call}: the session's tokens and how many positions its cache has\n  a chunk of 0 \
-             counts as 1. The sequence ends before the refused chunk, and `tokens()` lists what \
-             the cache holds"
+            "{call}: (the session's tokens, positions in its cache)\n  a chunk of 0 counts as 1; \
+             the sequence must end before the refused chunk, and `tokens()` must list the tokens \
+             in the cache"
         );
-        let how = format!("{call}; then the rest of the good ones");
+        let how = format!("{call}, then the remaining valid tokens");
         feed(&mut session, &a[kept..], chunk, &case, "logits_a", 7, &how);
     }
 }
@@ -51,16 +52,24 @@ fn task_4_a_chunk_that_does_not_fit_ends_the_sequence_before_it() {
     let a = tokens(&case, "a");
     let mut session = session(&case, 8);
     let given = [&a[..], &a[..2]].concat();
-    let call = "feed of ten tokens in a context of eight, in chunks of three";
+    let call = "feed of ten tokens in a context of 8, in chunks of three";
     let refused = check::assert_refuses(call, || session.feed(&given, 3).is_err());
-    assert!(refused, "{call}: it was accepted");
+    assert!(refused, "{call}: returned no error, but this must be an error");
     let found = (session.tokens().to_vec(), session.cache().len(0));
     assert_eq!(
         found,
         (a[..6].to_vec(), 6),
-        "{call}: the session's tokens and how many positions its cache has"
+        "{call}: (the session's tokens, positions in its cache)"
     );
-    feed(&mut session, &a[6..], 3, &case, "logits_a", 7, "what fits after that");
+    feed(
+        &mut session,
+        &a[6..],
+        3,
+        &case,
+        "logits_a",
+        7,
+        "the last two tokens that fit, after a refused call",
+    );
 }
 
 #[test]
@@ -70,32 +79,32 @@ fn task_4_generate_refuses_a_prompt_that_cannot_be_fed() {
     let a = tokens(&case, "a");
     let long = [&a[..], &a[..1]].concat();
     let prompts: [(&str, &[u32]); 4] = [
-        ("its last token is 37 of a vocabulary of 37", &[a[0], a[1], 37]),
-        ("its first token is 37 of a vocabulary of 37", &[37, a[1]]),
-        ("it holds token 2³² − 1", &[a[0], u32::MAX, a[1]]),
-        ("it has nine tokens, and the session room for eight", &long),
+        ("its last token is 37, with a vocabulary of 37", &[a[0], a[1], 37]),
+        ("its first token is 37, with a vocabulary of 37", &[37, a[1]]),
+        ("it contains token 2³² − 1", &[a[0], u32::MAX, a[1]]),
+        ("it has nine tokens, but the session has room for eight", &long),
     ];
     for (name, prompt) in prompts {
         let mut session = session(&case, 8);
-        let call = format!("generate after {prompt:?}: {name}");
+        let call = format!("generate with the prompt {prompt:?} ({name})");
         let refused = check::assert_refuses(&call, || {
             let go_on = |_| ControlFlow::Continue(());
             session.generate(prompt, 2, &limits(4, 64), |_, _| 0, go_on).is_err()
         });
-        assert!(refused, "{call}: it was accepted, expected an error");
+        assert!(refused, "{call}: returned no error, but this must be an error");
         assert_eq!(
             session.tokens().len(),
             session.cache().len(0),
-            "{call}: afterwards, tokens of the session and positions in its cache, of which there are as many"
+            "{call}: afterwards, the session must have as many tokens as its cache has positions"
         );
-        // And the session is as good as before.
+        // The session still works.
         session.keep_prefix(&a);
         let kept = session.tokens().len();
-        feed(&mut session, &a[kept..], 3, &case, "logits_a", 7, "after a prompt that was refused");
+        feed(&mut session, &a[kept..], 3, &case, "logits_a", 7, "after a refused prompt");
     }
 }
 
-/// Two sessions with one model, fed in turn.
+/// Two sessions with the same model, fed in turn.
 #[test]
 fn task_4_two_sessions_side_by_side() {
     let fixtures = fixtures();
@@ -118,12 +127,20 @@ fn task_4_two_sessions_side_by_side() {
             "the second of two sessions",
         );
     }
-    feed(&mut first, &a[6..], 2, &case, "logits_a", 7, "the first session, after the second's end");
+    feed(
+        &mut first,
+        &a[6..],
+        2,
+        &case,
+        "logits_a",
+        7,
+        "the first session, after the second has ended",
+    );
     let found = (first.tokens().to_vec(), second.tokens().to_vec());
-    assert_eq!(found, (a, b), "the tokens of two sessions that were fed in turn");
+    assert_eq!(found, (a, b), "tokens of two sessions with the same model, fed in turn");
 }
 
-/// Even where nothing is computed: what the sequence shares with the prompt stays, the rest goes.
+/// Even if nothing is computed, the sequence keeps only the prefix that it shares with the prompt.
 #[test]
 fn task_4_generate_forgets_what_the_prompt_does_not_share() {
     let fixtures = fixtures();
@@ -132,19 +149,28 @@ fn task_4_generate_forgets_what_the_prompt_does_not_share() {
     for (name, prompt, limits, kept) in [
         ("no new token is allowed", &b[..], limits(0, 64), 4),
         ("the prompt fills the context", &b[..], limits(3, b.len()), 4),
-        ("the prompt is what is there, whose last token is to be asked", &a[..6], limits(0, 64), 5),
+        (
+            "the prompt is the session's tokens, and its last token must be computed again for its \
+             logits",
+            &a[..6],
+            limits(0, 64),
+            5,
+        ),
         ("the prompt is shorter", &a[..3], limits(0, 64), 2),
-        ("the prompt has another first token", &[b[5], a[1]], limits(0, 64), 0),
+        ("the prompt has a different first token", &[b[5], a[1]], limits(0, 64), 0),
     ] {
         let mut session = session(&case, 16);
         feed(&mut session, &a[..6], 64, &case, "logits_a", 5, "six tokens");
         let go_on = |_| ControlFlow::Continue(());
-        session.generate(prompt, 64, &limits, |_, _| 0, go_on).expect("the prompt fits");
+        session
+            .generate(prompt, 64, &limits, |_, _| 0, go_on)
+            .expect("generate must accept this prompt");
         let found = (session.tokens().to_vec(), session.cache().len(0));
         assert_eq!(
             found,
             (a[..kept].to_vec(), kept),
-            "a session of {:?} that generates after {prompt:?}, {name}: its tokens then, and positions in its cache",
+            "a session with tokens {:?} and generate with the prompt {prompt:?}, where {name}: \
+             (the session's tokens afterwards, positions in its cache)",
             &a[..6]
         );
     }
@@ -157,12 +183,14 @@ fn task_4_generate_says_which_length_is_which() {
     let mut session = session(&case, 16);
     for (length, context) in [(5, 4), (9, 3), (13, 12), (1, 0)] {
         let prompt = vec![1; length];
-        let call = format!("generate after a prompt of {length} tokens in a context of {context}");
+        let call = format!("generate with a prompt of {length} tokens in a context of {context}");
         let go_on = |_| ControlFlow::Continue(());
         let found = check::assert_refuses(&call, || {
             session.generate(&prompt, 4, &limits(2, context), |_, _| 0, go_on)
         });
-        let Err(error) = found else { panic!("{call}: it was accepted") };
+        let Err(error) = found else {
+            panic!("{call}: returned no error, but this must be an error")
+        };
         assert_not_exchanged(&call, &error.to_string(), [("prompt", length), ("context", context)]);
     }
 }

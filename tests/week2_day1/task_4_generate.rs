@@ -2,12 +2,12 @@
 
 use super::*;
 
-/// What came of a generation.
+/// The outcome of a generation.
 #[derive(Debug, PartialEq)]
 struct Generated {
     tokens: Vec<u32>,
     reason: FinishReason,
-    /// How many positions the session has computed.
+    /// Number of positions that the session has computed.
     computed: usize,
 }
 
@@ -15,7 +15,8 @@ pub(crate) fn limits(max_new_tokens: usize, context: usize) -> Limits {
     Limits { max_new_tokens, context, stop_tokens: HashSet::new() }
 }
 
-/// Generates greedily; `on_token` may end it after so many tokens. Checks what `choose` is given.
+/// Generates greedily. `on_token` ends the generation after `end_after` tokens. Checks the
+/// arguments of `choose`.
 fn generate(
     case: &Case,
     session: &mut Session,
@@ -29,7 +30,7 @@ fn generate(
         assert_eq!(
             seen,
             [prompt, &made.borrow()].concat(),
-            "`choose` is given the prompt and all new tokens"
+            "generate must pass the prompt and all new tokens to `choose`"
         );
         logits.borrow_mut().push(scores.to_vec());
         argmax(scores)
@@ -49,7 +50,10 @@ fn generate(
     let expected = case.tensor("logits_new");
     for (i, found) in logits.borrow().iter().enumerate() {
         let enough = expected.shape()[0];
-        assert!(i < enough, "`choose` was asked for a new token after {enough}: {limits:?}");
+        assert!(
+            i < enough,
+            "generate must not call `choose` again after {enough} new tokens: {limits:?}"
+        );
         let what = format!("{}/logits_new, new token {i}", case.name());
         let more = format!(
             "\n  run as   a prompt of {} tokens in chunks of {chunk}; these logits choose new \
@@ -91,8 +95,8 @@ fn task_4_generates_what_week_1_would() {
                 Generated { tokens: greedy(&case), reason: FinishReason::Length, computed: 8 + 5 };
             assert_eq!(
                 found, expected,
-                "eight tokens of prompt, six new ones; nobody asks what follows the sixth, so 13 \
-                 positions are enough"
+                "generate with a prompt of eight tokens and max_new_tokens 6: don't feed the sixth \
+                 new token, so only 13 positions are computed"
             );
         }
     }
@@ -104,7 +108,7 @@ fn task_4_limits_and_stop_tokens() {
     let case = fixtures.case("task_3_model/llama");
     let (prompt, greedy) = (tokens(&case, "a"), greedy(&case));
     let third = greedy[2];
-    assert!(!greedy[..2].contains(&third), "the oracle's third token is a new one");
+    assert!(!greedy[..2].contains(&third), "the oracle's third token differs from the first two");
     let stop =
         |tokens: &[u32]| Limits { stop_tokens: tokens.iter().copied().collect(), ..limits(6, 16) };
     for (name, limits, end_after, new, reason, computed) in [
@@ -112,7 +116,7 @@ fn task_4_limits_and_stop_tokens() {
         ("the prompt fills the context", limits(6, 8), usize::MAX, 0, FinishReason::ContextFull, 0),
         ("both limits are reached at once", limits(0, 8), usize::MAX, 0, FinishReason::Length, 0),
         (
-            "two places are left in the context",
+            "the context has room for two new tokens",
             limits(6, 10),
             usize::MAX,
             2,
@@ -127,9 +131,16 @@ fn task_4_limits_and_stop_tokens() {
             FinishReason::Stop,
             10,
         ),
-        ("`on_token` breaks at the third", limits(6, 16), 3, 3, FinishReason::Interrupted, 10),
         (
-            "no limit but the context, and max_new_tokens the largest usize",
+            "`on_token` returns Break at the third token",
+            limits(6, 16),
+            3,
+            3,
+            FinishReason::Interrupted,
+            10,
+        ),
+        (
+            "max_new_tokens is usize::MAX, so only the context is a limit",
             limits(usize::MAX, 10),
             usize::MAX,
             2,
@@ -137,7 +148,7 @@ fn task_4_limits_and_stop_tokens() {
             9,
         ),
         (
-            "a context as large as a usize can be",
+            "the context is usize::MAX",
             limits(2, usize::MAX),
             usize::MAX,
             2,
@@ -151,7 +162,7 @@ fn task_4_limits_and_stop_tokens() {
         let expected = Generated { tokens: greedy[..new].to_vec(), reason, computed };
         assert_eq!(
             found, expected,
-            "{name}: new tokens, why it ended, and how many positions were computed"
+            "generate where {name}: new tokens, reason to end, and number of computed positions"
         );
     }
 }
@@ -167,15 +178,17 @@ fn task_4_without_stop_tokens_nothing_stops() {
     };
     let reason = session(&case, 16)
         .generate(&[1, 2], 64, &limits(3, 16), |_, _| 0, on_token)
-        .expect("the prompt fits");
+        .expect("generate must accept this prompt");
     assert_eq!(
         (made.into_inner(), reason),
         (vec![0; 3], FinishReason::Length),
-        "three times token 0, and no stop tokens: new tokens, and why it ended"
+        "generate where `choose` returns 0 three times, without stop tokens: (new tokens, reason \
+         to end)"
     );
 }
 
-/// What `generate` hands on if `script` is chosen, and why it ends.
+/// Returns the tokens that `generate` writes if `choose` returns those of `script`, and its reason
+/// to end.
 fn written(
     prompt: &[u32],
     script: &[u32],
@@ -189,10 +202,11 @@ fn written(
         found.push(token);
         if found.len() == end_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let choose =
-        |_: &[f32], _: &[u32]| *wants.next().expect("no more are chosen than the limits allow");
+    let choose = |_: &[f32], _: &[u32]| {
+        *wants.next().expect("`choose` must not be called more often than the limits allow")
+    };
     let reason = session(&case, 64).generate(prompt, 64, limits, choose, on_token);
-    (found, reason.expect("the prompt fits"))
+    (found, reason.expect("generate must accept this prompt"))
 }
 
 #[test]
@@ -202,22 +216,44 @@ fn task_4_whatever_is_chosen() {
         ..limits(limit, 64)
     };
     let same = [5; 50];
-    /// Why, what is chosen, limits, calls before a break, new tokens, the reason.
+    /// Name, chosen tokens, limits, calls before a break, new tokens, reason.
     type Case<'a> = (&'a str, &'a [u32], Limits, usize, usize, FinishReason);
     let cases: [Case<'_>; 6] = [
-        ("the first is a stop token", &[9], stop(4, &[9]), 9, 0, FinishReason::Stop),
-        ("a stop token of the prompt", &[3, 2], stop(4, &[2]), 9, 1, FinishReason::Stop),
-        ("fifty times the same", &same, limits(50, 64), 99, 50, FinishReason::Length),
-        ("the prompt's last token again", &[2, 2], limits(2, 64), 9, 2, FinishReason::Length),
-        ("a break at the last", &[3, 4], limits(2, 64), 2, 2, FinishReason::Interrupted),
-        ("a break at the first", &[3], limits(2, 64), 1, 1, FinishReason::Interrupted),
+        ("the first token is a stop token", &[9], stop(4, &[9]), 9, 0, FinishReason::Stop),
+        ("the stop token is also in the prompt", &[3, 2], stop(4, &[2]), 9, 1, FinishReason::Stop),
+        (
+            "the same token is chosen fifty times",
+            &same,
+            limits(50, 64),
+            99,
+            50,
+            FinishReason::Length,
+        ),
+        ("the prompt's last token is chosen", &[2, 2], limits(2, 64), 9, 2, FinishReason::Length),
+        (
+            "`on_token` returns Break at the last token",
+            &[3, 4],
+            limits(2, 64),
+            2,
+            2,
+            FinishReason::Interrupted,
+        ),
+        (
+            "`on_token` returns Break at the first token",
+            &[3],
+            limits(2, 64),
+            1,
+            1,
+            FinishReason::Interrupted,
+        ),
     ];
     for (name, script, limits, end_after, new, reason) in cases {
         let found = written(&[1, 2], script, &limits, end_after);
         assert_eq!(
             found,
             (script[..new].to_vec(), reason),
-            "{name}: what `on_token` got of the tokens {script:?} that `choose` gives, and why it ended"
+            "generate where {name}, and `choose` returns {script:?}: (tokens passed to `on_token`, \
+             reason to end)"
         );
     }
 }
@@ -227,15 +263,17 @@ fn task_4_only_the_end_of_the_tokens_wants_logits() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let mut model = model(&case, RopeLayout::HalfSplit);
-    // An output head that is a row short: whoever multiplies by it panics, for no row nobody does.
+    // The output head lacks a row, so multiplying by it panics. Nothing may do so here.
     let (rows, cols) = (model.config.vocab_size - 1, model.config.hidden_size);
     model.lm_head = Some(Matrix::from_f32(rows, cols, &vec![0.0; rows * cols]));
     let mut session = Session::new(Arc::new(model), Arc::new(plan()), 16, CacheType::F32);
     let tokens = [&tokens(&case, "a")[..6], &[37]].concat();
-    let what = "feed of seven tokens in chunks of two, the last of which is not in the vocabulary: it ends before anything is asked of the output head, which the last row of the last chunk alone needs";
+    let what = "feed of seven tokens in chunks of two, where the last token is outside the \
+                vocabulary: use the output head only for the last row of the last chunk, which \
+                doesn't run here";
     let refused = check::assert_refuses(what, || session.feed(&tokens, 2).is_err());
-    assert!(refused, "{what}: it was accepted");
-    assert_eq!(session.cache().len(0), 6, "{what}: positions in the cache");
+    assert!(refused, "{what}: returned no error, but this must be an error");
+    assert_eq!(session.cache().len(0), 6, "{what}: wrong number of positions in the cache");
 }
 
 #[test]
@@ -252,8 +290,8 @@ fn task_4_a_prompt_that_does_not_fit_is_refused() {
         );
         match result {
             Ok(reason) => panic!(
-                "a prompt of {} tokens and a context of {context} must be refused, found \
-                 {reason:?}",
+                "generate with a prompt of {} tokens in a context of {context}: returned \
+                 {reason:?}, expected an error",
                 prompt.len()
             ),
             Err(error) => error.to_string(),
@@ -262,10 +300,14 @@ fn task_4_a_prompt_that_does_not_fit_is_refused() {
     let long = error(&[1, 2, 3, 4, 5], 4);
     assert!(
         long.contains('5') && long.contains('4'),
-        "five tokens, a context of four: {long:?} does not name both"
+        "generate with a prompt of 5 tokens in a context of 4: the error must name both numbers, \
+         but it is {long:?}"
     );
     let empty = error(&[], 4);
-    assert!(empty.contains("empty"), "no tokens: {empty:?} does not say so");
+    assert!(
+        empty.contains("empty"),
+        "generate with an empty prompt: the error must contain \"empty\", but it is {empty:?}"
+    );
 }
 
 #[test]
@@ -282,10 +324,10 @@ fn task_4_a_conversation_goes_on_in_the_cache() {
             reason: FinishReason::Length,
             computed: 11
         },
-        "four new tokens"
+        "generate with max_new_tokens 4"
     );
-    // The next prompt is all that was said. Its first 11 tokens are in the cache; the twelfth was
-    // chosen and never fed.
+    // The next prompt is the first prompt and its four new tokens. Its first 11 tokens are in the
+    // cache. The twelfth was chosen but never fed.
     let said = [prompt, first.tokens].concat();
     let mut logits = Vec::new();
     let choose = |scores: &[f32], _: &[u32]| {
@@ -294,13 +336,13 @@ fn task_4_a_conversation_goes_on_in_the_cache() {
     };
     let reason = session
         .generate(&said, 64, &limits(1, 16), choose, |_| ControlFlow::Continue(()))
-        .expect("the prompt fits");
-    assert_eq!(reason, FinishReason::Length, "one new token");
+        .expect("generate must accept this prompt");
+    assert_eq!(reason, FinishReason::Length, "generate with max_new_tokens 1");
     assert_eq!(
         session.cache().computed(),
         12,
-        "of the second prompt's 12 tokens 11 are in the cache: how many positions were computed in \
-         all"
+        "total number of computed positions: 11 of the second prompt's 12 tokens are in the cache, \
+         so only one is computed"
     );
     let what = format!("{}/logits_new, new token 4", case.name());
     check::assert_close(
@@ -323,36 +365,44 @@ fn task_4_another_prompt_keeps_what_it_shares() {
         logits = scores.to_vec();
         argmax(scores)
     };
-    // The texts have four tokens in common; the fifth that is in the cache is another one.
+    // The texts share four tokens. The fifth token in the cache differs.
     session
         .generate(&b, 64, &limits(1, 16), choose, |_| ControlFlow::Continue(()))
-        .expect("the prompt fits");
+        .expect("generate must accept this prompt");
     let found = (session.tokens().to_vec(), session.cache().computed());
     assert_eq!(
         found,
         (b, 5 + 2),
-        "b in a session of five tokens, four of which are b's: its tokens then, and positions \
-         computed"
+        "generate with the prompt b in a session of five tokens that shares four with b: (the \
+         session's tokens, number of computed positions)"
     );
-    let what = format!("{}/logits_b, position 5, asked for by `generate`", case.name());
-    let more = "\n  run as   the prompt b in a session that holds five tokens of a, four of which \
-                b begins with";
+    let what = format!("{}/logits_b, position 5, computed by `generate`", case.name());
+    let more = "\n  run as   the prompt b in a session with five tokens of a, which shares its \
+                first four tokens with b";
     let expected = at(&case.tensor("logits_b"), 5);
     let found = tensor(&[logits.len()], logits);
     check::assert_close_noting(&what, &found, &expected, case.tolerance("logits_b"), more);
 }
 
-/// The same weights and tokens through week 1's model, which computes everything anew.
+/// Compares with week 1's model, which recomputes everything, for the same weights and tokens.
 #[test]
 fn task_4_the_embedded_model_says_what_week_1_says() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story");
-    let model = Arc::new(load::load_folder(&folder, 16).expect("the embedded model"));
+    let model = Arc::new(load::load_folder(&folder, 16).expect("the embedded model must load"));
     let tokens: Vec<u32> = random(2110, &[4]).iter().map(|x| (x.abs() * 700.0) as u32).collect();
     let mut session = Session::new(model, Arc::new(plan()), 16, CacheType::F32);
     session.feed(&tokens[..1], 64).expect("one token");
     let found = session.feed(&tokens[1..], 64).expect("three more").to_vec();
-    let expected = next_token_logits(&load_model(&folder).expect("the embedded model"), &tokens);
+    let expected =
+        next_token_logits(&load_model(&folder).expect("the embedded model must load"), &tokens);
     let tensors = [found, expected].map(|logits| tensor(&[logits.len()], logits));
-    let property = "week 1's model and yours have the same weights and get the same four tokens";
-    check::assert_agrees("logits of the embedded model", &tensors[0], &tensors[1], 1e-3, property);
+    let property = "your models of week 1 and week 2 have the same weights and get the same four \
+                    tokens";
+    check::assert_agrees(
+        "logits of the embedded model after four tokens, compared with week 1's model",
+        &tensors[0],
+        &tensors[1],
+        1e-3,
+        property,
+    );
 }

@@ -1,5 +1,5 @@
-//! Week 2, day 2: what each message says was found, and what was expected, in this order and of the
-//! right number; and what is kept as it is where a message shortens it.
+//! Week 2, day 2: each message must name the right numbers as found and expected. A message may
+//! shorten a name, but the value must be unchanged.
 
 use std::fmt::Debug;
 
@@ -17,8 +17,8 @@ use super::{
     task_3::{info, table_entry},
 };
 
-/// Reading these bytes must fail, and the message says the field, what was found and what was
-/// expected, each where it belongs.
+/// Reading these bytes must fail. The message must name the field, what was found and what was
+/// expected.
 #[track_caller]
 fn check<'a, T: Debug>(
     what: &str,
@@ -32,7 +32,7 @@ fn check<'a, T: Debug>(
         Ok(value) => panic!("{what}: {value:?} was read, expected an error"),
         Err(error) => {
             assert_says(what, &error, &[field]);
-            // The place in the message is no part of what was found there.
+            // The location in the message doesn't count as something found.
             let message = format!("{error:#}");
             let said = message.split_once(field).map_or(message.as_str(), |(_, said)| said);
             assert_tells(what, said, found, expected);
@@ -44,14 +44,14 @@ fn check<'a, T: Debug>(
 fn task_1_take_says_how_many_there_are_and_how_many_were_asked_for() {
     let bytes: Vec<u8> = (0..90).collect();
     for (position, n) in [(0, 91), (80, 11), (90, 1), (57, 40), (89, 200), (0, usize::MAX)] {
-        let what = format!("take({n}) at {position} of 90");
+        let what = format!("take({n}) at position {position} of 90 bytes");
         let (left, wanted) = ((90 - position).to_string(), n.to_string());
         check(&what, &bytes, "the field", &[&left], &[&wanted], |reader| {
             reader.take(position, "before")?;
             reader.take(n, "the field")
         });
     }
-    let what = "number::<8> at 3 of 5";
+    let what = "number::<8> at position 3 of 5 bytes";
     check(what, &[1; 5], "a number", &["2"], &["8"], |reader| {
         reader.take(3, "before")?;
         reader.number::<8>("a number")
@@ -60,17 +60,17 @@ fn task_1_take_says_how_many_there_are_and_how_many_were_asked_for() {
     check("u64 of 7 bytes", &[1; 7], "a number", &["7"], &["8"], |r| r.u64("a number"));
 }
 
-/// As many as there is room for, or the bytes that are left: each is true, as what it is.
+/// The message may name either the largest possible count or the number of bytes that are left.
 #[test]
 fn task_1_count_says_for_how_many_there_is_room() {
     for (count, each, follow) in
         [(7, 1, 5), (4, 32, 70), (1000, 13, 600), (3, 8, 20), (1 << 40, 8, 33), (u64::MAX, 4, 41)]
     {
         let what =
-            format!("a count of {count}, each of at least {each} bytes, {follow} bytes follow");
+            format!("a count of {count} items of at least {each} bytes, {follow} bytes follow");
         let bytes = [&count.to_le_bytes()[..], &vec![7; follow]].concat();
         let Err(error) = calmly(&what, || Reader::new(&bytes, FILE).count(each, "things")) else {
-            panic!("{what}: it was accepted")
+            panic!("{what}: returned no error, but this must be an error")
         };
         let message = format!("{error:#}");
         assert_tells(&what, &message, &[&count.to_string()], &[]);
@@ -82,11 +82,11 @@ fn task_1_count_says_for_how_many_there_is_room() {
             numbers.any(|number| number == room)
                 || expected.contains(&bytes)
                 || expected.contains(&of_bytes),
-            "{what}: there is room for {room} of them, in {follow} bytes; expected a message that \
-             names one of them as what was expected\n  message  {message:?}"
+            "{what}: {room} items fit in {follow} bytes; the message must name one of these two \
+             numbers as expected\n  message  {message:?}"
         );
     }
-    // A part of a thing is no thing.
+    // A partial item doesn't count.
     for (count, each, follow, fits) in [
         (2, 8, 15, false),
         (2, 8, 16, true),
@@ -94,17 +94,18 @@ fn task_1_count_says_for_how_many_there_is_room() {
         (1, 10, 15, true),
         (3, 2, 5, false),
     ] {
-        let what = format!("{count} things of at least {each} bytes, {follow} bytes follow");
+        let what = format!("{count} items of at least {each} bytes, {follow} bytes follow");
         let bytes = [&u64::to_le_bytes(count)[..], &vec![7; follow]].concat();
         let found = calmly(&what, || Reader::new(&bytes, FILE).count(each, "things").is_ok());
         assert!(
             found == fits,
-            "{what}: found accepted = {found}, expected {fits}: a partial item does not count"
+            "{what}: found {found}, expected {fits} (accepted or not): a partial item does not \
+             count"
         );
     }
 }
 
-/// A header with these fields, and 600 bytes behind it.
+/// Returns a header with these fields, and 600 more bytes.
 fn header(magic: &[u8], version: u32, tensors: u64, metadata: u64) -> Vec<u8> {
     [magic, &version.to_le_bytes(), &tensors.to_le_bytes(), &metadata.to_le_bytes(), &[0; 600]]
         .concat()
@@ -119,10 +120,10 @@ fn task_1_headers_say_what_they_are() {
         let Err(error) =
             calmly(&what, || Reader::new(&header(magic, 3, 0, 0), FILE).header().map(drop))
         else {
-            panic!("{what}: it was accepted")
+            panic!("{what}: returned no error, but this must be an error")
         };
         let message = format!("{error:#}");
-        // By letters as they are: `gguf` is not GGUF.
+        // Case matters: `gguf` is not GGUF.
         if let (Some(found), Some(expected)) = (message.find("found "), message.rfind("expected "))
         {
             let (first, second) = message.split_at(found.max(expected));
@@ -130,8 +131,8 @@ fn task_1_headers_say_what_they_are() {
                 if found < expected { (first, second) } else { (second, first) };
             assert!(
                 of_found.contains(&letters) && of_expected.contains("GGUF"),
-                "{what}: the message must name {letters:?} as what was found and \"GGUF\" as what \
-                 was expected\n  message  {message:?}"
+                "{what}: the message must name {letters:?} as found and \"GGUF\" as expected\n  \
+                 message  {message:?}"
             );
         }
     }
@@ -146,13 +147,13 @@ fn task_1_headers_say_what_they_are() {
         let bytes = header(&MAGIC, version.swap_bytes(), 0, 0);
         check(&what, &bytes, "version", &["big-endian"], &[], Reader::header);
     }
-    // 600 bytes have room for 18 tensors of 32 bytes, and for 46 entries of 13.
+    // 18 tensors of 32 bytes fit in 600 bytes, or 46 entries of 13.
     for (tensors, entries, field, number) in
         [(19, 0, "tensors", "19"), (0, 47, "metadata", "47"), (19, 47, "tensors", "19")]
     {
         let what = format!("{tensors} tensors and {entries} metadata entries in 600 bytes");
         let bytes = header(&MAGIC, 3, tensors, entries);
-        // The eight bytes of the other count stand behind the first.
+        // The eight bytes of the other count follow the first.
         let bytes = if field == "tensors" { &bytes[..bytes.len() - 8] } else { &bytes[..] };
         check(&what, bytes, field, &[number], &[], Reader::header);
     }
@@ -161,9 +162,14 @@ fn task_1_headers_say_what_they_are() {
 #[test]
 fn task_1_strings_say_what_they_lack() {
     let long = [&30u64.to_le_bytes()[..], b"abc"].concat();
-    check("30 bytes of a string, of which 3 are there", &long, "the key", &[], &[], |r| {
-        r.string("the key")
-    });
+    check(
+        "a string with a length of 30, but only 3 bytes follow",
+        &long,
+        "the key",
+        &[],
+        &[],
+        |r| r.string("the key"),
+    );
     for bytes in [&b"ab\xffcd"[..], b"\xc3\x28", b"abcdefghi\xe6"] {
         let what = format!("a string of the bytes {}", bytes.escape_ascii());
         let file = [&(bytes.len() as u64).to_le_bytes()[..], bytes].concat();
@@ -189,27 +195,27 @@ fn task_2_values_say_their_type() {
         );
     }
     for byte in [2u8, 7, 255] {
-        let what = format!("a truth value of {byte}");
+        let what = format!("a bool of {byte}");
         let name = byte.to_string();
         check(&what, &[byte; 8], "metadata k", &[&name], &["0", "1"], |r| {
             read_value(r, 7, "metadata k")
         });
         let bytes = [&7u32.to_le_bytes()[..], &3u64.to_le_bytes(), &[1, 0, byte]].concat();
-        let what = format!("the truth values 1, 0, {byte}");
+        let what = format!("an array of bools 1, 0, {byte}");
         check(&what, &bytes, "metadata k", &[&name], &["0", "1"], |r| read_array(r, "metadata k"));
     }
-    // Nobody says of an array of arrays that it was expected.
+    // A message must not name an array of arrays as expected.
     let nested = [&9u32.to_le_bytes()[..], &1u64.to_le_bytes(), &[0; 32]].concat();
     let what = "an array of arrays";
     check(what, &nested, "metadata k", &["array"], &[], |r| read_array(r, "metadata k"));
     let error = calmly(what, || read_array(&mut Reader::new(&nested, FILE), "metadata k"))
-        .expect_err("it was refused above");
+        .expect_err("this input was refused above");
     let message = format!("{error:#}").to_lowercase();
     let expected = message.rsplit_once("expected ").map_or("", |(_, expected)| expected);
     let expected = expected.split("found ").next().unwrap_or_default();
     assert!(
         !expected.contains("array of arrays") && !expected.contains("arrays of arrays"),
-        "{what}: the message must not name it as what was expected\n  message  {message:?}"
+        "{what}: the message must not name it as expected\n  message  {message:?}"
     );
 }
 
@@ -219,22 +225,20 @@ fn task_2_metadata_says_which_key() {
         [entry("a.key", 0, &[1]), entry("b.key", 0, &[1]), entry("a.key", 0, &[2])].concat();
     check("a.key twice", &twice, "a.key", &["twice"], &[], |r| read_metadata(r, 3, FILE));
     let short = [entry("a.key", 0, &[1]), entry("b.key", 10, &[1; 5])].concat();
-    check("5 of the 8 bytes of b.key", &short, "b.key", &["5"], &["8"], |r| {
+    check("only 5 of the 8 bytes of b.key", &short, "b.key", &["5"], &["8"], |r| {
         read_metadata(r, 2, FILE)
     });
-    // A long key is shortened in messages, and nowhere else.
+    // A long key is shortened only in messages.
     let (long, strange) = ("k".repeat(300), "a\nb\"c\\d\u{7f}é");
     let bytes = [entry(&long, 0, &[1]), entry(strange, 0, &[2])].concat();
     let what =
         "metadata with a key of 300 letters and one with a line feed, a quote and a backslash";
     let found = calmly(what, || read_metadata(&mut Reader::new(&bytes, FILE), 2, FILE))
-        .unwrap_or_else(|error| panic!("{what}: these are valid, but they were refused: {error}"));
+        .unwrap_or_else(|error| {
+            panic!("{what}: these keys are valid, but they were refused: {error}")
+        });
     for key in [long.as_str(), strange] {
-        assert!(
-            found.get(key).is_some(),
-            "{what}: {:?} is not among the keys as it is",
-            shown(key)
-        );
+        assert!(found.get(key).is_some(), "{what}: the key {:?} is missing or changed", shown(key));
     }
 }
 
@@ -249,7 +253,8 @@ fn task_3_names_are_kept_as_they_are() {
             .unwrap_or_else(|error| panic!("{what}: this is valid, but it was refused: {error}"));
         assert!(
             found.name == name,
-            "{what}: found the name {:?}, expected it as in the file: `shown` is for messages only",
+            "{what}: found the name {:?}, expected the same name as in the file: use `shown` only \
+             in messages",
             found.name
         );
     }
@@ -257,7 +262,7 @@ fn task_3_names_are_kept_as_they_are() {
 
 #[test]
 fn task_3_entries_say_what_they_hold() {
-    /// What is wrong, the bytes, what was found, what was expected.
+    /// Name, bytes, what was found, what was expected.
     type Bad = (&'static str, Vec<u8>, &'static [&'static str], &'static [&'static str]);
     let cases: [Bad; 7] = [
         ("five axes", table_entry("a.weight", &[1; 5], 0, 0), &["5"], &["1", "4"]),
@@ -272,7 +277,7 @@ fn task_3_entries_say_what_they_hold() {
             &["256"],
         ),
         (
-            "the file ends in the offset",
+            "the file ends inside the offset",
             table_entry("a.weight", &[32], 0, 0)[..35].to_vec(),
             &["3"],
             &["8"],
@@ -288,17 +293,25 @@ fn task_3_places_say_where_tensors_are_and_should_be() {
     let says =
         |what: &str, tensors: &[_], alignment, len, name: &str, found: &str, expected: &[&str]| {
             let error = calmly(what, || check_places(tensors, alignment, len, FILE))
-                .expect_err("the places are wrong");
+                .expect_err("check_places must refuse these places");
             assert_says(what, &error, &[name]);
             assert_tells(what, &format!("{error:#}"), &[found], expected);
         };
     let two = [info("first", 0, 68), info("second", 64, 40)];
-    says("the second over the first", &two, 32, 300, "second", "64", &[]);
+    says("the second tensor overlaps the first", &two, 32, 300, "second", "64", &[]);
     let two = [info("second", 160, 40), info("first", 0, 168)];
-    says("the second over the first, listed before it", &two, 32, 300, "second", "160", &[]);
+    says(
+        "the second tensor overlaps the first, and is listed before it",
+        &two,
+        32,
+        300,
+        "second",
+        "160",
+        &[],
+    );
     says("an offset of 33", &[info("only", 33, 4)], 32, 300, "only", "33", &["32"]);
     says(
-        "an offset of 40 where 64 is asked",
+        "an offset of 40 with an alignment of 64",
         &[info("only", 40, 4)],
         64,
         300,
@@ -306,11 +319,21 @@ fn task_3_places_say_where_tensors_are_and_should_be() {
         "40",
         &["64"],
     );
-    says("36 bytes at 192 of 200", &[info("only", 192, 36)], 32, 200, "only", "192", &["200"]);
+    says(
+        "36 bytes at offset 192 of 200 bytes of data",
+        &[info("only", 192, 36)],
+        32,
+        200,
+        "only",
+        "192",
+        &["200"],
+    );
     for value in [24u32, 0, 33, u32::MAX] {
         let what = format!("general.alignment = {value}");
         let found = calmly(&what, || alignment(&metadata(Some(Value::U32(value)))));
-        let Err(error) = found else { panic!("{what}: it was accepted") };
+        let Err(error) = found else {
+            panic!("{what}: returned no error, but this must be an error")
+        };
         assert_says(&what, &error, &["general.alignment"]);
         assert_tells(&what, &format!("{error:#}"), &[&value.to_string()], &[]);
     }

@@ -1,4 +1,4 @@
-//! Week 2, day 2, task 1: bytes that nobody vouches for.
+//! Week 2, day 2, task 1: reading untrusted bytes.
 
 use tiny_llm::week2::gguf::reader::Reader;
 use tiny_llm_formats::gguf::MAGIC;
@@ -7,8 +7,8 @@ use super::{
     FILE, assert_lines, calmly, fixtures, followed, hex, list, outcome, refused, string, text,
 };
 
-/// What task 1's larger functions rest on. They are not judged while it is wrong, for their answers
-/// would be nobody's.
+/// Checks the functions that task 1's larger functions use. While these are wrong, the results of
+/// the larger ones mean nothing.
 #[track_caller]
 fn parts_are_sound() {
     let mut reader = Reader::new(&[7, 1, 2, 3, 4, 5, 6, 7, 8, 9], FILE);
@@ -23,8 +23,8 @@ fn parts_are_sound() {
     let counted = counted && reader.count(1, "a count").is_ok() && reader.position() == 8;
     assert!(
         taken && number && counted,
-        "this test depends on take, number and count, whose tests fail: see task_1_take, \
-         task_1_numbers_are_little_endian and task_1_counts_are_justified_by_the_file"
+        "this test depends on take, number and count, and one of them is wrong: see the tests \
+         task_1_take, task_1_numbers_are_little_endian and task_1_counts_are_justified_by_the_file"
     );
 }
 
@@ -51,7 +51,7 @@ fn task_1_take() {
             format!("take({n}): {expected}"),
         )
     });
-    assert_lines("take, one after the other, of a file with the bytes 10 to 19", lines);
+    assert_lines("take, several times in a row, from a file with the bytes 10 to 19", lines);
     refused("take(11) of 10 bytes", &bytes, &["the field", "10", "11"], |reader| {
         reader.take(11, "the field")
     });
@@ -87,7 +87,7 @@ fn task_1_numbers_are_little_endian() {
 
 #[test]
 fn task_1_counts_are_justified_by_the_file() {
-    // A count, the bytes that each needs at least, the bytes that follow.
+    // Count, minimum bytes of an item, bytes that follow, expected outcome.
     let cases = [
         (3, 1, 4, "3, then at 8"),
         (3, 1, 3, "3, then at 8"),
@@ -101,14 +101,14 @@ fn task_1_counts_are_justified_by_the_file() {
         (u64::MAX, 1, 16, "an error"),
     ];
     let lines = cases.map(|(count, each, follow, expected)| {
-        let name = format!("{count} things of at least {each} bytes, {follow} bytes follow");
+        let name = format!("{count} items of at least {each} bytes, {follow} bytes follow");
         let bytes = [&count.to_le_bytes()[..], &vec![7; follow]].concat();
         let found = outcome(&name, &bytes, |r| r.count(each, "things"));
         (format!("{name}: {found}"), format!("{name}: {expected}"))
     });
-    assert_lines("count: no more than the rest of the file has room for", lines);
+    assert_lines("count: an error if the items don't fit in the rest of the file", lines);
     refused(
-        "a count of 1000 with 5 bytes to follow",
+        "a count of 1000, but only 5 bytes follow",
         &followed(&1000u64.to_le_bytes())[..13],
         &["things", "1000"],
         |r| r.count(1, "things"),
@@ -121,7 +121,7 @@ fn task_1_strings() {
     let too_long = |length: u64| [&length.to_le_bytes()[..], b"abc"].concat();
     let cases = [
         ("abc", followed(&string("abc")), "\"abc\", then at 11"),
-        ("no letter", followed(&string("")), "\"\", then at 8"),
+        ("an empty string", followed(&string("")), "\"\", then at 8"),
         (
             "19 bytes of UTF-8",
             followed(&string("naïve 日本 🙂.")),
@@ -129,9 +129,9 @@ fn task_1_strings() {
         ),
         ("a byte order mark, U+FEFF", followed(&string("\u{feff}a")), "\"\\u{feff}a\", then at 12"),
         ("a zero byte and spaces", followed(&string(" a\0b \0")), "\" a\\0b \\0\", then at 14"),
-        ("a length of 4, of which 3 are there", too_long(4), "an error"),
-        ("a length of 2^40, of which 3 are there", too_long(1 << 40), "an error"),
-        ("a length of 2^64 - 8, of which 3 are there", too_long(u64::MAX - 7), "an error"),
+        ("a length of 4, but only 3 bytes follow", too_long(4), "an error"),
+        ("a length of 2^40, but only 3 bytes follow", too_long(1 << 40), "an error"),
+        ("a length of 2^64 - 8, but only 3 bytes follow", too_long(u64::MAX - 7), "an error"),
         (
             "the bytes C3 28, which are not UTF-8",
             followed(&[2, 0, 0, 0, 0, 0, 0, 0, 0xC3, 0x28]),
@@ -144,7 +144,7 @@ fn task_1_strings() {
         (format!("{name}: {found}"), format!("{name}: {expected}"))
     });
     assert_lines(
-        "string: eight bytes of length, then so many bytes of UTF-8, each as it is",
+        "string: eight bytes with the length, then that many bytes of UTF-8, unchanged",
         lines,
     );
     refused(
@@ -162,8 +162,7 @@ fn task_1_strings_of_any_length() {
     let found = calmly("string", || Reader::new(&bytes, FILE).string("text").map(str::to_owned));
     assert!(
         found.is_ok_and(|found| found == long),
-        "a string of 100,000 bytes, as a chat template may be: it was refused, or a different \
-         value came back"
+        "a string of 100,000 bytes, such as a chat template: it was refused or changed"
     );
 }
 
@@ -174,13 +173,14 @@ fn task_1_the_magic_is_four_bytes() {
         let found = calmly("header", || Reader::new(&bytes, FILE).header().is_ok());
         assert!(
             !found,
-            "a header that begins with {:?} was accepted: a file begins with the four bytes of \"GGUF\"",
+            "a header that begins with {:?} was accepted, expected an error: a file must begin \
+             with the four bytes of \"GGUF\"",
             magic.escape_ascii().to_string()
         );
     }
 }
 
-/// A header with these fields, and 600 bytes behind it.
+/// Returns a header with these fields, and 600 more bytes.
 fn header(magic: &[u8], version: u32, tensors: u64, metadata: u64) -> Vec<u8> {
     [magic, &version.to_le_bytes(), &tensors.to_le_bytes(), &metadata.to_le_bytes(), &[0; 600]]
         .concat()
@@ -236,9 +236,10 @@ fn task_1_headers_are_refused_in_words() {
     let fixtures = fixtures();
     let case = fixtures.case("task_1_header/versions");
     let file = |name: &str| {
-        hex(
-            &list(&case, "files").iter().find(|file| file["name"] == name).expect("it is there")["bytes"],
-        )
+        hex(&list(&case, "files")
+            .iter()
+            .find(|file| file["name"] == name)
+            .expect("the fixture has this file")["bytes"])
     };
     refused("a big-endian file", &file("big-endian"), &["version", "big-endian"], Reader::header);
     refused(
@@ -260,7 +261,7 @@ fn task_1_headers_are_refused_in_words() {
         refused(&format!("a file of {n} bytes"), &whole[..n], &[], Reader::header);
     }
     assert_eq!(
-        outcome("a file without anything", &whole[..24], Reader::header),
+        outcome("a file without entries and tensors", &whole[..24], Reader::header),
         "Header { version: 3, tensors: 0, metadata: 0 }, then at 24"
     );
 }

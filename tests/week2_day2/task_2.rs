@@ -44,8 +44,10 @@ fn task_2_arrays_of_every_type() {
     });
     let empty = [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let found = outcome("no element", &empty, |r| read_array(r, "metadata k"));
-    let lines = arrays
-        .chain([(format!("no string: {found}"), "no string: String([]), then at 12".to_owned())]);
+    let lines = arrays.chain([(
+        format!("an empty array of strings: {found}"),
+        "an empty array of strings: String([]), then at 12".to_owned(),
+    )]);
     assert_lines("read_array: each type of elements, followed by other bytes", lines);
 }
 
@@ -68,8 +70,9 @@ fn task_2_metadata_entries() {
     let mut reader = Reader::new(&file[24..], FILE);
     let metadata =
         calmly("read_metadata", || read_metadata(&mut reader, case.count("count"), FILE));
-    let metadata =
-        metadata.unwrap_or_else(|e| panic!("these entries are valid, but they were refused: {e}"));
+    let metadata = metadata.unwrap_or_else(|e| {
+        panic!("read_metadata: these entries are valid, but they were refused: {e}")
+    });
     let mut found: Vec<_> =
         metadata.iter().map(|(key, value)| format!("{key} = {value:?}")).collect();
     found.push(format!("then {} bytes are left", reader.remaining()));
@@ -79,7 +82,11 @@ fn task_2_metadata_entries() {
         .chain(["then 0 bytes are left".to_owned()])
         .collect();
     assert_answer("read_metadata: eleven entries", &Lines(found), &Lines(expected));
-    assert_eq!(metadata.file(), FILE, "the metadata know the file's name, for messages");
+    assert_eq!(
+        metadata.file(),
+        FILE,
+        "Metadata::file must return the file's name, for error messages"
+    );
 }
 
 #[test]
@@ -104,7 +111,10 @@ fn task_2_keys_and_texts_are_kept_as_they_are() {
     ];
     expected.sort_unstable();
     let expected = format!("{expected:?}, then at {}", bytes.len());
-    assert_eq!(read, expected, "keys that differ in case alone, and one with blanks");
+    assert_eq!(
+        read, expected,
+        "read_metadata with keys that differ only in case, and a key with spaces"
+    );
 }
 
 #[test]
@@ -112,13 +122,14 @@ fn task_2_whatever_a_file_may_hold() {
     let nan = f32::NAN.to_le_bytes();
     let bytes = [entry("", 0, &[7]), entry("nan", 6, &nan)].concat();
     let read = || read_metadata(&mut Reader::new(&bytes, FILE), 2, FILE);
-    let found = calmly("read_metadata", read)
-        .unwrap_or_else(|error| panic!("an entry with the key \"\" and a NaN are legal: {error}"));
+    let found = calmly("read_metadata", read).unwrap_or_else(|error| {
+        panic!("an empty key and a NaN are valid, but they were refused: {error}")
+    });
     let is_nan = |value: &Value| matches!(value, Value::F32(x) if x.is_nan());
     let found: Vec<_> = found.iter().map(|(key, value)| (key.to_owned(), value)).collect();
     assert!(
         matches!(&found[..], [(empty, Value::U8(7)), (_, x)] if empty.is_empty() && is_nan(x)),
-        "the entries \"\" = 7 and \"nan\" = NaN: found {found:?}"
+        "read_metadata of the entries \"\" = 7 and \"nan\" = NaN: found {found:?}"
     );
     let texts: Vec<String> = (0..600).map(|i| format!("token {}", i % 500)).collect();
     let body: Vec<u8> = texts.iter().flat_map(|text| string(text)).collect();
@@ -126,8 +137,7 @@ fn task_2_whatever_a_file_may_hold() {
     let found = calmly("read_array", || read_array(&mut Reader::new(&bytes, FILE), "tokens"));
     assert!(
         matches!(found, Ok(Array::String(found)) if found == texts),
-        "an array of 600 strings, of which a hundred stand twice: it was refused, or a different \
-         value came back"
+        "an array of 600 strings, a hundred of them twice: it was refused or changed"
     );
 }
 
@@ -144,19 +154,23 @@ fn task_2_bad_metadata_is_refused_in_words() {
             entry("a.key", u32::MAX, &number(1)),
             &["a.key", "4294967295"],
         ),
-        ("a truth value of 2", entry("a.key", 7, &[2]), &["a.key", "2"]),
+        ("a bool of 2", entry("a.key", 7, &[2]), &["a.key", "2"]),
         (
-            "a truth value of 255 in an array",
+            "a bool of 255 in an array",
             entry("a.key", 9, &array(7, 2, &[1, 255])),
             &["a.key", "255"],
         ),
-        ("elements of type 14", entry("a.key", 9, &array(14, 1, &[0; 8])), &["a.key", "14"]),
+        (
+            "an array with elements of type 14",
+            entry("a.key", 9, &array(14, 1, &[0; 8])),
+            &["a.key", "14"],
+        ),
         (
             "an array of arrays",
             entry("a.key", 9, &array(9, 1, &array(4, 1, &number(1)))),
             &["a.key", "array"],
         ),
-        ("an array of no arrays", entry("a.key", 9, &array(9, 0, &[])), &["a.key", "array"]),
+        ("an empty array of arrays", entry("a.key", 9, &array(9, 0, &[])), &["a.key", "array"]),
         (
             "2^61 numbers",
             entry("a.key", 9, &array(10, 1 << 61, &[0; 16])),
@@ -167,9 +181,17 @@ fn task_2_bad_metadata_is_refused_in_words() {
             entry("a.key", 9, &array(4, (1 << 62) + 1, &[0; 16])),
             &["a.key", "4611686018427387905"],
         ),
-        ("5 numbers of 4 bytes in 16", entry("a.key", 9, &array(4, 5, &[0; 16])), &["a.key", "5"]),
-        ("10 strings in 40 bytes", entry("a.key", 9, &array(8, 10, &[0; 40])), &["a.key", "10"]),
-        ("a key of two lines", entry("a\nkey", 13, &number(1)), &["13"]),
+        (
+            "5 numbers of 4 bytes, but only 16 bytes follow",
+            entry("a.key", 9, &array(4, 5, &[0; 16])),
+            &["a.key", "5"],
+        ),
+        (
+            "10 strings, but only 40 bytes follow",
+            entry("a.key", 9, &array(8, 10, &[0; 40])),
+            &["a.key", "10"],
+        ),
+        ("a key with a line feed", entry("a\nkey", 13, &number(1)), &["13"]),
         (
             "2^40 strings",
             entry("a.key", 9, &array(8, 1 << 40, &[0; 16])),
@@ -180,7 +202,7 @@ fn task_2_bad_metadata_is_refused_in_words() {
             entry("a.key", 8, &[&99u64.to_le_bytes()[..], b"abc"].concat()),
             &["a.key", "99"],
         ),
-        ("the file ends in a value", entry("a.key", 10, &[0; 7]), &["a.key", "7"]),
+        ("the file ends inside a value", entry("a.key", 10, &[0; 7]), &["a.key", "7"]),
         (
             "a key that is not UTF-8",
             [&[1, 0, 0, 0, 0, 0, 0, 0, 0xFF][..], &[0; 16]].concat(),
@@ -194,7 +216,7 @@ fn task_2_bad_metadata_is_refused_in_words() {
     ];
     for (name, bytes, parts) in cases {
         let bytes = [entry("a.key", 0, &[1]), bytes];
-        // All but the last are refused for themselves, so the good entry before them has another
+        // All but the last are invalid by themselves, so the valid entry before them has another
         // key.
         let first = if name == "one key twice" {
             entry("a.key", 0, &[1])
@@ -214,16 +236,16 @@ fn task_2_nothing_is_something() {
     let found = outcome("no entry", &bytes, |r| {
         Ok(read_metadata(r, 0, FILE)?.iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>())
     });
-    assert_eq!(found, "[], then at 0", "read_metadata of 0 entries, with other bytes behind");
+    assert_eq!(found, "[], then at 0", "read_metadata of 0 entries, followed by other bytes");
     let names = ["U8", "I8", "U16", "I16", "U32", "I32", "F32", "Bool", "String"];
     let types = (0..).zip(names).chain([(10, "U64"), (11, "I64"), (12, "F64")]);
     let lines = types.map(|(type_id, name): (u32, _)| {
         let bytes = followed(&[&type_id.to_le_bytes()[..], &[0; 8]].concat());
         let found = outcome(name, &bytes, |r| read_array(r, "metadata k"));
-        let what = format!("an array of no elements of type {type_id}");
+        let what = format!("an empty array of type {type_id}");
         (format!("{what}: {found}"), format!("{what}: {name}([]), then at 12"))
     });
-    assert_lines("read_array of nothing, followed by other bytes", lines);
+    assert_lines("read_array of empty arrays, followed by other bytes", lines);
 }
 
 #[test]
@@ -232,21 +254,28 @@ fn task_2_an_entry_that_cannot_be_read_is_an_error_wherever_it_stands() {
     for bad in 0..4 {
         let entries: Vec<u8> =
             (0..4).flat_map(|i| if i == bad { entry("a.key", 7, &[2]) } else { good(i) }).collect();
-        let what = format!("four entries, of which number {bad} is a truth value of 2");
+        let what = format!("four entries, where entry {bad} is a bool of 2");
         refused(&what, &entries, &["a.key", "2"], |r| read_metadata(r, 4, FILE));
-        // As many are read as were asked for: what follows them belongs to another tensor.
-        let what = format!("the first {bad} of them");
+        // Only the requested number is read. What follows is something else.
+        let what = format!("read_metadata of the first {bad} of four entries");
         let found = outcome(&what, &entries, |r| Ok(read_metadata(r, bad, FILE)?.iter().count()));
         let end: usize = (0..bad).map(|i| good(i).len()).sum();
-        assert_eq!(found, format!("{bad}, then at {end}"), "{what}: how many were read");
+        assert_eq!(
+            found,
+            format!("{bad}, then at {end}"),
+            "{what}: (number of entries read, position of the reader)"
+        );
     }
     let entries = [good(1), good(2), good(1)].concat();
-    refused("a key twice, with another between", &entries, &["key 1"], |r| {
+    refused("the same key twice, with another key between", &entries, &["key 1"], |r| {
         read_metadata(r, 3, FILE)
     });
-    refused("two entries where three are to be", &entries[..2 * good(1).len()], &[], |r| {
-        read_metadata(r, 3, FILE)
-    });
+    refused(
+        "three entries expected, but only two in the file",
+        &entries[..2 * good(1).len()],
+        &[],
+        |r| read_metadata(r, 3, FILE),
+    );
 }
 
 #[test]
@@ -257,8 +286,10 @@ fn task_2_a_value_that_ends_early_is_an_error_wherever_it_ends() {
         let bytes = hex(&value["bytes"]);
         let type_id = value["type"].as_u64().expect("a number") as u32;
         for n in 0..bytes.len() {
-            let what =
-                format!("the first {n} of {} bytes of a value of type {type_id}", bytes.len());
+            let what = format!(
+                "read_value of only the first {n} of {} bytes of a value of type {type_id}",
+                bytes.len()
+            );
             let found = outcome(&what, &bytes[..n], |r| read_value(r, type_id, "metadata k"));
             assert_eq!(found, "an error", "{what}");
         }
@@ -267,8 +298,11 @@ fn task_2_a_value_that_ends_early_is_an_error_wherever_it_ends() {
     for value in list(&case, "values") {
         let bytes = hex(&value["bytes"]);
         for n in 0..bytes.len() {
-            let what =
-                format!("the first {n} of {} bytes of an array: {}", bytes.len(), value["is"]);
+            let what = format!(
+                "read_array of only the first {n} of {} bytes of an array: {}",
+                bytes.len(),
+                value["is"]
+            );
             let found = outcome(&what, &bytes[..n], |r| read_array(r, "metadata k"));
             assert_eq!(found, "an error", "{what}");
         }

@@ -54,17 +54,17 @@ fn task_3_bad_entries_are_refused_in_words() {
         ),
         ("an axis of length 0", table_entry("a.weight", &[32, 0], 0, 0), &["a.weight", "0"]),
         (
-            "type 31, which is no more in use",
+            "type 31, which is no longer used",
             table_entry("a.weight", &[32], 31, 0),
             &["a.weight", "31"],
         ),
         (
-            "type 23, IQ4_XS, which this engine does not run",
+            "type 23, IQ4_XS, which this engine does not support",
             table_entry("a.weight", &[256], 23, 0),
             &["a.weight", "23"],
         ),
         (
-            "rows of 32 weights in blocks of 256, eight of them",
+            "eight rows of 32 weights in blocks of 256",
             table_entry("a.weight", &[32, 8], 12, 0),
             &["a.weight", "32"],
         ),
@@ -85,7 +85,7 @@ fn task_3_bad_entries_are_refused_in_words() {
             &["a.weight"],
         ),
         (
-            "the file ends in the entry",
+            "the file ends inside the entry",
             table_entry("a.weight", &[32], 0, 0)[..30].to_vec(),
             &["a.weight"],
         ),
@@ -100,24 +100,33 @@ fn task_3_whatever_an_entry_may_hold() {
     for (name, axes) in [("", vec![32]), ("Blk.0.ATTN_Q.Weight", vec![32, 2]), ("ü b", vec![1])] {
         let bytes = table_entry(name, &axes, 0, 64);
         let found = calmly("read_tensor", || read_tensor(&mut Reader::new(&bytes, FILE), 0))
-            .unwrap_or_else(|error| panic!("a tensor called {name:?} is legal: {error}"));
-        assert!(found.name == name, "a tensor called {name:?}: found the name {:?}", found.name);
+            .unwrap_or_else(|error| {
+                panic!("a tensor called {name:?} is valid, but it was refused: {error}")
+            });
+        assert!(
+            found.name == name,
+            "a tensor called {name:?}: found the name {:?}, expected the same name",
+            found.name
+        );
     }
-    // 2³² + 32 weights are too many for this file, but they can be counted, and are not 32.
+    // 2³² + 32 weights are more than this file holds, but the entry is valid, and they are not 32.
     let bytes = table_entry("large", &[(1 << 32) + 32], 0, 0);
     let found = calmly("read_tensor", || read_tensor(&mut Reader::new(&bytes, FILE), 0));
     assert!(
         found.as_ref().is_ok_and(|found| found.shape == [(1 << 32) + 32]),
-        "a tensor of 2³² + 32 weights: found {found:?}"
+        "read_tensor of 2³² + 32 weights: found {found:?}, expected the shape [4294967328]"
     );
     let large = (1usize << 32) + 5;
     let found = data_start(large, 32);
-    assert!(found == Some((1 << 32) + 32), "data_start({large}, 32): found {found:?}");
+    assert!(
+        found == Some((1 << 32) + 32),
+        "data_start({large}, 32): found {found:?}, expected 2³² + 32"
+    );
     for power in 0..=20 {
         let found = calmly("alignment", || alignment(&metadata(Some(Value::U32(1 << power)))));
         assert!(
             found.as_ref().is_ok_and(|found| *found == 1 << power),
-            "general.alignment = {}: found {found:?}; any power of two is legal",
+            "general.alignment = {}: found {found:?}, but any power of two is valid",
             1 << power
         );
         let found = data_start(5, 1 << power);
@@ -137,7 +146,11 @@ fn task_3_axes_of_length_1_count() {
         let found = calmly("read_tensor", || read_tensor(&mut Reader::new(&bytes, FILE), 0));
         let found = found.map(|info| info.shape).map_err(|error| error.to_string());
         let expected: Vec<usize> = axes.iter().rev().map(|&n| n as usize).collect();
-        assert_eq!(found, Ok(expected), "shape of a tensor whose axes are {axes:?} in the file");
+        assert_eq!(
+            found,
+            Ok(expected),
+            "read_tensor: shape of a tensor with the axes {axes:?} in the file (fastest first)"
+        );
     }
 }
 
@@ -153,17 +166,17 @@ fn task_3_alignment() {
         (Some(48), "an error"),
     ];
     let lines = cases.map(|(value, expected)| {
-        let name = value.map_or("nothing".to_owned(), |n| n.to_string());
+        let name = value.map_or("not set".to_owned(), |n| n.to_string());
         let found = calmly(&name, || alignment(&metadata(value.map(Value::U32))));
         let found = found.map_or("an error".to_owned(), |n| n.to_string());
         (format!("{name}: {found}"), format!("{name}: {expected}"))
     });
-    assert_lines("alignment: what general.alignment says", lines);
-    let error = alignment(&metadata(Some(Value::U32(24)))).expect_err("24 is no power of two");
+    assert_lines("alignment: the value of general.alignment, 32 without it, or an error", lines);
+    let error = alignment(&metadata(Some(Value::U32(24)))).expect_err("24 is not a power of two");
     assert_says("an alignment of 24", &error, &["general.alignment", "24"]);
     let error = alignment(&metadata(Some(Value::String("32".to_owned()))))
-        .expect_err("a text is no alignment");
-    assert_says("a text as alignment", &error, &["general.alignment"]);
+        .expect_err("a string is not an alignment");
+    assert_says("a string as alignment", &error, &["general.alignment"]);
 }
 
 #[test]
@@ -189,7 +202,7 @@ fn task_3_the_data_begins_at_the_next_multiple() {
     assert_eq!(
         calmly("an alignment of 2^63", || data_start((1 << 63) + 1, 1 << 63)),
         None,
-        "no number is large enough for 2^64"
+        "data_start: the result would be 2^64, which no usize can hold"
     );
 }
 
@@ -214,31 +227,49 @@ fn task_3_places_in_the_file() {
             )
         },
     );
-    assert_lines("place: counted from the start of the file", lines);
+    assert_lines("place: a tensor's byte range, counted from the start of the file", lines);
 }
 
 #[test]
 fn task_3_places_are_checked() {
-    /// A name; offsets and sizes; the alignment; the length of the data; whether it is right.
+    /// Name, offsets and sizes, alignment, length of the data, whether it is valid.
     type Places = (&'static str, &'static [(usize, usize)], usize, usize, bool);
     let cases: [Places; 18] = [
-        ("three, the third over the second", &[(0, 40), (64, 68), (128, 8)], 32, 200, false),
-        ("three, the third ends after the data", &[(0, 40), (64, 40), (128, 80)], 32, 200, false),
-        ("three, the third at no multiple", &[(0, 40), (64, 40), (129, 8)], 32, 200, false),
-        ("nothing", &[], 32, 0, true),
-        ("one that ends with the data", &[(0, 40)], 32, 40, true),
-        ("one that ends a byte after the data", &[(0, 40)], 32, 39, false),
-        ("one that begins after the data", &[(0, 40), (96, 4)], 32, 90, false),
-        ("two with padding between", &[(0, 40), (64, 40)], 32, 104, true),
-        ("two that touch", &[(0, 64), (64, 40)], 32, 104, true),
-        ("two with a gap", &[(0, 40), (256, 40)], 32, 300, true),
-        ("one that begins behind the start of the data", &[(32, 40)], 32, 72, true),
-        ("two that overlap", &[(0, 68), (64, 40)], 32, 104, false),
-        ("two at one place", &[(0, 40), (0, 40)], 32, 104, false),
-        ("two in another order", &[(64, 40), (0, 40)], 32, 104, true),
-        ("three, the first over the third", &[(0, 140), (160, 4), (128, 8)], 32, 200, false),
-        ("one at no multiple of 32", &[(0, 16), (16, 16)], 32, 104, false),
-        ("the same with an alignment of 16", &[(0, 16), (16, 16)], 16, 104, true),
+        (
+            "three tensors, the third overlaps the second",
+            &[(0, 40), (64, 68), (128, 8)],
+            32,
+            200,
+            false,
+        ),
+        (
+            "three tensors, the third ends after the data",
+            &[(0, 40), (64, 40), (128, 80)],
+            32,
+            200,
+            false,
+        ),
+        ("three tensors, the third is not aligned", &[(0, 40), (64, 40), (129, 8)], 32, 200, false),
+        ("no tensors", &[], 32, 0, true),
+        ("a tensor that ends with the data", &[(0, 40)], 32, 40, true),
+        ("a tensor that ends a byte after the data", &[(0, 40)], 32, 39, false),
+        ("a tensor that begins after the data", &[(0, 40), (96, 4)], 32, 90, false),
+        ("two tensors with padding between them", &[(0, 40), (64, 40)], 32, 104, true),
+        ("two adjacent tensors", &[(0, 64), (64, 40)], 32, 104, true),
+        ("two tensors with a large gap", &[(0, 40), (256, 40)], 32, 300, true),
+        ("a tensor that begins after the start of the data", &[(32, 40)], 32, 72, true),
+        ("two overlapping tensors", &[(0, 68), (64, 40)], 32, 104, false),
+        ("two tensors at the same offset", &[(0, 40), (0, 40)], 32, 104, false),
+        ("two tensors in reverse order", &[(64, 40), (0, 40)], 32, 104, true),
+        (
+            "three tensors, the first overlaps the third",
+            &[(0, 140), (160, 4), (128, 8)],
+            32,
+            200,
+            false,
+        ),
+        ("a tensor that is not aligned to 32", &[(0, 16), (16, 16)], 32, 104, false),
+        ("the same tensors with an alignment of 16", &[(0, 16), (16, 16)], 16, 104, true),
         ("an offset of almost 2^64", &[(usize::MAX - 31, 64)], 32, 104, false),
     ];
     let lines = cases.map(|(name, places, alignment, len, fine)| {
@@ -253,19 +284,20 @@ fn task_3_places_are_checked() {
     });
     assert_lines("check_places", lines);
     let says = |tensors: &[TensorInfo], parts: &[&str]| {
-        let error = check_places(tensors, 32, 200, FILE).expect_err("this was found wrong above");
+        let error = check_places(tensors, 32, 200, FILE)
+            .expect_err("check_places must refuse these places");
         assert_says("check_places", &error, parts);
     };
     says(&[info("a", 0, 40), info("b.weight", 33, 4)], &["b.weight", "33", "32"]);
     says(&[info("a", 0, 68), info("b.weight", 64, 40)], &["b.weight", "64"]);
     says(&[info("a", 0, 68), info("b.weight", 192, 40)], &["b.weight", "192"]);
-    // A name with a line break, misplaced in each of the three ways.
+    // A name with a line feed, with each of the three faults.
     says(&[info("b\nc", 33, 4)], &["33"]);
     says(&[info("a", 0, 68), info("b\nc", 64, 40)], &["64"]);
     says(&[info("b\nc", 192, 40)], &["192"]);
 }
 
-/// Reads a whole file. While task 3 is open this says so, whatever is open elsewhere.
+/// Reads a whole file. An unwritten task 3 is reported before any other unwritten task.
 fn parse(bytes: &[u8]) -> Result<Gguf> {
     let _ = data_start(0, 32);
     calmly("Gguf::parse", || Gguf::parse(bytes.to_vec().into(), FILE))
@@ -277,7 +309,7 @@ fn check_file(name: &str) {
     let bytes = hex(case.value("file"));
     let gguf = parse(&bytes)
         .unwrap_or_else(|e| panic!("{name}: the file is valid, but it was refused: {e}"));
-    assert_eq!(gguf.data_start, case.count("data_start"), "{name}: where the data begins");
+    assert_eq!(gguf.data_start, case.count("data_start"), "{name}: wrong start of the data");
     let found: Vec<_> =
         gguf.metadata.iter().map(|(key, value)| format!("{key} = {value:?}")).collect();
     assert_eq!(found, list(&case, "entries").iter().map(text).collect::<Vec<_>>());
@@ -301,7 +333,7 @@ fn check_file(name: &str) {
         let data = gguf.bytes_of(gguf.tensor(&found.name).expect("it is in the table"));
         assert!(
             *data == bytes[size("start")..][..size("size")],
-            "{}: bytes_of gives other bytes than the gguf package",
+            "{}: bytes_of returns different bytes from the gguf package",
             found.name
         );
     }
@@ -341,20 +373,26 @@ fn small_file() -> Vec<u8> {
 fn task_3_malformed_files_are_refused_in_words() {
     let good = small_file();
     let gguf =
-        parse(&good).unwrap_or_else(|e| panic!("the file is valid, but it was refused: {e}"));
+        parse(&good).unwrap_or_else(|e| panic!("this file is valid, but it was refused: {e}"));
     assert_eq!(
         gguf.tensors.iter().map(|t| gguf.bytes_of(t).to_vec()).collect::<Vec<_>>(),
         [[9; 32], [9; 32]]
     );
-    // Replaces the first place where `from` stands.
+    // Replaces the first occurrence of `from`.
     let changed = |from: &[u8], to: &[u8]| {
-        let at =
-            good.windows(from.len()).position(|window| window == from).expect("it is in the file");
+        let at = good
+            .windows(from.len())
+            .position(|window| window == from)
+            .expect("the file contains these bytes");
         [&good[..at], to, &good[at + from.len()..]].concat()
     };
     let b = table_entry("b", &[8], 0, 32);
     let cases: [(&str, Vec<u8>, &[&str]); 9] = [
-        ("one name twice", changed(&b, &table_entry("a", &[8], 0, 32)), &["tensor a", "twice"]),
+        (
+            "the same name twice",
+            changed(&b, &table_entry("a", &[8], 0, 32)),
+            &["tensor a", "twice"],
+        ),
         ("an overlap", changed(&b, &table_entry("b", &[8], 0, 0)), &["tensor"]),
         (
             "an offset after the end",
@@ -367,19 +405,19 @@ fn task_3_malformed_files_are_refused_in_words() {
             &["tensor b", "9223372036854775808"],
         ),
         (
-            "more rows than there are bytes",
+            "more rows than the file has bytes for",
             changed(&b, &table_entry("b", &[9], 0, 32)),
             &["tensor b"],
         ),
-        ("a byte is missing", good[..good.len() - 1].to_vec(), &["tensor b"]),
+        ("the last byte is missing", good[..good.len() - 1].to_vec(), &["tensor b"]),
         ("all data is missing", good[..good.len() - 64].to_vec(), &["tensor"]),
         ("an alignment of 0", changed(&32u32.to_le_bytes(), &[0; 4]), &["general.alignment", "0"]),
-        ("a name of two lines", changed(&b, &table_entry("b\nc", &[7], 8, 32)), &["tensor b"]),
+        ("a name with a line feed", changed(&b, &table_entry("b\nc", &[7], 8, 32)), &["tensor b"]),
     ];
     for (name, bytes, parts) in cases {
         match parse(&bytes) {
             Ok(_) => panic!(
-                "{name}: the file was read, but it must be refused with a message that says {}",
+                "{name}: the file was read, expected an error that mentions {}",
                 parts.join(", ")
             ),
             Err(error) => assert_says(name, &error, parts),
@@ -391,7 +429,7 @@ fn task_3_malformed_files_are_refused_in_words() {
 fn task_3_no_byte_makes_it_panic() {
     let good = small_file();
     let check = |bytes: &[u8]| match parse(bytes) {
-        // Whatever was read, every tensor lies in the file.
+        // Every tensor that was read must be inside the file.
         Ok(gguf) => gguf
             .tensors
             .iter()
@@ -401,7 +439,7 @@ fn task_3_no_byte_makes_it_panic() {
     for n in 0..good.len() {
         assert!(
             parse(&good[..n]).is_err(),
-            "the first {n} of {} bytes were taken for a whole file",
+            "Gguf::parse of only the first {n} of {} bytes returned no error",
             good.len()
         );
     }
@@ -411,7 +449,7 @@ fn task_3_no_byte_makes_it_panic() {
             bytes[at] = byte;
             check(&bytes);
         }
-        // Eight bytes at once: a count, a length or an offset as large as can be.
+        // Eight bytes at once: the largest possible count, length or offset.
         let mut bytes = good.clone();
         bytes.iter_mut().skip(at).take(8).for_each(|byte| *byte = 0xFF);
         check(&bytes);

@@ -1,5 +1,4 @@
-//! Week 2, day 2, task 3: entries and places that were drawn, and names that no message may be
-//! broken by.
+//! Week 2, day 2, task 3: random entries and places, and names with line feeds in messages.
 
 use tiny_llm::week2::gguf::{
     reader::Reader,
@@ -13,7 +12,7 @@ use super::{
     task_3::{info, table_entry},
 };
 
-/// So many whole numbers from 0 to `below` − 1.
+/// Returns `n` random whole numbers below `below`.
 fn drawn(seed: u64, n: usize, below: usize) -> Vec<usize> {
     random(seed, &[n]).iter().map(|x| (((x + 2.0) / 4.0) * below as f32) as usize % below).collect()
 }
@@ -23,7 +22,7 @@ fn task_3_entries_that_were_drawn() {
     for seed in 0..300 {
         let draw = drawn(seed, 8, 1000);
         let tensor_type = TensorType::ALL[draw[0] % TensorType::ALL.len()];
-        // Fastest first, of which every third is no whole number of blocks.
+        // Fastest axis first. Every third length is not a whole number of blocks.
         let blocks = draw[1] % 5 + 1;
         let mut axes = vec![
             (blocks * tensor_type.block_len() + usize::from(draw[2].is_multiple_of(3))) as u64,
@@ -31,7 +30,9 @@ fn task_3_entries_that_were_drawn() {
         axes.extend(draw[3..].iter().take(draw[1] % 4).map(|n| (n % 7 + 1) as u64));
         let offset = draw[7] * 32;
         let bytes = table_entry("a.weight", &axes, tensor_type.id(), offset as u64);
-        let what = format!("axes {axes:?} (fastest first) of {tensor_type}, offset {offset}");
+        let what = format!(
+            "read_tensor with axes {axes:?} (fastest first) in {tensor_type}, offset {offset}"
+        );
         let mut reader = Reader::new(&bytes, FILE);
         let found = calmly(&what, || read_tensor(&mut reader, 0));
         let cols = axes[0] as usize;
@@ -55,7 +56,7 @@ fn task_3_entries_that_were_drawn() {
         assert_eq!(
             (&found, reader.position()),
             (&expected, bytes.len()),
-            "{what}: what was read, and where the reader stands then"
+            "{what}: (entry, position of the reader)"
         );
     }
 }
@@ -92,7 +93,8 @@ fn task_3_places_that_were_drawn() {
         let found = calmly(&what, || check_places(&tensors, alignment, len, FILE)).is_ok();
         assert!(
             found == fine,
-            "{what}: found {}, expected {}: at multiples of the alignment, within the data, and no byte twice",
+            "{what}: found {}, expected {}: every tensor must be aligned and within the data, and \
+             no two may overlap",
             if found { "fine" } else { "an error" },
             if fine { "fine" } else { "an error" }
         );
@@ -102,14 +104,14 @@ fn task_3_places_that_were_drawn() {
 #[test]
 fn task_3_a_message_about_any_name_is_one_line() {
     for (name, tensors) in [
-        ("at no multiple", [info("a", 0, 40), info("b\nc", 33, 4)]),
-        ("over the one before", [info("a", 0, 68), info("b\r\nc", 64, 40)]),
-        ("after the data", [info("a", 0, 40), info("b\nc", 192, 40)]),
-        ("at an offset of almost 2^64", [info("a", 0, 40), info("\n", usize::MAX - 31, 64)]),
+        ("that is not aligned", [info("a", 0, 40), info("b\nc", 33, 4)]),
+        ("that overlaps the one before", [info("a", 0, 68), info("b\r\nc", 64, 40)]),
+        ("that ends after the data", [info("a", 0, 40), info("b\nc", 192, 40)]),
+        ("with an offset of almost 2^64", [info("a", 0, 40), info("\n", usize::MAX - 31, 64)]),
     ] {
-        let what = format!("check_places of a tensor {name} whose name holds a line feed");
+        let what = format!("check_places of a tensor {name}, whose name contains a line feed");
         let error = calmly(&what, || check_places(&tensors, 32, 200, FILE))
-            .expect_err("the places are wrong");
+            .expect_err("check_places must refuse these places");
         assert_says(&what, &error, &["tensor"]);
     }
     for (what, bytes) in [
@@ -119,9 +121,9 @@ fn task_3_a_message_about_any_name_is_one_line() {
         ("half a block", table_entry("b\nc", &[16], 8, 0)),
         ("an entry that ends early", table_entry("b\nc", &[16], 8, 0)[..20].to_vec()),
     ] {
-        let what = format!("read_tensor of {what} whose name holds a line feed");
+        let what = format!("read_tensor of {what}, with a line feed in the name");
         let error = calmly(&what, || read_tensor(&mut Reader::new(&bytes, FILE), 0))
-            .expect_err("the entry is wrong");
+            .expect_err("read_tensor must refuse this entry");
         assert_says(&what, &error, &["tensor"]);
     }
 }
@@ -132,9 +134,9 @@ fn task_3_a_name_that_cannot_be_read_is_told_by_its_number() {
     let too_long = [&[200, 0, 0, 0, 0, 0, 0, 0, b'a'][..], &[0; 64]].concat();
     for (what, bytes) in [("not UTF-8", not_utf8), ("longer than the file", too_long)] {
         for index in [0, 3, 117] {
-            let what = format!("tensor {index}, whose name is {what}");
+            let what = format!("read_tensor of entry {index}, whose name is {what}");
             let error = calmly(&what, || read_tensor(&mut Reader::new(&bytes, FILE), index))
-                .expect_err("there is no such name");
+                .expect_err("read_tensor must refuse this name");
             assert_says(&what, &error, &[&format!("tensor {index}")]);
         }
     }
@@ -144,11 +146,11 @@ fn task_3_a_name_that_cannot_be_read_is_told_by_its_number() {
 fn task_3_types_that_there_are_and_those_that_there_are_not() {
     for id in (0..64).chain([255, 256, 1 << 16, u32::MAX]) {
         let bytes = table_entry("a.weight", &[256], id, 0);
-        let what = format!("256 weights of type {id}");
+        let what = format!("read_tensor of 256 weights of type {id}");
         let found = calmly(&what, || read_tensor(&mut Reader::new(&bytes, FILE), 0));
         match (found, TensorType::from_id(id)) {
             (Ok(found), Some(expected)) => {
-                assert_eq!(found.tensor_type, expected, "{what}: its type");
+                assert_eq!(found.tensor_type, expected, "{what}: wrong type");
             }
             (Err(error), None) => assert_says(&what, &error, &["a.weight", &id.to_string()]),
             (found, expected) => panic!("{what}: found {found:?}, expected {expected:?}"),
@@ -160,11 +162,13 @@ fn task_3_types_that_there_are_and_those_that_there_are_not() {
 fn task_3_an_entry_that_ends_early_is_an_error_wherever_it_ends() {
     let bytes = table_entry("a.weight", &[256, 3, 2], 12, 64);
     for n in 0..bytes.len() {
-        let what = format!("the first {n} of {} bytes of an entry", bytes.len());
+        let what =
+            format!("read_tensor of only the first {n} of {} bytes of an entry", bytes.len());
         let found = calmly(&what, || read_tensor(&mut Reader::new(&bytes[..n], FILE), 5));
-        let error =
-            found.err().unwrap_or_else(|| panic!("{what}: this was taken for a whole entry"));
-        // Before the name is there, its number tells which entry it is.
+        let error = found
+            .err()
+            .unwrap_or_else(|| panic!("{what}: returned no error, but this must be an error"));
+        // Without a name, the message identifies the entry by its index.
         let tensor = if n < 16 { "tensor 5" } else { "a.weight" };
         assert_says(&what, &error, &[tensor]);
     }

@@ -30,7 +30,7 @@ fn task_4_bytes_and_operations_of_a_token() {
                 offset: 0,
                 size: row[3].as_u64().expect("a number") as usize,
             };
-            // Only the first layer stands in the fixture; all others are like it.
+            // The fixture has only the first layer. All others have the same tensors.
             let copies = if tensor.name.starts_with("blk.0.") { layers } else { 1 };
             tensors.extend((0..copies).map(|i| TensorInfo {
                 name: tensor.name.replace("blk.0.", &format!("blk.{i}.")),
@@ -40,7 +40,7 @@ fn task_4_bytes_and_operations_of_a_token() {
         let name = text(&model["model"]);
         (format!("{name}: {:?}", work(&tensors)), format!("{name}: {}", text(&model["is"])))
     });
-    assert_lines("work: what a decoded token needs", lines);
+    assert_lines("work: bytes and multiply-adds for one decoded token", lines);
 }
 
 #[test]
@@ -89,15 +89,15 @@ fn task_4_however_large_the_tensors() {
     let expected = Work { bytes: 40_000_000_000, multiply_adds: 10_000_000_000 };
     assert!(
         (found.bytes, found.multiply_adds) == (expected.bytes, expected.multiply_adds),
-        "two matrices of 100,000 × 50,000 in f32: found {found:?}, expected {expected:?}"
+        "work of two matrices of 100,000 × 50,000 in f32: found {found:?}, expected {expected:?}"
     );
-    // A number with more digits than f32 has.
+    // A number with more digits than an f32 holds.
     let machine = Machine { bandwidth: 1.0, operations: 1e30 };
     let found = machine.seconds(Work { bytes: 123_456_789_123, multiply_adds: 1 }, 1);
     assert!(
         found == 123_456_789_123.0,
-        "123,456,789,123 bytes at one byte a second take as many seconds, found {found}: counts \
-         have more digits than an f32 holds"
+        "seconds for 123,456,789,123 bytes at one byte per second: found {found}, expected \
+         123456789123: use f64, because an f32 has too few digits"
     );
 }
 
@@ -112,13 +112,18 @@ fn task_4_matrices_alone_wherever_they_stand() {
     };
     let (table, output) = ("token_embd.weight", "output.weight");
     let cases: [(&str, Vec<TensorInfo>, u64, u64); 6] = [
-        ("nothing", vec![], 0, 0),
+        ("no tensors", vec![], 0, 0),
         ("vectors and a tensor of three axes", vec![info("a", &[8]), info("b", &[2, 3, 4])], 0, 0),
-        ("a table that is the head too", vec![info(table, &[10, 8]), info("a", &[8])], 320, 80),
-        ("a table, then a head", vec![info(table, &[10, 8]), info(output, &[10, 8])], 352, 80),
-        ("a head, then a table", vec![info(output, &[10, 8]), info(table, &[10, 8])], 352, 80),
         (
-            "a matrix of one row, and one of one column",
+            "an embedding that is also the head",
+            vec![info(table, &[10, 8]), info("a", &[8])],
+            320,
+            80,
+        ),
+        ("an embedding, then a head", vec![info(table, &[10, 8]), info(output, &[10, 8])], 352, 80),
+        ("a head, then an embedding", vec![info(output, &[10, 8]), info(table, &[10, 8])], 352, 80),
+        (
+            "a matrix of one row and a matrix of one column",
             vec![info("a", &[1, 8]), info("b", &[8, 1])],
             64,
             16,
@@ -128,7 +133,8 @@ fn task_4_matrices_alone_wherever_they_stand() {
         let (found, expected) = (work(&tensors), Work { bytes, multiply_adds });
         assert!(
             found == expected,
-            "work of {name}, in f32: found {found:?}, expected {expected:?}: matrices have two axes, and of a table that is not the head one row is read"
+            "work of {name}, in f32: found {found:?}, expected {expected:?}: count only tensors \
+             with two axes, and only one row of an embedding that is not the head"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! Week 2, day 3: blocks at the edges of what f32 and f16 hold, byte for byte, and rows that no
-//! error can be taken of.
+//! Week 2, day 3: blocks near the limits of f32 and f16, byte for byte, and rows without a valid
+//! error.
 
 use tiny_llm::week2::blocks::{
     error::{relative_error, rms_error, round_trip_error},
@@ -8,16 +8,16 @@ use tiny_llm::week2::blocks::{
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_harness::check::assert_panics;
 
-/// The least positive number.
+/// The smallest positive number.
 const LEAST: f32 = f32::from_bits(1);
-/// So small that a scale made of it is 0 as f16, and not 0 before.
+/// So small that its scale is 0 in f16, but not in f32.
 const SMALL: f32 = 1e-9;
 
-/// What a block is made of: all weights, but for the one at 5.
+/// Name, all weights but one, and weight 5.
 type Block = (&'static str, f32, f32);
 
-/// Bytes of each block: the scale's two, then those of `rest(the integers)`, of which all are
-/// `usual` but for the one at 5.
+/// Compares the bytes of each block: two of the scale, then `pack(integers)`. All integers are
+/// `usual`, except for `at_5`.
 #[track_caller]
 fn check_bytes<const BYTES: usize>(
     quantize: impl Fn(&[f32; 32]) -> [u8; BYTES],
@@ -34,7 +34,10 @@ fn check_bytes<const BYTES: usize>(
         let first = found.iter().zip(&expected).position(|(found, expected)| found != expected);
         assert!(
             found == *expected,
-            "{name} (31 weights of {all:e}, and weight 5 is {fifth:e}): byte {} is {:#04x}, expected {:#04x}\n  found    {found:02x?}\n  expected {expected:02x?}\n  bytes 0 and 1 are the scale in f16, where 00 00 is 0 and 00 80 is −0; the integers come from d as it was before, and are those of zeros where d is 0",
+            "{name} (31 weights of {all:e}, and weight 5 is {fifth:e}): byte {} is {:#04x}, \
+             expected {:#04x}\n  found    {found:02x?}\n  expected {expected:02x?}\n  bytes 0 and \
+             1 are the scale in f16, where 00 00 is 0 and 00 80 is −0; compute the integers with \
+             the scale before rounding to f16, and as for zeros if it is 0",
             first.unwrap_or_default(),
             found[first.unwrap_or_default()],
             expected[first.unwrap_or_default()]
@@ -50,17 +53,17 @@ fn task_1_quantize_q8_0_at_the_edges_byte_for_byte() {
         |integers| integers.to_vec(),
         &[
             (("zeros", 0.0, 0.0), [0, 0], 0, 0),
-            (("zeros below 0", -0.0, -0.0), [0, 0], 0, 0),
-            (("the least numbers, of which 1/127 is 0", LEAST, LEAST), [0, 0], 0, 0),
-            (("the least number alone", 0.0, -LEAST), [0, 0], 0, 0),
-            (("63 times the least number", f32::from_bits(63), 0.0), [0, 0], 0, 0),
+            (("negative zeros", -0.0, -0.0), [0, 0], 0, 0),
+            (("the smallest f32, whose 127th part rounds to 0", LEAST, LEAST), [0, 0], 0, 0),
+            (("one weight of the negative f32 nearest to 0", 0.0, -LEAST), [0, 0], 0, 0),
+            (("63 times the smallest f32", f32::from_bits(63), 0.0), [0, 0], 0, 0),
             (("small weights", SMALL, -SMALL), [0, 0], 127, 129),
             (("the largest numbers", f32::MAX, -f32::MAX / 4.0), [0x00, 0x7c], 127, minus_32),
         ],
     );
 }
 
-/// Weight j in the low half of byte j, weight j + 16 in the high half.
+/// Packs weight j into the low half of byte j, and weight j + 16 into the high half.
 fn halves(integers: &[u8; 32]) -> Vec<u8> {
     (0..16).map(|j| integers[j] & 15 | integers[j + 16] << 4).collect()
 }
@@ -71,18 +74,18 @@ fn task_2_quantize_q4_0_at_the_edges_byte_for_byte() {
         q4_0::quantize,
         halves,
         &[
-            (("zeros, and 0 / −8 is −0", 0.0, 0.0), [0x00, 0x80], 8, 8),
-            (("the least numbers, of which 1/8 is 0", LEAST, LEAST), [0x00, 0x80], 8, 8),
-            (("the least number below 0", 0.0, -LEAST), [0x00, 0x00], 8, 8),
-            (("three times the least number", f32::from_bits(3), 0.0), [0x00, 0x80], 8, 8),
+            (("zeros, where 0 / −8 is −0", 0.0, 0.0), [0x00, 0x80], 8, 8),
+            (("the smallest f32, whose eighth part rounds to 0", LEAST, LEAST), [0x00, 0x80], 8, 8),
+            (("the negative f32 nearest to 0", 0.0, -LEAST), [0x00, 0x00], 8, 8),
+            (("three times the smallest f32", f32::from_bits(3), 0.0), [0x00, 0x80], 8, 8),
             (("a small weight", 0.0, SMALL), [0x00, 0x80], 8, 0),
-            (("a small weight below 0", SMALL, -2.0 * SMALL), [0x00, 0x00], 12, 0),
+            (("a small negative weight", SMALL, -2.0 * SMALL), [0x00, 0x00], 12, 0),
             (("the largest numbers", f32::MAX, -f32::MAX), [0x00, 0xfc], 0, 15),
         ],
     );
 }
 
-/// The fifth bits of all, lowest first, then the rest as [`halves`].
+/// Packs the fifth bits of all weights, lowest first, then the rest as [`halves`].
 fn fifths_and_halves(integers: &[u8; 32]) -> Vec<u8> {
     let fifth = |byte: usize| (0..8).map(|bit| integers[8 * byte + bit] >> 4 << bit).sum::<u8>();
     (0..4).map(fifth).chain(halves(integers)).collect()
@@ -94,26 +97,26 @@ fn task_3_quantize_q5_0_at_the_edges_byte_for_byte() {
         q5_0::quantize,
         fifths_and_halves,
         &[
-            (("zeros, and 0 / −16 is −0", 0.0, 0.0), [0x00, 0x80], 16, 16),
-            (("the least numbers, of which 1/16 is 0", LEAST, LEAST), [0x00, 0x80], 16, 16),
-            (("the least number below 0", 0.0, -LEAST), [0x00, 0x00], 16, 16),
-            (("seven times the least number", f32::from_bits(7), 0.0), [0x00, 0x80], 16, 16),
+            (("zeros, where 0 / −16 is −0", 0.0, 0.0), [0x00, 0x80], 16, 16),
+            (("the smallest f32, whose 16th part rounds to 0", LEAST, LEAST), [0x00, 0x80], 16, 16),
+            (("the negative f32 nearest to 0", 0.0, -LEAST), [0x00, 0x00], 16, 16),
+            (("seven times the smallest f32", f32::from_bits(7), 0.0), [0x00, 0x80], 16, 16),
             (("a small weight", 0.0, SMALL), [0x00, 0x80], 16, 0),
-            (("a small weight below 0", SMALL, -2.0 * SMALL), [0x00, 0x00], 24, 0),
+            (("a small negative weight", SMALL, -2.0 * SMALL), [0x00, 0x00], 24, 0),
             (("the largest numbers", f32::MAX, -f32::MAX), [0x00, 0xfc], 0, 31),
         ],
     );
 }
 
-/// Weights, bit by bit, of blocks with these scales, as the product in f32 of the scale and the
-/// whole number that each integer stands for.
+/// Compares the weights of blocks with several scales bit by bit. Each is the product in f32 of the
+/// scale and a whole number.
 #[track_caller]
 fn check_scales<const BYTES: usize>(
     dequantize: impl Fn(&[u8; BYTES], &mut [f32; 32]),
     integers: &[u8],
     whole: [f32; 32],
 ) {
-    // −0, the least, −1.5, the largest, ∞, −∞, NaN, as f16.
+    // −0, the smallest, −1.5, the largest, ∞, −∞, NaN, as f16.
     for bits in [0x8000u16, 0x0001, 0xbe00, 0x7bff, 0x7c00, 0xfc00, 0x7e00] {
         let block: [u8; BYTES] =
             [&bits.to_le_bytes()[..], integers].concat().try_into().expect("the bytes of a block");
@@ -124,9 +127,9 @@ fn check_scales<const BYTES: usize>(
             let expected = d * whole;
             assert!(
                 found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan(),
-                "weight {i} of a block with the scale {d:?}: found {found:?}, expected {d:?} times \
-                 {whole} = {expected:?}\n  any scale is valid, zeros have a sign, and ∞ times 0 is \
-                 NaN, as in f32 arithmetic"
+                "weight {i} of a block with scale {d:?}: found {found:?}, expected {d:?} · {whole} \
+                 = {expected:?}\n  accept any scale and use plain f32 arithmetic: zeros have a \
+                 sign, and ∞ · 0 is NaN"
             );
         }
     }
@@ -196,14 +199,14 @@ fn task_4_errors_are_shares_whatever_the_unit() {
         let (rms, relative) = (rms_error(&x, &y), relative_error(&x, &y));
         assert!(
             rms == 6.5 * f64::from(unit) && relative == 1.0,
-            "{x:?} that come back as {y:?}: found rms_error {rms:e} and relative_error \
-             {relative:e}, expected 6.5 · 2^{power} and 1: one of the four is wrong, by as much as \
-             the length of the whole vector"
+            "errors of {x:?} that come back as {y:?}: found rms_error {rms:e} and relative_error \
+             {relative:e}, expected 6.5 · 2^{power} and 1: the one wrong weight is off by the \
+             length of the whole vector"
         );
     }
 }
 
-/// As f32 these differences would be infinite, or lose the smaller number.
+/// In f32 these differences would be infinite or lose the smaller number.
 #[test]
 fn task_4_errors_of_weights_far_apart() {
     let largest = f64::from(f32::MAX);
@@ -219,14 +222,15 @@ fn task_4_errors_of_weights_far_apart() {
             let found = rms_error(&vec![x; n], &vec![y; n]);
             assert!(
                 (found - expected).abs() <= 1e-12 * expected,
-                "rms_error of {n} times {x:e} and {y:e}: found {found:e}, expected {expected:e}: \
-                 take the differences in f64 too"
+                "rms_error of {n} weights {x:e} and {y:e}: found {found:e}, expected {expected:e}: \
+                 subtract in f64 too"
             );
             let found = relative_error(&vec![x; n], &vec![y; n]);
             let expected = expected / f64::from(x).abs();
             assert!(
                 (found - expected).abs() <= 1e-12 * expected,
-                "relative_error of {n} times {x:e} and {y:e}: found {found:e}, expected {expected:e}"
+                "relative_error of {n} weights {x:e} and {y:e}: found {found:e}, expected \
+                 {expected:e}"
             );
         }
     }

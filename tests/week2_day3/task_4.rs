@@ -1,4 +1,4 @@
-//! Errors of a format, and how many bits cost how much.
+//! Week 2, day 3, task 4: errors of formats, and their bits per weight.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn check_q5_0_both_ways() {
     ["ordinary", "between", "little"].into_iter().for_each(check_q5_0);
 }
 
-/// The error of each row, as f32: `x [n, cols]`, `y [n, cols]` → `[n]`.
+/// Returns the error of each row, as f32: `x [n, cols]`, `y [n, cols]` → `[n]`.
 fn of_rows(case: &Case, error: impl Fn(&[f32], &[f32]) -> f64) -> Tensor {
     let (x, y) = (case.tensor("x"), case.tensor("y"));
     let rows = x.outer_iter().zip(y.outer_iter());
@@ -38,7 +38,7 @@ fn check_rms(fixtures: &Fixtures) {
     case.check("rms", &of_rows(&case, rms_error));
 }
 
-/// Both errors, in the order in which one is made of the other.
+/// Checks both errors. `relative_error` may use `rms_error`, which is checked first.
 #[track_caller]
 fn check_errors(fixtures: &Fixtures) {
     check_rms(fixtures);
@@ -55,7 +55,7 @@ fn task_4_rms_error() {
 #[test]
 fn task_4_rms_error_of_many_weights() {
     check_rms(&fixtures());
-    // Each differs by 1.1f32 − 1, so that is the root of the mean of the squares too.
+    // Every pair differs by 1.1f32 − 1, so that is also the root mean square.
     let n = 200_000;
     let found = rms_error(&vec![1.0; n], &vec![1.1; n]);
     let expected = f64::from(1.1f32) - 1.0;
@@ -78,21 +78,21 @@ fn task_4_rms_error_of_any_size() {
         let found = rms_error(&x, &zeros);
         assert!(
             found == expected || !found.is_finite() && !expected.is_finite(),
-            "rms_error({x:?}, {zeros:?}): found {found:?}, expected {expected:?}: report an error \
-             that is infinite or zero as it is"
+            "rms_error({x:?}, {zeros:?}): found {found:?}, expected {expected:?}: return the error \
+             as it is, even if it is infinite, NaN or tiny"
         );
     }
     let found = relative_error(&[1.0; 4], &[-3.0; 4]);
     assert!(
         found == 4.0,
-        "relative_error of ones that come back as −3: found {found:?}, expected 4"
+        "relative_error of four weights of 1 that come back as −3: found {found:?}, expected 4"
     );
 }
 
 #[test]
 fn task_4_rms_error_needs_two_rows_of_one_length() {
     check_rms(&fixtures());
-    assert_panics("rms_error of 3 weights and 2", || rms_error(&[1.0; 3], &[1.0; 2]));
+    assert_panics("rms_error of 3 and 2 weights", || rms_error(&[1.0; 3], &[1.0; 2]));
     assert_panics("rms_error of no weights", || rms_error(&[], &[]));
 }
 
@@ -107,14 +107,14 @@ fn task_4_relative_error_of_zeros_that_came_back_is_zero() {
     let found = relative_error(&[0.0; 32], &[0.0; 32]);
     assert!(
         found == 0.0,
-        "relative_error of zeros that came back as zeros: found {found}, expected 0, because \
+        "relative_error of zeros that come back as zeros: found {found}, expected 0, because \
          nothing differs"
     );
     let found = relative_error(&[0.0; 32], &[1.0; 32]);
     assert!(
         found == f64::INFINITY,
-        "relative_error of zeros that came back as ones: found {found}, expected infinity: no \
-         ratio to zeros is finite"
+        "relative_error of zeros that come back as ones: found {found}, expected infinity, because \
+         it is divided by 0"
     );
 }
 
@@ -124,7 +124,7 @@ fn task_4_relative_error_needs_two_rows_of_one_length() {
     check_errors(&fixtures);
     assert_panics("relative_error of [1, 2] and [1]", || relative_error(&[1.0, 2.0], &[1.0]));
     assert_panics("relative_error of [1] and [1, 2]", || relative_error(&[1.0], &[1.0, 2.0]));
-    assert_panics("relative_error of zeros, two and one", || relative_error(&[0.0; 2], &[0.0]));
+    assert_panics("relative_error of two zeros and one zero", || relative_error(&[0.0; 2], &[0.0]));
     assert_panics("relative_error of no weights", || relative_error(&[], &[]));
 }
 
@@ -141,7 +141,9 @@ fn task_4_round_trip_needs_whole_blocks() {
     ] {
         let x: Vec<f32> = (0..n).map(|i| i as f32 - 9.5).collect();
         assert_panics(
-            &format!("round_trip_error of {n} weights in {tensor_type}, which are no whole blocks"),
+            &format!(
+                "round_trip_error of {n} weights in {tensor_type}, which are not whole blocks"
+            ),
             || round_trip_error(tensor_type, &x),
         );
     }
@@ -174,23 +176,25 @@ fn task_4_more_bits_come_closer() {
         let error = |tensor_type| round_trip_error(tensor_type, &row);
         let errors =
             [TensorType::F32, TensorType::Q8_0, TensorType::Q5_0, TensorType::Q4_0].map(error);
-        assert!(errors[0] == 0.0, "F32 changes nothing, but its error is {}", errors[0]);
-        // Each bit fewer doubles the distance between two integers, and Q8_0 has three more than
-        // Q5_0.
+        assert!(errors[0] == 0.0, "round_trip_error in F32: found {}, expected 0", errors[0]);
+        // One bit less doubles the step between integers, and Q8_0 has three bits more than Q5_0.
         let ratios =
             tensor(&[2], vec![(errors[2] / errors[1]) as f32, (errors[3] / errors[2]) as f32]);
         if let Err(difference) = compare(
-            "errors of Q5_0 to Q8_0, and of Q4_0 to Q5_0",
+            "ratios of errors: Q5_0 to Q8_0, and Q4_0 to Q5_0",
             &ratios,
             &tensor(&[2], vec![8.0, 2.0]),
             0.5,
         ) {
-            panic!("{difference}\n  with one bit fewer the integers are twice as far apart");
+            panic!(
+                "{difference}\n  with one bit less the step between integers doubles, and so does \
+                 the error"
+            );
         }
     });
 }
 
-/// With `-- --nocapture` it prints the table.
+/// Prints a table with `-- --nocapture`.
 #[test]
 fn task_4_errors_of_the_embedded_model() {
     let fixtures = fixtures();

@@ -1,4 +1,4 @@
-//! Week 2, day 4: scales, groups and blocks that were drawn, and those with zeros.
+//! Week 2, day 4: random scales, groups and blocks, and those with zeros.
 
 use tiny_llm::week2::blocks::{
     q4_k, q6_k,
@@ -40,12 +40,13 @@ fn task_4_packed_scales_and_minimums_of_any_size() {
         let found = six_bits(&[&[0; 4][..], &packed].concat());
         assert!(
             found == (scales, minimums),
-            "pack_scales_and_minimums({scales:?}, {minimums:?}): {packed:?}, which stands for {found:?}"
+            "pack_scales_and_minimums({scales:?}, {minimums:?}): found {packed:?}, which unpacks \
+             to {found:?}"
         );
     }
 }
 
-/// What is left of the error, in f64.
+/// Returns the weighted squared error, in f64.
 fn error<const N: usize>(
     x: &[f32; N],
     importance: &[f32; N],
@@ -59,11 +60,11 @@ fn error<const N: usize>(
     (0..N).map(square).sum()
 }
 
-/// No neighbour of the fit is better.
+/// Checks that no nearby scale and minimum fit better.
 #[track_caller]
 fn check_fit_of<const N: usize>(seed: u64, top: f32) {
     let (x, importance) = (drawn::<N>(seed), drawn::<N>(seed + 1).map(|x| x.abs() + 0.1));
-    // Codes that have to do with the weights, and in every fourth group all of them equal.
+    // Codes that match the weights roughly. In every fourth group they are all equal.
     let codes = x.map(|x| {
         let code = if seed.is_multiple_of(4) { top } else { ((x + 1.5) * top / 3.0).round() };
         code.clamp(0.0, top)
@@ -75,29 +76,32 @@ fn check_fit_of<const N: usize>(seed: u64, top: f32) {
         format!("fit_scale_and_min of {N} weights {x:?}, with codes {codes:?} (seed {seed})");
     assert!(
         fit.scale.is_finite() && fit.min >= 0.0,
-        "{what}: found {fit:?}, expected numbers, and a minimum from 0 on"
+        "{what}: found {fit:?}, expected a finite scale, and a minimum of at least 0"
     );
     let equal = codes.iter().all(|&q| q == codes[0]);
     assert!(
         !equal || fit.min == 0.0,
-        "{what}: found {fit:?}; where all codes are equal the minimum is 0"
+        "{what}: found {fit:?}, expected minimum 0, because all codes are equal"
     );
     if codes.iter().all(|&q| q == 0.0) {
-        assert!(fit.scale == 0.0, "{what}: found {fit:?}; where all codes are 0 the scale is 0");
+        assert!(
+            fit.scale == 0.0,
+            "{what}: found {fit:?}, expected scale 0, because all codes are 0"
+        );
         return;
     }
     let own = error(&x, &importance, &codes, scale, min);
     for (ds, dm) in
         [(0.01, 0.0), (-0.01, 0.0), (0.0, 0.01), (0.0, -0.01), (0.01, 0.1), (-0.01, -0.1)]
     {
-        // Where all codes are equal the minimum stays 0, and nowhere it falls below.
+        // If all codes are equal, the minimum stays 0. It is never negative.
         if min + dm < 0.0 || equal && dm != 0.0 {
             continue;
         }
         let other = error(&x, &importance, &codes, scale + ds, min + dm);
         assert!(
             own <= other * (1.0 + 1e-4) + 1e-6,
-            "{what}: {fit:?} leaves an error of {own}; scale {} with minimum {} leaves {other}: \
+            "{what}: {fit:?} has an error of {own}, but scale {} with minimum {} has {other}: \
              return the best pair",
             scale + ds,
             min + dm
@@ -118,7 +122,7 @@ fn task_3_fit_scale_and_min_of_groups_of_any_size() {
     }
 }
 
-/// Weights that some scale and minimum give exactly, with the codes 0 and `top` among them.
+/// Weights that a scale and a minimum reproduce exactly, with codes that include 0 and `top`.
 #[track_caller]
 fn check_search_of<const N: usize>(seed: u64, top: u8) {
     let unit = 2f32.powi([0, -20, 8][seed as usize % 3]);
@@ -131,11 +135,13 @@ fn check_search_of<const N: usize>(seed: u64, top: u8) {
     let lost = x.iter().map(|&x| lost(x, found, top)).fold(0.0, f32::max);
     assert!(
         found.scale.is_finite() && found.min >= 0.0 && lost <= 1e-4 * unit * steps,
-        "search_scale_and_min of {N} weights {x:?} and codes up to {top}: found {found:?}, with which one of them comes back {lost:e} off; a scale of {unit} and a minimum of {min} give them all exactly"
+        "search_scale_and_min of {N} weights {x:?} and codes up to {top}: found {found:?}, which \
+         reproduces a weight with an error of {lost:e}, but scale {unit} and minimum {min} \
+         reproduce all weights exactly"
     );
 }
 
-/// How far off a weight comes back that is given its nearest code.
+/// Returns the error of a weight with its nearest code.
 fn lost(x: f32, found: ScaleAndMin, top: u8) -> f32 {
     let code = match found.scale {
         0.0 => 0.0,
@@ -162,7 +168,8 @@ fn check_search_of_one_value<const N: usize>() {
         let found = search_scale_and_min(&[value; N], 15);
         assert!(
             found == ScaleAndMin { scale: 0.0, min: -value },
-            "search_scale_and_min of {N} weights of {value}: found {found:?}, expected scale 0 and that minimum"
+            "search_scale_and_min of {N} weights of {value}: found {found:?}, expected scale 0 and \
+             a minimum of minus that value"
         );
     }
     for value in [2.0, 1e-10, 6e4] {
@@ -170,7 +177,8 @@ fn check_search_of_one_value<const N: usize>() {
         let lost = lost(value, found, 15);
         assert!(
             found.scale.is_finite() && found.min >= 0.0 && lost <= 1e-5 * value,
-            "search_scale_and_min of {N} weights of {value}: found {found:?}, with which they come back {lost:e} off"
+            "search_scale_and_min of {N} weights of {value}: found {found:?}, which reproduces \
+             them with an error of {lost:e}"
         );
     }
 }
@@ -182,8 +190,8 @@ fn task_3_search_scale_and_min_of_one_value() {
     check_search_of_one_value::<32>();
 }
 
-/// Blocks of 256 with zeros, and with weights of all sizes; how far off each may come back, as a
-/// share of the largest in its group of `group`.
+/// Blocks of 256 with zeros and with weights of all sizes. Each may be off by `allowed` times the
+/// largest of its group of `group`.
 #[track_caller]
 fn check_blocks(
     format: &str,
@@ -200,30 +208,31 @@ fn check_blocks(
     };
     let blocks = [
         ("zeros", [0.0; 256]),
-        ("zeros below 0", [-0.0; 256]),
+        ("negative zeros", [-0.0; 256]),
         ("weights of any size", any),
         ("a first group of zeros", zeros_at(0, group)),
         ("a group of zeros in the middle", zeros_at(3 * group, group)),
         ("a last group of zeros", zeros_at(256 - group, group)),
-        ("zeros but for the first group", zeros_at(group, 256 - group)),
-        ("a first weight alone", one(0, 1.0)),
-        ("a last weight alone, below 0", one(255, -1.0)),
-        ("weights above 0 alone", any.map(|x| x.abs() + 0.01)),
-        ("weights below 0 alone", any.map(|x| -x.abs() - 0.01)),
+        ("zeros except in the first group", zeros_at(group, 256 - group)),
+        ("zeros except for the first weight", one(0, 1.0)),
+        ("zeros except for a negative last weight", one(255, -1.0)),
+        ("positive weights", any.map(|x| x.abs() + 0.01)),
+        ("negative weights", any.map(|x| -x.abs() - 0.01)),
         ("large weights", any.map(|x| x * 2e4)),
-        ("numbers that no f16 scale is small enough for", any.map(|x| x * 1e-30)),
-        ("the least numbers", [f32::from_bits(1); 256]),
+        ("weights too small for any f16 scale", any.map(|x| x * 1e-30)),
+        ("weights of the smallest f32", [f32::from_bits(1); 256]),
     ];
     for (name, block) in blocks {
         let back = there_and_back(&block);
         for (i, (&x, &back)) in block.iter().zip(&back).enumerate() {
             let mates = &block[i / group * group..][..group];
             let largest = mates.iter().fold(0f32, |m, x| m.max(x.abs()));
-            // What is lost where f16 is at its end: all of it, and no more.
+            // Weights too small for f16 may become 0, but no worse.
             let slack = if largest < 1e-6 { largest } else { allowed * largest };
             assert!(
                 (back - x).abs() <= slack,
-                "a block of {format}, {name}: weight {i}, {x:e}, came back as {back:e}; the largest of its {group} is {largest:e}, and it may be {slack:e} off"
+                "a {format} block ({name}): weight {i}, {x:e}, came back as {back:e}, but it may \
+                 be off by at most {slack:e} (the largest of its {group} is {largest:e})"
             );
         }
     }
@@ -239,29 +248,28 @@ fn task_4_quantize_q4_k_of_zeros_and_of_any_size() {
     check_blocks("Q4_K", 32, 0.15, |x| decode_q4_k(&q4_k::quantize(x)));
 }
 
-/// Weights, bit by bit but for which NaN it is.
+/// Compares weights bit by bit. All NaNs count as equal.
 #[track_caller]
 fn check_weights(what: &str, found: &[f32; 256], expected: impl Fn(usize) -> f32) {
     for (i, &found) in found.iter().enumerate() {
         let expected = expected(i);
         assert!(
             found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan(),
-            "weight {i} of a block with {what}: found {found:?}, expected {expected:?}\n  any \
-             scale is valid, zeros have a sign, and ∞ times 0 is NaN, as in f32 arithmetic in the \
-             documented order"
+            "weight {i} of a block with {what}: found {found:?}, expected {expected:?}\n  accept \
+             any scale and use plain f32 arithmetic in the documented order: zeros have a sign, \
+             and ∞ · 0 is NaN"
         );
     }
 }
 
-/// 1, −0, −2, the least, the largest, ∞, NaN, as f16.
+/// 1, −0, −2, the smallest, the largest, ∞, NaN, as f16.
 const SCALES: [u16; 7] = [0x3c00, 0x8000, 0xc000, 0x0001, 0x7bff, 0x7c00, 0x7e00];
 
 #[test]
 fn task_1_dequantize_q4_k_with_any_scale() {
     check_scales(&fixtures());
     for (d, dmin) in SCALES.into_iter().flat_map(|d| SCALES.map(|dmin| (d, dmin))) {
-        // Scale and minimum j are j, and j + 8 in the upper four, which are below 16; code i is
-        // i % 16.
+        // Scales are 0 to 3 and 8 to 11, minimums the reverse, all below 16. Code i is i % 16.
         let mut block = [0u8; q4_k::BYTES];
         block[..2].copy_from_slice(&d.to_le_bytes());
         block[2..4].copy_from_slice(&dmin.to_le_bytes());
@@ -288,7 +296,8 @@ fn task_1_dequantize_q4_k_with_any_scale() {
 fn task_2_dequantize_q6_k_with_any_scale() {
     for d in SCALES {
         let mut block = [0u8; q6_k::BYTES];
-        // All codes are 32 or 33: the low halves 0 and 1 in turn, the upper bits 2.
+        // All codes are 32 or 33: the low halves alternate between 0 and 1, and the upper bits are
+        // 2.
         block[..128].iter_mut().enumerate().for_each(|(i, byte)| *byte = (i % 2) as u8 * 17);
         block[128..192].fill(0b1010_1010);
         let scale = |s: usize| [0i8, 1, -1, -128][s % 4];

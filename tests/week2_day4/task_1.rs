@@ -1,4 +1,4 @@
-//! Week 2, day 4, task 1: q4_K is read.
+//! Week 2, day 4, task 1: reading Q4_K.
 
 use tiny_llm::week2::blocks::q4_k;
 

@@ -25,7 +25,7 @@ fn task_2_dequantize_q6_k_of_the_model() {
     check_q6_k("model");
 }
 
-/// The integers 0…63 of a block.
+/// Returns the integers of a block, 0 to 63.
 fn q6_k_integers(block: &[u8]) -> [u8; 256] {
     std::array::from_fn(|i| {
         let (half, i) = (i / 128, i % 128);

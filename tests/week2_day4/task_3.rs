@@ -8,7 +8,7 @@ use tiny_llm_harness::fixtures::{Fixtures, random};
 
 use super::{fixtures, rows};
 
-/// What is smaller than expected is as good as what is expected.
+/// Replaces values below the expected ones with those, because a smaller error is fine.
 fn at_least(found: Vec<f32>, expected: &Tensor) -> Tensor {
     let values = found.iter().zip(expected).map(|(&x, &y)| if x < y { y } else { x });
     tensor(&[found.len()], values.collect())
@@ -27,22 +27,23 @@ fn check_fit(fixtures: &Fixtures) {
         ["x", "importance", "codes"].map(|name| rows::<32>(&case.tensor(name)));
     let found: Vec<ScaleAndMin> =
         (0..x.len()).map(|i| fit_scale_and_min(&x[i], &importance[i], &codes[i])).collect();
-    // A minimum that was not clamped spoils the scale too: it is named by the minimum.
+    // A minimum that is not clamped also makes the scale wrong, so the minimum is checked first.
     case.check("minimum", &tensor(&[x.len()], found.iter().map(|fit| fit.min).collect()));
     case.check("scale", &tensor(&[x.len()], found.iter().map(|fit| fit.scale).collect()));
 }
 
 #[test]
 fn task_3_fit_scale_and_min_of_equal_codes() {
-    // Their determinant is 0, but sums that are rounded may leave a little more.
+    // The determinant is 0, but rounded sums may make it slightly larger.
     for seed in 0..64 {
         let draw = rows::<32>(&random(seed, &[2, 32]));
         let importance = draw[1].map(f32::abs);
         let fit = fit_scale_and_min(&draw[0], &importance, &[5.0; 32]);
         assert!(
             fit.min == 0.0 && fit.scale.abs() <= 0.4,
-            "all codes are 5 and all weights within -2 and 2 (seed {seed}): found {fit:?}, \
-             expected a minimum of 0, and a scale by which 5 comes within the weights"
+            "fit_scale_and_min with all codes 5 and weights between -2 and 2 (seed {seed}): found \
+             {fit:?}, expected a minimum of 0, and a scale of at most 0.4, so that 5 · scale is \
+             between the weights"
         );
     }
 }
@@ -68,7 +69,7 @@ fn task_3_search_scale_and_min_with_2_bits() {
     check_search("top_3");
 }
 
-/// The error that is left, weighted: as small as that of the documented search, or smaller.
+/// Checks that the weighted error is at most that of the documented search.
 #[track_caller]
 fn check_search(case: &str) {
     let fixtures = fixtures();
@@ -79,7 +80,8 @@ fn check_search(case: &str) {
         let found = search_scale_and_min(x, top);
         assert!(
             found.scale.is_finite() && found.min >= 0.0,
-            "found {found:?}, expected numbers, and a minimum from 0 on"
+            "search_scale_and_min: found {found:?}, expected a finite scale, and a minimum of at \
+             least 0"
         );
         let weights = importance(x);
         let square = |(x, w): (&f32, &f32)| {

@@ -1,4 +1,4 @@
-//! Week 2, day 4, task 4: q4_K is written.
+//! Week 2, day 4, task 4: writing Q4_K.
 
 use tiny_llm::week2::blocks::{error::relative_error, f16_at, q4_k};
 use tiny_llm_formats::tensor::tensor;
@@ -24,8 +24,7 @@ fn check_pack(fixtures: &Fixtures) {
     case.check("packed", &of_bytes(&[packed.len(), 12], packed.as_flattened()));
 }
 
-/// The scales and minimums of a block, in 6 bits, unpacked here, so that task 1 is not needed for
-/// it.
+/// Returns the 6-bit scales and minimums of a block, unpacked here, so that task 1 is not needed.
 pub(super) fn six_bits(block: &[u8]) -> ([u8; 8], [u8; 8]) {
     let s = &block[4..16];
     let at = |j: usize, first: usize, shift: usize| {
@@ -38,7 +37,7 @@ fn q4_k_integers(block: &[u8]) -> [u8; 256] {
     std::array::from_fn(|i| block[16 + i / 64 * 32 + i % 32] >> (i / 32 % 2 * 4) & 15)
 }
 
-/// Scale and minimum of weight `i`.
+/// Returns the scale and minimum of weight `i`.
 fn q4_k_scale(block: &[u8], i: usize) -> (f32, f32) {
     let (scales, minimums) = six_bits(block);
     (f16_at(block, 0) * f32::from(scales[i / 32]), f16_at(block, 2) * f32::from(minimums[i / 32]))
@@ -125,8 +124,8 @@ fn task_4_what_is_written_is_read() {
         let error = relative_error(&row, &back);
         assert!(
             error < 0.1,
-            "a block of the embedded model comes back with an error of {error:.3}, expected about \
-             0.075"
+            "a block of the embedded model, quantized and dequantized, has an error of {error:.3}, \
+             expected about 0.075"
         );
     }
 }

@@ -65,7 +65,7 @@ fn task_5_row_order() {
         shown("qwen2", "blk.3.attn_q.weight"),
         shown("qwen3", "blk.3.attn_k.weight"),
     ]);
-    // Row 0 of each head, then its row 4, its row 1, and so on: 6 query heads, 2 of keys.
+    // Row 0 of each head, then its rows 4, 1, 5 and so on. There are 6 query heads and 2 key heads.
     let heads = |n: usize| {
         (0..n)
             .flat_map(|head| [0, 4, 1, 5, 2, 6, 3, 7].map(|row| 8 * head + row))
@@ -88,7 +88,7 @@ fn task_5_row_order() {
         "qwen3 blk.3.attn_k.weight",
     ]);
     expected.extend(kept.map(|name| format!("{name}: as they are")));
-    assert_answer("the order of rows, tensor by tensor", &found, &expected);
+    assert_answer("row_order of several tensors", &found, &expected);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn check_mix() {
             }
         }
     }
-    // As llama.cpp chooses for a model of nine layers.
+    // llama.cpp's choice for a model of nine layers.
     let parts = |end: &str| {
         let layer = |l: usize| {
             [format!("blk.{l}.attn_v.weight{end}"), format!("blk.{l}.ffn_down.weight{end}")]
@@ -156,7 +156,7 @@ fn check_mix() {
     expected.extend(parts(""));
     expected.push("token_embd.weight (tied)".to_owned());
     expected.extend(parts(" (tied)"));
-    assert_answer("the matrices that are Q6_K in Q4_K_M", &found, &expected);
+    assert_answer("q4_k_m: the matrices stored in Q6_K", &found, &expected);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn check_fitting() {
                 .map(|(cols, found)| format!("{wanted} in rows of {cols}: {found}"))
         })
         .collect();
-    assert_answer("what stands in where rows are no whole blocks", &found, &expected);
+    assert_answer("fitting: the type used if rows are not whole blocks", &found, &expected);
 }
 
 #[test]
@@ -234,14 +234,14 @@ fn task_5_row_order_with_as_many_key_heads() {
         let found = row_order(&config, name);
         assert!(
             found.as_ref() == Some(&expected),
-            "the order of rows of {name}, with 6 query and 6 key heads of 8: found {found:?}, \
-             expected {expected:?}: queries and keys are rotated in every layer, with groups and \
-             without"
+            "row_order of {name}, with 6 query and 6 key heads of size 8: found {found:?}, \
+             expected {expected:?}: permute queries and keys in every layer, with or without \
+             grouped heads"
         );
     }
 }
 
-/// A head's size is what the configuration says; it need not be E / H_q (Mistral Nemo and Qwen3).
+/// The configuration states the head size. It need not be E / H_q (Mistral Nemo and Qwen3).
 #[test]
 fn task_5_row_order_of_heads_of_any_size() {
     for (hidden_size, head_dim) in [(120, 8), (48, 16), (6, 4), (50, 8)] {
@@ -253,7 +253,7 @@ fn task_5_row_order_of_heads_of_any_size() {
                 .map(|row| (row / head_dim * head_dim) + row % 2 * half + row % head_dim / 2)
                 .collect();
             let call = format!(
-                "row_order of blk.0.{name}.weight, {heads} heads of {head_dim}, hidden size \
+                "row_order of blk.0.{name}.weight, {heads} heads of size {head_dim}, hidden size \
                  {hidden_size}"
             );
             let found =
@@ -277,7 +277,8 @@ fn task_5_use_more_bits_of_many_layers() {
             let found = use_more_bits(layer, n_layers);
             assert!(
                 found == expected,
-                "use_more_bits({layer}, {n_layers}): found {found}, expected {expected}: the first eighth, the last eighth, and every third between"
+                "use_more_bits({layer}, {n_layers}): found {found}, expected {expected}: true for \
+                 the first eighth, the last eighth, and every third layer between"
             );
         }
     }
@@ -285,7 +286,7 @@ fn task_5_use_more_bits_of_many_layers() {
 
 #[test]
 fn task_5_row_order_of_heads_of_their_own_size() {
-    // Six heads of 12 in a model of 48: heads need not add up to the hidden size.
+    // Six heads of size 12 and a hidden size of 48: heads need not add up to the hidden size.
     let mut config = config("llama");
     config.head_dim = 12;
     for (name, heads) in [("blk.1.attn_q.weight", 6), ("blk.1.attn_k.weight", 2)] {
@@ -295,18 +296,20 @@ fn task_5_row_order_of_heads_of_their_own_size() {
         let found = row_order(&config, name);
         assert!(
             found.as_ref() == Some(&expected),
-            "the order of rows of {name}, with {heads} heads of 12 in a hidden size of 48: found {found:?}, expected {expected:?}: the size of a head is the configuration's `head_dim`"
+            "row_order of {name}, with {heads} heads of size 12 and a hidden size of 48: found \
+             {found:?}, expected {expected:?}: take the head size from the configuration's \
+             `head_dim`"
         );
     }
     config.head_dim = 7;
     for name in ["blk.0.attn_q.weight", "blk.0.attn_k.bias"] {
-        assert_panics(&format!("the order of rows of {name}, with heads of 7"), || {
+        assert_panics(&format!("row_order of {name}, with heads of size 7"), || {
             row_order(&config, name)
         });
     }
     assert!(
         row_order(&config, "blk.0.attn_v.weight").is_none(),
-        "the rows of attn_v stay as they are, whatever the size of a head"
+        "row_order of blk.0.attn_v.weight must be None: values are never permuted"
     );
 }
 
@@ -316,27 +319,28 @@ fn task_5_permutations_of_any_heads() {
         let rows = n_heads * head_dim;
         let there = permute_rows_for_interleaved(rows, n_heads);
         let back = permute_rows_for_half_split(rows, n_heads);
-        let what = format!("{n_heads} heads of {head_dim}");
+        let what = format!("permutations of {n_heads} heads of size {head_dim}");
         assert!(
             there.len() == rows && back.len() == rows,
-            "{what}: orders of {} and {} rows, expected {rows}",
+            "{what}: they have {} and {} rows, expected {rows} each",
             there.len(),
             back.len()
         );
         for (row, &source) in there.iter().enumerate() {
             assert!(
                 back.get(source) == Some(&row) && source / head_dim == row / head_dim,
-                "{what}: row {row} is row {source} of the checkpoint, but the inverse takes it \
-                 from {:?}; expected {row}, in the same head",
+                "{what}: row {row} comes from row {source}, but the inverse takes row {source} \
+                 from {:?}, expected {row} in the same head",
                 back.get(source)
             );
         }
-        // Neighbours are a half apart, the first of them in order.
+        // Adjacent rows come from rows half a head apart, and the first ones are in order.
         for (i, pair) in there.chunks_exact(2).enumerate() {
             let first = i * 2 / head_dim * head_dim + i % (head_dim / 2);
             assert!(
                 pair == [first, first + head_dim / 2],
-                "{what}: rows {} and {} are {pair:?}, expected rows of the same head that are half of it apart, {first} and {}",
+                "{what}: rows {} and {} come from rows {pair:?}, expected rows half a head apart, \
+                 {first} and {}",
                 2 * i,
                 2 * i + 1,
                 first + head_dim / 2
@@ -393,7 +397,9 @@ fn task_5_fitting_of_any_row() {
             };
             assert!(
                 right,
-                "fitting({tensor_type}, {cols}): found {found}; rows that are whole blocks keep their type, those of K-quants that are whole blocks of 32 get one of these, all others F16"
+                "fitting({tensor_type}, {cols}): found {found}; keep the type if rows are whole \
+                 blocks; if rows in a K-quant are only whole blocks of 32, use a type with blocks \
+                 of 32; otherwise use F16"
             );
         }
     }

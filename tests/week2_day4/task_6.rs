@@ -23,7 +23,7 @@ fn check_string() {
     put_string(&mut out, "");
     put_string(&mut out, "né");
     assert_answer(
-        "7, then the strings \"\" and \"né\"",
+        "put_string of \"\" and \"né\", after a byte 7",
         &out,
         &vec![7, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, b'n', 0xc3, 0xa9],
     );
@@ -62,7 +62,7 @@ fn check_values() {
         vec![10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0],
         vec![12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 192],
     ];
-    assert_answer("the bytes of values of several types", &found, &expected);
+    assert_answer("put_value of several types", &found, &expected);
 }
 
 fn tensors_of(case: &Case) -> Vec<(String, Vec<usize>, TensorType)> {
@@ -84,7 +84,7 @@ fn tensors_of(case: &Case) -> Vec<(String, Vec<usize>, TensorType)> {
         .collect()
 }
 
-/// One file, aligned to 32 and to 8 bytes.
+/// The same file, aligned to 32 and to 8 bytes.
 const FILES: [&str; 2] = ["task_6_write/file", "task_6_write/file_of_8"];
 
 #[test]
@@ -97,7 +97,8 @@ fn check_lay_out() {
     for case in FILES {
         let fixtures = fixtures();
         let case = fixtures.case(case);
-        let table = lay_out(&tensors_of(&case), case.count("alignment")).expect("all of them fit");
+        let table = lay_out(&tensors_of(&case), case.count("alignment"))
+            .expect("lay_out must accept these tensors");
         case.check(
             "sizes",
             &tensor(&[table.len()], table.iter().map(|tensor| tensor.size as f32).collect()),
@@ -113,7 +114,7 @@ fn check_lay_out() {
         assert_eq!(
             names,
             tensors_of(&case),
-            "names, shapes and types in the order in which they came"
+            "lay_out must keep names, shapes, types and their order"
         );
     }
 }
@@ -124,7 +125,7 @@ fn task_6_lay_out_refuses_what_cannot_be() {
     for shape in [vec![3, 100], vec![usize::MAX / 16, 256]] {
         let error =
             lay_out(&[("blk.0.ffn_up.weight".to_owned(), shape.clone(), TensorType::Q4_K)], 32)
-                .expect_err("this cannot be stored");
+                .expect_err("lay_out must refuse a tensor that cannot be stored");
         let text = error.to_string();
         assert!(
             text.contains("blk.0.ffn_up.weight"),
@@ -139,18 +140,18 @@ fn task_6_lay_out_names_what_it_refuses() {
     let tensor =
         |name: &str, shape: &[usize], tensor_type| (name.to_owned(), shape.to_vec(), tensor_type);
     for (why, tensors, name) in [
-        // As many weights as a block has, or several, but no row is whole.
+        // The number of weights is a multiple of the block size, but the rows are not.
         ("rows of 16", vec![tensor("half", &[2, 16], TensorType::Q8_0)], "half"),
         ("rows of 40", vec![tensor("odd", &[4, 40], TensorType::Q4_0)], "odd"),
         ("rows of 128", vec![tensor("short", &[2, 128], TensorType::Q4_K)], "short"),
         ("no axes", vec![tensor("point", &[], TensorType::F32)], "point"),
         (
-            "a size beyond all numbers",
+            "a size that overflows",
             vec![tensor("vast", &[usize::MAX / 2, 4], TensorType::F32)],
             "vast",
         ),
         (
-            "a place beyond all numbers",
+            "an offset that overflows",
             vec![
                 tensor("first", &[usize::MAX / 4], TensorType::F32),
                 tensor("second", &[1], TensorType::F32),
@@ -158,7 +159,7 @@ fn task_6_lay_out_names_what_it_refuses() {
             "second",
         ),
         (
-            "an end beyond all numbers",
+            "an end that overflows",
             vec![
                 tensor("first", &[usize::MAX / 8], TensorType::F32),
                 tensor("second", &[usize::MAX / 8], TensorType::F32),
@@ -167,7 +168,7 @@ fn task_6_lay_out_names_what_it_refuses() {
             "third",
         ),
     ] {
-        let call = format!("lay_out of a table with {why}, in tensor {name}");
+        let call = format!("lay_out with {why} in tensor {name}");
         match assert_refuses(&call, || lay_out(&tensors, 32)) {
             Ok(table) => panic!("{call}: found {table:?}, expected an error"),
             Err(error) => {
@@ -186,7 +187,8 @@ fn task_6_head_of_a_file() {
         let found = head(&Metadata::new("the test"), &[], alignment).len();
         assert!(
             found <= expected,
-            "the head of a file with nothing in it and an alignment of {alignment}: {found} bytes, expected {expected}, the next multiple after its 24 bytes"
+            "head of an empty file with alignment {alignment}: found {found} bytes, expected \
+             {expected}, its 24 bytes rounded up to the alignment"
         );
     }
     let mut metadata = Metadata::new("the test");
@@ -216,13 +218,14 @@ fn task_6_head_of_a_file() {
         let fixtures = fixtures();
         let case = fixtures.case(case);
         let alignment = case.count("alignment");
-        let table = lay_out(&tensors_of(&case), alignment).expect("all of them fit");
+        let table =
+            lay_out(&tensors_of(&case), alignment).expect("lay_out must accept these tensors");
         case.check_bytes("head", &head(&metadata, &table, alignment));
     }
-    let wide = head(&metadata, &lay_out(&[], 32).expect("nothing to lay out"), 4096);
+    let wide = head(&metadata, &lay_out(&[], 32).expect("a table without tensors is valid"), 4096);
     assert!(
         wide.len() == 4096 && wide.ends_with(&[0; 3000]),
-        "with an alignment of 4096 it ends at byte {}, expected zeros up to 4096",
+        "head with alignment 4096: it has {} bytes, expected zeros up to byte 4096",
         wide.len()
     );
 }
@@ -236,13 +239,17 @@ fn task_6_whatever_the_size() {
         ("behind".to_owned(), vec![1], TensorType::F32),
     ];
     let table = lay_out(&tensors, 8).unwrap_or_else(|error| {
-        panic!("tensors of one, three and four axes, one without a name, are legal: {error}")
+        panic!(
+            "lay_out of tensors with one, three and four axes, one of them without a name: they \
+             are valid, but were refused: {error}"
+        )
     });
     let found: Vec<_> = table.iter().map(|tensor| (tensor.offset, tensor.size)).collect();
     let expected = [(0, 1020), (1024, 96), (1120, 4 << 33), (1120 + (4usize << 33), 4)];
     assert!(
         found == expected,
-        "offsets and sizes of [3, 5, 64] in Q8_0 and [2, 1, 3, 4], [2³³], [1] in F32, aligned to 8: found {found:?}, expected {expected:?}"
+        "lay_out of [3, 5, 64] in Q8_0 and [2, 1, 3, 4], [2³³], [1] in F32, aligned to 8: found \
+         offsets and sizes {found:?}, expected {expected:?}"
     );
     let metadata = Metadata::new("the test");
     let found = head(&metadata, &table, 8);
@@ -263,7 +270,8 @@ fn task_6_whatever_the_size() {
     let at = found.iter().zip(&expected).position(|(found, expected)| found != expected);
     assert!(
         found == expected,
-        "the head of a file with those four tensors and no metadata: {} bytes, expected {}; the first that differs is byte {at:?}: lengths and offsets have eight bytes",
+        "head of a file with these four tensors and no metadata: found {} bytes, expected {}; the \
+         first difference is at byte {at:?} (lengths and offsets have eight bytes)",
         found.len(),
         expected.len()
     );
@@ -272,7 +280,8 @@ fn task_6_whatever_the_size() {
     put_string(&mut out, &long);
     assert!(
         out.len() == 100_008 && out[..8] == 100_000u64.to_le_bytes(),
-        "put_string of 100,000 bytes: found {} bytes that begin with {:?}, expected the length in eight bytes and the text",
+        "put_string of 100,000 bytes: found {} bytes that begin with {:?}, expected 100,008: the \
+         length in eight bytes, then the text",
         out.len(),
         &out[..8.min(out.len())]
     );
@@ -297,15 +306,15 @@ fn task_6_lay_out_refuses_rows_that_are_no_whole_blocks() {
         let what = format!("lay_out of [2, 256] and {shape:?} in {tensor_type}");
         let Err(error) = lay_out(&tensors, 32) else {
             panic!(
-                "{what}: accepted, expected an error: a tensor has at least one axis, and each row \
-                 is a whole number of blocks of {}",
+                "{what}: returned no error, but a tensor must have at least one axis, and each row \
+                 must be a whole number of blocks of {}",
                 tensor_type.block_len()
             )
         };
         let error = error.to_string();
         assert!(
             error.contains("second.weight"),
-            "{what}: the message {error:?} does not name the tensor, second.weight"
+            "{what}: the message must name the tensor second.weight, but it is {error:?}"
         );
     }
 }
@@ -316,7 +325,7 @@ fn task_6_lay_out_counts_as_far_as_numbers_go() {
     let f16 = |n: usize| (format!("{n} weights"), vec![n], TensorType::F16);
     let half = usize::MAX / 2;
     for (sizes, alignment, last) in [
-        // It ends two bytes before the last number; there is no multiple of 32 behind it.
+        // The first tensor ends two bytes before the largest usize, and no multiple of 32 follows.
         (vec![half, 1], 32, "1 weights"),
         (vec![half, 4], 2, "4 weights"),
         (vec![half / 2, half / 2, half / 2], 32, "weights"),
@@ -327,21 +336,23 @@ fn task_6_lay_out_counts_as_far_as_numbers_go() {
             format!("lay_out of tensors of {sizes:?} weights in F16, aligned to {alignment}");
         let found = assert_refuses(&what, || lay_out(&tensors, alignment));
         let Err(error) = found else {
-            panic!("{what}: accepted, expected an error: no integer type can hold the end")
+            panic!("{what}: returned no error, but the end of the last tensor overflows a usize")
         };
         let error = error.to_string();
         assert!(
             error.contains(last),
-            "{what}: the message {error:?} does not name the tensor, {last:?}"
+            "{what}: the message must name the tensor {last:?}, but it is {error:?}"
         );
     }
-    // A single one may end there.
-    let found = assert_accepts("lay_out of one tensor that ends where numbers do", || {
-        lay_out(&[f16(half)], 32)
-    });
+    // A single tensor may end there.
+    let found =
+        assert_accepts("lay_out of one tensor that ends just below the largest usize", || {
+            lay_out(&[f16(half)], 32)
+        });
     assert!(
         found.as_ref().is_ok_and(|table| table[0].size == 2 * half),
-        "lay_out of one tensor that ends where numbers do: found {found:?}, expected 0 and {} bytes",
+        "lay_out of one tensor that ends just below the largest usize: found {found:?}, expected \
+         offset 0 and {} bytes",
         2 * half
     );
 }
@@ -357,8 +368,9 @@ fn task_6_lay_out_of_tensors_of_any_size() {
                 (format!("t{i}"), shape, tensor_type)
             })
             .collect();
-        let table =
-            lay_out(&tensors, alignment).unwrap_or_else(|e| panic!("these can be stored: {e}"));
+        let table = lay_out(&tensors, alignment).unwrap_or_else(|e| {
+            panic!("lay_out: these tensors are valid, but they were refused: {e}")
+        });
         let mut end = 0;
         for (found, (name, shape, tensor_type)) in table.iter().zip(&tensors) {
             let rows = shape[0] * shape[1] / tensor_type.block_len();
@@ -368,17 +380,19 @@ fn task_6_lay_out_of_tensors_of_any_size() {
                 found.offset % alignment == 0
                     && gap.is_some_and(|gap| gap < alignment)
                     && found.size == size,
-                "{name}, {shape:?} in {tensor_type}, aligned to {alignment}: found offset {} and {} bytes, expected the first multiple of {alignment} from {end} on, and {size} bytes",
+                "lay_out of {name}, {shape:?} in {tensor_type}, aligned to {alignment}: found \
+                 offset {} and {} bytes, expected the first multiple of {alignment} from {end} on, \
+                 and {size} bytes",
                 found.offset,
                 found.size
             );
             end = found.offset + size;
         }
-        assert_eq!(table.len(), tensors.len(), "entries of a table of 20 tensors");
+        assert_eq!(table.len(), tensors.len(), "lay_out of 20 tensors: wrong number of entries");
     }
     let nothing = lay_out(&[], 32)
         .unwrap_or_else(|e| panic!("a table without tensors is valid, but it was refused: {e}"));
-    assert!(nothing.is_empty(), "lay_out of no tensors: found {nothing:?}");
+    assert!(nothing.is_empty(), "lay_out of no tensors: found {nothing:?}, expected no entries");
 }
 
 #[test]
@@ -404,7 +418,7 @@ fn task_6_what_stands_there_already_stays() {
     let mut all = vec![7, 7];
     values.iter().for_each(|value| put_value(&mut all, value));
     let expected = [&[7, 7], &alone.concat()[..]].concat();
-    assert_answer("7, 7, and seven values one after the other", &all, &expected);
+    assert_answer("put_value of seven values in a row, after bytes 7 and 7", &all, &expected);
     let expected = vec![
         vec![7, 0, 0, 0, 0],
         vec![1, 0, 0, 0, 255],
@@ -415,9 +429,12 @@ fn task_6_what_stands_there_already_stays() {
         vec![12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 128],
         vec![11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 128],
     ];
-    assert_answer("the bytes of those seven, each alone", &alone, &expected);
+    assert_answer("put_value of each of these seven values", &alone, &expected);
     for (alignment, expected) in [(1, 24), (8, 24), (32, 32)] {
         let found = head(&Metadata::new("the test"), &[], alignment).len();
-        assert_eq!(found, expected, "bytes of a head with nothing in it, aligned to {alignment}");
+        assert_eq!(
+            found, expected,
+            "head of an empty file, aligned to {alignment}: wrong number of bytes"
+        );
     }
 }

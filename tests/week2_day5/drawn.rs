@@ -1,4 +1,4 @@
-//! Week 2, day 5: rows and activations with zeros in all places, of any length, call after call.
+//! Week 2, day 5: rows and activations with zeros anywhere, of any length, in several calls.
 
 use std::sync::Mutex;
 
@@ -23,13 +23,13 @@ use super::{
 
 // Task 1
 
-/// The sum of what each activation adds, and of what each block adds.
+/// The product must be the sum of its parts, over activations and over blocks.
 #[track_caller]
 fn check_fused(name: &str, dot: fused::Dot) {
     let fixtures = fixtures();
     let tensor_type: TensorType = name.parse().expect("a type");
     let row = bytes(&fixtures.case(&format!("task_3_each/{name}")), "row");
-    let what = format!("the product in f32 of a row in {name}");
+    let what = format!("the f32 product of a row in {name}");
     check_activations_f32(&what, tensor_type, &row, dot);
     let x: Vec<f32> = random(252, &[columns(name, &row)]).iter().copied().collect();
     check_parts(&what, tensor_type, &row, |row| dot(row, &x));
@@ -58,7 +58,7 @@ fn task_1_q6_k_of_zeros_and_parts() {
 fn task_2_rows_of_any_length_and_what_they_hold() {
     for (seed, cols) in [0, 1, 31, 32, 33, 255, 256, 257, 300, 512, 700].into_iter().enumerate() {
         for per_scale in [BLOCK, SUPER_BLOCK] {
-            // Every third part of 32 is zeros, and the parts differ in size by far.
+            // Every fourth part of 32 is zeros, and the parts have very different magnitudes.
             let size = |i: usize| [1.0, 1e-3, 0.0, -300.0][i / BLOCK % 4];
             let x: Vec<f32> = random(260 + seed as u64, &[cols])
                 .iter()
@@ -66,15 +66,14 @@ fn task_2_rows_of_any_length_and_what_they_hold() {
                 .map(|(i, x)| x * size(i))
                 .collect();
             let mut super_blocks = used(cols.div_ceil(SUPER_BLOCK));
-            let what =
-                format!("quantize_activations of {cols} numbers, a scale for each {per_scale}");
+            let what = format!("quantize_activations of {cols} numbers, one scale per {per_scale}");
             assert_accepts(&what, || quantize_activations(&x, per_scale, &mut super_blocks));
             check_super_blocks(&what, &x, per_scale, &super_blocks);
         }
     }
 }
 
-/// What the documentation says of super-blocks, number by number.
+/// Checks the documented rules of super-blocks, number by number.
 #[track_caller]
 fn check_super_blocks(what: &str, x: &[f32], per_scale: usize, super_blocks: &[Int8SuperBlock]) {
     for (g, super_block) in super_blocks.iter().enumerate() {
@@ -86,7 +85,9 @@ fn check_super_blocks(what: &str, x: &[f32], per_scale: usize, super_blocks: &[I
             let (value, scale) = (super_block.values[i], super_block.scales[i / BLOCK]);
             assert!(
                 (scale - largest / 127.0).abs() <= 1e-6 * scale.abs(),
-                "{what}: the scale that number {at} has is {scale:e}, expected {:e}, a 127th of the largest magnitude of the {} that share it (0 for zeros, and beyond the end of the row)",
+                "{what}: the scale of number {at} is {scale:e}, expected {:e}: the largest \
+                 magnitude of the {} numbers that share the scale, divided by 127 (0 for zeros and \
+                 past the end of the row)",
                 largest / 127.0,
                 mates.len()
             );
@@ -94,7 +95,8 @@ fn check_super_blocks(what: &str, x: &[f32], per_scale: usize, super_blocks: &[I
             let back = scale * f32::from(value);
             assert!(
                 (back - number).abs() <= 0.5001 * scale && (scale > 0.0 || value == 0),
-                "{what}: number {at}, {number:e}, became {value} times {scale:e}, expected the nearest code, and 0 for zeros and past the row's end"
+                "{what}: number {at}, {number:e}, became {value} · {scale:e}, expected the nearest \
+                 code (0 for zeros and past the end of the row)"
             );
         }
         for (s, (&sum, values)) in
@@ -103,8 +105,8 @@ fn check_super_blocks(what: &str, x: &[f32], per_scale: usize, super_blocks: &[I
             let expected: i16 = values.iter().map(|&q| i16::from(q)).sum();
             assert!(
                 sum == expected,
-                "{what}: sum {s} of super-block {g} is {sum}, expected {expected}: write all sums, \
-                 whatever the super-blocks held before"
+                "{what}: sum {s} of super-block {g} is {sum}, expected {expected}: overwrite all \
+                 sums, because the super-blocks may hold old ones"
             );
         }
     }
@@ -116,7 +118,7 @@ fn check_super_blocks(what: &str, x: &[f32], per_scale: usize, super_blocks: &[I
 fn check_integer(name: &str, dot: integer::Dot) {
     let fixtures = fixtures();
     let tensor_type: TensorType = name.parse().expect("a type");
-    let what = format!("the product in integers of a row in {name}");
+    let what = format!("the integer product of a row in {name}");
     let case = fixtures.case(&format!("task_3_dot/{name}"));
     let x = super_blocks(&numbers(&case, "values"), &numbers(&case, "scales"));
     let rows = bytes(&case, "rows");
@@ -150,7 +152,7 @@ fn task_4_dot_unpacked_of_zeros_anywhere() {
         let n = (seed as usize % 3) + 1;
         let draw: Vec<f32> = random(300 + seed, &[6 * n * SUPER_BLOCK]).iter().copied().collect();
         let (numbers, rest) = draw.split_at(3 * n * SUPER_BLOCK);
-        // Of any eight scales, minimums, and scales of activations, some are 0.
+        // Some scales, minimums and activation scales are 0.
         let some = |i: usize, kind: usize| {
             let zero = rest[kind * n * SUPER_BLOCK + i] < -0.8;
             if zero { 0.0 } else { rest[kind * n * SUPER_BLOCK + i] * 0.1 }
@@ -165,7 +167,7 @@ fn task_4_dot_unpacked_of_zeros_anywhere() {
         let scales: Vec<f32> = (0..n * SUPER_BLOCK / BLOCK).map(|b| some(b, 2).abs()).collect();
         let value = |i: usize| {
             let scale = scales[i / BLOCK];
-            // In every other row, sums of sixteen are 0.
+            // In every other case, each sum of sixteen is 0.
             let pair = (i / 2 % 50 + 1) as f32 * [1.0, -1.0][i % 2];
             let any = (numbers[n * SUPER_BLOCK + i] * 63.0).round();
             if scale == 0.0 {
@@ -190,14 +192,17 @@ fn task_4_dot_unpacked_of_zeros_anywhere() {
         }
         assert!(
             (f64::from(found) - expected).abs() <= 1e-4 * size,
-            "dot_unpacked of {n} super-blocks, some of whose scales, minimums and activations are 0 (seed {seed}): found {found:e}, expected {expected:e}\n  weight i is scales[i / 16] · codes[i] − mins[i / 16]: a minimum counts where its scale is 0, a block of zeros takes nothing from its super-block, and activations whose sum is 0 need not be zeros"
+            "dot_unpacked of {n} super-blocks with some scales, minimums and activations of 0 \
+             (seed {seed}): found {found:e}, expected {expected:e}\n  weight i is scales[i / 16] · \
+             codes[i] − mins[i / 16]: a minimum counts even if its scale is 0, a zero block must \
+             not affect its super-block, and activations that sum to 0 need not be zeros"
         );
     }
     let nothing = assert_accepts("dot_unpacked of no super-blocks", || dot_unpacked(&[], &[]));
     assert!(nothing == 0.0, "dot_unpacked of no super-blocks: found {nothing}, expected 0");
 }
 
-/// Matrices of other widths one after the other: what is kept from one must not reach the next.
+/// Matrices of different widths in a row. A kept buffer must not affect the next matrix.
 #[test]
 fn task_4_matrices_of_any_width_in_turn() {
     for (cols, rows, tokens) in [(320, 3, 2), (32, 5, 3), (544, 1, 4), (32, 2, 1), (320, 4, 1)] {
@@ -213,7 +218,7 @@ fn task_4_matrices_of_any_width_in_turn() {
             })
             .collect();
         let x = input(tokens, cols, int8);
-        // Every super-block of a row stands for its number.
+        // Every super-block of a row encodes the row's number.
         let number = |bytes: &[u8]| f32::from(bytes[0]) + 1.0;
         let expected: Vec<f32> = (0..tokens * rows)
             .map(|i| number(weight.row(i % rows)) * (n * SUPER_BLOCK * (i / rows + 1)) as f32)
@@ -233,11 +238,15 @@ fn task_4_matrices_of_any_width_in_turn() {
             };
             matrix_matrix(unpack, &weight, &x, tile);
         });
-        let what = format!("{rows} rows of {cols} weights, {tokens} of activations, after others");
+        let what = format!(
+            "{rows} rows of {cols} weights and {tokens} rows of activations, after matrices of \
+             other widths"
+        );
         let lengths = lengths.into_inner().expect("nobody panicked");
         assert!(
             lengths.iter().all(|&len| len == n),
-            "matrix_matrix of {what}: `unpack` was given rows of {lengths:?} super-blocks, expected {n} each time"
+            "matrix_matrix of {what}: `unpack` got rows of {lengths:?} super-blocks, expected {n} \
+             each time"
         );
         assert!(out == expected, "matrix_matrix of {what}: found {out:?}, expected {expected:?}");
         for t in 0..tokens {

@@ -5,7 +5,7 @@ use tiny_llm_formats::tensor::tensor;
 
 use super::{bytes, columns, fixtures, numbers, of_rows, ones};
 
-/// The weights of a row, one at a time: activations that are 0 but for one.
+/// Checks the weights of a row one at a time, with activations that are 0 except for one.
 #[track_caller]
 fn check_each(name: &str, dot: fused::Dot) {
     let fixtures = fixtures();
@@ -47,13 +47,17 @@ fn task_1_q6_k() {
 #[test]
 fn task_1_q4_0_of_64_blocks() {
     let found = fused::dot_q4_0(&ones(), &[1.0; 2048]);
-    assert!(found == 2048.0, "2048 ones times ones in Q4_0: found {found}, expected 2048");
+    assert!(
+        found == 2048.0,
+        "dot_q4_0 of 2048 weights of 1 and activations of 1: found {found}, expected 2048"
+    );
 }
 
-/// The two that are provided: an example stays right while a learner tries things out with it.
+/// The two provided functions. They are examples, and must stay right if the learner experiments
+/// with them.
 #[test]
 fn task_1_provided_q8_0_and_q5_0() {
-    // Like all tests of a task, this one waits for the task.
+    // Like all tests of this task, this one fails until the task is written.
     let _ = fused::dot_q4_0(&ones(), &[1.0; 2048]);
     check_dot("Q8_0", fused::dot_q8_0);
     check_dot("Q5_0", fused::dot_q5_0);

@@ -5,7 +5,7 @@ use tiny_llm_formats::tensor::tensor;
 
 use super::{fixtures, numbers};
 
-/// Super-blocks that hold the numbers of another row.
+/// Returns super-blocks with leftover numbers.
 pub(super) fn used(super_blocks: usize) -> Vec<Int8SuperBlock> {
     vec![
         Int8SuperBlock {
@@ -75,8 +75,8 @@ fn task_2_what_is_not_finite_makes_the_scale_nan() {
                 (0..found.len()).map(|b| (part..part + per_scale / BLOCK).contains(&b)).collect();
             assert_eq!(
                 found, expected,
-                "quantize_activations of {cols} numbers with {bad} at {at}, a scale for each \
-                 {per_scale}: which scales are NaN"
+                "quantize_activations of {cols} numbers with {bad} at index {at}, one scale per \
+                 {per_scale}: for each scale, whether it is NaN"
             );
         }
     }
@@ -99,7 +99,9 @@ fn task_2_parts_of_any_size() {
                 found.values == plain.values
                     && found.sums == plain.sums
                     && found.scales == plain.scales.map(|scale| scale * factor),
-                "activations times 2^{power} have the same integers, and scales that are 2^{power} times as large: there is no smallest activation and no largest\n  found {:?} and scales {:?}\n  without the factor {:?} and {:?}",
+                "quantize_activations of x · 2^{power} must give the same integers as x, and \
+                 scales 2^{power} times as large: don't limit the size of activations\n  found \
+                 {:?} and scales {:?}\n  without the factor {:?} and {:?}",
                 found.values,
                 found.scales,
                 plain.values,

@@ -1,4 +1,4 @@
-//! Week 2, day 5, task 3: integers meet integers.
+//! Week 2, day 5, task 3: integer weights with integer activations.
 
 use super::products::super_blocks;
 use tiny_llm::week2::{
@@ -9,7 +9,7 @@ use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
 
 use super::{bytes, check_around_zeros, columns, fixtures, numbers, of_rows, ones};
 
-/// Tiny scales make tiny products, and nothing else; blocks may be many.
+/// Tiny scales must only make the products tiny.
 #[track_caller]
 fn check_of_any_size(name: &str, dot: integer::Dot) {
     let fixtures = fixtures();
@@ -23,7 +23,9 @@ fn check_of_any_size(name: &str, dot: integer::Dot) {
         let (found, expected) = (dot(row, &tiny), dot(row, &x) * factor);
         assert!(
             (found - expected).abs() <= 1e-6 * expected.abs(),
-            "a row of {name} and activations whose scales are 2⁻⁴⁰ times as large: found {found:e}, expected {expected:e}, 2⁻⁴⁰ times what it was: scales are f32, and so is their product"
+            "the integer product of a row in {name} and activations with scales multiplied by \
+             2⁻⁴⁰: found {found:e}, expected {expected:e}, 2⁻⁴⁰ times the original product: keep \
+             scales and their products in f32"
         );
         found
     });
@@ -39,10 +41,13 @@ fn task_3_scales_of_any_size() {
 #[test]
 fn task_3_q4_0_of_64_blocks() {
     let found = integer::dot_q4_0(&ones(), &super_blocks(&[1.0; 2048], &[1.0; 64]));
-    assert!(found == 2048.0, "2048 ones times ones in Q4_0: found {found}, expected 2048");
+    assert!(
+        found == 2048.0,
+        "dot_q4_0 of 2048 weights of 1 and activations of 1: found {found}, expected 2048"
+    );
 }
 
-/// Activations of which each sixteen add up to 0, and are not 0.
+/// Nonzero activations, where each sixteen sum to 0.
 #[track_caller]
 fn check_sums_of_zero(name: &str, row: &[u8], dot: integer::Dot) {
     let n = columns(name, row).next_multiple_of(SUPER_BLOCK);
@@ -57,8 +62,9 @@ fn check_sums_of_zero(name: &str, row: &[u8], dot: integer::Dot) {
     let size = dot(&in_pairs(true, false)).abs();
     assert!(
         (found - expected).abs() <= 1e-5 * size,
-        "{name}: activations 1, −1, 2, −2, … of which each sixteen add up to 0: found {found}, \
-         expected {expected}, as those above 0 and those below 0 give by themselves"
+        "the integer product of a row in {name} and activations 1, −1, 2, −2, …, where each \
+         sixteen sum to 0: found {found}, expected {expected}, the product with the positive ones \
+         plus that with the negative ones"
     );
 }
 
@@ -85,11 +91,12 @@ fn task_3_activations_of_zeros_and_sums_of_zero() {
     }
 }
 
-/// Scales of 0 beside minimums that are not: −Σ 1 · m · x is what is left.
+/// Scales of 0 with nonzero minimums: the product is −Σ m · x.
 #[test]
 fn task_3_q4_k_with_scales_of_zero() {
     let mut block = [0xff; 144];
-    // d is 1 and d_min is 1; scales 0, minimums 5 in the first four sub-blocks, 7 in the others.
+    // d and d_min are 1. Scales are 0, and minimums are 5 in the first four sub-blocks and 7 in the
+    // others.
     block[..4].copy_from_slice(&[0x00, 0x3c, 0x00, 0x3c]);
     block[4..8].fill(0);
     block[8..12].fill(5);
@@ -99,8 +106,8 @@ fn task_3_q4_k_with_scales_of_zero() {
         integer::dot_q4_k(&block, &super_blocks(&[1.0; SUPER_BLOCK], &[1.0; SUPER_BLOCK / BLOCK]));
     assert!(
         found == expected,
-        "a block of Q4_K whose scales are 0 and whose minimums are 5 and 7, with activations of 1: \
-         found {found}, expected {expected}: a minimum counts where its scale is 0, too"
+        "dot_q4_k of a block with scales of 0 and minimums of 5 and 7, and activations of 1: found \
+         {found}, expected {expected}: a minimum counts even if its scale is 0"
     );
 }
 
@@ -147,10 +154,11 @@ fn task_3_q6_k() {
     check_integer("Q6_K", integer::dot_q6_k);
 }
 
-/// The two that are provided: an example stays right while a learner tries things out with it.
+/// The two provided functions. They are examples, and must stay right if the learner experiments
+/// with them.
 #[test]
 fn task_3_provided_q8_0_and_q5_0() {
-    // Like all tests of a task, this one waits for the task.
+    // Like all tests of this task, this one fails until the task is written.
     let _ = integer::dot_q4_0(&ones(), &super_blocks(&[1.0; 2048], &[1.0; 64]));
     check_integer("Q8_0", integer::dot_q8_0);
     check_integer("Q5_0", integer::dot_q5_0);

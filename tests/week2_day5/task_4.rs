@@ -35,8 +35,8 @@ fn task_4_an_unpacked_row_and_zeros() {
     let (found, expected) = (dot_unpacked(&scales_of_0, &x), -2.0 * 16.0 * 0.125 * 120.0);
     assert!(
         found == expected,
-        "dot_unpacked with scales of 0 and minimums that are not, activations of 1: found {found}, \
-         expected {expected}: a minimum counts where its scale is 0, too"
+        "dot_unpacked with scales of 0, nonzero minimums and activations of 1: found {found}, \
+         expected {expected}: a minimum counts even if its scale is 0"
     );
     let signs: Vec<f32> =
         (0..2 * SUPER_BLOCK).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
@@ -49,8 +49,8 @@ fn task_4_an_unpacked_row_and_zeros() {
     let found = f64::from(dot_unpacked(&row, &x));
     assert!(
         (found - expected).abs() <= 1e-3,
-        "dot_unpacked with activations 1, −1, 1, −1, … whose sums are 0: found {found}, expected \
-         {expected}: activations whose sum is 0 are not zeros"
+        "dot_unpacked with activations 1, −1, 1, −1, …, whose sums are 0: found {found}, expected \
+         {expected}: activations that sum to 0 are not zeros"
     );
 }
 
@@ -79,7 +79,7 @@ fn check_unpacked() {
     );
 }
 
-/// The matrix and the activations of a case.
+/// Returns the matrix and the activations of a case.
 fn matrix(case: &Case) -> (Matrix, Input) {
     let rows = case.integers("rows").shape()[0];
     let weight =
@@ -91,7 +91,7 @@ fn matrix(case: &Case) -> (Matrix, Input) {
         super_blocks(&row(&values), &row(&scales))
     };
     let tokens = values.shape()[0];
-    // The f32 values would be something else: these functions have no use for them.
+    // The f32 values are NaN, because these functions don't use them.
     let int8 = (0..tokens).flat_map(of_row).collect();
     let x = input(tokens, 320, int8);
     (weight, x)
@@ -117,13 +117,13 @@ fn task_4_matrix_vector() {
     case.check("products", &tensor(&[x.rows, weight.rows], products));
     assert!(
         found == expected,
-        "matrix_vector read {found} bytes of weights for {} products with a vector, expected \
-         {expected}: each once",
+        "matrix_vector read {found} bytes of weights for {} calls, expected {expected}: read each \
+         byte once per call",
         x.rows
     );
 }
 
-/// With `-- --nocapture` it prints the counts.
+/// Prints the counts with `-- --nocapture`.
 #[test]
 fn task_4_counts() {
     let fixtures = fixtures();
@@ -174,7 +174,7 @@ fn task_4_counts() {
         let (bytes, rows) = found;
         assert!(
             found == expected,
-            "{name}: found {bytes} bytes and {rows} rows read, expected {} and {}",
+            "{name} product: found {bytes} bytes and {rows} rows read, expected {} and {}",
             expected.0,
             expected.1
         );
@@ -191,7 +191,7 @@ fn task_4_matrix_matrix_in_tiles() {
     check_matrix_matrix(3, 2);
 }
 
-/// Tiles of so many rows of activations and so many rows of weights.
+/// Tiles of `tile_rows` rows of activations and `tile_cols` rows of weights.
 #[track_caller]
 fn check_matrix_matrix(tile_rows: usize, tile_cols: usize) {
     check_unpacked();
@@ -208,15 +208,15 @@ fn check_matrix_matrix(tile_rows: usize, tile_cols: usize) {
         };
         let (down, across) = (tile.rows(), tile.cols());
         let what = format!(
-            "matrix_matrix on the tile of rows {down:?} and columns {across:?}, whose `row_mut(t)` \
-             takes t in {down:?} and has {rows} places, 0..{rows}"
+            "matrix_matrix on the tile of rows {down:?} and columns {across:?}, where `row_mut(t)` \
+             takes t in {down:?} and returns {rows} elements, with indices 0..{rows}"
         );
         assert_accepts(&what, || matrix_matrix(counting, &weight, &x, tile));
         let found = unpacked.get();
         assert!(
             found == rows,
             "matrix_matrix unpacked {found} rows for a tile of {rows} rows of weights and {tokens} \
-             of activations, expected {rows}: each once, for all rows of activations"
+             rows of activations, expected {rows}: unpack each row once for all rows of activations"
         );
     });
     case.check("products", &tensor(&[x.rows, weight.rows], out));
@@ -230,9 +230,12 @@ fn task_4_whatever_the_size() {
         ..Unpacked::default()
     };
     let found = dot_unpacked(&vec![super_block; 8], &super_blocks(&[1.0; 2048], &[1.0; 64]));
-    assert!(found == 2048.0, "dot_unpacked of 2048 ones times ones: found {found}, expected 2048");
+    assert!(
+        found == 2048.0,
+        "dot_unpacked of 2048 weights of 1 and activations of 1: found {found}, expected 2048"
+    );
 
-    // Row r holds its number, activations t hold theirs, so their product is r · t.
+    // Row r contains r, and activations t contain t, so their product is r · t.
     let (rows, tokens) = (300, 100);
     let number = |row: &[u8]| f32::from(u16::from_le_bytes([row[0], row[1]]));
     let bytes: Vec<u8> =
@@ -266,7 +269,8 @@ fn task_4_whatever_the_size() {
     let wrong = (0..tokens * rows).find(|&i| out[i] != (i % rows * (i / rows)) as f32);
     assert!(
         wrong.is_none(),
-        "matrix_matrix on one tile of 300 rows of weights and 100 of activations: product {wrong:?} is wrong, of row {:?} with activations {:?}",
+        "matrix_matrix on one tile of 300 rows of weights and 100 rows of activations: product \
+         {wrong:?} is wrong (row {:?} with activations {:?})",
         wrong.map(|i| i % rows),
         wrong.map(|i| i / rows)
     );

@@ -1,8 +1,8 @@
-//! How threads share the tiles of an output.
+//! Week 2, day 6, task 3: how threads share the tiles of an output.
 
 use super::*;
 
-/// Rows, columns, a tile's, and how many tiles that makes.
+/// Rows, columns, size of a tile, and number of tiles.
 const GRIDS: [(Cut, usize); 9] = [
     ((1, 13, (1, 4)), 4),
     ((1, 3, (1, 4)), 1),
@@ -26,13 +26,12 @@ fn said(grid: &Grid) -> String {
     format!("{rows} x {width} in tiles of {down} x {across}")
 }
 
-/// What a picture is of, and what its signs mean.
+/// Returns the title of a picture, with a legend.
 fn pictured(what: &str) -> String {
     format!("{what} (a, b, c … are tiles 0, 1, 2 …; - belongs to no tile, + to several)")
 }
 
-/// Which tile each cell belongs to, row by row, as a text; `-` where none does, `+` where several
-/// do.
+/// Draws which tile each cell belongs to, row by row: `-` for none, `+` for several.
 fn drawn(grid: &Grid, tiles: &[(Range<usize>, Range<usize>)]) -> String {
     let cell = |row: usize, col: usize| {
         let mut owners = tiles
@@ -58,7 +57,7 @@ fn task_3_number_of_tiles() {
         GRIDS.iter().map(line).collect::<Vec<_>>().join("\n")
     };
     assert_picture(
-        "numbers of tiles",
+        "Grid::count: numbers of tiles",
         &list(&|grid, _| grid.count()),
         &list(&|_, expected| expected),
     );
@@ -69,18 +68,22 @@ fn task_3_nothing_has_no_tiles() {
     for (rows, width) in [(0, 7), (5, 0), (0, 0)] {
         let grid = Grid { rows, width, tile: (2, 3) };
         let found = assert_accepts(&format!("count of {grid:?}"), || grid.count());
-        assert_answer(&format!("{grid:?}: how many tiles there are"), &found, &0);
+        assert_answer(&format!("{grid:?}: number of tiles"), &found, &0);
         let taken = AtomicUsize::new(0);
         take_tiles(&AtomicUsize::new(0), &grid, |_| {
             taken.fetch_add(1, Relaxed);
         });
-        assert_answer(&format!("{grid:?}: how many tiles a thread takes"), &taken.into_inner(), &0);
+        assert_answer(
+            &format!("{grid:?}: number of tiles that a thread takes"),
+            &taken.into_inner(),
+            &0,
+        );
     }
 }
 
 #[test]
 fn task_3_tiles_of_a_row() {
-    // The count is not asked for, so that this test is about tiles alone.
+    // Doesn't call `count`, so that this test needs only `tile`.
     let grid = grid((1, 13, (1, 4)));
     let tiles: Vec<_> = (0..4).map(|i| grid.tile(i)).collect();
     let ends = |tiles: &[(Range<usize>, Range<usize>)]| {
@@ -123,7 +126,7 @@ fn task_3_tiles_of_several_rows() {
 fn task_3_tiles_of_a_large_matrix() {
     let grid = Grid { rows: 3, width: 1_000_001, tile: (2, 2) };
     let (found, half) = (grid.count(), 500_001);
-    assert!(found == 2 * half, "{grid:?}: {found} tiles, expected {}", 2 * half);
+    assert!(found == 2 * half, "count of {grid:?}: found {found} tiles, expected {}", 2 * half);
     for (i, expected) in [
         (40_000, (0..2, 80_000..80_002)),
         (half - 1, (0..2, 1_000_000..1_000_001)),
@@ -147,17 +150,21 @@ fn task_3_one_thread_takes_every_tile_once() {
     for (case, _) in GRIDS {
         let grid = grid(case);
         let taken = Mutex::new(Vec::new());
-        // A loop that never ends would never report.
+        // Without a limit, an endless loop would never report.
         let next = AtomicUsize::new(0);
         take_tiles(&next, &grid, |tile| {
-            let mut taken = taken.lock().expect("nobody panics while holding it");
+            let mut taken = taken.lock().expect("no thread panics while it holds the lock");
             taken.push(tile);
-            assert!(taken.len() <= 64, "{grid:?}: 64 tiles were taken, expected {}", grid.count());
+            assert!(
+                taken.len() <= 64,
+                "take_tiles of {grid:?}: at least 64 tiles were taken, expected {}",
+                grid.count()
+            );
         });
         let taken = taken.into_inner().expect("nobody panicked");
         let all: Vec<_> = (0..grid.count()).map(|i| grid.tile(i)).collect();
         assert_picture(
-            &pictured(&format!("what one thread takes of {}", said(&grid))),
+            &pictured(&format!("tiles that one thread takes of {}", said(&grid))),
             &drawn(&grid, &taken),
             &drawn(&grid, &all),
         );
@@ -167,25 +174,28 @@ fn task_3_one_thread_takes_every_tile_once() {
 #[test]
 fn task_3_a_thread_goes_on_where_others_are() {
     let grid = grid((1, 20, (1, 4)));
-    // One of the five tiles has been taken.
+    // The first of five tiles is already taken.
     let next = AtomicUsize::new(1);
     let taken = Mutex::new(Vec::new());
     take_tiles(&next, &grid, |(_, cols)| {
-        taken.lock().expect("nobody panics while holding it").push((cols.start, cols.end));
+        taken
+            .lock()
+            .expect("no thread panics while it holds the lock")
+            .push((cols.start, cols.end));
     });
     let taken = taken.into_inner().expect("nobody panicked");
     assert_answer(
-        "the columns of the tiles that are left after one of five",
+        "columns of the tiles that a thread takes if the first of five is already taken",
         &taken,
         &vec![(4, 8), (8, 12), (12, 16), (16, 20)],
     );
-    // And the next thread finds nothing.
+    // The next thread finds no tile.
     let more = AtomicUsize::new(0);
     take_tiles(&next, &grid, |_| {
         more.fetch_add(1, Relaxed);
     });
     assert_answer(
-        "how many tiles are left for another thread when all were taken",
+        "number of tiles that another thread takes if all are already taken",
         &more.into_inner(),
         &0,
     );
@@ -204,15 +214,15 @@ fn task_3_threads_share_every_tile_once() {
             }
         });
         let what = format!(
-            "how often each cell of {} rows of {} was written by {threads} threads",
+            "number of writes to each cell of a {} x {} output by {threads} threads",
             grid.rows, grid.width
         );
         assert_answer(&what, &out, &vec![1; grid.rows * grid.width]);
     }
 }
 
-/// A number that two threads share, of which one is interrupted: before its use number `at`, the
-/// other runs from beginning to end. It takes no luck to meet a race so.
+/// A counter that two threads share. Before one thread's use number `at`, the other runs from start
+/// to end, so that a race is always found.
 struct Interrupted<'a> {
     number: AtomicUsize,
     uses: AtomicUsize,
@@ -223,7 +233,11 @@ struct Interrupted<'a> {
 impl Counter for Interrupted<'_> {
     fn number(&self) -> &AtomicUsize {
         let uses = self.uses.fetch_add(1, Relaxed) + 1;
-        assert!(uses <= 1000, "`next` was used a thousand times for {} tiles", self.at);
+        assert!(
+            uses <= 1000,
+            "one thread used `next` more than 1000 times (interrupted before use {})",
+            self.at
+        );
         if uses == self.at {
             (self.other)(&self.number);
         }
@@ -231,11 +245,12 @@ impl Counter for Interrupted<'_> {
     }
 }
 
-/// What goes wrong if a thread that takes tiles is interrupted before use number `at` of the number
-/// by one that takes all that are left. `None` if it uses the number less often.
+/// Returns what goes wrong if a thread that takes tiles is interrupted before its use number `at`
+/// of the counter, and another takes all remaining tiles. Returns `None` if it uses the counter
+/// less often.
 fn interrupted(grid: &Grid, at: usize) -> Option<Vec<String>> {
     let count = grid.width;
-    // The last stands for everything beyond.
+    // The last element counts all tiles past the end.
     let taken: Vec<AtomicUsize> = (0..=count).map(|_| AtomicUsize::new(0)).collect();
     let take = |(rows, cols): (Range<usize>, Range<usize>)| {
         let i = if rows == (0..1) && cols.len() == 1 { cols.start.min(count) } else { count };
@@ -247,7 +262,7 @@ fn interrupted(grid: &Grid, at: usize) -> Option<Vec<String>> {
     take_tiles(&next, grid, take);
     let often = taken.iter().enumerate().filter_map(|(i, n)| match (i == count, n.load(Relaxed)) {
         (true, 0) | (false, 1) => None,
-        (true, n) => Some(format!("a tile beyond the last was taken, {n} times")),
+        (true, n) => Some(format!("a tile past the end was taken {n} times")),
         (false, n) => Some(format!("tile {i} was taken {n} times")),
     });
     let wrong =
@@ -260,12 +275,13 @@ fn task_3_a_thread_may_be_interrupted_anywhere() {
     let grid = grid((1, 2, (1, 1)));
     assert!(
         grid.count() == 2 && (0..2).all(|i| grid.tile(i) == (0..1, i..i + 1)),
-        "this test depends on `count` and `tile`, whose tests fail"
+        "this test depends on `count` and `tile`, and one of them is wrong: make their tests green \
+         first"
     );
     let wrong: Vec<String> = (1..).map_while(|at| interrupted(&grid, at)).flatten().collect();
-    let right = "each was taken once, wherever the thread was interrupted";
+    let right = "each tile was taken once, wherever the thread was interrupted";
     let found = if wrong.is_empty() { right.to_owned() } else { wrong.join("\n") };
-    let what =
-        "two tiles and two threads, one of which is interrupted while the other takes what is left";
+    let what = "two tiles and two threads, where one is interrupted while the other takes the \
+                remaining tiles";
     assert_picture(what, &found, right);
 }

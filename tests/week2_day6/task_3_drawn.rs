@@ -1,11 +1,11 @@
-//! Week 2, day 6, task 3: grids of any size, and of none.
+//! Week 2, day 6, task 3: grids of any size, including empty ones.
 
 use std::sync::{Mutex, atomic::AtomicUsize};
 
 use tiny_llm::week2::parallel::{Grid, take_tiles};
 use tiny_llm_harness::check::assert_accepts;
 
-/// All grids of so few rows and columns, in tiles of so few.
+/// Returns all small grids, with several sizes of tiles.
 fn grids() -> impl Iterator<Item = Grid> {
     let sizes = (0..8).flat_map(|rows| (0..8).map(move |width| (rows, width)));
     sizes.flat_map(|(rows, width)| {
@@ -21,10 +21,17 @@ fn task_3_every_cell_of_every_grid_is_in_one_tile() {
         let Grid { rows, width, tile: (down, across) } = grid;
         let count = assert_accepts(&format!("count of {grid:?}"), || grid.count());
         if rows * width == 0 {
-            assert!(count == 0, "{grid:?} has no cells: found {count} tiles, expected none");
+            assert!(
+                count == 0,
+                "count of {grid:?}, which has no cells: found {count} tiles, expected none"
+            );
             continue;
         }
-        assert!(count <= rows * width, "{grid:?}: {count} tiles for {} cells", rows * width);
+        assert!(
+            count <= rows * width,
+            "count of {grid:?}: found {count} tiles, expected at most {}, the number of cells",
+            rows * width
+        );
         let mut often = vec![0; rows * width];
         let mut before = None;
         for i in 0..count {
@@ -33,12 +40,14 @@ fn task_3_every_cell_of_every_grid_is_in_one_tile() {
                 (r.start + down).min(rows) == r.end && (c.start + across).min(width) == c.end;
             assert!(
                 whole && r.start < rows && c.start < width,
-                "{grid:?}: tile {i} is rows {r:?} and columns {c:?}, expected {down} rows and {across} columns, fewer only at the right and lower edge, and none beyond"
+                "{grid:?}: tile {i} is rows {r:?} and columns {c:?}, expected {down} rows and \
+                 {across} columns (fewer only at the right and bottom edges), all within the grid"
             );
             let place = Some((r.start, c.start));
             assert!(
                 place > before,
-                "{grid:?}: tile {i} begins at {place:?} (row, column), and the one before it at {before:?}; expected from left to right, then downwards"
+                "{grid:?}: tile {i} begins at {place:?} (row, column), and the one before it at \
+                 {before:?}, expected an order from left to right, then from top to bottom"
             );
             before = place;
             r.for_each(|r| c.clone().for_each(|c| often[r * width + c] += 1));
@@ -61,16 +70,17 @@ fn task_3_one_thread_takes_all_of_any_grid_in_order() {
         let next = AtomicUsize::new(0);
         assert_accepts(&format!("take_tiles of {grid:?}"), || {
             take_tiles(&next, &grid, |tile| {
-                let mut taken = taken.lock().expect("nobody panics while holding it");
+                let mut taken = taken.lock().expect("no thread panics while it holds the lock");
                 taken.push(tile);
-                assert!(taken.len() <= 64, "{grid:?}: more than 64 tiles were taken");
+                assert!(taken.len() <= 64, "take_tiles of {grid:?}: more than 64 tiles were taken");
             });
         });
         let taken = taken.into_inner().expect("nobody panicked");
         let all: Vec<_> = (0..grid.count()).map(|i| grid.tile(i)).collect();
         assert!(
             taken == all,
-            "take_tiles of {grid:?} alone: found {taken:?}, expected each of its tiles, {all:?}"
+            "take_tiles of {grid:?} by one thread: found {taken:?}, expected all tiles in order, \
+             {all:?}"
         );
     }
 }

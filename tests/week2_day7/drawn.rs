@@ -1,4 +1,4 @@
-//! Week 2, day 7: pieces, heads, runs and queries that were drawn, against the definition in f64.
+//! Week 2, day 7: random pieces, heads, runs and queries, compared with the definition in f64.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ fn drawn(seed: u64, n: usize) -> Vec<f32> {
 
 // Task 1
 
-/// Two softmaxes whose pieces come in turn, of any length, with scores that are hidden.
+/// Two softmaxes that absorb pieces in turn, of any length, with some hidden scores.
 #[test]
 fn task_1_absorb_any_pieces() {
     for seed in 0..200 {
@@ -29,7 +29,7 @@ fn task_1_absorb_any_pieces() {
         for (i, draw) in shape.iter().enumerate() {
             let (softmax, seen) = &mut softmaxes[i % 2];
             let n = [0, 1, 3, 31, 32, 33, 70][((draw + 2.0) * 1.75) as usize % 7];
-            // Every fourth piece is hidden altogether, and every fifth score.
+            // Every fourth piece is completely hidden, and so is every fifth score.
             let hidden = |j: usize| (draw * 100.0) as i32 % 4 == 0 || (i + j).is_multiple_of(5);
             let far = [0.0, 500.0, -3e4][seed as usize % 3];
             let scores: Vec<f32> = drawn(1000 * seed + i as u64, n)
@@ -60,10 +60,10 @@ fn task_1_absorb_any_pieces() {
                     && near(softmax.total, total)
                     && near(found, factor)
                     && wrong.is_none(),
-                "absorb of {n} scores ({scores:?}), with the largest before {before} (seed {seed}, \
-                 piece {}): found maximum {}, total {}, factor {found}, expected {max}, {total}, \
-                 {factor}; weights {weights:?}, expected {expected:?}\n  any piece may be empty or \
-                 hidden; each softmax has its own history",
+                "absorb of {n} scores ({scores:?}) after a maximum of {before} (seed {seed}, piece \
+                 {}): found maximum {}, total {}, factor {found}, expected {max}, {total}, \
+                 {factor}; found weights {weights:?}, expected {expected:?}\n  any piece may be \
+                 empty or hidden; keep no state outside the OnlineSoftmax",
                 i / 2,
                 softmax.max,
                 softmax.total
@@ -74,7 +74,7 @@ fn task_1_absorb_any_pieces() {
 
 // Tasks 2 and 3
 
-/// Keys and values `[n, D]` of positions from `start` on, as a cache hands them out.
+/// Keys and values `[n, D]` of positions from `start` on, as a cache returns them.
 struct Drawn {
     keys: Vec<f32>,
     values: Vec<f32>,
@@ -116,12 +116,12 @@ impl Drawn {
     fn said(&self) -> String {
         let half = if self.halves.is_some() { "f16" } else { "f32" };
         format!(
-            "heads of {}, runs of {:?} positions in {half} from position {} on",
+            "heads of size {}, runs of {:?} positions in {half} from position {} on",
             self.dim, self.lengths, self.start
         )
     }
 
-    /// The output of a query that sees these positions must be this.
+    /// Compares the output of a query that sees these positions with the definition.
     #[track_caller]
     fn check(
         &self,
@@ -140,7 +140,7 @@ impl Drawn {
         });
         assert!(
             wrong.is_none(),
-            "{what}: {}, scale {scale}: number {} is {}, expected {}\n  {why}",
+            "{what}: {}, scale {scale}: element {} is {}, expected {}\n  {why}",
             self.said(),
             wrong.unwrap_or_default(),
             found[wrong.unwrap_or_default()],
@@ -149,7 +149,7 @@ impl Drawn {
     }
 }
 
-/// Sizes of heads, positions before the first, runs.
+/// Head sizes, first positions, lengths of runs.
 const SHAPES: [(usize, usize, &[usize]); 10] = [
     (8, 0, &[70]),
     (6, 0, &[40]),
@@ -163,7 +163,7 @@ const SHAPES: [(usize, usize, &[usize]); 10] = [
     (8, 0, &[64]),
 ];
 
-/// Calls one after the other, none of which may notice those before it.
+/// Several calls in a row. None may depend on an earlier one.
 #[test]
 fn task_2_attend_streaming_any_heads_and_runs() {
     resting_on(&[ABSORB], || {
@@ -177,22 +177,22 @@ fn task_2_attend_streaming_any_heads_and_runs() {
             let end = start + lengths.iter().sum::<usize>();
             for (head, (q, out)) in q.chunks_exact(dim).zip(out.chunks_exact(dim)).enumerate() {
                 let what = format!("attend_streaming, head {head} of {heads}");
-                let why = "any head size and any runs must work, and nothing may remain from an \
-                           earlier call";
+                let why = "support any head size and any runs, and keep nothing from earlier calls";
                 stored.check(&what, q, start..end, scale, out, why);
             }
         }
     });
 }
 
-/// Queries in any order: some see early positions alone, some late ones, some all.
+/// Queries in any order: some see only early positions, some only late ones, some all.
 #[test]
 fn task_3_attend_block_queries_in_any_order() {
     resting_on(&[ABSORB], || {
         for (seed, (dim, start, lengths)) in SHAPES.into_iter().enumerate() {
             let n: usize = lengths.iter().sum();
             let stored = Drawn::new(50 * seed as u64, dim, start, lengths, seed % 3 == 2);
-            // The first sees the last positions and the last the first; between them they are drawn.
+            // The first query sees the last positions, and the last query the first ones. Those
+            // between are random.
             let mut visible = vec![n / 2..n, n - 1..n, 0..n];
             visible.extend(drawn(50 * seed as u64 + 9, 8).chunks_exact(2).map(|pair| {
                 let [a, b] = [pair[0], pair[1]].map(|x| ((x + 2.0) * 0.25 * n as f32) as usize % n);
@@ -205,7 +205,7 @@ fn task_3_attend_block_queries_in_any_order() {
                     visible.reverse();
                 }
                 if pass == 2 {
-                    // Nobody sees the first third of the positions, nor the last.
+                    // No query sees the first or the last third of the positions.
                     let inner = |at: usize| n / 3 + at * (n - 2 * (n / 3)) / n;
                     visible = visible
                         .iter()
@@ -227,9 +227,9 @@ fn task_3_attend_block_queries_in_any_order() {
                         "attend_block of queries that see {all:?}: query {i}, which sees {:?}",
                         query.visible
                     );
-                    let why = "queries come in any order: the first may begin late and the last \
-                               end early. Any head size and any runs must work, and nothing may \
-                               remain from an earlier call";
+                    let why = "queries may be in any order: the first may see only late positions, \
+                               and the last only early ones; support any head size and any runs, \
+                               and keep nothing from earlier calls";
                     stored.check(&what, query.q, query.visible.clone(), scale, out, why);
                 }
             }

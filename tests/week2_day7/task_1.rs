@@ -55,7 +55,7 @@ fn task_1_absorb_scores_of_any_size() {
                 && near(factor, expected.2)
                 && near(scores[0], expected.3[0])
                 && near(scores[1], expected.3[1]),
-            "absorb [{far}, {far} − 1] first: found maximum {}, total {}, factor {factor} and \
+            "first absorb, of [{far}, {far} − 1]: found maximum {}, total {}, factor {factor} and \
              weights {scores:?}, expected {expected:?}: only −∞ hides a position",
             softmax.max,
             softmax.total

@@ -109,7 +109,8 @@ fn task_2_attend_streaming_allocates_nothing() {
         let (allocations, ()) = count(&mut run);
         assert!(
             allocations == 0,
-            "heap allocations of one call over {len} positions, {heads} heads of {dim}, in {}: found {allocations}, expected none",
+            "heap allocations of one call of attend_streaming over {len} positions, {heads} heads \
+             of size {dim}, in {}: found {allocations}, expected none",
             if half { "f16" } else { "f32" }
         );
     }
@@ -117,17 +118,20 @@ fn task_2_attend_streaming_allocates_nothing() {
 
 #[test]
 fn task_2_attend_streaming_takes_16_heads_of_256() {
-    assert_accepts("16 heads of 256 values", || OnePosition::new(16, 256).stream()).check("head");
+    assert_accepts("attend_streaming with 16 heads of size 256", || {
+        OnePosition::new(16, 256).stream()
+    })
+    .check("head");
 }
 
 #[test]
 fn task_2_attend_streaming_refuses_a_head_of_257() {
-    assert_panics("a head of 257 values", || OnePosition::new(1, 257).stream());
+    assert_panics("attend_streaming with a head of size 257", || OnePosition::new(1, 257).stream());
 }
 
 #[test]
 fn task_2_attend_streaming_refuses_17_heads() {
-    assert_panics("17 heads", || OnePosition::new(17, 8).stream());
+    assert_panics("attend_streaming with 17 heads", || OnePosition::new(17, 8).stream());
 }
 
 #[test]
@@ -142,14 +146,16 @@ fn task_2_attend_streaming_with_heads_of_any_size() {
             attend_streaming(q, std::iter::once(run), dim, 0.5, &mut out);
             out
         };
-        // The same heads with zeros behind them, up to a multiple of 32.
+        // The same heads, padded with zeros to a multiple of 32.
         let wide = dim.next_multiple_of(32);
         let padded = |x: &[f32]| -> Vec<f32> {
             let rows = x.chunks_exact(dim);
             rows.flat_map(|row| [row, &vec![0.0; wide - dim]].concat()).collect()
         };
-        let what =
-            format!("attend_streaming with heads of {dim}, compared with zeros up to {wide}");
+        let what = format!(
+            "attend_streaming with heads of size {dim}, compared with heads padded with zeros to \
+             {wide}"
+        );
         let found = assert_accepts(&what, || attend(dim, &q, &keys, &stored));
         let expected = attend(wide, &padded(&q), &padded(&keys), &padded(&stored));
         let expected: Vec<f32> =
@@ -160,7 +166,7 @@ fn task_2_attend_streaming_with_heads_of_any_size() {
                 &tensor(&[2, dim], found),
                 &tensor(&[2, dim], expected),
                 1e-5,
-                "zeros after the numbers of a head change nothing",
+                "zeros at the end of a head change nothing",
             );
         });
     }

@@ -99,7 +99,7 @@ fn task_3_attend_block_within_windows() {
     check_block("windows");
 }
 
-/// Which query stands first says nothing of what the others see, and a head may have any size.
+/// The order of queries is free, and a head may have any size.
 #[test]
 fn task_3_attend_block_in_any_order_and_with_heads_of_any_size() {
     let seen = [60..70, 0..100, 33..34, 3..40, 90..97, 0..1, 31..65, 99..100];
@@ -125,7 +125,7 @@ fn task_3_attend_block_in_any_order_and_with_heads_of_any_size() {
         };
         let expected: Vec<f32> = (0..8)
             .flat_map(|i| {
-                // By its definition, in f64.
+                // By the definition, in f64.
                 let row = |x: &[f32], p: usize| -> Vec<f64> {
                     x[p * dim..(p + 1) * dim].iter().map(|&x| f64::from(x)).collect()
                 };
@@ -148,7 +148,8 @@ fn task_3_attend_block_in_any_order_and_with_heads_of_any_size() {
         {
             let seen: Vec<_> = order.iter().map(|&i| seen[i].clone()).collect();
             let what = format!(
-                "attend_block of eight queries with heads of {dim}, which see the positions {seen:?}"
+                "attend_block of eight queries with heads of size {dim}, which see the positions \
+                 {seen:?}"
             );
             let found = assert_accepts(&what, || attend(&order));
             let expected: Vec<f32> =
@@ -159,7 +160,7 @@ fn task_3_attend_block_in_any_order_and_with_heads_of_any_size() {
                     &tensor(&[8, dim], found),
                     &tensor(&[8, dim], expected),
                     1e-4,
-                    "each query sees its own positions, and each head uses all its numbers",
+                    "use each query's own positions, and all elements of a head",
                 );
             });
         }
@@ -173,18 +174,20 @@ fn task_3_attend_block_over_runs_that_begin_later() {
 
 #[test]
 fn task_3_attend_block_takes_128_queries_of_256() {
-    assert_accepts("128 queries of 256 values", || OnePosition::new(128, 256).block())
-        .check("query");
+    assert_accepts("attend_block with 128 queries of size 256", || {
+        OnePosition::new(128, 256).block()
+    })
+    .check("query");
 }
 
 #[test]
 fn task_3_attend_block_refuses_129_queries() {
-    assert_panics("129 queries", || OnePosition::new(129, 8).block());
+    assert_panics("attend_block with 129 queries", || OnePosition::new(129, 8).block());
 }
 
 #[test]
 fn task_3_attend_block_refuses_a_head_of_257() {
-    assert_panics("a head of 257 values", || OnePosition::new(1, 257).block());
+    assert_panics("attend_block with a head of size 257", || OnePosition::new(1, 257).block());
 }
 
 /// A decoder of two layers with random weights in f32: four query heads on two key and value heads
@@ -193,7 +196,7 @@ fn model() -> Arc<Model> {
     model_in(TensorType::F32)
 }
 
-/// The same, its matrices in another type.
+/// Like [`model`], with matrices in another type.
 fn model_in(tensor_type: TensorType) -> Arc<Model> {
     let json = r#"{"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
         "intermediate_size": 96, "vocab_size": 50, "hidden_act": "silu", "max_position_embeddings": 256, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
@@ -214,7 +217,7 @@ fn model_in(tensor_type: TensorType) -> Arc<Model> {
         quantize_row(tensor_type, &numbers, &mut bytes);
         Matrix::new(rows, cols, tensor_type, bytes.into())
     };
-    Arc::new(build(config, &rope, 256, &mut matrix).expect("every weight is there"))
+    Arc::new(build(config, &rope, 256, &mut matrix).expect("build must find every weight"))
 }
 
 /// Logits `[V]` after 75 tokens.
@@ -222,7 +225,7 @@ fn logits(attention: AttentionKind, cache_type: CacheType, chunk: usize) -> Tens
     let tokens: Vec<u32> = (0..75).map(|i| i * 7919 % 50).collect();
     let plan = Arc::new(Plan { kernels: Rung::Naive.into(), attention, team: Team::new(1) });
     let mut session = Session::new(model(), plan, 128, cache_type);
-    let logits = session.feed(&tokens, chunk).expect("75 tokens fit").to_vec();
+    let logits = session.feed(&tokens, chunk).expect("feed must accept 75 tokens").to_vec();
     tensor(&[logits.len()], logits)
 }
 
@@ -230,10 +233,11 @@ fn logits(attention: AttentionKind, cache_type: CacheType, chunk: usize) -> Tens
 fn task_3_the_model_says_the_same_with_either_attention() {
     let expected = logits(AttentionKind::TwoPass, CacheType::F32, 75);
     for chunk in [1, 33, 75] {
-        // Logits are below 16: some hundred roundings of 2^-24 of that in two layers.
+        // Logits are below 16, with about a hundred roundings by 2^-24 in two layers.
         let found = logits(AttentionKind::Streaming, CacheType::F32, chunk);
         let property = format!(
-            "streaming attention in chunks of {chunk} is two-pass attention, up to rounding"
+            "streaming attention in chunks of {chunk} must equal two-pass attention, except for \
+             rounding"
         );
         assert_agrees("logits", &found, &expected, 1e-4, &property);
     }
@@ -243,16 +247,20 @@ fn task_3_the_model_says_the_same_with_either_attention() {
 fn task_3_an_f16_cache_changes_little() {
     let full = logits(AttentionKind::Streaming, CacheType::F32, 75);
     let half = logits(AttentionKind::Streaming, CacheType::F16, 75);
-    // f16 keeps 11 bits: each key and value is up to 2^-12 of itself off, and so, with many of
-    // them, is each logit of up to 16 many times over.
+    // f16 keeps 11 bits, so each key and value has a relative error of up to 2^-12. Many of them
+    // add up in a logit of up to 16.
     assert_agrees(
         "logits",
         &half,
         &full,
         0.05,
-        "rounding keys and values to f16 changes logits by hundredths",
+        "rounding keys and values to f16 may change logits only by hundredths",
     );
-    assert!(values(&half) != values(&full), "the cache did not round at all");
+    assert!(
+        values(&half) != values(&full),
+        "the logits are the same with an f16 cache and an f32 cache: keys and values were not \
+         rounded"
+    );
 }
 
 #[test]
@@ -264,16 +272,15 @@ fn task_3_integers_change_little() {
             Arc::new(Plan { kernels, attention: AttentionKind::Streaming, team: Team::new(1) });
         let logits = Session::new(Arc::clone(&model), plan, 8, CacheType::F32)
             .feed(&[3, 1, 4, 1, 5], 5)
-            .expect("five tokens fit")
+            .expect("feed must accept five tokens")
             .to_vec();
         tensor(&[logits.len()], logits)
     };
-    // Activations are rounded to a part in 254 of the largest of 32, in each of eight products one
-    // after the other.
-    let property = "int8 activations change logits by hundredths: quantize each input after it was \
-                    written, also that of the output projection (`Plan::matmul`)";
+    // Activations are rounded to 1/254 of the largest of 32, in each of eight successive products.
+    let property = "int8 activations may change logits only by hundredths: quantize each input \
+                    after it is written, including that of the output projection (`Plan::matmul`)";
     assert_agrees(
-        "logits, integer against naive",
+        "logits with integer kernels, compared with naive kernels",
         &logits(Rung::Integer),
         &logits(Rung::Naive),
         0.4,
@@ -289,14 +296,14 @@ fn task_3_a_decoded_token_allocates_nothing() {
         team: Team::new(1),
     });
     let mut session = Session::new(model(), plan, 256, CacheType::F16);
-    session.feed(&[1, 2, 3, 4, 5], 5).expect("five tokens fit");
-    session.feed(&[6], 1).expect("a sixth token fits");
+    session.feed(&[1, 2, 3, 4, 5], 5).expect("feed must accept five tokens");
+    session.feed(&[6], 1).expect("feed must accept a sixth token");
     let most = (0..40)
         .map(|i| count(|| session.feed(&[i + 7], 1).map(<[f32]>::len)).0)
         .max()
         .expect("forty counts");
     assert!(
         most == 0,
-        "heap allocations of one decoded token after the first: found {most}, expected none"
+        "heap allocations for one decoded token after the first: found {most}, expected none"
     );
 }
