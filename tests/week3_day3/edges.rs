@@ -178,8 +178,8 @@ fn task_2_any_range_of_positions() {
         ] {
             for (sequence, layer, head) in [(0, 0, 1), (2, 1, 0), (2, 0, 1), (0, 1, 1)] {
                 let what = format!(
-                    "positions {start}..{end} of sequence {sequence}, layer {layer}, head {head} in \
-                     {cache_type}"
+                    "positions {start}..{end} of sequence {sequence}, layer {layer}, head {head} \
+                     in {cache_type}"
                 );
                 let (mut keys, mut values, mut next) = (Vec::new(), Vec::new(), start);
                 for run in cache.runs(layer, sequence, head, start..end) {

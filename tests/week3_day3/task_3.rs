@@ -194,8 +194,8 @@ fn task_3_many_operations() {
                 let wrong = (0..texts.len()).find(|p| found[SHAPE.head_dim * p] != first(*p));
                 if let Some(position) = wrong {
                     panic!(
-                        "operation {done}: sequence {sequence}, layer {layer}, head {head}: position \
-                         {position} does not hold what was written there"
+                        "operation {done}: sequence {sequence}, layer {layer}, head {head}: \
+                         position {position} does not hold what was written there"
                     );
                 }
             }

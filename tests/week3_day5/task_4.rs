@@ -404,7 +404,10 @@ fn task_4_a_model_goes_on() {
     let other = PromptKey { fingerprint: fingerprint(&model, "integer"), ..key };
     assert!(other != key, "other kernels must give another fingerprint");
     let error = open(&path, other, |_| ()).expect_err("another fingerprint");
-    assert!(format!("{error:#}").contains("prompt.cache"), "the error must name the file: {error:#}");
+    assert!(
+        format!("{error:#}").contains("prompt.cache"),
+        "the error must name the file: {error:#}"
+    );
     let _ = std::fs::remove_dir_all(&folder);
 }
 

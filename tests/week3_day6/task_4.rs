@@ -88,7 +88,7 @@ fn task_4_nothing_is_computed_twice() {
     );
 }
 
-/// Each draft comes with the distribution that it was drawn from, under the request's own options and
+/// Each draft comes with the distribution that it was drawn from, under the request's options and
 /// with the drafts before it as seen.
 #[test]
 fn task_4_drawn_with_the_requests_options() {
@@ -158,5 +158,8 @@ fn task_4_another_vocabulary_is_refused() {
         panic!("a draft model with 37 tokens was accepted for a target with 1,536 tokens");
     };
     let error = error.to_string();
-    assert!(error.contains("37") && error.contains("1536"), "the error must name both sizes: {error}");
+    assert!(
+        error.contains("37") && error.contains("1536"),
+        "the error must name both sizes: {error}"
+    );
 }

@@ -121,8 +121,8 @@ fn task_3_what_nobody_reads_makes_room() {
         let [unread, read] = [0; 2].map(|_| g.add(x, x).expect("a sum"));
         let sum = g.add(read, x).expect("a sum");
         let last = g.add(sum, x).expect("a sum");
-        let what = "a sum that is never read, two other sums and the result: [node, start, bytes] of each \
-             part, then the peak";
+        let what = "a sum that is never read, two other sums and the result: [node, start, bytes] \
+                    of each part, then the peak";
         let memory = make(what, &g, &[x, unread, read, sum, last], &[last], false);
         let [unread, read, sum, last] = [unread, read, sum, last].map(NodeId::index);
         let parts = vec![[unread, 0, 64], [read, 0, 64], [sum, 64, 64], [last, 0, 64]];
