@@ -114,7 +114,7 @@ fn task_1_the_oldest_prompt_first() {
     let cases: [Shares<'_>; 8] = [
         ("one prompt, rows for part of it", &[prompt(10)], 4, &[0], &[4]),
         ("one prompt, more rows than tokens", &[prompt(3)], 8, &[0], &[3]),
-        ("the second gets what is left", &[prompt(3), prompt(10)], 8, &[0, 0], &[3, 5]),
+        ("the second gets the remaining rows", &[prompt(3), prompt(10)], 8, &[0, 0], &[3, 5]),
         ("the first takes all rows", &[prompt(9), prompt(2)], 8, &[0, 0], &[8, 0]),
         ("three prompts", &[prompt(2), prompt(3), prompt(4)], 7, &[0, 0, 0], &[2, 3, 2]),
         (

@@ -184,7 +184,7 @@ fn script(case: &Case) {
         let tables = step["tables"].as_array().expect("tables").iter();
         let tables = tables.map(|t| t.as_array().expect("pages").iter().map(number).collect());
         let expected: (Vec<Vec<usize>>, usize) = (tables.collect(), number(&step["free"]));
-        let what = format!("{call}\n  (each sequence's pages, and how many are free)\n ");
+        let what = format!("{call}\n  (pages of each sequence, free pages)\n ");
         assert_answer(&what, &pages(&cache), &expected);
     }
     for sequence in 0..3 {

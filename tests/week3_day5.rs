@@ -96,7 +96,7 @@ impl Shelf {
         }
         let mut table = Vec::new();
         for i in 0..n {
-            let page = self.pool.allocate().expect("so many are free");
+            let page = self.pool.allocate().expect("there are enough free pages");
             self.texts[page.index()] = text[..(i + 1) * PAGE].to_vec();
             table.push(page);
         }

@@ -1,4 +1,4 @@
-//! Week 4, day 1: sizes and strides, views that copy nothing, contiguous copies, a product of views.
+//! Week 4, day 1: sizes and strides, views without a copy, contiguous copies, a product of views.
 //!
 //! Expected layouts and elements are PyTorch's: `python-ref/oracle/week4_day1.py`.
 

@@ -69,7 +69,7 @@ fn task_1_from_waiting_to_the_last_token() {
     use Act::{Accept, Admit, Computed};
     use Phase::{Decoding, Finished, Prefilling};
     lives(
-        "a prompt of three tokens in one piece, two new tokens asked for",
+        "a prompt of three tokens in one piece, max_new_tokens 2",
         request(&[5, 6, 7], 2),
         16,
         &[

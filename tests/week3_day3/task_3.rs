@@ -81,9 +81,12 @@ fn task_3_pages_without_positions_are_not_shared() {
         let mut cache = cache(6);
         append(&mut cache, 0, 0, 40);
         assert!(cache.reserve(0, 128), "reserve of four pages of six must return true");
-        assert_accepts("fork(0, 2) of 40 positions, with room for 128", || cache.fork(0, 2));
-        let what =
-            "fork(0, 2) of 40 positions, with room for 128\n  (pages, and how many are free)\n ";
+        assert_accepts(
+            "fork(0, 2) of a sequence with 40 positions and pages reserved for 128",
+            || cache.fork(0, 2),
+        );
+        let what = "fork(0, 2) of a sequence with 40 positions and pages reserved for 128\n  \
+                    (pages of each sequence, free pages)\n ";
         assert_answer(what, &pages(&cache), &(vec![vec![0, 1, 2, 3], vec![], vec![0, 1]], 2));
     });
 }

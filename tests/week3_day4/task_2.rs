@@ -35,7 +35,7 @@ const SHARED: [Shared; 6] = [
         &[(0, 30), (0, 31), (0, 32), (1, 33), (0, 33), (0, 34)],
     ),
     (
-        "shared pages, of which one row sees fewer than the other",
+        "two rows that see different numbers of shared pages",
         &[&[7, 2, 3], &[1], &[7, 2, 4]],
         &[(0, 20), (1, 3), (2, 80)],
     ),
