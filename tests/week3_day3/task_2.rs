@@ -101,7 +101,8 @@ fn task_2_every_layer_and_head_has_its_place() {
                 let row = (s * SHAPE.layers + layer) * 70 + position;
                 (0..WIDTH).map(|i| stored((row * WIDTH + i) as f32)).collect()
             };
-            let call = format!("two texts of 70 positions in pages of {page_len}, in turns");
+            let call =
+                format!("two sequences of 70 positions in pages of {page_len}, written in turns");
             assert_accepts(&call, || {
                 // Another has the first page, so that no page's number is its place in a text.
                 cache.write(0, 1, 0, &[0.0; WIDTH], &[0.0; WIDTH]);

@@ -112,7 +112,8 @@ fn task_2_no_more_than_is_seen() {
             (64..128, [0..64, 0..70], (1, 6)),
         ];
         for (asked, seen, expected) in cases {
-            let call = format!("positions {asked:?} for two rows that may see {seen:?}");
+            let call =
+                format!("read_pages of positions {asked:?} for two rows that may see {seen:?}");
             let mut held = Held::new(2, 8);
             let seen: Vec<_> = seen.into_iter().enumerate().collect();
             let mut readers = held.readers(&q, &seen, 1, 8);

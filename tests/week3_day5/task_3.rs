@@ -145,7 +145,8 @@ fn task_3_pages_go_where_room_is_needed() {
             &(true, 3, 1),
         );
         check::assert_answer(
-            "then attach_prefix with the text used last: (return value, pages in the index)\n ",
+            "reserve of three pages, then attach_prefix with the text used last: (return value, \
+             pages in the index)\n ",
             &(cache.attach_prefix(2, &text(300, 2 * TILE + 1)), cache.index().len()),
             &(2 * TILE, 3),
         );
@@ -186,7 +187,8 @@ fn task_3_what_fails_costs_no_page() {
         );
         cache.truncate(2, 0);
         check::assert_answer(
-            "then sequence 2 reserves three pages: (return value, pages in the index)\n ",
+            "sequence 1 has five of eight pages, and sequence 2 reserves the other three: (return \
+             value, pages in the index)\n ",
             &(cache.reserve(2, 3 * TILE), cache.index().len()),
             &(true, 4),
         );

@@ -175,8 +175,8 @@ fn task_3_many_drafts() {
         let best = (0..=max).map(speed).fold(0.0, f64::max);
         assert!(
             found <= max && speed(found) >= best * (1.0 - 1e-12),
-            "{call}: found {found}, which gives {} tokens for the cost of one row; the best length \
-             gives {best}",
+            "{call}: found {found}, which gives {} tokens for the cost of a one-row pass; the best \
+             length gives {best}",
             speed(found)
         );
     }

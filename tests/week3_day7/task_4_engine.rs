@@ -200,7 +200,7 @@ fn task_4_what_cannot_be_is_refused() {
             let refused = engine.submit_constrained(request, Some(constraint));
             assert!(
                 engine.is_idle() == refused.is_err(),
-                "the engine must be idle after a refused request, and only then"
+                "the engine must be idle after a refused request and busy after an accepted one"
             );
             refused.err().map(|error| error.to_string()).unwrap_or_default()
         };

@@ -73,7 +73,7 @@ fn task_2_a_view_outside_its_source_is_refused() {
         assert_refused(&call, &parts, rows(ne, nb, offset));
     }
     assert_refused("a view of no elements", &["0"], rows([5, 0, 1, 1], [4, 20, 120, 120], 0));
-    assert_refused("a view from the middle of a number", &["4"], rows([1; 4], [4; 4], 2));
+    assert_refused("a view that starts in the middle of a number", &["4"], rows([1; 4], [4; 4], 2));
 }
 
 #[test]

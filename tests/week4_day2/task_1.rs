@@ -127,7 +127,7 @@ fn task_1_a_stranger_is_no_source() {
     assert_refused("a source that is not a node of the graph", &["4"], || {
         small.push(Op::Add, &[x, stranger], layout)
     });
-    assert_refused("such a node as the first source", &["4"], || {
+    assert_refused("a first source that is not a node of the graph", &["4"], || {
         small.push(Op::Add, &[stranger, x], layout)
     });
     let itself = large.ids().nth(1).expect("five nodes");

@@ -91,7 +91,7 @@ fn task_3_what_is_not_in_the_order_is_left_alone() {
     let x = leaf(&mut g, &[3]);
     let table = weight(&mut g, &tensor(&[2, 3], vec![0.5; 6]));
     let tokens = assert_good("tokens", || g.tokens(5));
-    assert_good("an embedding of more rows than there are", || g.embed(table, tokens));
+    assert_good("an embedding of more rows than the pass has", || g.embed(table, tokens));
     let sum = assert_good("a sum", || g.add(x, x));
     let mut executor = Executor::default();
     assert_accepts("a graph with a node that is not in the order and cannot be computed", || {

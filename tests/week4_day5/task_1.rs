@@ -23,10 +23,12 @@ pub(super) fn task_1_enough_workgroups_and_no_more() {
         assert_answer(&what, &found.to_vec(), &expected);
     });
     let most = 65_535 * 65_535;
-    assert_good("dispatch_size of the largest possible number", || dispatch_size(most, 1));
-    assert_refused("dispatch_size of one more than that", &[&(most + 1).to_string()], || {
-        dispatch_size(most + 1, 1)
-    });
+    assert_good("dispatch_size of 65,535 × 65,535 workgroups", || dispatch_size(most, 1));
+    assert_refused(
+        "dispatch_size of one more than 65,535 × 65,535 workgroups",
+        &[&(most + 1).to_string()],
+        || dispatch_size(most + 1, 1),
+    );
 }
 
 fn elementwise(which: Which) -> impl Fn(&Case) {

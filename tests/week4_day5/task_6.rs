@@ -65,7 +65,7 @@ fn through(gpu: &Gpu, case: &Case, rows: usize) -> (Vec<f32>, usize, usize) {
     assert_good("mlp", || mlp(&mut pass, &kernels, &weights, &buffers, rows));
     let (recorded, own) = (pass.kernels(), gpu.submissions() - before);
     assert_good("a submission", || pass.submit());
-    let found = assert_good("the result of mlp", || gpu.numbers(&buffers.out));
+    let found = assert_good("reading the result of mlp", || gpu.numbers(&buffers.out));
     (found, recorded, own)
 }
 

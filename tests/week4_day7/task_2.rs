@@ -54,7 +54,7 @@ pub(super) fn task_2_parts_of_the_budget() {
     longs.fill(3);
     last.fill(4);
     check::assert_answer(
-        "the last number of each, after each was filled with its own number",
+        "the last number of each part, after each part was filled with a different number",
         &(bytes[2], floats[4], longs[1], last[59]),
         &(1, 2.0, 3, 4),
     );
