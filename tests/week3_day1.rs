@@ -1,4 +1,4 @@
-//! Week 3, day 1: a request's life, texts that end an answer, places in the cache, the engine.
+//! Week 3, day 1: a request's life, stop texts, slots of the cache, the engine.
 //!
 //! Expected tokens: `python-ref/oracle/week3_day1.py`.
 

@@ -1,7 +1,7 @@
 //! Week 3, day 2: a budget of rows, turns, and how long requests wait.
 //!
-//! Expected tokens: `python-ref/oracle/week3_day2.py`. What the scheduler has to give is arithmetic of
-//! small whole numbers, held against its definition.
+//! Expected tokens: `python-ref/oracle/week3_day2.py`. The scheduler's results are small whole
+//! numbers, compared with their definition.
 
 #[path = "week3_day2/task_3.rs"]
 mod task_3;
@@ -27,12 +27,12 @@ use tiny_llm::{
 };
 use tiny_llm_harness::{check, fixtures::Fixtures};
 
-/// A request that decodes, after so many steps without a row.
+/// A decoding request that has had no row for `waited` steps.
 fn decoding(waited: usize) -> Load {
     Load { left: 1, decoding: true, waited }
 }
 
-/// A request with so much of its prompt left.
+/// A request with `left` tokens of its prompt left.
 fn prompt(left: usize) -> Load {
     Load { left, decoding: false, waited: 0 }
 }
@@ -50,7 +50,7 @@ fn random(seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// Why, loads, rows, the shares before and after.
+/// Name, loads, rows, shares before, shares after.
 type Shares<'a> = (&'a str, &'a [Load], usize, &'a [usize], &'a [usize]);
 
 // Task 1
@@ -61,20 +61,45 @@ fn task_1_rows_for_those_that_decode() {
     let many = [decoding(0); 9];
     let beside = |left| [&many[..], &[prompt(left)]].concat();
     let cases: [(&str, Scheduler, Vec<Load>, usize); 9] = [
-        ("nobody", Scheduler { budget: 8, reserved: 1 }, vec![], 0),
-        ("a row each", Scheduler { budget: 8, reserved: 1 }, few.to_vec(), 2),
-        ("prompts alone", Scheduler { budget: 8, reserved: 1 }, vec![prompt(3), prompt(9)], 0),
-        ("more than rows, no prompt", Scheduler { budget: 8, reserved: 3 }, many.to_vec(), 8),
-        ("as many as rows", Scheduler { budget: 9, reserved: 3 }, many.to_vec(), 9),
+        ("no requests", Scheduler { budget: 8, reserved: 1 }, vec![], 0),
+        (
+            "one row for each decoding request",
+            Scheduler { budget: 8, reserved: 1 },
+            few.to_vec(),
+            2,
+        ),
+        ("only prompts", Scheduler { budget: 8, reserved: 1 }, vec![prompt(3), prompt(9)], 0),
+        (
+            "more decoding requests than rows, no prompt",
+            Scheduler { budget: 8, reserved: 3 },
+            many.to_vec(),
+            8,
+        ),
+        (
+            "as many decoding requests as rows",
+            Scheduler { budget: 9, reserved: 3 },
+            many.to_vec(),
+            9,
+        ),
         ("three reserved, a long prompt", Scheduler { budget: 8, reserved: 3 }, beside(100), 5),
-        ("three reserved, two tokens left", Scheduler { budget: 8, reserved: 3 }, beside(2), 6),
+        (
+            "three reserved, two prompt tokens left",
+            Scheduler { budget: 8, reserved: 3 },
+            beside(2),
+            6,
+        ),
         (
             "three reserved, three prompts of a token each",
             Scheduler { budget: 8, reserved: 3 },
             [&many[..], &[prompt(1), prompt(1), prompt(1)]].concat(),
             5,
         ),
-        ("three reserved, room for all", Scheduler { budget: 20, reserved: 3 }, beside(100), 9),
+        (
+            "three reserved, enough rows for all",
+            Scheduler { budget: 20, reserved: 3 },
+            beside(100),
+            9,
+        ),
     ];
     for (why, scheduler, loads, expected) in cases {
         let call = format!("{why}: {scheduler:?}.decoding_rows({loads:?})");
@@ -87,14 +112,20 @@ fn task_1_rows_for_those_that_decode() {
 fn task_1_the_oldest_prompt_first() {
     let d = decoding(0);
     let cases: [Shares<'_>; 8] = [
-        ("one prompt, rows for a part", &[prompt(10)], 4, &[0], &[4]),
+        ("one prompt, rows for part of it", &[prompt(10)], 4, &[0], &[4]),
         ("one prompt, more rows than tokens", &[prompt(3)], 8, &[0], &[3]),
-        ("the second gets what is left", &[prompt(3), prompt(10)], 8, &[0, 0], &[3, 5]),
-        ("the first takes all", &[prompt(9), prompt(2)], 8, &[0, 0], &[8, 0]),
-        ("three of them", &[prompt(2), prompt(3), prompt(4)], 7, &[0, 0, 0], &[2, 3, 2]),
-        ("shares of others stay", &[d, prompt(5), d, prompt(5)], 6, &[1, 0, 0, 0], &[1, 5, 0, 1]),
+        ("the second gets the remaining rows", &[prompt(3), prompt(10)], 8, &[0, 0], &[3, 5]),
+        ("the first takes all rows", &[prompt(9), prompt(2)], 8, &[0, 0], &[8, 0]),
+        ("three prompts", &[prompt(2), prompt(3), prompt(4)], 7, &[0, 0, 0], &[2, 3, 2]),
+        (
+            "shares of decoding requests must not change",
+            &[d, prompt(5), d, prompt(5)],
+            6,
+            &[1, 0, 0, 0],
+            &[1, 5, 0, 1],
+        ),
         ("no rows", &[prompt(5), d], 0, &[0, 1], &[0, 1]),
-        ("nobody", &[], 5, &[], &[]),
+        ("no requests", &[], 5, &[], &[]),
     ];
     for (why, loads, rows, before, expected) in cases {
         let call = format!("{why}: share_prompts({loads:?}, {rows}, {before:?})");
@@ -104,7 +135,7 @@ fn task_1_the_oldest_prompt_first() {
     }
 }
 
-/// Whatever the load: the budget is kept, and no row of it is left while a request could use it.
+/// For any load, the budget is kept, and no row is left over while a request could use it.
 #[test]
 fn task_1_the_budget_is_kept_and_used() {
     let mut below = random(1);
@@ -122,9 +153,7 @@ fn task_1_the_budget_is_kept_and_used() {
         let rows = decoding + out.iter().sum::<usize>();
         let usable: usize = loads.iter().map(|load| load.left).sum();
         check::assert_answer(
-            &format!(
-                "{what}: {decoding} rows for those that decode, {out:?} for prompts; together"
-            ),
+            &format!("{what}: {decoding} rows for decoding requests, {out:?} for prompts; total"),
             &rows,
             &usable.min(scheduler.budget),
         );
@@ -141,21 +170,27 @@ fn task_2_whoever_waited_longest() {
     let cases: [Shares<'_>; 10] = [
         ("rows for all", &[d(0), d(0), d(0)], 3, &[0, 0, 0], &[1, 1, 1]),
         ("more rows than requests", &[d(0), d(0)], 5, &[0, 0], &[1, 1]),
-        ("the oldest, if all have waited alike", &[d(2), d(2), d(2)], 2, &[0; 3], &[1, 1, 0]),
+        (
+            "the oldest, if all have waited equally long",
+            &[d(2), d(2), d(2)],
+            2,
+            &[0; 3],
+            &[1, 1, 0],
+        ),
         ("the one that has waited", &[d(0), d(0), d(1)], 1, &[0; 3], &[0, 0, 1]),
         ("the two that have waited longest", &[d(1), d(4), d(2), d(3)], 2, &[0; 4], &[0, 1, 0, 1]),
-        ("prompts take no turn", &[prompt(5), d(0), prompt(5)], 3, &[0; 3], &[0, 1, 0]),
-        ("shares of prompts stay", &[prompt(9), d(0), d(1)], 1, &[7, 0, 0], &[7, 0, 1]),
+        ("prompts get no turn", &[prompt(5), d(0), prompt(5)], 3, &[0; 3], &[0, 1, 0]),
+        ("shares of prompts must not change", &[prompt(9), d(0), d(1)], 1, &[7, 0, 0], &[7, 0, 1]),
         ("no rows", &[d(3), d(4)], 0, &[0, 0], &[0, 0]),
         (
-            "the oldest, whatever is left",
+            "the oldest, whatever `left` is",
             &[many(1, 1), many(1, 3), many(1, 2)],
             1,
             &[0; 3],
             &[1, 0, 0],
         ),
         (
-            "the one that has waited, whatever is left",
+            "the one that has waited, whatever `left` is",
             &[many(0, 9), many(2, 1)],
             1,
             &[0; 2],
@@ -181,7 +216,9 @@ fn task_2_nobody_starves() {
                 let mut out = vec![0; n];
                 take_turns(&loads, rows, &mut out);
                 check::assert_answer(
-                    &format!("{n} that decode, {rows} rows: rows given in step {step}"),
+                    &format!(
+                        "{n} decoding requests, {rows} rows a step: rows given in step {step}"
+                    ),
                     &out.iter().sum::<usize>(),
                     &rows,
                 );
@@ -190,9 +227,9 @@ fn task_2_nobody_starves() {
                     load.waited = if out[i] == 0 { load.waited + 1 } else { 0 };
                     assert!(
                         load.waited < most,
-                        "{n} that decode, {rows} rows: after step {step}, request {i} has waited \
-                         {} steps; each should have a row in one of {most} steps ({served:?} rows so \
-                         far)",
+                        "{n} decoding requests, {rows} rows a step: after step {step}, request {i} \
+                         has waited {} steps. Each must get a row at least every {most} steps \
+                         (rows so far: {served:?})",
                         load.waited
                     );
                 }
@@ -201,7 +238,7 @@ fn task_2_nobody_starves() {
     }
 }
 
-/// A crowd that decodes, prompts that keep coming: what each is promised.
+/// Many decoding requests and a stream of prompts: each gets what the scheduler guarantees.
 #[test]
 fn task_2_a_crowd() {
     let places = 16;
@@ -219,7 +256,7 @@ fn task_2_a_crowd() {
             check::assert_accepts(&what, || scheduler.shares(&loads, &mut out));
             let usable: usize = loads.iter().map(|load| load.left).sum();
             check::assert_answer(
-                &format!("{what}: rows of {out:?} together"),
+                &format!("{what}: total rows of the shares {out:?}"),
                 &out.iter().sum::<usize>(),
                 &usable.min(budget),
             );
@@ -227,13 +264,17 @@ fn task_2_a_crowd() {
                 let least = reserved.min(loads[oldest].left);
                 assert!(
                     out[oldest] >= least,
-                    "{what}: the oldest prompt gets {} rows of {out:?}, but {least} are reserved",
+                    "{what}: the oldest prompt gets {} rows (shares {out:?}), but {least} are \
+                     reserved for it",
                     out[oldest]
                 );
             }
             let most = places.div_ceil(budget - reserved);
             for (load, &rows) in loads.iter_mut().zip(&out) {
-                assert!(rows <= load.left, "{what}: {rows} rows for {load:?}");
+                assert!(
+                    rows <= load.left,
+                    "{what}: {rows} rows for {load:?}, more than it has left"
+                );
                 load.waited = if rows == 0 { load.waited + 1 } else { 0 };
                 load.left -= rows;
                 if load.left == 0 {
@@ -242,8 +283,8 @@ fn task_2_a_crowd() {
                 }
                 assert!(
                     !load.decoding || load.waited < most,
-                    "{what}: {load:?} has decoded nothing for {} steps; {places} places take \
-                     {most} at most",
+                    "{what}: {load:?} has had no row for {} steps; with {places} slots, the wait \
+                     must be shorter than {most} steps",
                     load.waited
                 );
             }
@@ -269,7 +310,7 @@ fn task_2_a_budget_changes_no_answer() {
             let when = format!("{family}: five requests, at most {rows} rows a step");
             let mut engine = engine(&case, 4, budget(rows));
             for prompt in &prompts {
-                engine.submit(request(prompt, 8)).expect("a good request");
+                engine.submit(request(prompt, 8)).expect("submit must accept this request");
             }
             let mut told = Told::default();
             run(&mut engine, &mut told, &when);
@@ -281,43 +322,55 @@ fn task_2_a_budget_changes_no_answer() {
                 );
             }
             let counts = engine.counts();
-            assert!(counts.most_rows <= rows, "{when}: a step of {} rows", counts.most_rows);
+            assert!(
+                counts.most_rows <= rows,
+                "{when}: a step had {} rows, more than the budget",
+                counts.most_rows
+            );
             let all: usize = prompts.iter().map(|prompt| prompt.len() + 7).sum();
-            check::assert_answer(&format!("{when}: rows in all"), &counts.rows, &(all as u64));
+            check::assert_answer(&format!("{when}: total rows"), &counts.rows, &(all as u64));
         }
     }
 }
 
-/// A request that decodes goes on while a long prompt is on its way: a token in every step.
+/// A decoding request gets a token in every step while a long prompt is computed.
 #[test]
 fn task_2_a_long_prompt_stops_nobody() {
     let fixtures = Fixtures::open("week3_day2");
     let case = fixtures.case("task_2_engine/llama");
     let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
     let mut engine = engine(&case, 2, budget(6));
-    let short = engine.submit(request(&prompts[1], 8)).expect("a good request");
+    let short = engine.submit(request(&prompts[1], 8)).expect("submit must accept this request");
     let mut told = Told::default();
     step(&mut engine, &mut told, "a prompt of one token");
-    let long = engine.submit(request(&prompts[3], 8)).expect("a good request");
+    let long = engine.submit(request(&prompts[3], 8)).expect("submit must accept this request");
     let mut tokens = Vec::new();
     for _ in 0..7 {
-        step(&mut engine, &mut told, "beside it a prompt of 30 tokens, at most 6 rows a step");
+        step(
+            &mut engine,
+            &mut told,
+            "a decoding request and a prompt of 30 tokens, at most 6 rows a step",
+        );
         let of = |id: RequestId| told.answers.get(&id).map_or(0, Vec::len);
         tokens.push((of(short), of(long)));
     }
     // Five rows a step for the prompt: six steps.
     check::assert_answer(
-        "at most 6 rows a step, one request that decodes, one with a prompt of 30 tokens: tokens of \
-         both after each step\n ",
+        "at most 6 rows a step, one decoding request, one with a prompt of 30 tokens: new tokens \
+         of both after each step\n ",
         &tokens,
         &vec![(2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 1), (8, 2)],
     );
-    run(&mut engine, &mut told, "the rest");
+    run(&mut engine, &mut told, "the same two requests, run to the end");
     let found = [short, long].map(|id| told.answers[&id].clone());
-    check::assert_answer("their answers", &found, &[answers[1].clone(), answers[3].clone()]);
+    check::assert_answer(
+        "the answers to both requests",
+        &found,
+        &[answers[1].clone(), answers[3].clone()],
+    );
 }
 
-/// Requests come and are cancelled at random, under random budgets.
+/// Submits and cancels requests at random, under random budgets.
 #[test]
 fn task_2_any_schedule_gives_the_same_answers() {
     let fixtures = Fixtures::open("week3_day2");
@@ -328,12 +381,14 @@ fn task_2_any_schedule_gives_the_same_answers() {
         let (places, rows) = (1 + below(5), 2 + below(12));
         let mut engine = engine(&case, places, budget(rows));
         let (mut told, mut asked, mut cancelled) = (Told::default(), BTreeMap::new(), Vec::new());
-        let mut log = vec![format!("{places} places, {rows} rows a step")];
+        let mut log = vec![format!("{places} slots, {rows} rows a step")];
         for _ in 0..40 {
             match below(4) {
                 0 if asked.len() < 10 => {
                     let (which, n) = (below(5), 1 + below(8));
-                    let id = engine.submit(request(&prompts[which], n)).expect("a good request");
+                    let id = engine
+                        .submit(request(&prompts[which], n))
+                        .expect("submit must accept this request");
                     asked.insert(id, (which, n));
                     log.push(format!("prompt {which} for {n}"));
                 }
@@ -358,16 +413,20 @@ fn task_2_any_schedule_gives_the_same_answers() {
             let expected = if cut { &whole[..found.len()] } else { whole };
             let end = if cut { FinishReason::Interrupted } else { FinishReason::Length };
             check::assert_answer(
-                &format!("seed {seed}, request {id} ({log:?}): the answer, and why it ended"),
+                &format!("seed {seed}, request {id} ({log:?}): (answer, finish reason)"),
                 &(found.as_slice(), told.ends.get(&id).copied()),
                 &(expected, Some(end)),
             );
         }
-        assert!(engine.counts().most_rows <= rows, "seed {seed}: {:?}", engine.counts());
+        assert!(
+            engine.counts().most_rows <= rows,
+            "seed {seed}: a step had more rows than the budget: {:?}",
+            engine.counts()
+        );
     }
 }
 
-/// Sampled answers too: a request that is passed over draws nothing.
+/// Sampled answers too: a request without a row in a step draws no random number.
 #[test]
 fn task_2_turns_go_with_sampling() {
     let fixtures = Fixtures::open("week3_day2");
@@ -386,7 +445,7 @@ fn task_2_turns_go_with_sampling() {
         let options = EngineOptions { budget: rows, ..EngineOptions::default() };
         let mut engine = engine(&case, places, options);
         for request in &requests {
-            engine.submit(request.clone()).expect("a good request");
+            engine.submit(request.clone()).expect("submit must accept this request");
         }
         let mut told = Told::default();
         run(&mut engine, &mut told, &format!("sampled requests, budget {rows:?}"));
@@ -395,7 +454,10 @@ fn task_2_turns_go_with_sampling() {
     let alone = answers(1, None);
     for rows in [2, 3, 9] {
         check::assert_answer(
-            &format!("sampled requests, five places and {rows} rows a step, and one by one"),
+            &format!(
+                "sampled requests in five slots, {rows} rows a step; expected is one request at a \
+                 time"
+            ),
             &answers(5, Some(rows)),
             &alone,
         );

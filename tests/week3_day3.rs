@@ -1,5 +1,5 @@
-//! Week 3, day 3: a pool of pages, a cache in pages, pages that are shared, and who goes when pages
-//! run out.
+//! Week 3, day 3: a pool of pages, a cache in pages, shared pages, and preemption when pages run
+//! out.
 //!
 //! Expected tables and contents: `python-ref/oracle/week3_day3.py`.
 
@@ -68,8 +68,8 @@ fn check_pool() {
     task_1_can_allocate_up_to_the_last_page();
 }
 
-/// Four layers, two heads of five numbers, three sequences: no two of these are alike, so that none
-/// can stand for another.
+/// Four layers, two heads of five numbers, three sequences: all different, so that none can be
+/// mistaken for another.
 const SHAPE: CacheShape =
     CacheShape { layers: 4, sequences: 3, kv_heads: 2, capacity: 400, head_dim: 5 };
 
@@ -77,8 +77,8 @@ fn cache(pages: usize) -> PagedCache {
     PagedCache::new(SHAPE, TILE, pages, CacheType::F32)
 }
 
-/// The number at a place of a text, of which there is no second one: `text` tells versions of a
-/// position apart.
+/// A unique number for each text, layer, head, position and dimension. `text` distinguishes
+/// versions of a position.
 fn number(text: usize, layer: usize, head: usize, position: usize, d: usize) -> f32 {
     (((text * SHAPE.layers + layer) * SHAPE.kv_heads + head) * 512 + position) as f32
         + d as f32 * 0.125
@@ -116,7 +116,8 @@ fn numbers(cells: Cells) -> Vec<f32> {
     }
 }
 
-/// Passes if a sequence holds these texts' numbers: `texts[position]` says whose.
+/// Passes if a sequence holds the numbers of these texts: `texts[position]` is the text of a
+/// position.
 #[track_caller]
 fn holds(what: &str, cache: &PagedCache, sequence: usize, texts: &[usize]) {
     assert_answer(&format!("{what}: positions"), &cache.len(sequence), &texts.len());
@@ -183,7 +184,7 @@ fn script(case: &Case) {
         let tables = step["tables"].as_array().expect("tables").iter();
         let tables = tables.map(|t| t.as_array().expect("pages").iter().map(number).collect());
         let expected: (Vec<Vec<usize>>, usize) = (tables.collect(), number(&step["free"]));
-        let what = format!("{call}\n  (each sequence's pages, and how many are free)\n ");
+        let what = format!("{call}\n  (pages of each sequence, free pages)\n ");
         assert_answer(&what, &pages(&cache), &expected);
     }
     for sequence in 0..3 {
@@ -258,7 +259,7 @@ fn requests() -> Vec<Request> {
         .collect()
 }
 
-/// What came of the requests.
+/// The results of the requests.
 #[derive(Debug, Default)]
 struct Came {
     answers: BTreeMap<RequestId, Vec<u32>>,
@@ -268,7 +269,7 @@ struct Came {
     gaps: BTreeMap<RequestId, Gap>,
 }
 
-/// Between two tokens of a request, in rows of the steps behind the first up to the second.
+/// The gap between two tokens of a request: rows of the steps after the first, up to the second.
 #[derive(Debug, Default)]
 struct Gap {
     tokens: usize,
@@ -276,8 +277,8 @@ struct Gap {
     longest: u64,
 }
 
-/// Runs the four requests over a cache. After every step, those that run must have come before those
-/// that wait.
+/// Runs the four requests over a cache. After each step, the running requests must be older than
+/// the waiting ones.
 #[track_caller]
 fn run<C: EngineCache>(what: &str, model: &Arc<Model>, cache: C) -> (Came, Engine<C>) {
     run_with(what, model, cache, EngineOptions::default())
@@ -294,14 +295,14 @@ fn run_with<C: EngineCache>(
     let mut engine =
         Engine::new(Arc::clone(model), Arc::new(plan()), cache, options, Box::new(|_| Vec::new()));
     for request in requests() {
-        engine.submit(request).expect("a good request");
+        engine.submit(request).expect("submit must accept this request");
     }
     let mut came = Came::default();
     for step in 0.. {
         if engine.is_idle() {
             break;
         }
-        assert!(step < steps, "{what}: after {steps} steps a request still waits: {came:?}");
+        assert!(step < steps, "{what}: not idle after {steps} steps: {came:?}");
         assert_accepts(&format!("{what}: step {step}"), || {
             engine.step(&mut |event| match event {
                 Event::Token { id, token } => came.answers.entry(id).or_default().push(token),
@@ -320,8 +321,8 @@ fn run_with<C: EngineCache>(
         let runs: Vec<u64> = engine.running().iter().map(|sequence| sequence.id).collect();
         assert!(
             left.starts_with(&runs),
-            "{what}: after step {step}, {runs:?} run of {left:?}, which are not done; the youngest \
-             must wait, and it is the first to come back"
+            "{what}: after step {step}, requests {runs:?} are running, and {left:?} are not \
+             finished. Preempt the youngest request, and put it at the front of the waiting queue"
         );
     }
     (came.preempted, came.rows) = (engine.counts().preempted, engine.counts().rows);
@@ -330,10 +331,10 @@ fn run_with<C: EngineCache>(
         let (prompt, max_new_tokens) = (request.prompt[..5].to_vec(), 2);
         engine
             .submit(Request { prompt, max_new_tokens, ..request.clone() })
-            .expect("a good request");
+            .expect("submit must accept this request");
     }
-    assert_accepts(&format!("{what}: then three short ones"), || engine.step(&mut |_| {}));
-    assert_eq!(engine.running().len(), 3, "{what}: then three short ones, that run at once");
+    assert_accepts(&format!("{what}: then three short requests"), || engine.step(&mut |_| {}));
+    assert_eq!(engine.running().len(), 3, "{what}: then three short requests: number running");
     (0..20).for_each(|_| engine.step(&mut |_| {}));
     (came, engine)
 }

@@ -1,4 +1,4 @@
-//! Week 3, day 4: a run shown to many readers, pages that are read once, and a long context in parts.
+//! Week 3, day 4: a run for many readers, pages that are read once, and a long context in parts.
 //!
 //! Expected values: `python-ref/oracle/week3_day4.py`.
 
@@ -63,7 +63,7 @@ fn lists(json: &Json) -> Vec<Vec<usize>> {
     json.as_array().expect("a list").iter().map(list).collect()
 }
 
-/// What readers hold: their softmaxes `[R, G]` and sums `[R, G, D]`.
+/// The state of readers: softmaxes `[R, G]` and sums `[R, G, D]`.
 struct Held {
     softmax: Vec<OnlineSoftmax>,
     sums: Vec<f32>,
@@ -74,7 +74,7 @@ impl Held {
         Self { softmax: vec![OnlineSoftmax::default(); queries], sums: vec![0.0; queries * dim] }
     }
 
-    /// A reader for each range, of so many heads: `q [R, G, D]`.
+    /// A reader for each range, each with `heads` heads: `q [R, G, D]`.
     fn readers<'a>(
         &'a mut self,
         q: &'a [f32],
@@ -367,8 +367,8 @@ fn token(sequence: usize, position: usize) -> u32 {
     ((position * 31 + sequence * 17 + position / 7) % 50) as u32
 }
 
-/// Logits of two texts after each pass. The second has the first one's beginning of 40 tokens if
-/// `fork` makes it so.
+/// Logits of two texts after each pass. Their first 40 tokens are equal; `fork` shares them instead
+/// of computing them twice.
 fn logits<C: KvCache>(
     model: &Model,
     threads: usize,

@@ -1,4 +1,4 @@
-//! Week 3, day 5: names of pages, an index of them, a cache that remembers, a prompt in a file.
+//! Week 3, day 5: names of pages, an index of pages, a prefix cache, a prompt in a file.
 //!
 //! Expected values: `python-ref/oracle/week3_day5.py`; models: `week3_day1.py`.
 
@@ -55,7 +55,7 @@ fn ids(value: &Json) -> Vec<u32> {
     list.iter().map(|id| id.as_u64().expect("a whole number") as u32).collect()
 }
 
-/// Numbers of 64 bits are texts in the fixtures.
+/// 64-bit numbers are strings in the fixtures.
 fn long(value: &Json) -> u64 {
     value.as_str().and_then(|text| text.parse().ok()).expect("a whole number")
 }
@@ -69,8 +69,7 @@ const NAMES: &Part = &Part {
     },
 };
 
-/// An index over pages of two tokens, a pool, and what lies in each page: the whole text that ends
-/// there, as a sequence has computed it.
+/// An index of pages of two tokens, a pool, and for each page the whole text up to its end.
 struct Shelf {
     index: PrefixIndex,
     pool: BlockPool,
@@ -88,8 +87,8 @@ impl Shelf {
         }
     }
 
-    /// A sequence that computes this text: its pages, of which the index is told. `None` if there
-    /// are not enough.
+    /// Computes this text as a sequence does and inserts its pages into the index. Returns the
+    /// pages, or `None` if too few are free.
     fn compute(&mut self, text: &[u32]) -> Option<Vec<Page>> {
         let n = text.len() / PAGE;
         if self.pool.num_free() < n {
@@ -97,7 +96,7 @@ impl Shelf {
         }
         let mut table = Vec::new();
         for i in 0..n {
-            let page = self.pool.allocate().expect("so many are free");
+            let page = self.pool.allocate().expect("there are enough free pages");
             self.texts[page.index()] = text[..(i + 1) * PAGE].to_vec();
             table.push(page);
         }
@@ -109,13 +108,13 @@ impl Shelf {
         table.into_iter().for_each(|page| self.pool.release(page));
     }
 
-    /// Computes a text, and lets its pages go: the index alone has them then.
+    /// Computes a text and releases its pages, so that only the index owns them.
     fn leave(&mut self, text: &[u32]) {
         let table = self.compute(text).expect("enough pages");
         self.release(table);
     }
 
-    /// The texts that the pages hold which are found.
+    /// The texts of the pages that `find` returns.
     #[track_caller]
     fn found(&mut self, text: &[u32]) -> Vec<Vec<u32>> {
         let found = check::assert_accepts(&format!("find({text:?})"), || self.index.find(text));
@@ -123,11 +122,13 @@ impl Shelf {
     }
 }
 
-/// Four ways to make names that are good for nothing. Pages must be found by what they hold.
+/// Four useless hash functions. Pages must be found by their contents anyway.
 const BAD_HASHES: [(&str, HashPage); 4] = [
     ("always the same name", |_, _| 5),
-    ("a name that forgets what came before", |_, tokens| hash_page(0, tokens)),
-    ("a name of the tokens' number alone", |before, tokens| before + tokens.len() as u64),
+    ("a name that ignores the pages before", |_, tokens| hash_page(0, tokens)),
+    ("a name that depends only on the number of tokens", |before, tokens| {
+        before + tokens.len() as u64
+    }),
     ("a name of two bits", |before, tokens| hash_page(before, tokens) & 3),
 ];
 
@@ -137,10 +138,14 @@ fn shared(pages: usize, capacity: usize) -> SharedCache {
     SharedCache::new(PagedCache::new(shape, TILE, pages, CacheType::F32), 1, hash_page)
 }
 
-/// Computes tokens of a sequence: what is written for a token is the token.
+/// Computes tokens of a sequence: the keys and values of a token are its number.
 fn compute(cache: &mut SharedCache, sequence: usize, tokens: &[u32]) {
     let start = cache.len(sequence);
-    assert!(cache.reserve(sequence, tokens.len()), "room for {} tokens", tokens.len());
+    assert!(
+        cache.reserve(sequence, tokens.len()),
+        "reserve must return true for {} tokens",
+        tokens.len()
+    );
     for (position, &token) in tokens.iter().enumerate().skip(start) {
         cache.write(0, sequence, position, &[token as f32; 4], &[token as f32; 4]);
         cache.advance(sequence, position);
@@ -184,7 +189,7 @@ fn plan() -> Arc<Plan> {
     Arc::new(Plan { kernels: Rung::Naive.into(), attention, team: Team::new(1) })
 }
 
-/// A prompt of so many tokens of the model.
+/// A prompt of `len` random tokens.
 fn prompt(seed: u64, len: usize) -> Vec<u32> {
     let mut rng = Rng::new(seed);
     (0..len).map(|_| (rng.next_u64() % 37) as u32).collect()

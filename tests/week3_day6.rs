@@ -94,12 +94,12 @@ fn same_rate(what: &str, found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-9, "{what}\n  found    {found}\n  expected {expected}");
 }
 
-/// One of two models with 37 tokens that share nothing else, so that they seldom agree.
+/// One of two unrelated models with the same 37 tokens, which seldom agree.
 fn model(family: &str) -> Arc<Model> {
     altered(family, &|_, x| x)
 }
 
-/// The same, each weight altered.
+/// The same model with each weight altered.
 fn altered(family: &str, alter: &dyn Fn(usize, f32) -> f32) -> Arc<Model> {
     let fixtures = Fixtures::open("week3_day1");
     let case = fixtures.case(&format!("task_4_engine/{family}"));
@@ -123,7 +123,7 @@ fn session(model: Arc<Model>, context: usize) -> Session {
     Session::new(model, Arc::new(plan), context, CacheType::F32)
 }
 
-/// Prompts of the models, and what each greedily writes behind them.
+/// Prompts of the models and their greedy continuations.
 fn texts(family: &str) -> Vec<(Vec<u32>, Vec<u32>)> {
     let fixtures = Fixtures::open("week3_day1");
     let case = fixtures.case(&format!("task_4_engine/{family}"));
@@ -143,7 +143,7 @@ fn tokens(drafts: &[Draft]) -> Vec<u32> {
     drafts.iter().map(|draft| draft.token).collect()
 }
 
-/// Proposes what a test says: for each length of the text a list of tokens.
+/// Proposes the tokens that a test's closure returns.
 struct Scripted<F>(F);
 
 impl<F: FnMut(&[u32], usize) -> Vec<u32>> Drafter for Scripted<F> {
@@ -159,7 +159,7 @@ impl<F: FnMut(&[u32], usize) -> Vec<u32>> Drafter for Scripted<F> {
     }
 }
 
-/// Rows and drafts that cost next to nothing: as many drafts as are allowed, whatever happens.
+/// Rows and drafts are almost free, so each pass has as many drafts as allowed.
 fn always(max: usize) -> DraftLength {
     DraftLength::new(max, Costs { row: 1e-9, draft: 0.0 })
 }
@@ -175,7 +175,7 @@ fn step<D: Drafter>(
     text: &mut Vec<u32>,
     room: usize,
 ) {
-    let call = format!("a step behind {text:?}, with room for {room} tokens");
+    let call = format!("Speculation::step after {text:?}, at most {room} new tokens");
     let mut rng = Rng::new(5);
     check::assert_accepts(&call, || {
         speculation.step(session, text, (room, 4), &greedy(), &mut rng)

@@ -1,6 +1,6 @@
-//! Week 3, day 7: an automaton for JSON, a tree of tokens, answers that are always whole.
+//! Week 3, day 7: an automaton for JSON, a tree of tokens, answers that are always complete.
 //!
-//! Expected values: `python-ref/oracle/week3_day7.py`, whose judge is Python's `json`; models:
+//! Expected values: `python-ref/oracle/week3_day7.py`, which uses Python's `json`; models:
 //! `week3_day1.py`.
 
 use std::{
@@ -83,7 +83,7 @@ fn texts(value: &Value) -> Vec<Vec<u8>> {
     value.as_array().expect("a list").iter().map(bytes).collect()
 }
 
-/// A line for each input, which is how a failing test shows them.
+/// One line for each input, as a failing test prints them.
 #[derive(PartialEq, Eq)]
 struct Lines(Vec<String>);
 
@@ -106,13 +106,13 @@ impl Both {
         self.expected.push(expected);
     }
 
-    /// The lines that differ, and which mistake gives them.
+    /// Fails with the lines that differ and the mistake that gives them.
     #[track_caller]
     fn compare(self, what: &str) {
         check::assert_answer(what, &Lines(self.found), &Lines(self.expected));
     }
 
-    /// The same for lines that are long: the first that differs.
+    /// Fails with only the first line that differs, for long lines.
     #[track_caller]
     fn same(self) {
         for (found, expected) in self.found.iter().zip(&self.expected) {
@@ -121,7 +121,7 @@ impl Both {
     }
 }
 
-/// How far a text goes well, and whether it is whole then.
+/// How many bytes of a text are accepted, and whether the text is complete.
 fn line(text: &[u8], alive: usize, whole: bool) -> String {
     let whole = if whole { "whole" } else { "not whole" };
     format!("{}   {alive} of {} bytes may follow; {whole}", text.escape_ascii(), text.len())
@@ -140,7 +140,7 @@ fn compare(what: &str, case: &Case, follow: impl Fn(&[u8]) -> (usize, bool)) {
     check::assert_answer(what, &Lines(found), &Lines(expected));
 }
 
-/// The states behind each byte, as long as there is one.
+/// The last state and the number of bytes that are accepted.
 fn walk<S: Copy>(start: S, text: &[u8], next: impl Fn(S, u8) -> Option<S>) -> (S, usize) {
     let (mut state, mut alive) = (start, 0);
     for &byte in text {

@@ -1,4 +1,4 @@
-//! Week 4, day 1: sizes and strides, views that move no byte, contiguous copies, a product of views.
+//! Week 4, day 1: sizes and strides, views without a copy, contiguous copies, a product of views.
 //!
 //! Expected layouts and elements are PyTorch's: `python-ref/oracle/week4_day1.py`.
 
@@ -68,7 +68,7 @@ fn four(value: &impl ToString) -> [usize; 4] {
     list(value).try_into().expect("four numbers")
 }
 
-/// Takes the steps of a case, each of which must come to the layout that PyTorch has.
+/// Takes the steps of a case, each of which must give PyTorch's layout.
 fn follow(case: &Case) {
     let (mut layout, _) = stored(&case.tensor("x"));
     let expected = case.value("layouts").as_array().expect("a list");
@@ -88,7 +88,7 @@ fn stored(x: &Tensor) -> (Layout, Vec<u8>) {
     (layout, x.iter().flat_map(|x| x.to_le_bytes()).collect())
 }
 
-/// A step of a case's script: what it is, and what it makes of a layout.
+/// A step of a case's script: an operation and its arguments.
 struct Step {
     text: String,
     op: String,

@@ -1,7 +1,7 @@
 //! Week 4, day 2: nodes, their order, how they are computed, models as graphs, and a drawing.
 //!
-//! Expected numbers are PyTorch's: `python-ref/oracle/week4_day2.py`. That a model gives the same as
-//! a graph, bit for bit, is held against week 2's engine.
+//! Expected numbers are PyTorch's: `python-ref/oracle/week4_day2.py`. A model's logits are compared
+//! bit for bit with week 2's engine.
 
 use tiny_llm::{
     week2::{
@@ -60,7 +60,7 @@ const ORDER: &Part =
 const EXECUTION: &Part =
     &Part { task: "week4-day2 task 3", what: "execution", check: task_3_graphs_are_pytorchs };
 
-/// Numbers of small whole values, of which no two in a row are alike.
+/// Small whole numbers, no two in a row equal.
 fn numbers(n: usize) -> Vec<f32> {
     (0..n).map(|i| (i * 7 % 11) as f32 - 4.0).collect()
 }
@@ -78,7 +78,7 @@ fn given(graph: &mut Graph, x: &Tensor) -> NodeId {
     assert_good(&format!("values of {sizes:?}"), || graph.values(&sizes, &values))
 }
 
-/// The same as a weight.
+/// A weight with this tensor.
 fn weight(graph: &mut Graph, x: &Tensor) -> NodeId {
     let values: Vec<f32> = x.iter().copied().collect();
     let matrix = Matrix::from_f32(x.shape()[0], x.shape()[1], &values);
@@ -89,7 +89,7 @@ fn plan(kernels: Rung, threads: usize) -> Plan {
     Plan { kernels: kernels.into(), attention: AttentionKind::TwoPass, team: Team::new(threads) }
 }
 
-/// Computes what stands in the order, in a pass of one row on an empty cache.
+/// Computes the nodes of the order in a pass of one row on an empty cache.
 fn run(executor: &mut Executor, graph: &Graph, order: &[NodeId], plan: &Plan) {
     let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 4, head_dim: 2 };
     let mut cache = DenseCache::new(shape, CacheType::F32);
@@ -99,7 +99,7 @@ fn run(executor: &mut Executor, graph: &Graph, order: &[NodeId], plan: &Plan) {
     executor.run(graph, order, &mut Step { rows: &rows, cache: &mut cache, plan, rope });
 }
 
-/// Every node in the order in which they were made: an order in which sources come first.
+/// All nodes in the order of creation, in which sources come first.
 fn as_made(graph: &Graph) -> Vec<NodeId> {
     graph.ids().collect()
 }

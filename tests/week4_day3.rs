@@ -112,7 +112,7 @@ fn unplanned(g: &Graph, order: &[NodeId], results: &[NodeId]) -> Vec<f32> {
     results.iter().flat_map(|&id| executor.values(g, id).to_vec()).collect()
 }
 
-/// The same in one arena that is full of NaN before, twice.
+/// The same in one arena, which is filled with NaN before a second run.
 fn planned(g: &Graph, order: &[NodeId], results: &[NodeId], memory: &MemoryPlan) -> Vec<f32> {
     let mut executor = PlannedExecutor::default();
     pass(|step| executor.run(g, order, memory, step));

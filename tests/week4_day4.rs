@@ -1,4 +1,4 @@
-//! Week 4, day 4: backends, who computes what, copies, and weights in place.
+//! Week 4, day 4: backends, placement of nodes, copies, and weights in place.
 //!
 //! Expected placements, splits and numbers: `python-ref/oracle/week4_day4.py`.
 
@@ -61,7 +61,7 @@ const CPU: &Part = &Part {
     check: task_1_graphs_in_buffers,
 };
 const PINS: &Part =
-    &Part { task: "week4-day4 task 2", what: "who has no choice", check: task_2_who_has_no_choice };
+    &Part { task: "week4-day4 task 2", what: "pinned nodes", check: task_2_who_has_no_choice };
 const CUT: &Part =
     &Part { task: "week4-day4 task 3", what: "the fewest copies", check: task_3_fewest_copies };
 const SPLITS: &Part = &Part {
@@ -90,7 +90,7 @@ fn list(value: &Value) -> Vec<usize> {
     numbers.map(|n| n.as_u64().expect("a whole number") as usize).collect()
 }
 
-/// Numbers of backends, where −1 stands for none.
+/// Indices of backends, with −1 for none.
 fn backends(value: &Value) -> Vec<Option<usize>> {
     let numbers = value.as_array().expect("a list").iter();
     numbers.map(|n| n.as_u64().map(|n| n as usize)).collect()
@@ -193,12 +193,12 @@ fn results_of(scheduler: &mut Scheduler, ready: &Ready) -> Vec<f32> {
     found
 }
 
-/// Every NaN counts as the same: its other bits depend on the processor.
+/// All NaNs count as equal: its other bits depend on the processor.
 fn bits(numbers: &[f32]) -> Vec<u32> {
     numbers.iter().map(|x| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() }).collect()
 }
 
-/// A graph of four-by-four numbers that nobody has thought of, and two results.
+/// A random graph of four-by-four matrices, and its results.
 fn random_graph(seed: u64) -> (Graph, Vec<NodeId>, impl FnMut(usize) -> usize) {
     let mut state = seed;
     let mut below = move |n: usize| {

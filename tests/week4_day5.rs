@@ -1,7 +1,7 @@
 //! Week 4, day 5: kernels for a graphics processor.
 //!
-//! Expected values: `python-ref/oracle/week4_day5.py`. Behind each result stand numbers that no
-//! kernel may touch. Where there is no graphics processor, nor Mesa's software, nothing can be
+//! Expected values: `python-ref/oracle/week4_day5.py`. After each result there are numbers that no
+//! kernel may change. Without a graphics processor or Mesa's software renderer, nothing can be
 //! verified, and no test is green.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -54,11 +54,11 @@ const MAT_VEC: &Part = &Part {
 const MAT_MAT: &Part =
     &Part { task: "week4-day5 task 4", what: "tiles", check: task_4::task_4_tiles_and_their_edges };
 
-/// What stands behind a result and must still stand there afterwards.
+/// The numbers after a result, which no kernel may change.
 const UNTOUCHED: f32 = -777.0;
 
-/// The processor of all tests. One test at a time has it, so that a kernel that never ends is told
-/// of the test that runs it.
+/// The graphics processor of all tests. One test at a time uses it, so that a kernel that never
+/// ends is reported for the test that runs it.
 fn gpu() -> MutexGuard<'static, Gpu> {
     static GPU: OnceLock<Result<Mutex<Gpu>, String>> = OnceLock::new();
     let open = || Gpu::open().map(Mutex::new).map_err(|error| format!("{error:#}"));
@@ -80,7 +80,7 @@ fn numbers(case: &Case, name: &str) -> Vec<f32> {
     case.tensor(name).into_iter().collect()
 }
 
-/// A buffer of these numbers, with nonsense behind them.
+/// A buffer of these numbers, followed by NaN.
 fn upload(gpu: &Gpu, numbers: &[f32]) -> Buffer {
     let all: Vec<f32> = numbers.iter().copied().chain([f32::NAN; 8]).collect();
     assert_good("an upload", || gpu.upload(bytes_of(&all)))

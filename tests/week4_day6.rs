@@ -1,6 +1,7 @@
 //! Week 4, day 6: experts, sinks, windows.
 //!
-//! Expected values are those of transformers' Qwen3-MoE and gpt-oss: `python-ref/oracle/week4_day6.py`.
+//! Expected values are those of transformers' Qwen3-MoE and gpt-oss:
+//! `python-ref/oracle/week4_day6.py`.
 
 use tiny_llm::week2::{
     kernels::Rung,
@@ -79,7 +80,7 @@ fn numbers(x: &Tensor) -> Vec<f32> {
     x.iter().copied().collect()
 }
 
-/// The plainest of all plans.
+/// The simplest plan.
 fn plan() -> Plan {
     Plan { kernels: Rung::Naive.into(), attention: AttentionKind::Streaming, team: Team::new(1) }
 }

@@ -83,7 +83,7 @@ fn values(x: &Tensor) -> Vec<f32> {
     x.iter().copied().collect()
 }
 
-/// Memory whose first byte has the address that any type likes.
+/// Memory that is aligned for any type.
 #[repr(align(16))]
 struct Memory<const N: usize>([u8; N]);
 
@@ -151,15 +151,15 @@ fn file() -> Vec<u8> {
     file
 }
 
-/// A device with moods.
+/// A device that returns few bytes at a time, or fails.
 struct Device<'a> {
     file: &'a [u8],
-    /// The most that it gives at once.
+    /// The most bytes that it returns at a time.
     at_once: usize,
-    /// From this byte on it gives nothing but `then`.
+    /// From this byte on it returns only `then`.
     good: usize,
     then: Result<usize, i32>,
-    /// Each call: where, and for how many bytes.
+    /// The position and length of each call.
     asked: &'a RefCell<Vec<(u64, usize)>>,
 }
 
@@ -191,7 +191,7 @@ fn open(file: &[u8]) -> Store<&[u8]> {
     Store::open(file).unwrap_or_else(|error| panic!("the fixtures' file: {error}"))
 }
 
-/// What a test says of an error where none belongs.
+/// Fails because of an unexpected error.
 #[track_caller]
 fn refused(call: &str, error: &Error) -> ! {
     panic!("{call}\n  found    an error: {error}\n  expected none")
@@ -202,7 +202,7 @@ fn assert_done(call: &str, done: Result<(), Error>) {
     done.unwrap_or_else(|error| refused(call, &error));
 }
 
-/// The bits of numbers, which say more than the numbers do.
+/// The bits of numbers.
 fn bits(x: &[f32]) -> Vec<u32> {
     x.iter().map(|x| x.to_bits()).collect()
 }

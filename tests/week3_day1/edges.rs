@@ -1,4 +1,4 @@
-//! Week 3, day 1: limits at their edges, and whatever pieces, claims and rows may come.
+//! Week 3, day 1: edge cases of limits, and random pieces, claims and rows.
 
 use tiny_llm::{
     week1::generate::FinishReason,
@@ -13,7 +13,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_panics};
 
 use super::{drawn::below, serving::request};
 
-/// Writes tokens until the request is over; at most so many.
+/// Feeds at most `most` tokens to a request, until it finishes. Returns how many.
 fn write(sequence: &mut Sequence, most: usize, token: impl Fn(usize) -> u32) -> usize {
     sequence.admit(0);
     for written in 0..most {
@@ -21,7 +21,10 @@ fn write(sequence: &mut Sequence, most: usize, token: impl Fn(usize) -> u32) -> 
             return written;
         }
         let left = sequence.num_left();
-        assert!(sequence.computed(left), "all {left} remaining tokens have been computed");
+        assert!(
+            sequence.computed(left),
+            "computed({left}) returned false, but now all tokens are computed"
+        );
         sequence.accept(token(written), false);
     }
     most
@@ -42,9 +45,8 @@ fn task_1_every_limit_and_context() {
                 }
                 let mut sequence = Sequence::new(3, request(&tokens, asked.min(40)), context);
                 sequence.limits.max_new_tokens = asked;
-                let what = format!(
-                    "a prompt of {prompt} tokens, {asked} asked for, a context of {context}"
-                );
+                let what =
+                    format!("prompt of {prompt} tokens, max_new_tokens {asked}, context {context}");
                 let room = context - prompt;
                 let written = assert_accepts(&what, || write(&mut sequence, 30, |i| i as u32));
                 let (expected, reason) = if asked <= room {
@@ -56,10 +58,10 @@ fn task_1_every_limit_and_context() {
                     assert_eq!(
                         (written, sequence.finished()),
                         (expected, Some(reason)),
-                        "{what}: tokens written, and why it ended"
+                        "{what}: (new tokens, finish reason)"
                     );
                 }
-                assert_eq!(sequence.tokens.len(), prompt + written, "{what}: tokens kept");
+                assert_eq!(sequence.tokens.len(), prompt + written, "{what}: length of `tokens`");
             }
         }
     }
@@ -83,7 +85,7 @@ fn task_1_stop_tokens_where_they_are_written() {
         assert_eq!(
             (&sequence.tokens[3..], sequence.finished()),
             (&script[..kept], Some(reason)),
-            "stop tokens {stop:?}, the model writes {script:?}: what is kept, and why it ended"
+            "stop tokens {stop:?}, model output {script:?}: (tokens kept, finish reason)"
         );
     }
 }
@@ -93,20 +95,20 @@ fn task_1_rows_of_none_and_of_too_many() {
     let mut sequence = Sequence::new(0, request(&[1, 2, 3], 4), 100);
     sequence.admit(5);
     for _ in 0..3 {
-        let found = assert_accepts("computed(0), in the prompt", || sequence.computed(0));
+        let found = assert_accepts("computed(0) during the prompt", || sequence.computed(0));
         assert_eq!(
             (found, sequence.phase, sequence.num_computed),
             (false, Phase::Prefilling, 0),
-            "computed(0) before any of three tokens: what it returns, phase, number computed"
+            "computed(0) before any of three tokens: (return value, phase, num_computed)"
         );
     }
     for rows in [4, 100, usize::MAX] {
-        assert_panics(&format!("computed({rows}) of three tokens"), || {
+        assert_panics(&format!("computed({rows}) of a request with three tokens"), || {
             let mut sequence = Sequence::new(0, request(&[1, 2, 3], 4), 100);
             sequence.admit(5);
             sequence.computed(rows)
         });
-        assert_panics(&format!("computed({rows}) where two of three are left"), || {
+        assert_panics(&format!("computed({rows}) with two of three tokens left"), || {
             let mut sequence = Sequence::new(0, request(&[1, 2, 3], 4), 100);
             sequence.admit(5);
             sequence.computed(1);
@@ -114,14 +116,14 @@ fn task_1_rows_of_none_and_of_too_many() {
         });
     }
     // Whoever was cancelled keeps what it has, and cancelling twice is as good as once.
-    assert!(sequence.computed(3), "all three tokens of the prompt have been computed");
+    assert!(sequence.computed(3), "computed(3) returned false, but the whole prompt is computed");
     sequence.accept(9, false);
     for _ in 0..2 {
         sequence.cancel();
         assert_eq!(
             (sequence.finished(), &sequence.tokens[..], sequence.num_computed, sequence.slot),
             (Some(FinishReason::Interrupted), &[1, 2, 3, 9][..], 3, Some(5)),
-            "cancelled after one token: the reason, tokens, how many are computed, the slot"
+            "cancelled after one token: (finish reason, tokens, num_computed, slot)"
         );
     }
     for (stop, context, reason) in [(9, 100, FinishReason::Stop), (8, 4, FinishReason::ContextFull)]
@@ -130,11 +132,15 @@ fn task_1_rows_of_none_and_of_too_many() {
         let mut sequence = Sequence::new(0, request, context);
         write(&mut sequence, 1, |_| 9);
         sequence.cancel();
-        assert_eq!(sequence.finished(), Some(reason), "cancelled after its end: the reason stays");
+        assert_eq!(
+            sequence.finished(),
+            Some(reason),
+            "cancel after the end must not change the finish reason"
+        );
     }
 }
 
-/// Against all bytes so far, of which the first text that appears counts, wherever it began.
+/// Compares with a search of all bytes so far.
 #[test]
 fn task_2_any_texts_in_any_pieces() {
     for seed in 0..3000 {
@@ -154,7 +160,8 @@ fn task_2_any_texts_in_any_pieces() {
                 !text.is_empty() && all.windows(text.len()).any(|part| part == text)
             };
             let expected = texts.iter().any(within);
-            let what = format!("texts {texts:?}, pieces {:?}: push of the last", &pieces[..=i]);
+            let what =
+                format!("stop texts {texts:?}, pieces {:?}: push of the last piece", &pieces[..=i]);
             let found = assert_accepts(&what, || stop.push(piece));
             assert!(found == expected, "{what}: found {found}, expected {expected}");
             if found {
@@ -174,7 +181,8 @@ fn task_2_long_texts_and_many() {
             let found = stop.push(piece);
             assert!(
                 found == (i + 1 == n),
-                "a text of 3000 bytes in pieces of {step}: push of piece {i} of {n} says {found}"
+                "a stop text of 3000 bytes in pieces of {step}: push of piece {i} of {n} returned \
+                 {found}"
             );
         }
     }
@@ -182,13 +190,19 @@ fn task_2_long_texts_and_many() {
     for i in [0, 9, 10, 39, 40] {
         let mut stop = StopTexts::new(texts.clone());
         let found = stop.push(format!("a <4 <{i}> b").as_bytes());
-        assert!(found == (i < 40), "forty texts <0> to <39>, and <{i}> comes: found {found}");
+        assert!(
+            found == (i < 40),
+            "stop texts <0> to <39>, then <{i}> in the answer: push returned {found}"
+        );
     }
     let mut none = StopTexts::new(vec![Vec::new(), Vec::new()]);
-    assert!(!none.push(b"") && !none.push(b"anything"), "empty texts are left out");
+    assert!(
+        !none.push(b"") && !none.push(b"anything"),
+        "push returned true; empty stop texts must be ignored"
+    );
 }
 
-/// Claims and releases in any order, held against a list.
+/// Compares random claims and releases with a list of owners.
 #[test]
 fn task_3_any_claims_and_releases() {
     for seed in 0..400 {
@@ -202,7 +216,7 @@ fn task_3_any_claims_and_releases() {
                 let slot = taken[below(taken.len())];
                 let id: RequestId = owners[slot].take().expect("it is taken");
                 log.push(format!("release({slot}, {id})"));
-                assert_accepts(&format!("{n} places: {log:?}"), || slots.release(slot, id));
+                assert_accepts(&format!("{n} slots: {log:?}"), || slots.release(slot, id));
             } else {
                 let id = if below(5) == 0 { RequestId::MAX - step } else { step };
                 let expected = owners.iter().position(Option::is_none);
@@ -211,20 +225,23 @@ fn task_3_any_claims_and_releases() {
                 }
                 let found = slots.claim(id);
                 log.push(format!("claim({id}) = {found:?}"));
-                assert!(found == expected, "{n} places: {log:?}: expected {expected:?}");
+                assert!(found == expected, "{n} slots: {log:?}: expected {expected:?}");
             }
             let found: Vec<_> = (0..n).map(|slot| slots.owner(slot)).collect();
-            assert!(found == owners, "{n} places: {log:?}: owners {found:?}, expected {owners:?}");
+            assert!(found == owners, "{n} slots: {log:?}: owners {found:?}, expected {owners:?}");
         }
     }
     for n in [0, 300] {
         let mut slots = Slots::new(n);
         let claimed: Vec<_> = (0..=n).map(|i| slots.claim(i as RequestId)).collect();
         let expected: Vec<_> = (0..n).map(Some).chain([None]).collect();
-        assert!(claimed == expected, "{n} places, claimed one more time than there are");
+        assert!(
+            claimed == expected,
+            "{n} slots, {n} + 1 claims: expected all slots in order, then None"
+        );
     }
     for slot in [0, 1, usize::MAX] {
-        assert_panics(&format!("release({slot}, 0) where no place is taken"), || {
+        assert_panics(&format!("release({slot}, 0) when no slot is taken"), || {
             Slots::new(2).release(slot, 0);
         });
     }
@@ -246,27 +263,27 @@ fn task_4_rows_go_behind_those_that_are_there() {
         append_rows(&sequence, below(n - start + 1), &mut out);
         let before = out.clone();
         let what = format!(
-            "append_rows of {n} tokens, {start} computed, in slot {slot}: {rows} rows behind {}",
+            "append_rows for {n} tokens, {start} computed, slot {slot}: {rows} rows appended to {}",
             before.len()
         );
         assert_accepts(&what, || append_rows(&sequence, rows, &mut out));
-        assert_eq!(out[..before.len()], before, "{what}: what was there stays");
+        assert_eq!(out[..before.len()], before, "{what}: earlier rows must not change");
         let found: Vec<_> = out[before.len()..]
             .iter()
             .map(|row| (row.token, row.position, row.sequence, row.logits))
             .collect();
         let expected: Vec<_> =
             (start..start + rows).map(|i| (tokens[i], i, slot, i + 1 == n)).collect();
-        assert_eq!(found, expected, "{what}: token, position, sequence, whether logits are wanted");
+        assert_eq!(found, expected, "{what}: (token, position, sequence, logits) of each new row");
     }
     let mut sequence = Sequence::new(0, request(&[1, 2, 3], 3), 100);
-    assert_panics("append_rows of a request without a place", || {
+    assert_panics("append_rows of a request without a slot", || {
         append_rows(&Sequence::new(0, request(&[1], 3), 100), 1, &mut Vec::new());
     });
     sequence.admit(0);
     sequence.computed(1);
     for rows in [3, 4, usize::MAX] {
-        assert_panics(&format!("append_rows of {rows} rows where two tokens are left"), || {
+        assert_panics(&format!("append_rows of {rows} rows with two tokens left"), || {
             append_rows(&sequence, rows, &mut Vec::new());
         });
     }

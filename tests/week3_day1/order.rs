@@ -1,4 +1,5 @@
-//! Week 3, day 1, task 4: rows of an answer that is computed anew, and the order of those that run.
+//! Week 3, day 1, task 4: rows of an answer that is computed again, and the order of running
+//! requests.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +11,8 @@ use super::{
     serving::{Told, engine, lists, request, step},
 };
 
-/// What was given up for want of room has an answer already; it is computed with the prompt, in as
-/// many pieces as may be, and the last of all tokens alone wants logits.
+/// A preempted request already has part of its answer. That part is computed again with the prompt,
+/// in any number of pieces. Only the last of all tokens needs logits.
 #[test]
 fn task_4_rows_of_an_answer_that_is_computed_anew() {
     for seed in 0..500 {
@@ -27,19 +28,19 @@ fn task_4_rows_of_an_answer_that_is_computed_anew() {
         let rows = below(n - start + 1);
         let mut out = Vec::new();
         let what = format!(
-            "append_rows of {rows} rows: a prompt of {prompt} tokens and {answer} of the answer, \
-             {start} of all computed"
+            "append_rows of {rows} rows: {prompt} prompt tokens, {answer} answer tokens, {start} \
+             of all computed"
         );
         assert_accepts(&what, || append_rows(&sequence, rows, &mut out));
         let found: Vec<_> =
             out.iter().map(|row| (row.token, row.position, row.sequence, row.logits)).collect();
         let expected: Vec<_> =
             (start..start + rows).map(|i| (tokens[i], i, slot, i + 1 == n)).collect();
-        assert_eq!(found, expected, "{what}: token, position, sequence, whether logits are wanted");
+        assert_eq!(found, expected, "{what}: (token, position, sequence, logits) of each new row");
     }
 }
 
-/// Whoever leaves, those that stay keep the order in which they came.
+/// The running requests keep the order of arrival, whichever of them leave.
 #[test]
 fn task_4_those_that_run_keep_their_order() {
     let fixtures = Fixtures::open("week3_day1");
@@ -55,10 +56,10 @@ fn task_4_those_that_run_keep_their_order() {
         for _ in 0..9 {
             lengths.push(1 + below(6));
             let asked = request(&prompts[below(prompts.len())], lengths[lengths.len() - 1]);
-            engine.submit(asked).expect("a good request");
+            engine.submit(asked).expect("submit must accept this request");
         }
         while !engine.is_idle() {
-            let what = format!("nine requests of {lengths:?} tokens, some of them cancelled");
+            let what = format!("nine requests of {lengths:?} tokens, some cancelled");
             if below(4) == 0 {
                 engine.cancel(below(9) as u64);
             }
@@ -66,10 +67,11 @@ fn task_4_those_that_run_keep_their_order() {
             let found: Vec<u64> = engine.running().iter().map(|sequence| sequence.id).collect();
             assert!(
                 found.is_sorted(),
-                "{what}: {found:?} run; `running` keeps the order in which they came"
+                "{what}: the running requests are {found:?}; `running` must keep the order of \
+                 arrival"
             );
             orders.insert(found);
         }
     }
-    assert!(orders.len() > 20, "many crowds were seen: {orders:?}");
+    assert!(orders.len() > 20, "too few different sets of running requests: {orders:?}");
 }

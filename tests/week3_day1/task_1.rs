@@ -18,14 +18,14 @@ enum Act {
     Cancel,
 }
 
-/// Where a request stands: phase, tokens, how many of them are computed, slot.
+/// The state of a request: phase, tokens, number computed, slot.
 type Stand = (Phase, Vec<u32>, usize, Option<usize>);
 
 fn stand(sequence: &Sequence) -> Stand {
     (sequence.phase, sequence.tokens.clone(), sequence.num_computed, sequence.slot)
 }
 
-/// Does one thing, and returns what came back, if anything does.
+/// Performs an act. Returns its result, if it has one.
 fn act(sequence: &mut Sequence, act: Act) -> Option<bool> {
     match act {
         Act::Admit(slot) => {
@@ -41,7 +41,7 @@ fn act(sequence: &mut Sequence, act: Act) -> Option<bool> {
     }
 }
 
-/// Goes through a life step by step, and says at which step it went another way.
+/// Replays a script step by step and reports the first step that differs.
 #[track_caller]
 fn lives(why: &str, request: Request, context: usize, life: &[(Act, Option<bool>, Stand)]) {
     let mut sequence = Sequence::new(7, request, context);
@@ -54,8 +54,8 @@ fn lives(why: &str, request: Request, context: usize, life: &[(Act, Option<bool>
         let expected = (*returned, expected.clone());
         check::assert_answer(
             &format!(
-                "{call}\n  before   {before:?}\n  (what it returns, then phase, tokens, how many of \
-                 them are computed, slot)\n "
+                "{call}\n  before   {before:?}\n  (return value, then phase, tokens, num_computed, \
+                 slot)\n "
             ),
             &found,
             &expected,
@@ -69,7 +69,7 @@ fn task_1_from_waiting_to_the_last_token() {
     use Act::{Accept, Admit, Computed};
     use Phase::{Decoding, Finished, Prefilling};
     lives(
-        "a prompt of three tokens in one piece, two new tokens asked for",
+        "a prompt of three tokens in one piece, max_new_tokens 2",
         request(&[5, 6, 7], 2),
         16,
         &[
@@ -91,7 +91,7 @@ fn task_1_a_prompt_in_pieces_chooses_nothing_before_its_end() {
     use Act::{Accept, Admit, Computed};
     use Phase::{Decoding, Prefilling};
     lives(
-        "a prompt of four tokens, computed two, one and one at a time",
+        "a prompt of four tokens, computed in pieces of two, one and one",
         request(&[1, 2, 3, 4], 5),
         16,
         &[
@@ -110,7 +110,7 @@ fn task_1_every_reason_to_end() {
     let stop = Request { stop_tokens: vec![9, 4], ..request(&[1, 2], 3) };
     let last = request(&[1, 2], 1);
     let accepted: [(&str, &Request, usize, u32, bool, Phase, bool); 8] = [
-        ("a token like any other", &stop, 16, 5, false, Phase::Decoding, true),
+        ("an ordinary token", &stop, 16, 5, false, Phase::Decoding, true),
         ("a stop token", &stop, 16, 4, false, Phase::Finished(FinishReason::Stop), false),
         ("the other stop token", &stop, 16, 9, false, Phase::Finished(FinishReason::Stop), false),
         ("a stop text", &stop, 16, 5, true, Phase::Finished(FinishReason::Stop), true),
@@ -124,7 +124,7 @@ fn task_1_every_reason_to_end() {
             false,
         ),
         (
-            "a stop text in the last token that was asked for",
+            "a stop text in the last requested token",
             &last,
             16,
             5,
@@ -142,7 +142,7 @@ fn task_1_every_reason_to_end() {
             true,
         ),
         (
-            "the last token asked for, which also fills the context",
+            "the last requested token, which also fills the context",
             &last,
             3,
             5,
@@ -158,7 +158,7 @@ fn task_1_every_reason_to_end() {
         let call = format!("{why}: accept({token}, {completes})");
         let found = check::assert_accepts(&call, || sequence.accept(token, completes));
         check::assert_answer(
-            &format!("{call}: what it returns, the phase, and whether the token was kept\n "),
+            &format!("{call}: (return value, phase, whether the token was kept)\n "),
             &(found, sequence.phase, sequence.tokens.last() == Some(&token)),
             &(kept, phase, kept),
         );
@@ -183,9 +183,7 @@ fn task_1_cancelled_wherever_it_stands() {
         let slot = sequence.slot;
         check::assert_accepts(&format!("cancel {when}"), || act(&mut sequence, Cancel));
         check::assert_answer(
-            &format!(
-                "cancelled {when}: phase, and the slot, which the engine still has to free\n "
-            ),
+            &format!("cancelled {when}: (phase, slot); the engine frees the slot later\n "),
             &(sequence.phase, sequence.slot),
             &(gone, slot),
         );
@@ -195,13 +193,13 @@ fn task_1_cancelled_wherever_it_stands() {
         act(&mut sequence, step);
     }
     check::assert_answer(
-        "cancelled after its last token: the reason stays what it was\n ",
+        "cancelled after its last token: the finish reason must not change\n ",
         &sequence.phase,
         &Phase::Finished(FinishReason::Length),
     );
 }
 
-/// Day 3 takes a request's place away and lets it wait again, with the answer that it has so far.
+/// Day 3 preempts a request: it loses its slot and waits again, with its answer so far.
 #[test]
 fn task_1_an_answer_is_computed_again() {
     let all = vec![1, 2, 8, 9];
@@ -217,8 +215,7 @@ fn task_1_an_answer_is_computed_again() {
     }
     (sequence.phase, sequence.slot, sequence.num_computed) = (Phase::Waiting, None, 0);
     let mut done =
-        "a prompt of two tokens and two new ones, of which nothing is in the cache any more"
-            .to_owned();
+        "two prompt tokens and two new tokens, none of them in the cache any more".to_owned();
     for (next, returned, phase, computed) in [
         (Act::Admit(2), None, Phase::Prefilling, 0),
         (Act::Computed(1), Some(false), Phase::Prefilling, 1),
@@ -232,9 +229,8 @@ fn task_1_an_answer_is_computed_again() {
         let kept = if matches!(next, Act::Accept(..)) { vec![1, 2, 8, 9, 5] } else { all.clone() };
         check::assert_answer(
             &format!(
-                "{call}\n  (what it returns, then phase, tokens, how many of them are computed, \
-                 slot: the next token is chosen when all tokens so far are computed, not the prompt \
-                 alone)\n "
+                "{call}\n  (return value, then phase, tokens, num_computed, slot. The next token \
+                 is chosen once all tokens so far are computed, not only the prompt.)\n "
             ),
             &(returns, stand(&sequence)),
             &(returned, (phase, kept, computed, Some(2))),
@@ -248,22 +244,26 @@ fn task_1_what_cannot_happen_is_refused() {
     use Act::{Accept, Admit, Cancel, Computed};
     let refused: [(&str, &[Act], Act); 12] = [
         ("a request that runs is admitted again", &[Admit(0)], Admit(1)),
-        ("a request that was cancelled as it waited is admitted", &[Cancel], Admit(0)),
-        ("one that was cancelled as it ran is admitted", &[Admit(0), Cancel], Admit(1)),
-        ("one that decodes is admitted", &[Admit(0), Computed(2)], Admit(1)),
-        ("rows of a request that was cancelled as it waited", &[Cancel], Computed(1)),
-        ("rows of a request that was cancelled", &[Admit(0), Cancel], Computed(1)),
+        ("a request that was cancelled while waiting is admitted", &[Cancel], Admit(0)),
+        ("a request that was cancelled while running is admitted", &[Admit(0), Cancel], Admit(1)),
+        ("a decoding request is admitted", &[Admit(0), Computed(2)], Admit(1)),
+        ("rows computed for a request that was cancelled while waiting", &[Cancel], Computed(1)),
+        ("rows computed for a cancelled request", &[Admit(0), Cancel], Computed(1)),
         (
-            "a token of a request that was cancelled",
+            "a token accepted for a cancelled request",
             &[Admit(0), Computed(2), Cancel],
             Accept(3, false),
         ),
-        ("rows of a request that waits", &[], Computed(1)),
-        ("more rows than tokens", &[Admit(0)], Computed(3)),
-        ("a row after the last token", &[Admit(0), Computed(2)], Computed(1)),
-        ("a token in the middle of the prompt", &[Admit(0), Computed(1)], Accept(3, false)),
+        ("rows computed for a waiting request", &[], Computed(1)),
+        ("more rows computed than there are tokens", &[Admit(0)], Computed(3)),
+        ("a row computed after the last token", &[Admit(0), Computed(2)], Computed(1)),
         (
-            "a token after the end",
+            "a token accepted in the middle of the prompt",
+            &[Admit(0), Computed(1)],
+            Accept(3, false),
+        ),
+        (
+            "a token accepted after the end",
             &[Admit(0), Computed(2), Accept(3, false), Computed(1), Accept(3, false)],
             Accept(3, false),
         ),
@@ -278,7 +278,7 @@ fn task_1_what_cannot_happen_is_refused() {
         });
     }
     for (why, request, context) in [
-        ("a request for no tokens, which is done at once,", request(&[1, 2], 0), 16),
+        ("a request for no tokens, which is already finished,", request(&[1, 2], 0), 16),
         ("a request whose prompt fills the context", request(&[1, 2], 2), 2),
     ] {
         let mut sequence = Sequence::new(0, request, context);

@@ -3,7 +3,7 @@
 use tiny_llm::week3::stop::StopTexts;
 use tiny_llm_harness::check;
 
-/// Pieces that come, and at which of them the text is there, if at any.
+/// Name, stop texts, pieces, and the index of the piece that completes a text, if any.
 type Pieces = (&'static str, &'static [&'static str], &'static [&'static str], Option<usize>);
 
 const PIECES: [Pieces; 13] = [
@@ -11,23 +11,33 @@ const PIECES: [Pieces; 13] = [
     ("in the second piece", &["stop"], &["we ", "stop"], Some(1)),
     ("begins in one piece and ends in the next", &["stop"], &["we st", "op"], Some(1)),
     ("a byte at a time", &["stop"], &["s", "t", "o", "p"], Some(3)),
-    ("begins again inside its own beginning", &["aab"], &["aa", "a", "b"], Some(2)),
-    ("begins again in the piece that breaks it off", &["\n\nQ"], &["\n", "\n\n", "Q"], Some(2)),
-    ("its parts, with something between them", &["stop"], &["st", "-", "op"], None),
-    ("its end alone", &["stop"], &["t", "op"], None),
-    ("the second of two", &["stop", "end"], &["the e", "nd"], Some(1)),
-    ("a short one, after a long one has begun", &["stopped", "pp"], &["stop", "p"], Some(1)),
+    ("starts again inside a partial match", &["aab"], &["aa", "a", "b"], Some(2)),
     (
-        "a long one in two pieces, beside a short one",
+        "starts again in the piece that breaks a partial match",
+        &["\n\nQ"],
+        &["\n", "\n\n", "Q"],
+        Some(2),
+    ),
+    ("its parts, with other text in between", &["stop"], &["st", "-", "op"], None),
+    ("only its end", &["stop"], &["t", "op"], None),
+    ("the second of two stop texts", &["stop", "end"], &["the e", "nd"], Some(1)),
+    (
+        "a short stop text, after a partial match of a long one",
+        &["stopped", "pp"],
+        &["stop", "p"],
+        Some(1),
+    ),
+    (
+        "a long stop text in two pieces, next to a short one",
         &["stopped", "xy"],
         &["we stop", "ped"],
         Some(1),
     ),
     ("an empty piece in between", &["stop"], &["st", "", "op"], Some(2)),
-    ("no texts at all", &[], &["stop"], None),
+    ("no stop texts", &[], &["stop"], None),
 ];
 
-/// A token may hold a part of a character, and a text is looked for byte by byte.
+/// A token may hold part of a character, so texts are compared byte by byte.
 #[test]
 fn task_2_bytes_that_are_no_text() {
     let mut stop = StopTexts::new(vec![vec![0xc3, 0xa9]]);
@@ -36,12 +46,12 @@ fn task_2_bytes_that_are_no_text() {
             .into_iter()
             .enumerate()
     {
-        let call = format!("the text [c3, a9]: piece number {i}, {piece:02x?}");
+        let call = format!("stop text [c3, a9]: push of piece {i}, {piece:02x?}");
         let found = check::assert_accepts(&call, || stop.push(piece));
         check::assert_answer(&call, &found, &expected);
     }
     let mut stop = StopTexts::new(vec![vec![0xff, b'!']]);
-    let call = "the text [ff, 21]: a piece [fe, 21]";
+    let call = "stop text [ff, 21]: push of [fe, 21]";
     let found = check::assert_accepts(call, || stop.push(&[0xfe, b'!']));
     check::assert_answer(call, &found, &false);
 }
@@ -51,7 +61,8 @@ fn task_2_texts_over_pieces() {
     for (why, texts, pieces, expected) in PIECES {
         let mut stop = StopTexts::new(texts.iter().map(|t| t.as_bytes().to_vec()).collect());
         for (i, piece) in pieces.iter().enumerate() {
-            let call = format!("{why}: texts {texts:?}, pieces {pieces:?}, number {i}, {piece:?}");
+            let call =
+                format!("{why}: texts {texts:?}, pieces {pieces:?}: push of piece {i}, {piece:?}");
             let found = check::assert_accepts(&call, || stop.push(piece.as_bytes()));
             check::assert_answer(&call, &found, &(expected == Some(i)));
             if found {
@@ -61,20 +72,20 @@ fn task_2_texts_over_pieces() {
     }
 }
 
-/// The halves of a character are no characters: bytes are compared, not letters.
+/// Half a character is not a character: bytes are compared, not characters.
 #[test]
 fn task_2_a_character_in_two_tokens() {
     let text = "▁é".as_bytes();
     for cut in 1..text.len() {
         let mut stop = StopTexts::new(vec![text.to_vec()]);
-        let call = format!("the bytes {text:?}, cut after {cut}");
+        let call = format!("stop text {text:?} in two pieces, cut after {cut} bytes");
         let found = [stop.push(&text[..cut]), stop.push(&text[cut..])];
         check::assert_answer(&call, &found, &[false, true]);
     }
 }
 
-/// An answer of a million pieces must not be kept, nor searched again with every piece: two answers
-/// that end alike leave the same behind, whatever came before.
+/// A long answer must not be kept, nor searched again for each piece. After two answers with the
+/// same end, the state is the same.
 #[test]
 fn task_2_what_lies_behind_is_forgotten() {
     let texts = vec![b"a long text".to_vec(), b"b".to_vec()];
@@ -88,14 +99,14 @@ fn task_2_what_lies_behind_is_forgotten() {
     }
     assert!(
         long == short,
-        "33 kB of text and 31 more bytes, or those 31 bytes alone, where the longest text has 11: \
-         what is kept must be the same, because only the last bytes can still become part of a text"
+        "push of 33 kB and then 31 bytes, and push of the same 31 bytes alone: the state must be \
+         the same. The longest stop text has 11 bytes, so keep only the last bytes, which can \
+         still begin a stop text"
     );
     for (piece, expected) in [("a long", false), (" text", true)] {
         check::assert_answer(
             &format!(
-                "then \"a long\" and \" text\", which are \"a long text\" together: whether a text has \
-                 appeared with the piece {piece:?}"
+                "then the pieces \"a long\" and \" text\", together a stop text: push of {piece:?}"
             ),
             &long.push(piece.as_bytes()),
             &expected,

@@ -47,24 +47,24 @@ fn task_4_rows_of_a_request() {
         (0, vec![]),
     ] {
         let call = format!(
-            "a prompt of four tokens in slot 2, of which one is computed: {rows} rows, after a row \
-             that was there before"
+            "append_rows for a prompt of four tokens in slot 2, one of them computed: {rows} rows, \
+             appended to one earlier row"
         );
         let mut out = vec![first];
         check::assert_accepts(&call, || append_rows(&sequence, rows, &mut out));
         check::assert_answer(&call, &out, &[vec![first], expected].concat());
     }
-    check::assert_panics("four rows, where three tokens are left", || {
+    check::assert_panics("append_rows of four rows with three tokens left", || {
         append_rows(&sequence, 4, &mut Vec::new());
     });
     sequence.computed(3);
     sequence.accept(9, false);
     let mut out = Vec::new();
-    check::assert_accepts("one row of a request that decodes", || {
+    check::assert_accepts("append_rows of one row of a decoding request", || {
         append_rows(&sequence, 1, &mut out);
     });
     check::assert_answer(
-        "the row of the token that was accepted last",
+        "append_rows for a decoding request: the row of the last accepted token",
         &out,
         &vec![row(9, 4, true)],
     );
@@ -81,7 +81,9 @@ fn task_4_company_changes_nothing() {
             let mut engine = engine(&case, max_batch);
             let ids: Vec<_> = prompts
                 .iter()
-                .map(|prompt| engine.submit(request(prompt, 7)).expect("a good request"))
+                .map(|prompt| {
+                    engine.submit(request(prompt, 7)).expect("submit must accept this request")
+                })
                 .collect();
             let mut told = Told::default();
             let when = format!("{family}: six requests at once, at most {max_batch} in a step");
@@ -96,8 +98,8 @@ fn task_4_company_changes_nothing() {
             let rows: usize = prompts.iter().map(|prompt| prompt.len() + 6).sum();
             check::assert_answer(
                 &format!(
-                    "{when}: rows in all steps; every token of a prompt and every new token but the \
-                     last is computed once"
+                    "{when}: rows in all steps. Each prompt token and each new token but the last \
+                     is computed once"
                 ),
                 &engine.counts().rows,
                 &(rows as u64),
@@ -106,7 +108,7 @@ fn task_4_company_changes_nothing() {
     }
 }
 
-/// With two places, a request that is done makes room for the next one in the very next step.
+/// With two slots, a finished request makes room for the next one in the very next step.
 #[test]
 fn task_4_nobody_waits_for_a_batch_to_end() {
     let fixtures = fixtures();
@@ -115,26 +117,28 @@ fn task_4_nobody_waits_for_a_batch_to_end() {
     let mut engine = engine(&case, 2);
     let lengths = [7, 2, 3, 1];
     for (prompt, n) in prompts.iter().zip(lengths) {
-        engine.submit(request(prompt, n)).expect("a good request");
+        engine.submit(request(prompt, n)).expect("submit must accept this request");
     }
     let mut told = Told::default();
     let mut seen = Vec::new();
     while !engine.is_idle() {
-        step(&mut engine, &mut told, "four requests of 7, 2, 3 and 1 tokens in two places");
+        step(&mut engine, &mut told, "four requests of 7, 2, 3 and 1 tokens in two slots");
         seen.push((told.ends.len(), engine.num_waiting(), engine.running().len()));
-        assert!(seen.len() < 50, "after 50 steps: {seen:?}");
+        assert!(
+            seen.len() < 50,
+            "not idle after 50 steps; (finished, waiting, running) after each step: {seen:?}"
+        );
     }
     // Request 0 runs in all seven steps; 1 in two of them, then 2 in three, then 3 in one.
     check::assert_answer(
-        "four requests of 7, 2, 3 and 1 tokens in two places: after each step, how many are done, \
-         wait, run\n ",
+        "four requests of 7, 2, 3 and 1 tokens in two slots: (finished, waiting, running) after \
+         each step\n ",
         &seen,
         &vec![(0, 2, 2), (1, 2, 1), (1, 1, 2), (1, 1, 2), (2, 1, 1), (3, 0, 1), (4, 0, 0)],
     );
 }
 
-/// Requests come, go and are cancelled at random; every answer is what it would be alone, or a
-/// beginning of it.
+/// Submits and cancels requests at random. Each answer is that of the request alone, or its start.
 #[test]
 fn task_4_any_schedule_gives_the_same_answers() {
     let fixtures = fixtures();
@@ -151,7 +155,9 @@ fn task_4_any_schedule_gives_the_same_answers() {
             match below(4) {
                 0 if asked.len() < 12 => {
                     let (which, n) = (below(6), below(8));
-                    let id = engine.submit(request(&prompts[which], n)).expect("a good request");
+                    let id = engine
+                        .submit(request(&prompts[which], n))
+                        .expect("submit must accept this request");
                     asked.insert(id, (which, n));
                     log.push(format!("submit prompt {which} for {n} tokens = {id}"));
                 }
@@ -176,24 +182,27 @@ fn task_4_any_schedule_gives_the_same_answers() {
             let what = format!("seed {seed}, request {id} ({log:?})");
             if cancelled.contains(&id) && found.len() < n {
                 check::assert_answer(
-                    &format!("{what}: a beginning of the answer, and why it ended"),
+                    &format!("{what}: (start of the answer, finish reason)"),
                     &(found.as_slice(), end),
                     &(&whole[..found.len()], Some(FinishReason::Interrupted)),
                 );
             } else {
                 check::assert_answer(
-                    &format!("{what}: the answer, and why it ended"),
+                    &format!("{what}: (answer, finish reason)"),
                     &(found.as_slice(), end),
                     &(whole, Some(FinishReason::Length)),
                 );
             }
         }
-        assert!(told.answers.is_empty(), "seed {seed}: tokens of nobody's request: {told:?}");
+        assert!(
+            told.answers.is_empty(),
+            "seed {seed}: tokens for requests that were never submitted: {told:?}"
+        );
     }
 }
 
-/// Each request has a generator of its own: what it draws is what it would draw alone. Its texts and
-/// tokens to stop at are its own as well.
+/// Each request has its own random generator, stop texts and stop tokens, so its answer is the same
+/// as alone.
 #[test]
 fn task_4_every_request_draws_for_itself() {
     let fixtures = fixtures();
@@ -213,7 +222,7 @@ fn task_4_every_request_draws_for_itself() {
     let answers = |max_batch, requests: &[Request]| {
         let mut engine = engine(&case, max_batch);
         for request in requests {
-            engine.submit(request.clone()).expect("a good request");
+            engine.submit(request.clone()).expect("submit must accept this request");
         }
         let mut told = Told::default();
         run(&mut engine, &mut told, &format!("sampled requests, at most {max_batch} in a step"));
@@ -223,16 +232,23 @@ fn task_4_every_request_draws_for_itself() {
     for (id, request) in (0..).zip(&requests) {
         let mut alone = answers(1, std::slice::from_ref(request));
         check::assert_answer(
-            &format!("request {id}, {request:?}: answer and end, among others and alone\n "),
+            &format!(
+                "request {id}, {request:?}: (answer, finish reason) in a batch; expected is the \
+                 request alone\n "
+            ),
             &(together.answers.get(&id), together.ends.get(&id)),
             &(alone.answers.remove(&0).as_ref(), alone.ends.remove(&0).as_ref()),
         );
     }
     let stopped = together.ends.values().filter(|&&end| end == FinishReason::Stop).count();
-    assert!((1..6).contains(&stopped), "some stop early, some don't: {:?}", together.ends);
+    assert!(
+        (1..6).contains(&stopped),
+        "some requests, but not all, must finish with Stop: {:?}",
+        together.ends
+    );
 }
 
-/// A server runs for months: a step in which nobody comes or goes takes no memory.
+/// A server runs for months: a step in which no request starts or ends allocates nothing.
 #[test]
 fn task_4_a_step_allocates_nothing() {
     let fixtures = fixtures();
@@ -245,19 +261,19 @@ fn task_4_a_step_allocates_nothing() {
     };
     let mut engine = engine_with(&case, 4, plan, EngineOptions::default());
     for prompt in &prompts[..4] {
-        engine.submit(request(prompt, 12)).expect("a good request");
+        engine.submit(request(prompt, 12)).expect("submit must accept this request");
     }
     let mut told = Told::default();
     step(&mut engine, &mut told, "four prompts");
     check::assert_answer(
-        "four requests and four places, after one step: how many run, and how many wait\n ",
+        "four requests, four slots, after one step: (running, waiting)\n ",
         &(engine.running().len(), engine.num_waiting()),
         &(4, 0),
     );
     let (found, ()) = count(|| (0..10).for_each(|_| engine.step(&mut |_| ())));
     assert!(
         found == 0,
-        "heap allocations of ten steps with four rows each: found {found}, expected none"
+        "heap allocations in ten steps of four rows each: found {found}, expected none"
     );
 }
 
@@ -269,18 +285,18 @@ fn task_4_cancelled_requests_make_room() {
     let mut engine = engine(&case, 1);
     let ids: Vec<_> = prompts[..3]
         .iter()
-        .map(|prompt| engine.submit(request(prompt, 7)).expect("a good request"))
+        .map(|prompt| engine.submit(request(prompt, 7)).expect("submit must accept this request"))
         .collect();
     let mut told = Told::default();
-    step(&mut engine, &mut told, "three requests in one place");
-    assert!(engine.cancel(ids[0]), "request {} runs: cancel is to find it", ids[0]);
-    assert!(engine.cancel(ids[1]), "request {} waits: cancel is to find it", ids[1]);
-    assert!(!engine.cancel(99), "there is no request 99");
-    step(&mut engine, &mut told, "the first two of them cancelled");
+    step(&mut engine, &mut told, "three requests in one slot");
+    assert!(engine.cancel(ids[0]), "request {} is running: cancel must return true", ids[0]);
+    assert!(engine.cancel(ids[1]), "request {} is waiting: cancel must return true", ids[1]);
+    assert!(!engine.cancel(99), "cancel(99) must return false: there is no request 99");
+    step(&mut engine, &mut told, "three requests, the first two cancelled");
     let interrupted = Some(&FinishReason::Interrupted);
     check::assert_answer(
-        "three requests in one place, of which the first two are cancelled after a step: after the \
-         next, what is told of each, and who runs\n ",
+        "three requests in one slot, the first two cancelled after one step. After the next step: \
+         (finish reason of each, running requests)\n ",
         &(
             ids.iter().map(|id| told.ends.get(id)).collect::<Vec<_>>(),
             engine.running().iter().map(|sequence| sequence.id).collect::<Vec<_>>(),
@@ -296,13 +312,13 @@ fn task_4_counts() {
     let prompts = lists(&case, "prompts");
     let mut engine = engine(&case, 6);
     for prompt in &prompts {
-        engine.submit(request(prompt, 3)).expect("a good request");
+        engine.submit(request(prompt, 3)).expect("submit must accept this request");
     }
     let mut told = Told::default();
     run(&mut engine, &mut told, "six requests for three tokens each");
     let prompt_rows: usize = prompts.iter().map(Vec::len).sum();
     check::assert_answer(
-        "six requests for three tokens each, all at once",
+        "six requests for three tokens each, all at once: counts",
         &engine.counts(),
         &Counts { steps: 3, rows: prompt_rows as u64 + 12, most_rows: prompt_rows, preempted: 0 },
     );
@@ -314,7 +330,7 @@ fn task_4_bad_requests_are_refused_alone() {
     let case = fixtures.case("task_4_engine/llama");
     let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
     let mut engine = engine(&case, 2);
-    let good = engine.submit(request(&prompts[0], 7)).expect("a good request");
+    let good = engine.submit(request(&prompts[0], 7)).expect("submit must accept this request");
     let vocabulary = model(&case).config.vocab_size as u32;
     let sampling = |change: fn(&mut SamplerOptions)| {
         let mut bad = request(&[1], 3);
@@ -323,24 +339,31 @@ fn task_4_bad_requests_are_refused_alone() {
     };
     for (why, bad, words) in [
         ("an empty prompt", request(&[], 3), vec!["empty"]),
-        ("25 tokens in a context of 24", request(&[1; 25], 3), vec!["25", "24"]),
+        ("a prompt of 25 tokens in a context of 24", request(&[1; 25], 3), vec!["25", "24"]),
         ("a token out of range", request(&[1, vocabulary], 3), vec!["position 1", "vocabulary"]),
-        ("a NaN", sampling(|s| s.temperature = f32::NAN), vec!["temperature", "NaN"]),
+        (
+            "a temperature of NaN",
+            sampling(|s| s.temperature = f32::NAN),
+            vec!["temperature", "NaN"],
+        ),
         ("a top_p of 0", sampling(|s| s.top_p = 0.0), vec!["top_p", "0"]),
         ("a min_p of 2", sampling(|s| s.min_p = 2.0), vec!["min_p", "2"]),
     ] {
         let error = match engine.submit(bad) {
-            Ok(id) => panic!("{why}: it was accepted as request {id}, expected an error"),
+            Ok(id) => panic!("submit with {why}: accepted as request {id}, expected an error"),
             Err(error) => error.to_string(),
         };
         for word in words {
-            assert!(error.contains(word), "{why}: the error {error:?} does not say {word:?}");
+            assert!(
+                error.contains(word),
+                "submit with {why}: the error {error:?} does not contain {word:?}"
+            );
         }
     }
     let mut told = Told::default();
-    run(&mut engine, &mut told, "one good request among bad ones");
+    run(&mut engine, &mut told, "one valid request among invalid ones");
     check::assert_answer(
-        "the good request's answer",
+        "the answer to the valid request",
         &told.answers.remove(&good).unwrap_or_default(),
         &answers[0],
     );
@@ -352,12 +375,14 @@ fn task_4_nothing_to_compute() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_engine/llama");
     let mut engine = engine(&case, 1);
-    let none = engine.submit(request(&[1, 2], 0)).expect("a good request");
-    let full = engine.submit(request(&[1; 24], 5)).expect("it just fits");
+    let none = engine.submit(request(&[1, 2], 0)).expect("submit must accept this request");
+    let full = engine
+        .submit(request(&[1; 24], 5))
+        .expect("submit must accept a prompt that fills the context exactly");
     let mut told = Told::default();
     run(&mut engine, &mut told, "a request for no tokens, and one that fills the context");
     check::assert_answer(
-        "what is told of them, and how many steps ran",
+        "a request for no tokens, and one that fills the context: (finish reasons, steps)",
         &(told.ends.get(&none), told.ends.get(&full), engine.counts().steps),
         &(Some(&FinishReason::Length), Some(&FinishReason::ContextFull), 0),
     );

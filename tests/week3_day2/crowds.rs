@@ -5,7 +5,7 @@ use tiny_llm_harness::check::assert_accepts;
 
 use super::random;
 
-/// A sort that may exchange equal ones leaves up to twenty of them where they are, and others not.
+/// An unstable sort keeps the order of up to twenty equal elements, but not of more.
 #[test]
 fn task_2_turns_of_very_many() {
     let mut below = random(25);
@@ -23,13 +23,13 @@ fn task_2_turns_of_very_many() {
             let mut expected = vec![0; n];
             order.iter().take(rows).for_each(|&i| expected[i] = 1);
             let mut found = vec![0; n];
-            let what = format!("take_turns of {n} requests, {rows} rows, waited 0 to {kinds}");
+            let what = format!("take_turns with {n} requests, {rows} rows, `waited` below {kinds}");
             assert_accepts(&what, || take_turns(&loads, rows, &mut found));
             let wrong = (0..n).find(|&i| found[i] != expected[i]);
             assert!(
                 wrong.is_none(),
-                "{what}: request {} of {:?} gets {} rows, expected {}: those that have waited \
-                 longest, of equals the oldest",
+                "{what}: request {}, {:?}, gets {} rows, expected {}. Give rows to the requests \
+                 that have waited longest, and among equals to the oldest first",
                 wrong.unwrap_or(0),
                 wrong.map(|i| loads[i]),
                 found[wrong.unwrap_or(0)],

@@ -1,5 +1,5 @@
-//! Week 3, day 2: shares, turns and quantiles, held against their definitions in many cases, and
-//! numbers as large as they can be.
+//! Week 3, day 2: shares, turns and quantiles, compared with their definitions in many cases, and
+//! with very large numbers.
 
 use tiny_llm::week3::{
     scheduler::{Load, Scheduler, share_prompts, take_turns},
@@ -87,8 +87,8 @@ fn task_2_turns_of_any_crowd() {
             .collect();
         assert!(
             found == expected,
-            "{what}: found {found:?}, expected {expected:?}: a row each for those that have waited \
-             longest, the oldest of them first"
+            "{what}: found {found:?}, expected {expected:?}. Give one row each to the requests \
+             that have waited longest, and among equals to the oldest first"
         );
     }
 }
@@ -107,7 +107,7 @@ fn task_3_any_record() {
             assert_accepts(&format!("a token at {now:?}, after {times:?}"), || record.token(now));
             times.push(now);
         }
-        let what = format!("a request that came at {came:?} and had tokens at {times:?}");
+        let what = format!("a request submitted at {came:?}, with tokens at {times:?}");
         let gaps = || {
             times
                 .windows(2)
@@ -121,11 +121,11 @@ fn task_3_any_record() {
         let first = times
             .first()
             .map(|first| Moment { steps: first.steps - came.steps, rows: first.rows - came.rows });
-        assert_eq!(record.time_to_first_token(), first, "{what}: time to the first token");
+        assert_eq!(record.time_to_first_token(), first, "{what}: time to first token");
         assert_eq!(
             (record.submitted, record.first_token, record.last_token),
             (came, times.first().copied(), times.last().copied()),
-            "{what}: when it came, the first token, the last"
+            "{what}: (submitted, first token, last token)"
         );
     }
 }

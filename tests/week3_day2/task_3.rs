@@ -10,7 +10,11 @@ fn at(steps: u64, rows: u64) -> Moment {
 fn task_3_a_record() {
     // It got its place two steps after it came.
     let mut record = Record { admitted: Some(at(12, 530)), ..Record::new(at(10, 500)) };
-    check::assert_answer("no token yet", &record.time_to_first_token(), &None);
+    check::assert_answer(
+        "a record without tokens: time to first token",
+        &record.time_to_first_token(),
+        &None,
+    );
     let mut seen = Vec::new();
     // A first token, a gap of many rows, a gap of many steps, a short one.
     for now in [at(13, 540), at(14, 640), at(20, 650), at(21, 652)] {
@@ -18,7 +22,7 @@ fn task_3_a_record() {
         seen.push(now);
         let call = format!("submitted at step 10, row 500; tokens at {seen:?}");
         check::assert_answer(
-            &format!("{call}: time to the first token"),
+            &format!("{call}: time to first token"),
             &record.time_to_first_token(),
             &Some(at(3, 40)),
         );
@@ -33,24 +37,24 @@ fn task_3_a_record() {
             &gap,
         );
         check::assert_answer(
-            &format!("{call}: the first and the last"),
+            &format!("{call}: (first token, last token)"),
             &(record.first_token, record.last_token),
             &(Some(at(13, 540)), Some(now)),
         );
     }
 }
 
-/// A request whose first token comes with the first step of all.
+/// A request whose first token comes in the engine's first step.
 #[test]
 fn task_3_from_the_very_beginning() {
     let mut record = Record::new(at(0, 0));
     record.token(at(1, 7));
     check::assert_answer(
-        "submitted before the first step, a token from it: time to the first token",
+        "submitted before the first step, first token in that step: time to first token",
         &record.time_to_first_token(),
         &Some(at(1, 7)),
     );
-    check::assert_answer("one token has no gap", &record.longest_gap, &at(0, 0));
+    check::assert_answer("a record with one token: longest gap", &record.longest_gap, &at(0, 0));
 }
 
 #[test]
@@ -60,14 +64,14 @@ fn task_3_quantiles() {
         ("no values", &[], 0.5, None),
         ("one value, the median", &[7], 0.5, Some(7)),
         ("one value, p99", &[7], 0.99, Some(7)),
-        ("one value, the least", &[7], 0.0, Some(7)),
+        ("one value, the minimum", &[7], 0.0, Some(7)),
         ("the median of three", &[30, 10, 20], 0.5, Some(20)),
-        ("the median of four is a value, the second", &[40, 10, 30, 20], 0.5, Some(20)),
-        ("the largest", &[30, 10, 20], 1.0, Some(30)),
-        ("the least", &[30, 10, 20], 0.0, Some(10)),
+        ("the median of four is the second value", &[40, 10, 30, 20], 0.5, Some(20)),
+        ("the maximum", &[30, 10, 20], 1.0, Some(30)),
+        ("the minimum", &[30, 10, 20], 0.0, Some(10)),
         ("p99 of a hundred", &hundred, 0.99, Some(99)),
         ("p90 of a hundred", &hundred, 0.9, Some(90)),
-        ("p99 of ten is the largest", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 0.99, Some(10)),
+        ("p99 of ten is the maximum", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 0.99, Some(10)),
         ("equal values", &[5, 5, 5, 9], 0.5, Some(5)),
     ];
     for (why, values, q, expected) in cases {
@@ -78,8 +82,8 @@ fn task_3_quantiles() {
     }
 }
 
-/// Three requests, one of them with a long prompt, without a budget and with one: who waits how long,
-/// exactly.
+/// Three requests, one of them with a long prompt, without and with a budget: exactly how long each
+/// waits.
 #[test]
 fn task_3_what_a_budget_does_to_the_gaps() {
     let fixtures = Fixtures::open("week3_day2");
@@ -91,13 +95,13 @@ fn task_3_what_a_budget_does_to_the_gaps() {
         let mut told = Told::default();
         let when = format!("two short requests, then one of 30 tokens, budget {rows:?}");
         for prompt in [&prompts[1], &prompts[4]] {
-            engine.submit(request(prompt, 8)).expect("a good request");
+            engine.submit(request(prompt, 8)).expect("submit must accept this request");
         }
         step(&mut engine, &mut told, &when);
-        engine.submit(request(&prompts[3], 3)).expect("a good request");
+        engine.submit(request(&prompts[3], 3)).expect("submit must accept this request");
         run(&mut engine, &mut told, &when);
         let records: BTreeMap<_, _> = engine.take_records().into_iter().collect();
-        assert!(engine.take_records().is_empty(), "records are told once");
+        assert!(engine.take_records().is_empty(), "take_records must return each record only once");
         (0..3)
             .map(|id| {
                 let record = &records[&id];
@@ -108,8 +112,7 @@ fn task_3_what_a_budget_does_to_the_gaps() {
     };
     // Step 1: prompts of 1 and 3. Step 2, whole: 1 + 1 + 30 rows, and a first token for all.
     check::assert_answer(
-        "no budget: of each request when it got its place, what it waited for its first token, its \
-         longest gap, and its end\n ",
+        "no budget: (admitted, time to first token, longest gap, finished) of each request\n ",
         &records(None),
         &vec![
             (Some(at(0, 0)), at(1, 4), at(1, 32), Some(at(8, 50))),
@@ -119,8 +122,7 @@ fn task_3_what_a_budget_does_to_the_gaps() {
     );
     // With 8 rows a step, 6 of them for the long prompt: five steps.
     check::assert_answer(
-        "8 rows a step: of each request when it got its place, what it waited for its first token, \
-         its longest gap, and its end\n ",
+        "8 rows a step: (admitted, time to first token, longest gap, finished) of each request\n ",
         &records(Some(8)),
         &vec![
             (Some(at(0, 0)), at(1, 4), at(1, 8), Some(at(8, 50))),
@@ -130,7 +132,7 @@ fn task_3_what_a_budget_does_to_the_gaps() {
     );
 }
 
-/// A cancelled request has a record too, and without a place it has no admission.
+/// A cancelled request has a record too. Without a slot, `admitted` is `None`.
 #[test]
 fn task_3_records_of_the_cancelled() {
     let fixtures = Fixtures::open("week3_day2");
@@ -139,16 +141,22 @@ fn task_3_records_of_the_cancelled() {
     let options = EngineOptions { records: true, ..EngineOptions::default() };
     let mut engine = engine(&case, 1, options);
     let mut told = Told::default();
-    let ids = [2, 4].map(|i| engine.submit(request(&prompts[i], 8)).expect("a good request"));
-    step(&mut engine, &mut told, "two requests, one place");
-    assert_eq!(ids.map(|id| engine.cancel(id)), [true; 2], "both are there");
+    let ids = [2, 4]
+        .map(|i| engine.submit(request(&prompts[i], 8)).expect("submit must accept this request"));
+    step(&mut engine, &mut told, "two requests, one slot");
+    assert_eq!(
+        ids.map(|id| engine.cancel(id)),
+        [true; 2],
+        "cancel must return true for both requests"
+    );
     run(&mut engine, &mut told, "both cancelled");
     let records = engine.take_records();
     let seen: Vec<_> =
         records.iter().map(|(id, r)| (*id, r.admitted, r.first_token, r.finished)).collect();
     let (first, now) = (Some(at(0, 0)), Some(at(1, 7)));
     check::assert_answer(
-        "two requests in one place, both cancelled after a step: place, first token, end\n ",
+        "two requests in one slot, both cancelled after one step: (id, admitted, first token, \
+         finished)\n ",
         &seen,
         &vec![(ids[0], first, now, now), (ids[1], None, None, now)],
     );

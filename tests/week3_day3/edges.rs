@@ -1,4 +1,4 @@
-//! Week 3, day 3: pools of no pages and of pages with very many owners, and room that cannot be.
+//! Week 3, day 3: empty pools, pages with very many owners, and reservations that must fail.
 
 use tiny_llm::{
     week2::{
@@ -21,14 +21,15 @@ fn task_1_pools_of_any_size() {
             (usize::MAX, false),
         ] {
             let found = pool.can_allocate(asked);
-            assert!(found == fits, "can_allocate({asked}) of {pages} free pages: found {found}");
+            assert!(found == fits, "can_allocate({asked}) with {pages} free pages: found {found}");
         }
         let mut pool = pool;
         let mut lent = Vec::new();
         while let Some(page) = pool.allocate() {
             assert!(
                 page.index() == lent.len(),
-                "allocate of {pages} new pages: page {} came as number {}, expected them in order",
+                "allocate in a new pool of {pages} pages: got page {} as number {}, expected pages \
+                 in order",
                 page.index(),
                 lent.len()
             );
@@ -37,16 +38,19 @@ fn task_1_pools_of_any_size() {
         assert_eq!(
             (lent.len(), pool.num_free()),
             (pages, 0),
-            "{pages} pages: lent, and still free"
+            "{pages} pages: (allocated, still free)"
         );
-        assert!(!pool.can_allocate(1) && pool.can_allocate(0), "{pages} pages, all of them lent");
+        assert!(
+            !pool.can_allocate(1) && pool.can_allocate(0),
+            "all {pages} pages allocated: can_allocate(1) must be false and can_allocate(0) true"
+        );
         lent.into_iter().rev().for_each(|page| pool.release(page));
-        assert_eq!(pool.num_free(), pages, "{pages} pages, all given back: free");
+        assert_eq!(pool.num_free(), pages, "{pages} pages, all released: free pages");
         let next = pool.allocate().map(|page| page.index());
         assert_eq!(
             next,
             pages.checked_sub(1),
-            "{pages} pages, given back last to first: lent next"
+            "{pages} pages, released last to first: the page allocated next"
         );
     }
 }
@@ -60,21 +64,28 @@ fn task_1_pages_of_very_many_owners() {
         assert_eq!(
             pool.num_owners(&first),
             owners,
-            "a page that was retained {} times",
+            "owners of a page that was retained {} times",
             owners - 1
         );
-        assert!(others.iter().all(|page| page.index() == first.index()), "all are the same page");
+        assert!(
+            others.iter().all(|page| page.index() == first.index()),
+            "retain must return the same page"
+        );
         pool.release(first);
         while let Some(page) = others.pop() {
             assert_eq!(
                 (pool.num_owners(&page), pool.num_free()),
                 (others.len() + 1, 1),
-                "a page of {owners} owners, {} of which are left: owners, and free pages",
+                "a page with {owners} owners, {} of them left: (owners, free pages)",
                 others.len() + 1
             );
             pool.release(page);
         }
-        assert_eq!((pool.num_owners_of(0), pool.num_free()), (0, 2), "all {owners} have let go");
+        assert_eq!(
+            (pool.num_owners_of(0), pool.num_free()),
+            (0, 2),
+            "all {owners} owners have released the page: (owners, free pages)"
+        );
     }
 }
 
@@ -104,30 +115,33 @@ fn task_2_room_at_the_edges() {
         (usize::MAX - 1, false),
     ] {
         let free = cache.pool().num_free();
-        let what = format!("reserve of {len} positions in a capacity of {}", 5 * TILE);
+        let what = format!("reserve(0, {len}) with a capacity of {}", 5 * TILE);
         let found = assert_accepts(&what, || cache.reserve(0, len));
         assert!(found == fits, "{what}: found {found}, expected {fits}");
         if !fits {
-            assert_eq!(cache.pool().num_free(), free, "{what}: free pages, as before");
+            assert_eq!(cache.pool().num_free(), free, "{what}: free pages must not change");
         }
     }
-    assert_eq!(cache.table(0).len(), 5, "pages of the sequence whose capacity was reserved");
+    assert_eq!(cache.table(0).len(), 5, "pages of a sequence whose whole capacity is reserved");
     // One page is left, for whoever comes.
     for (sequence, len, fits) in [(1, TILE + 1, false), (1, TILE, true), (2, 1, false)] {
         let found = cache.reserve(sequence, len);
-        assert!(found == fits, "one page free at most: reserve({sequence}, {len}) is {found}");
+        assert!(
+            found == fits,
+            "at most one page is free: reserve({sequence}, {len}) returned {found}"
+        );
     }
     for len in [usize::MAX, 7, 0] {
-        let what = format!("truncate to {len} of a sequence that has no positions yet");
+        let what = format!("truncate(0, {len}) of a sequence without positions");
         assert_accepts(&what, || cache.truncate(0, len));
-        assert_eq!((cache.len(0), cache.table(0).len()), (0, 0), "{what}: its length and pages");
+        assert_eq!((cache.len(0), cache.table(0).len()), (0, 0), "{what}: (length, pages)");
     }
-    assert_eq!(cache.pool().num_free(), 5, "five of six pages are free again");
-    assert_panics("write at the position behind the capacity", || {
+    assert_eq!(cache.pool().num_free(), 5, "free pages of six after the truncate");
+    assert_panics("write at the first position past the capacity", || {
         let mut cache = PagedCache::new(SHAPE, TILE, 9, CacheType::F32);
         cache.write(0, 0, 5 * TILE, &[0.0; 6], &[0.0; 6]);
     });
-    assert_panics("a run of position 0 of a sequence without pages", || {
+    assert_panics("runs of position 0 of a sequence without pages", || {
         PagedCache::new(SHAPE, TILE, 9, CacheType::F32).runs(0, 0, 0, 0..1).count()
     });
     let none = cache.runs(0, 0, 0, 0..0).count();
@@ -141,7 +155,7 @@ fn numbers(cells: Cells<'_>) -> Vec<f32> {
     }
 }
 
-/// Two sequences that grow in turns, so that their pages lie one between the other's.
+/// Two sequences grow alternately, so that their pages alternate.
 #[test]
 fn task_2_any_range_of_positions() {
     for cache_type in [CacheType::F32, CacheType::F16] {
@@ -164,15 +178,15 @@ fn task_2_any_range_of_positions() {
         ] {
             for (sequence, layer, head) in [(0, 0, 1), (2, 1, 0), (2, 0, 1), (0, 1, 1)] {
                 let what = format!(
-                    "positions {start}..{end} of sequence {sequence}, layer {layer}, head {head} in \
-                     {cache_type}"
+                    "positions {start}..{end} of sequence {sequence}, layer {layer}, head {head} \
+                     in {cache_type}"
                 );
                 let (mut keys, mut values, mut next) = (Vec::new(), Vec::new(), start);
                 for run in cache.runs(layer, sequence, head, start..end) {
-                    assert_eq!(run.start, next, "{what}: where a run begins");
+                    assert_eq!(run.start, next, "{what}: start of a run");
                     assert!(
                         (run.start + run.len).is_multiple_of(TILE) || run.start + run.len == end,
-                        "{what}: a run ends at {}, within a page",
+                        "{what}: a run ends at {}, inside a page",
                         run.start + run.len
                     );
                     next += run.len;
@@ -187,8 +201,8 @@ fn task_2_any_range_of_positions() {
                 let negative: Vec<f32> = expected.iter().map(|x| -x).collect();
                 assert!(
                     keys == expected && values == negative,
-                    "{what}: found keys {keys:?} and values {values:?}, expected {expected:?} and \
-                     those negative"
+                    "{what}: found keys {keys:?} and values {values:?}, expected keys {expected:?} \
+                     and the same values with a minus sign"
                 );
             }
         }
@@ -202,7 +216,7 @@ fn task_3_forks_of_none_and_of_forks() {
     assert_eq!(
         (cache.len(1), cache.table(1).len(), cache.pool().num_free()),
         (0, 0, 8),
-        "it has none"
+        "fork of a sequence without positions: (length, pages, free pages)"
     );
     for position in 0..TILE + 2 {
         write(&mut cache, 0, position as f32);
@@ -211,14 +225,19 @@ fn task_3_forks_of_none_and_of_forks() {
     cache.fork(1, 2);
     let owners: Vec<usize> =
         cache.table(0).iter().map(|page| cache.pool().num_owners(page)).collect();
-    assert_eq!(owners, [3, 3], "owners of two pages that a fork and a fork of the fork share");
+    assert_eq!(
+        owners,
+        [3, 3],
+        "owners of two pages shared by a sequence, its fork and the fork's fork"
+    );
     // Each writes its own.
     for (sequence, copied) in [(1, 1), (2, 2), (0, 2)] {
         write(&mut cache, sequence, 500.0 + sequence as f32);
         assert_eq!(
             cache.copied(),
             copied,
-            "three owners of a page that is half full, and sequence {sequence} writes: pages copied"
+            "three owners share a page that is not full, and sequence {sequence} writes: pages \
+             copied so far"
         );
     }
     for sequence in 0..3 {
@@ -227,8 +246,8 @@ fn task_3_forks_of_none_and_of_forks() {
         assert_eq!(
             [all[3 * (TILE + 1)], all[3 * (TILE + 2)]],
             [(TILE + 1) as f32 + 9.0, 500.0 + sequence as f32 + 9.0],
-            "three sequences shared a page: in sequence {sequence}, the first number of the key at \
-             the last shared position, and at its own"
+            "three sequences shared a page, then each wrote its own next position. Sequence \
+             {sequence}: first key element at the last shared position and at its own"
         );
     }
 }

@@ -1,4 +1,5 @@
-//! Week 3, day 3, task 2: in which order pages go back, and room where pages have other owners.
+//! Week 3, day 3, task 2: the order in which pages are released, and `reserve` where pages have
+//! other owners.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -13,7 +14,7 @@ use tiny_llm_harness::{
 
 use super::{POOL, SHAPE, append, cache, number, numbers, pages, row, values};
 
-/// The pool lends what has been free longest, so the order shows.
+/// The pool allocates the page that has been free longest, so the order of release is visible.
 #[test]
 fn task_2_the_first_page_goes_back_first() {
     resting_on(&[POOL], || {
@@ -23,21 +24,24 @@ fn task_2_the_first_page_goes_back_first() {
             let mut cache = cache(5);
             append(&mut cache, 0, 0, held * TILE);
             let what = format!(
-                "five pages: {held} full ones, room for {reserved}; truncate(0, {kept}), then all \
-                 that is free is reserved by another"
+                "five pages: sequence 0 fills {held} and reserves {reserved}, truncate(0, {kept}), \
+                 then sequence 1 reserves all free pages"
             );
             let room = assert_accepts(&what, || cache.reserve(0, reserved * TILE));
-            assert!(room, "{what}: there is room for it");
+            assert!(room, "{what}: the first reserve must return true");
             assert_accepts(&what, || cache.truncate(0, kept));
             let stay = kept.min(held * TILE).div_ceil(TILE);
             let free = 5 - stay;
-            assert!(cache.reserve(1, free * TILE), "{what}: {free} pages are free then");
+            assert!(
+                cache.reserve(1, free * TILE),
+                "{what}: reserve of the {free} free pages must return true"
+            );
             let found: Vec<usize> = cache.table(1).iter().map(Page::index).collect();
             let expected: Vec<usize> = (stay..5).collect();
             assert!(
                 found == expected,
-                "{what}: they are lent in the order {found:?}, expected {expected:?}: release the \
-                 first page first, so that the next owner gets them in order"
+                "{what}: pages are allocated in the order {found:?}, expected {expected:?}. \
+                 Release the first page first, so that the next owner gets them in order"
             );
         }
     });
@@ -50,8 +54,8 @@ fn share(cache: &mut PagedCache, from: usize, to: usize, n: usize) {
     cache.attach(to, shared);
 }
 
-/// The copy of a page that is going to be written takes a page, and no other does. Nothing is
-/// copied here, so task 3 is not needed; a `reserve` that copies anyway has not counted first.
+/// Only a shared page that will be written needs a page for its copy. Nothing is copied here, so
+/// task 3 is not needed. A `reserve` that copies anyway did not count first.
 #[test]
 fn task_2_room_beside_pages_of_other_owners() {
     resting_on(&[POOL], || {
@@ -76,27 +80,23 @@ fn task_2_room_beside_pages_of_other_owners() {
             cache.truncate(1, kept);
             let before = pages(&cache);
             let what = format!(
-                "{count} pages, two of them full and of sequence 0, shared by 1 as far as position \
-                 {kept}: reserve(1, {len})"
+                "{count} pages; sequence 0 has two full pages, and sequence 1 shares their first \
+                 {kept} positions: reserve(1, {len})"
             );
             let found = catch(|| cache.reserve(1, len));
             // Task 3 may still be a `todo!`, which must not hide what is wrong here.
             let copies = |panic: &Panic| !room && panic.message().contains("copy");
             assert!(
                 !found.as_ref().is_err_and(copies),
-                "{what}: it starts copying although there isn't room for everything: count new \
-                 pages and copies first, and return false"
+                "{what}: it starts copying although there is not enough room. Count new pages and \
+                 copies first, then return false"
             );
             let found = assert_accepts(&what, || found.unwrap_or_else(|panic| panic.go_on()));
             assert!(found == room, "{what}: found {found}, expected {room}");
-            assert_eq!(
-                cache.copied(),
-                0,
-                "{what}: pages copied, although none of them will be written"
-            );
+            assert_eq!(cache.copied(), 0, "{what}: pages copied, expected none");
             assert!(
                 room || pages(&cache) == before,
-                "{what}: it changed although there is no room"
+                "{what}: it returned false, but the pages changed"
             );
         }
         // Whose own pages are shared further in front, and not where it goes on.
@@ -104,11 +104,15 @@ fn task_2_room_beside_pages_of_other_owners() {
         append(&mut cache, 0, 0, 64);
         share(&mut cache, 0, 1, 1);
         let found = assert_accepts("reserve(0, 96)", || cache.reserve(0, 96));
-        assert!(found, "three pages, the first of two shared: reserve(0, 96) takes the third");
+        assert!(
+            found,
+            "three pages; sequence 0 has two and shares the first: reserve(0, 96) must return \
+             true, because the third is free"
+        );
     });
 }
 
-/// Whatever becomes of the write, without task 3 or with it: the other owner's numbers stay.
+/// Whether the write succeeds or panics, the other owner's numbers must not change.
 #[test]
 fn task_2_nothing_is_written_into_a_page_of_others() {
     resting_on(&[POOL], || {
@@ -134,8 +138,8 @@ fn task_2_nothing_is_written_into_a_page_of_others() {
             };
             assert!(
                 found == expected,
-                "sequence 1 shares two pages with sequence 0, and has written its next position, \
-                 {position}: keys of sequence 0 have changed{copied}"
+                "sequence 1 shares two pages with sequence 0 and wrote position {position}: keys \
+                 of sequence 0 changed{copied}"
             );
         }
     });

@@ -5,7 +5,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics};
 
 use super::Draws;
 
-/// What happens to a pool in a test. Handles are kept in a list; a number is a place in it.
+/// What happens to a pool in a test. Handles are kept in a list; a number is an index in it.
 #[derive(Debug, Clone, Copy)]
 enum Act {
     Allocate,
@@ -13,7 +13,7 @@ enum Act {
     Release(usize),
 }
 
-/// A pool, the handles that are out, and what can be seen of both.
+/// A pool and its handles.
 struct Lent {
     pool: BlockPool,
     handles: Vec<Page>,
@@ -55,7 +55,7 @@ fn goes(why: &str, pages: usize, script: &[Line]) {
         let call = format!("{why}, of {pages} pages: after {done:?}, {act:?}");
         assert_accepts(&call, || lent.act(act));
         assert_answer(
-            &format!("{call}\n  (how many pages are free; each handle's page and its owners)\n "),
+            &format!("{call}\n  (free pages, then page and owners of each handle)\n "),
             &lent.seen(),
             &(free, handles.to_vec()),
         );
@@ -111,7 +111,7 @@ pub(super) fn task_1_can_allocate_up_to_the_last_page() {
         let mut lent = Lent::new(pages);
         for taken in 0..=pages {
             let call =
-                format!("{pages} pages, {taken} of them taken: can_allocate of 0 to 5 pages");
+                format!("{pages} pages, {taken} of them allocated: can_allocate of 0 to 5 pages");
             let found: Vec<bool> =
                 assert_accepts(&call, || (0..=5).map(|n| lent.pool.can_allocate(n)).collect());
             let expected: Vec<bool> = (0..=5).map(|n| n + taken <= pages).collect();
@@ -121,7 +121,7 @@ pub(super) fn task_1_can_allocate_up_to_the_last_page() {
     }
 }
 
-/// The type keeps a handle from being used twice; but two pools may have handles of one number.
+/// The type prevents using a handle twice, but handles of two pools may have the same index.
 #[test]
 fn task_1_a_handle_of_another_pool_is_refused() {
     let mut other = BlockPool::new(2);
@@ -152,7 +152,11 @@ fn task_1_a_million_operations() {
             }
             (choice, _) if n == 0 || (choice < 6) == growing => {
                 lent.act(Act::Allocate);
-                assert_eq!(lent.handles.len() > n, free > 0, "operation {done}: {free} pages free");
+                assert_eq!(
+                    lent.handles.len() > n,
+                    free > 0,
+                    "operation {done}: {free} pages were free; whether allocate returned a page"
+                );
                 if let Some(page) = lent.handles.get(n) {
                     let index = page.index();
                     assert!(
@@ -172,7 +176,7 @@ fn task_1_a_million_operations() {
         assert_eq!(
             lent.pool.num_free(),
             free,
-            "operation {done}: free pages are those without a handle"
+            "operation {done}: free pages; every page without a handle is free"
         );
         if done % 100 == 0 {
             for page in &lent.handles {

@@ -39,7 +39,7 @@ pub(super) fn task_2_cut_at_the_edge_of_a_page() {
     check_script("task_2_script/to_the_edge");
 }
 
-/// What attention reads for one head of a text that is alone is one piece of memory.
+/// For a single sequence, what attention reads for one head is contiguous.
 #[test]
 fn task_2_a_heads_pages_lie_in_a_row() {
     resting_on(&[POOL], || {
@@ -61,9 +61,9 @@ fn task_2_a_heads_pages_lie_in_a_row() {
                     .collect();
                 assert!(
                     apart == [row.cast_signed(); 2],
-                    "a text in pages 0, 1 and 2, layer {layer}, head {head}: each page's {what} \
-                     begin {apart:?} bytes after those of the page before, expected {row} each \
-                     time: a head's pages are adjacent, because attention reads one head at a time"
+                    "a sequence in pages 0, 1 and 2, layer {layer}, head {head}: the {what} of \
+                     consecutive pages are {apart:?} bytes apart, expected {row}. Store a head's \
+                     pages next to each other, because attention reads one head at a time"
                 );
             }
         }
@@ -79,7 +79,7 @@ fn task_2_a_counted_position_can_be_written_again() {
         cache.write(1, 0, 1, &keys, &values(&keys));
         let found: Vec<f32> = cache.runs(1, 0, 1, 1..3).flat_map(|run| numbers(run.keys)).collect();
         assert_answer(
-            "keys of positions 1 and 2, of which the first was counted and then written again",
+            "keys of positions 1 and 2, after position 1 was written again",
             &found,
             &[&keys[5..], &before[5..]].concat(),
         );
@@ -101,7 +101,8 @@ fn task_2_every_layer_and_head_has_its_place() {
                 let row = (s * SHAPE.layers + layer) * 70 + position;
                 (0..WIDTH).map(|i| stored((row * WIDTH + i) as f32)).collect()
             };
-            let call = format!("two texts of 70 positions in pages of {page_len}, in turns");
+            let call =
+                format!("two sequences of 70 positions in pages of {page_len}, written in turns");
             assert_accepts(&call, || {
                 // Another has the first page, so that no page's number is its place in a text.
                 cache.write(0, 1, 0, &[0.0; WIDTH], &[0.0; WIDTH]);
@@ -175,8 +176,8 @@ fn task_2_runs_end_with_a_page_or_with_the_range() {
             assert_answer(&format!("runs of {range:?}: keys"), &keys, &expected);
         }
         assert_panics("runs of a position that has no page", || cache.runs(0, 0, 0, 0..1).count());
-        assert_panics("runs of a layer that is not there", || cache.runs(4, 1, 0, 0..1).count());
-        assert_panics("runs of a head that is not there", || cache.runs(0, 1, 2, 0..1).count());
+        assert_panics("runs of a layer that does not exist", || cache.runs(4, 1, 0, 0..1).count());
+        assert_panics("runs of a head that does not exist", || cache.runs(0, 1, 2, 0..1).count());
     });
 }
 
@@ -213,22 +214,28 @@ pub(super) fn task_2_reserve_takes_what_is_missing() {
             );
             let pages = [cache.table(0).len(), cache.table(1).len(), cache.pool().num_free()];
             assert_answer(
-                &format!("{call}: whether there is room; pages of 0, of 1, free"),
+                &format!(
+                    "{call}: (return value, [pages of sequence 0, pages of sequence 1, free pages])"
+                ),
                 &(found, pages),
                 &(room, expected),
             );
         }
         append(&mut cache, 0, 0, 56);
-        assert_answer("positions for which there was room take no page", &pages(&cache).1, &0);
+        assert_answer("free pages after reserved positions were written", &pages(&cache).1, &0);
         holds("after reserve", &cache, 0, &[0; 96]);
-        assert_panics("a position that has no page, and none is free", || {
+        assert_panics("write to a position without a page when no page is free", || {
             cache.write(0, 0, 96, &[0.0; WIDTH], &[0.0; WIDTH]);
         });
         cache.truncate(0, 20);
-        assert_answer("pages of 0 and 1 after truncate(0, 20)", &cache.table(0).len(), &1);
+        assert_answer("pages of sequence 0 after truncate(0, 20)", &cache.table(0).len(), &1);
         cache.truncate(1, 50);
         let found = (cache.table(1).len(), cache.len(1));
-        assert_answer("truncate(1, 50) of a sequence with room, and no positions", &found, &(0, 0));
+        assert_answer(
+            "truncate(1, 50) of a sequence with reserved pages and no positions: (pages, length)",
+            &found,
+            &(0, 0),
+        );
     });
 }
 
@@ -239,10 +246,10 @@ fn task_2_the_capacity_can_be_used_up_and_not_more() {
         for (len, room, pages) in
             [(401, false, 0), (399, true, 13), (401, false, 13), (400, true, 13)]
         {
-            let call = format!("reserve(0, {len}) in a cache of 400 positions a sequence");
+            let call = format!("reserve(0, {len}) in a cache of 400 positions per sequence");
             let found = assert_accepts(&call, || cache.reserve(0, len));
             assert_answer(
-                &format!("{call}: whether there is room, and the pages of sequence 0 then\n "),
+                &format!("{call}: (return value, pages of sequence 0)\n "),
                 &(found, cache.table(0).len()),
                 &(room, pages),
             );
@@ -255,7 +262,7 @@ fn task_2_the_capacity_can_be_used_up_and_not_more() {
         // Where the pages are fewer, they are the limit.
         let mut small = super::cache(2);
         let found = assert_accepts("reserve(1, 64) of two pages of 32", || small.reserve(1, 64));
-        assert_answer("reserve(1, 64): whether two pages of 32 are room enough", &found, &true);
+        assert_answer("reserve(1, 64) with two free pages of 32", &found, &true);
     });
 }
 
@@ -279,9 +286,14 @@ fn task_2_less_than_a_page_is_wasted() {
             assert_eq!(bytes, 2 * 4 * 2 * 5 * 4, "bytes of a position, in all layers and heads");
             assert!(
                 held * cache.page_bytes() < used * bytes + 3 * cache.page_bytes(),
-                "operation {done}: {held} pages for {used} positions of three sequences"
+                "operation {done}: three sequences hold {held} pages for {used} positions; each \
+                 must waste less than one page"
             );
-            assert_eq!(cache.pool().num_free() + held, 40, "operation {done}: pages are missing");
+            assert_eq!(
+                cache.pool().num_free() + held,
+                40,
+                "operation {done}: free pages plus held pages"
+            );
         }
     });
 }
@@ -316,6 +328,6 @@ pub(super) fn task_2_the_model_says_what_it_says_over_one_piece() {
                 run(&model, &plan, &passes, cache)
             })
         });
-        assert!(found == expected, "{call}: the logits are not those of the dense cache");
+        assert!(found == expected, "{call}: the logits differ from those of the dense cache");
     }
 }

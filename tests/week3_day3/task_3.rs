@@ -50,11 +50,11 @@ fn task_3_a_copy_holds_what_the_page_held() {
         holds("after positions of both", &cache, 0, &[&prompt[..], &[2; 3]].concat());
         holds("after positions of both", &cache, 1, &[&prompt[..], &[1; 3]].concat());
         // Without diagnosis: many mistakes copy once too often.
-        assert_eq!(cache.copied(), 1, "pages copied by positions of both");
+        assert_eq!(cache.copied(), 1, "pages copied after both sequences wrote positions");
     });
 }
 
-/// A full page is copied to its last position: a position in the middle is written again.
+/// A full page is copied up to its last position, even if a position in the middle is written.
 #[test]
 fn task_3_a_copy_of_a_full_page_is_full() {
     resting_on(&[POOL], || {
@@ -63,7 +63,7 @@ fn task_3_a_copy_of_a_full_page_is_full() {
         cache.fork(0, 1);
         for layer in 0..SHAPE.layers {
             let keys = row(1, layer, 40);
-            let call = "position 40 of 64 shared ones, written again by the fork";
+            let call = "position 40 of 64 shared positions, written again by the fork";
             assert_accepts(call, || cache.write(layer, 1, 40, &keys, &values(&keys)));
         }
         let (prompt, mut changed) = (vec![0; 64], vec![0; 64]);
@@ -74,16 +74,19 @@ fn task_3_a_copy_of_a_full_page_is_full() {
     });
 }
 
-/// What was reserved for the one is nothing of the other's.
+/// Reserved pages without positions are not shared.
 #[test]
 fn task_3_pages_without_positions_are_not_shared() {
     resting_on(&[POOL], || {
         let mut cache = cache(6);
         append(&mut cache, 0, 0, 40);
-        assert!(cache.reserve(0, 128), "four pages of six");
-        assert_accepts("fork(0, 2) of 40 positions, with room for 128", || cache.fork(0, 2));
-        let what =
-            "fork(0, 2) of 40 positions, with room for 128\n  (pages, and how many are free)\n ";
+        assert!(cache.reserve(0, 128), "reserve of four pages of six must return true");
+        assert_accepts(
+            "fork(0, 2) of a sequence with 40 positions and pages reserved for 128",
+            || cache.fork(0, 2),
+        );
+        let what = "fork(0, 2) of a sequence with 40 positions and pages reserved for 128\n  \
+                    (pages of each sequence, free pages)\n ";
         assert_answer(what, &pages(&cache), &(vec![vec![0, 1, 2, 3], vec![], vec![0, 1]], 2));
     });
 }
@@ -96,7 +99,7 @@ fn task_3_a_place_in_use_is_refused() {
     assert_panics("fork(0, 1), where sequence 1 has positions", || cache.fork(0, 1));
 }
 
-/// The page of the copy is a page, too.
+/// `reserve` counts the page for the copy, too.
 #[test]
 fn task_3_reserve_counts_the_copy() {
     resting_on(&[POOL], || {
@@ -109,13 +112,13 @@ fn task_3_reserve_counts_the_copy() {
             [(1, 41, false, 0), (0, 41, false, 0), (1, 40, true, 0), (2, 33, false, 0)]
         {
             let call = format!(
-                "40 shared positions in two pages of three, and a third sequence in the last: \
-                 reserve({sequence}, {len})"
+                "sequences 0 and 1 share 40 positions in two of three pages, and sequence 2 has \
+                 the third page: reserve({sequence}, {len})"
             );
             let found = assert_accepts(&call, || cache.reserve(sequence, len));
             assert_answer(&call, &(found, cache.pool().num_free()), &(room, free));
         }
-        assert_panics("a position in a shared page, where no page is free for the copy", || {
+        assert_panics("write to a shared page when no page is free for the copy", || {
             append(&mut cache, 1, 1, 1);
         });
     });
@@ -123,7 +126,7 @@ fn task_3_reserve_counts_the_copy() {
         let mut cache = cache(4);
         append(&mut cache, 0, 0, 40);
         cache.fork(0, 1);
-        let call = "40 shared positions in two pages of four: reserve(1, 65)";
+        let call = "sequences 0 and 1 share 40 positions in two of four pages: reserve(1, 65)";
         let found = assert_accepts(call, || cache.reserve(1, 65));
         assert_answer(
             call,
@@ -131,11 +134,12 @@ fn task_3_reserve_counts_the_copy() {
             &(true, (vec![vec![0, 1], vec![0, 2, 3], vec![]], 0)),
         );
         append(&mut cache, 1, 1, 25);
-        assert_answer("pages copied by positions for which there was room", &cache.copied(), &1);
+        assert_answer("pages copied after reserved positions were written", &cache.copied(), &1);
     });
 }
 
-/// Whatever happens, each sequence holds what it was given, and no page is lost or lent twice.
+/// After any operations, each sequence holds what was written, and no page is lost or allocated
+/// twice.
 #[test]
 fn task_3_many_operations() {
     resting_on(&[POOL], || {
@@ -169,12 +173,18 @@ fn task_3_many_operations() {
             let mut owners = [0; 20];
             (0..3).flat_map(|s| cache.table(s)).for_each(|page| owners[page.index()] += 1);
             let free = owners.iter().filter(|count| **count == 0).count();
-            assert_eq!(cache.pool().num_free(), free, "operation {done}: {:?}", pages(&cache));
+            assert_eq!(
+                cache.pool().num_free(),
+                free,
+                "operation {done}: free pages; (pages of each sequence, free pages) is {:?}",
+                pages(&cache)
+            );
             for page in (0..3).flat_map(|s| cache.table(s)) {
                 assert_eq!(
                     cache.pool().num_owners(page),
                     owners[page.index()],
-                    "operation {done}: owners of page {}: {:?}",
+                    "operation {done}: owners of page {}; (pages of each sequence, free pages) is \
+                     {:?}",
                     page.index(),
                     pages(&cache)
                 );
@@ -187,8 +197,8 @@ fn task_3_many_operations() {
                 let wrong = (0..texts.len()).find(|p| found[SHAPE.head_dim * p] != first(*p));
                 if let Some(position) = wrong {
                     panic!(
-                        "operation {done}: sequence {sequence}, layer {layer}, head {head}: position \
-                         {position} does not hold what was written there"
+                        "operation {done}: sequence {sequence}, layer {layer}, head {head}: \
+                         position {position} does not hold what was written there"
                     );
                 }
             }

@@ -56,23 +56,24 @@ fn over_few_pages() {
                 &expected.answers.get(&id),
             );
         }
-        assert_eq!(
-            engine.cache().pool().num_free(),
-            count,
-            "{what}: pages that are free in the end"
-        );
+        assert_eq!(engine.cache().pool().num_free(), count, "{what}: free pages at the end");
         if count == 11 {
             let found = (came.preempted, came.rows);
-            assert_eq!(found, (0, rows), "{what}: there is room for all; preempted, rows");
+            assert_eq!(found, (0, rows), "{what}: all requests fit; (preempted, rows)");
         } else {
             assert!(came.preempted > 0, "{what}: no request was preempted");
-            assert!(came.rows > rows, "{what}: {} rows, and {rows} where there is room", came.rows);
+            assert!(
+                came.rows > rows,
+                "{what}: {} rows; preempted requests are computed again, so expected more than \
+                 {rows}",
+                came.rows
+            );
         }
     }
 }
 
-/// The same where a step has a budget of rows: whoever is preempted computes its tokens again in
-/// pieces, among those that go on. How long it waited stands in its record.
+/// The same with a budget of rows: a preempted request computes its tokens again in pieces, next to
+/// the running requests. Its record contains the wait.
 #[test]
 fn task_4_preempted_under_a_budget() {
     resting_on(&[POOL, CACHE], under_a_budget);
@@ -97,14 +98,14 @@ fn under_a_budget() {
             );
         }
         assert!(came.preempted > 0, "{what}: no request was preempted");
-        assert!(came.rows > expected.rows, "{what}: {} rows, nothing computed again", came.rows);
-        let most = engine.counts().most_rows;
-        assert!(most <= budget, "{what}: a step of {most} rows");
-        assert_eq!(
-            engine.cache().pool().num_free(),
-            count,
-            "{what}: pages that are free at the end"
+        assert!(
+            came.rows > expected.rows,
+            "{what}: {} rows; preempted requests must be computed again",
+            came.rows
         );
+        let most = engine.counts().most_rows;
+        assert!(most <= budget, "{what}: a step had {most} rows");
+        assert_eq!(engine.cache().pool().num_free(), count, "{what}: free pages at the end");
         let gaps = |id: RequestId| came.gaps.get(&id).map(|gap| gap.longest);
         for (id, record) in engine.take_records().into_iter().filter(|(id, _)| *id < 4) {
             assert_answer(
@@ -116,7 +117,7 @@ fn under_a_budget() {
     }
 }
 
-/// A request that is cancelled after it had to wait again is told of once, and leaves nothing.
+/// A request that is cancelled after preemption is reported once and keeps no pages.
 #[test]
 fn task_4_cancelled_after_it_was_preempted() {
     resting_on(&[POOL, CACHE], || {
@@ -126,14 +127,20 @@ fn task_4_cancelled_after_it_was_preempted() {
         let bytes = Box::new(|_| Vec::new());
         let mut engine = Engine::new(model, Arc::new(plan()), cache, options, bytes);
         for request in requests() {
-            engine.submit(request).expect("a good request");
+            engine.submit(request).expect("submit must accept this request");
         }
         let mut ended = Vec::new();
         for step in 0..400 {
             if step == 30 {
-                assert!(engine.counts().preempted > 0, "after 30 steps over four pages");
+                assert!(
+                    engine.counts().preempted > 0,
+                    "no request was preempted in 30 steps over four pages"
+                );
                 for id in 1..4 {
-                    assert!(engine.cancel(id), "request {id} is not done after 30 steps");
+                    assert!(
+                        engine.cancel(id),
+                        "cancel({id}) must return true: the request is not finished after 30 steps"
+                    );
                 }
             }
             assert_accepts("four requests over four pages, three of them cancelled", || {
@@ -145,7 +152,7 @@ fn task_4_cancelled_after_it_was_preempted() {
             });
         }
         ended.sort_unstable();
-        assert_answer("requests that were told of as finished", &ended, &vec![0, 1, 2, 3]);
-        assert_answer("pages that are free in the end", &engine.cache().pool().num_free(), &4);
+        assert_answer("requests reported as finished", &ended, &vec![0, 1, 2, 3]);
+        assert_answer("free pages at the end", &engine.cache().pool().num_free(), &4);
     });
 }

@@ -13,7 +13,7 @@ use tiny_llm_harness::{
 
 use super::{Held, READ, Tables, drawn::below, tables, values};
 
-/// What readers have seen: maximums, totals and sums.
+/// The results of readers: maximums, totals and sums.
 fn seen(
     cache: &Tables,
     asked: &Range<usize>,
@@ -30,7 +30,7 @@ fn seen(
     per_reader.chunks_exact(2).zip(sums).flat_map(|(state, sums)| [state, sums].concat()).collect()
 }
 
-/// As [`tables`], of longer pages.
+/// Like [`tables`], with longer pages.
 fn pages_of(page_len: usize, all: &[&[usize]]) -> Tables {
     let mut tables = tables(all);
     let numbers = tables.keys.len() / 32 * page_len;
@@ -61,8 +61,8 @@ fn task_2_company_changes_nothing() {
             let asked = start..start + below(4 * page_len + 1 - start);
             let q = values(&random(seed, &[n * 8]));
             let what = format!(
-                "positions {asked:?} for readers (sequence, what it may see) {readers:?}, tables \
-                 {all:?} of pages of {page_len}"
+                "read_pages of positions {asked:?} for readers (sequence, visible positions) \
+                 {readers:?}, page tables {all:?}, {page_len} positions a page"
             );
             let found = assert_accepts(&what, || seen(cache, &asked, &q, &readers));
             for (i, reader) in readers.iter().enumerate() {
@@ -70,9 +70,8 @@ fn task_2_company_changes_nothing() {
                 let alone = seen(cache, &asked, mine, std::slice::from_ref(reader));
                 assert!(
                     found[i * 10..][..10] == alone,
-                    "{what}: reader {i} has seen\n  together {:?}\n  alone    {alone:?}\n  \
-                     (maximum, total, sums): other readers of the same page must not change its \
-                     result",
+                    "{what}: reader {i} has (maximum, total, sums)\n  together {:?}\n  alone    \
+                     {alone:?}\n  other readers of the same page must not change its result",
                     &found[i * 10..][..10]
                 );
             }

@@ -45,7 +45,8 @@ fn task_1_rising_scores() {
     check_read_run("rising");
 }
 
-/// Two heads of a row that sees 40 positions, alone and among others: the same, to the last bit.
+/// Two heads of a row that sees 40 positions, alone and with other rows: the same result, to the
+/// last bit.
 #[test]
 fn task_1_company_changes_nothing() {
     let (dim, heads) = (32, 2);
@@ -71,8 +72,8 @@ fn task_1_company_changes_nothing() {
             found.softmax[..2] == alone.softmax[..] && found.sums[..2 * dim] == alone.sums[..];
         assert!(
             same,
-            "a row that sees 40 of 96 positions, the result alone differs from the result with \
-             {others} others"
+            "a row that sees 40 of 96 positions: its result alone differs from its result with \
+             {others} other rows"
         );
     }
 }
@@ -94,7 +95,7 @@ fn task_1_nothing_is_gathered() {
     let fewest = (0..50).map(|_| count(&mut run).0).min().expect("fifty counts");
     assert!(
         fewest == 0,
-        "heap allocations of read_run over {len} positions: found {fewest}, expected none: read \
+        "heap allocations in read_run over {len} positions: found {fewest}, expected none. Read \
          keys and values in place"
     );
 }

@@ -18,24 +18,24 @@ type Shared = (&'static str, &'static [&'static [usize]], &'static [(usize, usiz
 
 const SHARED: [Shared; 6] = [
     ("one row", &[&[3]], &[(0, 5)]),
-    ("nothing is shared", &[&[3, 1], &[2], &[0]], &[(2, 5), (0, 40), (1, 9)]),
+    ("no shared pages", &[&[3, 1], &[2], &[0]], &[(2, 5), (0, 40), (1, 9)]),
     (
-        "two that share a page, with a stranger between them",
+        "two rows that share a page, with an unrelated row between them",
         &[&[0, 1], &[2, 3], &[0, 4]],
         &[(0, 40), (1, 40), (2, 40)],
     ),
     (
-        "two pairs that share one page with each other, and a second one in each pair",
+        "two pairs that share one page, and each pair shares a second page",
         &[&[0, 1, 2], &[0, 4, 5], &[0, 1, 3], &[0, 4, 6]],
         &[(0, 90), (1, 90), (2, 90), (3, 90)],
     ),
     (
-        "a prompt of three rows, a stranger, and two rows more of the prompt",
+        "three rows of a prompt, an unrelated row, and two more rows of the prompt",
         &[&[5, 6], &[1, 2]],
         &[(0, 30), (0, 31), (0, 32), (1, 33), (0, 33), (0, 34)],
     ),
     (
-        "shared pages of which one row sees fewer than the other",
+        "two rows that see different numbers of shared pages",
         &[&[7, 2, 3], &[1], &[7, 2, 4]],
         &[(0, 20), (1, 3), (2, 80)],
     ),
@@ -67,8 +67,8 @@ fn task_2_rows_that_share_pages_are_neighbours() {
             different.dedup();
             assert!(
                 stretches == different.len(),
-                "{call}: the order is {order:?}, in which the rows that see page {i} have there the \
-                 pages {names:?}; those that have the same page must be neighbours"
+                "{call}: the order is {order:?}. In this order, page {i} of the rows that see it \
+                 is {names:?}; rows with the same page must be neighbours"
             );
         }
     }
@@ -94,10 +94,10 @@ fn task_2_pages_shared_by_all_and_by_some() {
     check_pages("shared_then_not");
 }
 
-/// What is asked for, what two rows may see; pages and positions read.
+/// The requested positions, the positions that two rows may see, the pages and positions read.
 type Asked = (Range<usize>, [Range<usize>; 2], (usize, usize));
 
-/// Of the positions that are asked for, what readers may see, in whole tiles.
+/// Reads only requested positions that a reader may see, from the start of a tile.
 #[test]
 fn task_2_no_more_than_is_seen() {
     resting_on(&[READ], || {
@@ -112,7 +112,8 @@ fn task_2_no_more_than_is_seen() {
             (64..128, [0..64, 0..70], (1, 6)),
         ];
         for (asked, seen, expected) in cases {
-            let call = format!("positions {asked:?} for two rows that may see {seen:?}");
+            let call =
+                format!("read_pages of positions {asked:?} for two rows that may see {seen:?}");
             let mut held = Held::new(2, 8);
             let seen: Vec<_> = seen.into_iter().enumerate().collect();
             let mut readers = held.readers(&q, &seen, 1, 8);
@@ -120,7 +121,7 @@ fn task_2_no_more_than_is_seen() {
             assert_accepts(&call, || {
                 read_pages(&cache, (0, 0), asked.clone(), &mut readers, 0.3, &mut desk);
             });
-            let what = format!("{call}, who share two pages of 32: pages and positions read");
+            let what = format!("{call}, sharing two pages of 32: pages and positions read");
             assert_answer(&what, &cache.reads(), &expected);
         }
     });

@@ -47,14 +47,18 @@ fn task_3_positions_of_a_part() {
         (40..130, 2, 128..130),
     ];
     for (visible, i, expected) in cases {
-        let call = format!("part {i}, of 64 positions, of {visible:?}");
+        let call = format!("in_part({visible:?}, {i}, 64)");
         let found = assert_accepts(&call, || in_part(&visible, i, 64));
         assert_answer(&call, &found, &expected);
     }
     for (visible, i) in [(0..64, 1), (0..20, 3), (70..90, 0), (70..90, 2), (0..0, 0)] {
-        let call = format!("part {i}, of 64 positions, of {visible:?}");
+        let call = format!("in_part({visible:?}, {i}, 64)");
         let found = assert_accepts(&call, || in_part(&visible, i, 64));
-        assert!(found.is_empty(), "{call}: found {found:?}, but nothing of it is visible");
+        assert!(
+            found.is_empty(),
+            "{call}: found {found:?}, expected an empty range, because nothing in this part is \
+             visible"
+        );
     }
 }
 
@@ -105,7 +109,7 @@ fn task_3_join_very_negative_scores() {
     check_join("very_negative");
 }
 
-/// The first part joins nothing: it stays what it is, to the last bit, whatever stood there.
+/// The first part is joined with an empty state, so it must not change, to the last bit.
 #[test]
 fn task_3_the_first_part_stays_what_it_is() {
     let (part, values) = (OnlineSoftmax { max: -3.7, total: 1.1 }, [0.1, -7.3, 1e-20]);
@@ -113,8 +117,8 @@ fn task_3_the_first_part_stays_what_it_is() {
     join(&mut softmax, &mut sums, part, &values);
     assert!(
         softmax == part && sums == values,
-        "an empty state joined with {part:?}, {values:?} must be that part: found {softmax:?}, \
-         {sums:?}"
+        "join of an empty state with {part:?}, {values:?} must give exactly that part: found \
+         {softmax:?}, {sums:?}"
     );
 }
 
@@ -143,7 +147,11 @@ fn check_attend(name: &str) {
         assert_answer(&what, &reads, &expected);
         for threads in [2, 3] {
             let (other, _) = in_parts(&case, threads);
-            assert!(other == found, "{}: on {threads} threads the answer is another", case.name());
+            assert!(
+                other == found,
+                "{}: {threads} threads give another result than one thread",
+                case.name()
+            );
         }
     });
 }
@@ -174,7 +182,7 @@ fn shape_of(model: &Model, sequences: usize) -> CacheShape {
     CacheShape { layers, sequences, kv_heads, capacity: 384, head_dim }
 }
 
-/// Dense or paged, shared or computed twice, on one thread or three: one answer.
+/// Dense or paged, shared or computed twice, on one thread or three: the same logits.
 #[test]
 fn task_3_the_model_says_the_same_over_any_cache() {
     resting_on(&[READ, WALK], || {
@@ -190,7 +198,10 @@ fn task_3_the_model_says_the_same_over_any_cache() {
         let plain = logits(&model, 1, DenseCache::new(shape, CacheType::F16), None);
         for (found, expected) in expected.iter().flatten().zip(plain.iter().flatten()) {
             let distance = (found - expected).abs();
-            assert!(distance < 1e-3, "in parts or not: logits {found} and {expected}");
+            assert!(
+                distance < 1e-3,
+                "logits with and without parts differ too much: {found} and {expected}"
+            );
         }
         let fork: fn(&mut InParts<PagedCache>) = |cache| cache.inner_mut().fork(0, 1);
         for (what, found) in [
@@ -200,7 +211,7 @@ fn task_3_the_model_says_the_same_over_any_cache() {
             ("with shared pages", logits(&model, 1, paged(32), Some(fork))),
             ("with shared pages of 64 on two threads", logits(&model, 2, paged(64), Some(fork))),
         ] {
-            assert!(found == expected, "{what}: the logits are not those of the dense cache");
+            assert!(found == expected, "{what}: the logits differ from those of the dense cache");
         }
     });
 }
@@ -211,7 +222,10 @@ fn task_3_nothing_is_allocated() {
     let shape = CacheShape { layers: 1, sequences: 2, kv_heads: 2, capacity: 300, head_dim: 16 };
     let mut cache = InParts::with_part_len(PagedCache::new(shape, 32, 20, CacheType::F32), 64);
     for sequence in 0..2 {
-        assert!(cache.reserve(sequence, 300), "20 pages");
+        assert!(
+            cache.reserve(sequence, 300),
+            "reserve of 300 positions must return true: 20 pages are enough"
+        );
         for position in 0..300 {
             let numbers = values(&random(position as u64, &[32]));
             cache.write(0, sequence, position, &numbers, &numbers);
@@ -226,5 +240,8 @@ fn task_3_nothing_is_allocated() {
     };
     run();
     let fewest = (0..50).map(|_| count(&mut run).0).min().expect("fifty counts");
-    assert!(fewest == 0, "heap allocations of a step's attention: found {fewest}, expected none");
+    assert!(
+        fewest == 0,
+        "heap allocations in the attention of one step: found {fewest}, expected none"
+    );
 }

@@ -1,5 +1,5 @@
-//! Week 3, day 5: names of pages of any length, and what each message about a file says was found and
-//! what was expected.
+//! Week 3, day 5: names of pages of any length, and messages about files: what was found, what was
+//! expected.
 
 use tiny_llm::{
     week2::cache::{CacheShape, CacheType, DenseCache, KvCache},
@@ -25,8 +25,7 @@ fn task_1_names_of_pages_of_any_length() {
         let tokens: Vec<u32> = (0..n as u32).map(|i| u32::MAX - 5 * i).collect();
         for page_len in [1, 2, 3, 64, 299, 300, 301, usize::MAX] {
             for fingerprint in [0, 1, u64::MAX] {
-                let what =
-                    format!("chain of {n} tokens in pages of {page_len}, model {fingerprint}");
+                let what = format!("chain({fingerprint}, {n} tokens, {page_len}, …)");
                 let found = assert_accepts(&what, || chain(fingerprint, &tokens, page_len, hash));
                 let mut expected = Vec::new();
                 for page in 0..n / page_len {
@@ -35,11 +34,11 @@ fn task_1_names_of_pages_of_any_length() {
                 }
                 assert!(
                     found == expected,
-                    "{what}: found {} names, expected {}: each of its page's tokens and of the name \
-                     before it{}",
+                    "{what}: found {} names, expected {}{}. Hash each page's tokens together with \
+                     the name before it",
                     found.len(),
                     expected.len(),
-                    if found.len() == expected.len() { "; they differ" } else { "" }
+                    if found.len() == expected.len() { " other names" } else { "" }
                 );
             }
         }
@@ -58,10 +57,10 @@ fn task_1_every_byte_of_a_name() {
     let n = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), n, "names of pages that differ in one bit, or in their length");
+    assert_eq!(names.len(), n, "different names of pages that differ in one bit or in length");
     assert!(
         of_zeros == 0xa8c7_f832_281a_39c5,
-        "hash_page(0, []), FNV-1a of eight zeros: found {of_zeros:#018x}, expected \
+        "hash_page(0, []), FNV-1a of eight zero bytes: found {of_zeros:#018x}, expected \
          0xa8c7f832281a39c5"
     );
 }
@@ -85,7 +84,7 @@ fn file(cache_type: CacheType) -> (Vec<u8>, PromptKey) {
     (encode(&cache, 1, &[11, 12, 13, 14, 15, 16], key), key)
 }
 
-/// Of a file that was changed at one place, with a checksum that is right.
+/// The file with four bytes changed and a correct checksum.
 fn with(file: &[u8], at: usize, number: u32) -> Vec<u8> {
     let mut other = file.to_vec();
     other[at..at + 4].copy_from_slice(&number.to_le_bytes());
@@ -98,7 +97,7 @@ fn with(file: &[u8], at: usize, number: u32) -> Vec<u8> {
 #[test]
 fn task_4_messages_say_what_was_found_and_what_was_expected() {
     let (whole, key) = file(CacheType::F16);
-    assert!(decode(&whole, key).is_ok(), "a file as `encode` writes it");
+    assert!(decode(&whole, key).is_ok(), "decode must accept a file that encode wrote");
     let bytes = whole.len().to_string();
     let longer = (whole.len() + 4 + 2 * 3 * 5 * 7 * 2).to_string();
     let cut = (whole.len() - 3).to_string();
@@ -123,18 +122,48 @@ fn task_4_messages_say_what_was_found_and_what_was_expected() {
             vec!["1122334455667788"],
             vec!["99aabbccddeeff01"],
         ),
-        ("layers", whole.clone(), PromptKey { layers: 44, ..key }, vec!["3"], vec!["44"]),
-        ("heads", whole.clone(), PromptKey { kv_heads: 44, ..key }, vec!["5"], vec!["44"]),
-        ("head size", whole.clone(), PromptKey { head_dim: 44, ..key }, vec!["7"], vec!["44"]),
-        ("layers of the file", with(&whole, 24, 55), key, vec!["55"], vec!["3"]),
-        ("heads of the file", with(&whole, 28, 55), key, vec!["55"], vec!["5"]),
-        ("head size of the file", with(&whole, 32, 55), key, vec!["55"], vec!["7"]),
-        ("seven tokens", with(&whole, 36, 7), key, vec![&bytes], vec![&longer]),
-        ("three bytes less", whole[..whole.len() - 3].to_vec(), key, vec![&cut], vec![&bytes]),
+        (
+            "a cache with another number of layers",
+            whole.clone(),
+            PromptKey { layers: 44, ..key },
+            vec!["3"],
+            vec!["44"],
+        ),
+        (
+            "a cache with another number of heads",
+            whole.clone(),
+            PromptKey { kv_heads: 44, ..key },
+            vec!["5"],
+            vec!["44"],
+        ),
+        (
+            "a cache with another head size",
+            whole.clone(),
+            PromptKey { head_dim: 44, ..key },
+            vec!["7"],
+            vec!["44"],
+        ),
+        ("another number of layers in the file", with(&whole, 24, 55), key, vec!["55"], vec!["3"]),
+        ("another number of heads in the file", with(&whole, 28, 55), key, vec!["55"], vec!["5"]),
+        ("another head size in the file", with(&whole, 32, 55), key, vec!["55"], vec!["7"]),
+        (
+            "a token count of seven in a file of six tokens",
+            with(&whole, 36, 7),
+            key,
+            vec![&bytes],
+            vec![&longer],
+        ),
+        (
+            "a file without its last three bytes",
+            whole[..whole.len() - 3].to_vec(),
+            key,
+            vec![&cut],
+            vec![&bytes],
+        ),
     ];
     for (what, file, key, found, expected) in cases {
         let Err(error) = assert_refuses(what, || decode(&file, key).map(drop)) else {
-            panic!("{what}: the file was read, expected an error")
+            panic!("{what}: decode accepted the file, expected an error")
         };
         assert_tells(what, &error.to_string(), &found, &expected);
     }
@@ -143,7 +172,7 @@ fn task_4_messages_say_what_was_found_and_what_was_expected() {
     damaged[HEADER] ^= 1;
     let body = damaged.len() - 8;
     let Err(error) = decode(&damaged, key).map(drop) else {
-        panic!("a damaged file was read, expected an error")
+        panic!("decode accepted a damaged file, expected an error")
     };
     let message = error.to_string();
     let stored = u64::from_le_bytes(whole[body..].try_into().expect("eight bytes"));
@@ -152,7 +181,7 @@ fn task_4_messages_say_what_was_found_and_what_was_expected() {
         let (hex, decimal) = (format!("{sum:016x}"), sum.to_string());
         assert!(
             message.contains(&hex) || message.contains(&decimal) || !message.contains("found "),
-            "a damaged file: the message {message:?} does not say the checksum {hex}"
+            "a damaged file: the message {message:?} does not contain the checksum {hex}"
         );
     }
 }
@@ -160,8 +189,8 @@ fn task_4_messages_say_what_was_found_and_what_was_expected() {
 #[test]
 fn task_4_as_much_as_a_text_has_in_common() {
     let (whole, key) = file(CacheType::F16);
-    assert!(whole.starts_with(&MAGIC), "the first bytes of a file");
-    let prompt = decode(&whole, key).expect("a file as `encode` writes it");
+    assert!(whole.starts_with(&MAGIC), "a file must begin with MAGIC");
+    let prompt = decode(&whole, key).expect("decode must accept a file that encode wrote");
     for (tokens, expected) in [
         (&[][..], 0),
         (&[11], 0),

@@ -5,8 +5,8 @@ use tiny_llm_harness::check::resting_on;
 
 use super::{NAMES, PAGE, Shelf};
 
-/// A text that grows page by page: the index takes one page more each time and marks all of them, so
-/// that the last one goes first, and what is left can be found.
+/// A text grows page by page. Each time, the index takes one more page and marks all of them as
+/// used, so that the last page is evicted first and the rest can still be found.
 #[test]
 fn task_2_each_page_has_its_moment() {
     const PAGES: usize = 9;
@@ -21,7 +21,7 @@ fn task_2_each_page_has_its_moment() {
                 (0..2 * PAGES).filter(owned).filter(|i| !came.contains(i)).collect();
             assert!(
                 new.len() == 1,
-                "a text that had {} pages has {n}: the index takes {}, expected 1",
+                "a text grew from {} pages to {n}: the index took {} new pages, expected 1",
                 n - 1,
                 new.len()
             );
@@ -30,14 +30,18 @@ fn task_2_each_page_has_its_moment() {
     });
     let mut left = came.clone();
     while let Some(last) = left.pop() {
-        assert!(shelf.index.evict(&mut shelf.pool), "{} pages are nobody's", left.len() + 1);
+        assert!(
+            shelf.index.evict(&mut shelf.pool),
+            "evict must return true: only the index owns the remaining {} pages",
+            left.len() + 1
+        );
         let there: Vec<usize> =
             came.iter().copied().filter(|&p| shelf.pool.num_owners_of(p) > 0).collect();
         assert!(
             there == left,
-            "nine pages of one text came one after the other, {came:?}, and were not looked for: \
-             after {} evictions {there:?} are left, expected {left:?}, without page {last}: the \
-             text's last page goes first",
+            "the index got the nine pages {came:?} of one text one by one, without a find. After \
+             {} evictions, pages {there:?} are left, expected {left:?}. Evict the text's last page \
+             first, here page {last}",
             PAGES - left.len()
         );
     }

@@ -32,7 +32,7 @@ pub(super) fn task_1_the_names_of_a_text() {
     }
 }
 
-/// The function that makes names is an argument: with another one, other names.
+/// The hash function is an argument: another function gives other names.
 #[test]
 fn task_1_any_hash() {
     let call = "chain(1, [2, 3, 4, 5], 2, |before, tokens| 10 · before + the sum of the tokens)";

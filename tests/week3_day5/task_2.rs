@@ -21,11 +21,11 @@ pub(super) fn task_2_the_beginning_of_a_text() {
         shelf.leave(&[1, 2, 3, 4, 5, 6]);
         shelf.leave(&[1, 2, 3, 9]);
         for (why, text, found) in [
-            ("a longer text that begins so", &[1, 2, 3, 4, 5, 6, 7][..], 3),
+            ("a longer text with the same start", &[1, 2, 3, 4, 5, 6, 7][..], 3),
             ("the text itself: its last token has to be computed", &[1, 2, 3, 4, 5, 6], 2),
             ("another token in the third page", &[1, 2, 3, 4, 5, 7, 8], 2),
             ("another token in the first page", &[2, 2, 3, 4, 5, 6, 7], 0),
-            ("another beginning, and the same page behind it", &[7, 8, 3, 4, 5], 0),
+            ("another first page, then the same page", &[7, 8, 3, 4, 5], 0),
             ("the other text", &[1, 2, 3, 9, 9], 2),
             ("less than a page", &[1], 0),
             ("no text", &[], 0),
@@ -34,8 +34,8 @@ pub(super) fn task_2_the_beginning_of_a_text() {
             let expected: Vec<Vec<u32>> = (1..=found).map(|n| text[..n * PAGE].to_vec()).collect();
             check::assert_answer(
                 &format!(
-                    "after [1, 2, 3, 4, 5, 6] and [1, 2, 3, 9]: {why}, find({text:?}): the \
-                 texts that end in the pages that are found"
+                    "the index has [1, 2, 3, 4, 5, 6] and [1, 2, 3, 9]: {why}, find({text:?}): the \
+                     text up to the end of each page found"
                 ),
                 &shelf.found(text),
                 &expected,
@@ -43,7 +43,8 @@ pub(super) fn task_2_the_beginning_of_a_text() {
         }
     });
     check::assert_answer(
-        "the pages that the index owns: three of one text, and one more of the other\n ",
+        "the index has two texts of three and two pages with the same first page: (pages in the \
+         index, free pages)\n ",
         &(shelf.index.len(), shelf.pool.num_free()),
         &(4, 12),
     );
@@ -57,13 +58,13 @@ fn task_2_what_was_asked_and_found() {
         shelf.found(text);
     }
     check::assert_answer(
-        "texts of 5, 2 and 6 tokens, of which two pages, none and two are known: the counts",
+        "find of texts of 5, 2 and 6 tokens, with two, no and two known pages: the counts",
         &shelf.index.counts(),
         &PrefixCounts { asked: 13, found: 8, evicted: 0 },
     );
 }
 
-/// With any hash, a page that is found holds exactly the text that was asked for.
+/// With any hash, a page that is found holds exactly the requested text.
 #[test]
 fn task_2_a_collision_is_no_hit() {
     for (why, hash) in BAD_HASHES {
@@ -77,8 +78,8 @@ fn task_2_a_collision_is_no_hit() {
                 (1..=found.len()).map(|n| text[..n * PAGE].to_vec()).collect();
             assert!(
                 found == expected,
-                "{why}: find({text:?}) returns pages in which other texts end: a collision counts \
-                 as a hit\n  found    {found:?}\n  expected {expected:?}, or the first of them"
+                "{why}: find({text:?}) returns pages of other texts: a collision counts as a hit\n \
+                  found    {found:?}\n  expected {expected:?}, or only the first of these"
             );
             match below(4) {
                 0 => {
@@ -95,21 +96,21 @@ fn task_2_a_collision_is_no_hit() {
         assert_eq!(
             shelf.pool.num_free(),
             64,
-            "{why}: all sequences have gone and the index has given up all it has: free pages of 64"
+            "{why}: all sequences ended and all pages were evicted: free pages of 64"
         );
     }
 }
 
-/// The same, made by hand: two texts whose second pages have one name, because the hash forgets what
-/// came before. The first pages have names of their own.
+/// The same by hand: the second pages of two texts have the same name, because the hash ignores the
+/// pages before. The first pages have different names.
 #[test]
 fn task_2_the_page_before_counts() {
     let mut shelf = Shelf::new(16, |_, tokens| hash_page(0, tokens));
     shelf.leave(&[1, 2, 8, 8]);
     shelf.leave(&[3, 4]);
     check::assert_answer(
-        "a hash that forgets what came before; [1, 2, 8, 8] and [3, 4] are known: the texts in \
-         the pages that are found for [3, 4, 8, 8, 9]",
+        "a hash that ignores the pages before; the index has [1, 2, 8, 8] and [3, 4]: the texts of \
+         the pages found for [3, 4, 8, 8, 9]",
         &shelf.found(&[3, 4, 8, 8, 9]),
         &vec![vec![3, 4]],
     );
@@ -140,9 +141,9 @@ pub(super) fn task_2_the_longest_unused_goes_first() {
         }
     });
     check::assert_answer(
-        "three texts of two pages each, 1, 2 and 3, of which the first was found again; after 0 to \
-         6 evictions: whether each found a page, the free pages of 16, and how many pages of each \
-         text are left, from its first on",
+        "texts 1, 2 and 3 have two pages each, and text 1 was found again. After 0 to 6 evictions: \
+         (whether each evict found a page, free pages of 16, pages left of each text, from its \
+         first on)",
         &log,
         &vec![
             (true, 10, vec![2, 2, 2]),
@@ -155,13 +156,13 @@ pub(super) fn task_2_the_longest_unused_goes_first() {
         ],
     );
     check::assert_answer(
-        "an empty index has nothing to give up",
+        "evict from an empty index",
         &Shelf::new(4, hash_page).index.evict(&mut BlockPool::new(4)),
         &false,
     );
 }
 
-/// One page of a long text has to go; most of the text is found again.
+/// After one page of a long text is evicted, most of the text is still found.
 #[test]
 fn task_2_one_page_goes_and_the_text_is_found() {
     let text: Vec<u32> = (0..12).collect();
@@ -178,8 +179,8 @@ fn task_2_one_page_goes_and_the_text_is_found() {
         });
         check::assert_answer(
             &format!(
-                "a text of six pages was inserted {how}, and then one of its pages had to go: how \
-                 many of the other five are found"
+                "a text of six pages was inserted {how}, then one of its pages was evicted: number \
+                 of pages found"
             ),
             &shelf.found(&[&text[..], &[99]].concat()).len(),
             &5,
@@ -196,23 +197,23 @@ pub(super) fn task_2_what_a_sequence_owns_stays() {
         let first = shelf.index.evict(&mut shelf.pool);
         let second = shelf.index.evict(&mut shelf.pool);
         check::assert_answer(
-            "a sequence owns the pages of [1, 1, 1, 1], nobody that of [2, 2]: whether a first \
-             and a second eviction find a page, and what is left of the texts",
+            "a sequence owns the pages of [1, 1, 1, 1], and only the index owns that of [2, 2]: \
+             (first evict, second evict, pages left of each text)",
             &(first, second, shelf.found(&[1, 1, 1, 1, 0]).len(), shelf.found(&[2, 2, 0]).len()),
             &(true, false, 2, 0),
         );
         shelf.release(used);
         check::assert_answer(
-            "the sequence has let go: two more evictions, and a third\n ",
+            "the sequence released its pages: results of three more evictions\n ",
             &[0; 3].map(|_| shelf.index.evict(&mut shelf.pool)),
             &[true, true, false],
         );
     });
-    check::assert_answer("free pages of 8 in the end", &shelf.pool.num_free(), &8);
+    check::assert_answer("free pages of 8 at the end", &shelf.pool.num_free(), &8);
     check::assert_answer("evictions that found a page", &shelf.index.counts().evicted, &3);
 }
 
-/// A sequence that has computed a text again has pages of its own; the index keeps those that it has.
+/// A sequence that computes a text again has its own pages; the index keeps its old ones.
 #[test]
 fn task_2_the_same_text_again() {
     let mut shelf = Shelf::new(8, hash_page);
@@ -221,15 +222,15 @@ fn task_2_the_same_text_again() {
         shelf.leave(&[1, 2, 3, 4, 5, 6]);
     });
     check::assert_answer(
-        "[1, 2, 3, 4], then [1, 2, 3, 4, 5, 6] in pages of its own: pages in the index, free pages \
-         of 8, and what is found for [1, 2, 3, 4, 5, 6, 7]",
+        "insert [1, 2, 3, 4], then [1, 2, 3, 4, 5, 6] in other pages: (pages in the index, free \
+         pages of 8, pages found for [1, 2, 3, 4, 5, 6, 7])",
         &(shelf.index.len(), shelf.pool.num_free(), shelf.found(&[1, 2, 3, 4, 5, 6, 7]).len()),
         &(3, 5, 3),
     );
 }
 
-/// 20,000 random things happen; nothing is found that is not there, all that is there is found, and
-/// every page is free or counted once for each owner.
+/// 20,000 random operations: `find` returns only correct pages, and each page is free or counted
+/// once for each owner.
 #[test]
 fn task_2_any_order_of_things() {
     let mut shelf = Shelf::new(12, hash_page);
@@ -250,13 +251,16 @@ fn task_2_any_order_of_things() {
                 assert_eq!(
                     shelf.pool.num_free() - before,
                     usize::from(evicted),
-                    "round {round}: pages that an eviction made free"
+                    "round {round}: pages freed by evict"
                 );
             }
             _ => {
                 let found = shelf.found(&text);
                 let whole = text.len().saturating_sub(1) / PAGE;
-                assert!(found.len() <= whole, "round {round}: find({text:?}): {found:?}");
+                assert!(
+                    found.len() <= whole,
+                    "round {round}: find({text:?}) returned too many pages: {found:?}"
+                );
                 for (i, found) in found.iter().enumerate() {
                     assert_eq!(
                         found[..],
@@ -279,8 +283,8 @@ fn task_2_any_order_of_things() {
         assert_eq!(
             shelf.pool.num_free(),
             12 - handles.len() - (shelf.index.len() - both),
-            "round {round}: free pages, where sequences have {owned} handles to {} pages, and the \
-             index {} pages, {both} of them the same",
+            "round {round}: free pages. Sequences have {owned} handles to {} pages, the index has \
+             {} pages, and {both} pages are in both",
             handles.len(),
             shelf.index.len()
         );

@@ -1,4 +1,4 @@
-//! Week 3, day 5, task 3: a cache that remembers.
+//! Week 3, day 5, task 3: a prefix cache.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -49,19 +49,20 @@ fn task_3_found_again() {
         for (why, other, expected) in [
             ("the same text and more", text(100, 3 * TILE + 20), 3 * TILE),
             ("the same text", text(100, 3 * TILE + 5), 3 * TILE),
-            ("three pages of it, to the last token", text(100, 3 * TILE), 2 * TILE),
+            ("exactly its first three pages", text(100, 3 * TILE), 2 * TILE),
             ("half of it", text(100, TILE + 16), TILE),
             ("another text", text(101, 3 * TILE), 0),
         ] {
-            let call = format!("{} tokens were computed, then {why} comes", 3 * TILE + 5);
+            let call =
+                format!("{} tokens were computed, then attach_prefix with {why}", 3 * TILE + 5);
             let found = check::assert_accepts(&call, || cache.attach_prefix(1, &other));
             check::assert_answer(
-                &format!("{call}: positions that it begins with, and the free pages"),
+                &format!("{call}: (return value, length, free pages)"),
                 &(found, cache.len(1), cache.pages().pool().num_free()),
                 &(expected, expected, free),
             );
             check::assert_answer(
-                &format!("{call}: the tokens that these positions hold"),
+                &format!("{call}: the tokens at these positions"),
                 &held(&cache, 1),
                 &other[..expected].to_vec(),
             );
@@ -70,7 +71,7 @@ fn task_3_found_again() {
     });
 }
 
-/// Pages are remembered when the sequence that filled them has gone, and while it goes on.
+/// Pages are remembered while their sequence runs and after it ends.
 #[test]
 fn task_3_remembered_page_by_page() {
     resting_on(&[NAMES, INDEX], || {
@@ -88,14 +89,14 @@ fn task_3_remembered_page_by_page() {
         );
         cache.truncate(0, 0);
         check::assert_answer(
-            "the sequence has gone: free pages of 12, and what another one begins with\n ",
+            "the sequence ended: (free pages of 12, positions attached to another sequence)\n ",
             &(cache.pages().pool().num_free(), cache.attach_prefix(2, &whole)),
             &(9, 3 * TILE),
         );
     });
 }
 
-/// A slot is used again by another text: nothing of the first may be taken for the second's.
+/// Another text reuses a slot: nothing of the first text may be taken for the second.
 #[test]
 fn task_3_a_slot_is_used_again() {
     resting_on(&[NAMES, INDEX], || {
@@ -103,12 +104,19 @@ fn task_3_a_slot_is_used_again() {
         compute(&mut cache, 0, &text(100, 2 * TILE));
         cache.truncate(0, 0);
         let other = text(900, 2 * TILE + 4);
-        check::assert_answer("another text begins", &cache.attach_prefix(0, &other), &0);
+        check::assert_answer(
+            "attach_prefix with another text",
+            &cache.attach_prefix(0, &other),
+            &0,
+        );
         compute(&mut cache, 0, &other);
         cache.truncate(0, 0);
         for (why, text) in [("the first", text(100, 2 * TILE + 1)), ("the second", other)] {
             check::assert_answer(
-                &format!("two texts were computed in one slot; then {why} comes again"),
+                &format!(
+                    "two texts were computed in one slot, then attach_prefix with {why}: (return \
+                     value, tokens)"
+                ),
                 &(cache.attach_prefix(1, &text), held(&cache, 1)),
                 &(2 * TILE, text[..2 * TILE].to_vec()),
             );
@@ -126,39 +134,39 @@ fn task_3_pages_go_where_room_is_needed() {
         compute(&mut cache, 0, &text(300, 2 * TILE));
         cache.truncate(0, 0);
         check::assert_answer(
-            "two texts of two pages each in six pages, both gone: free pages, pages in the index\n ",
+            "two finished texts with two of six pages each: (free pages, pages in the index)\n ",
             &(cache.pages().pool().num_free(), cache.index().len()),
             &(2, 4),
         );
         let reserved = cache.reserve(1, 3 * TILE);
         check::assert_answer(
-            "room for three pages is asked for: whether there is, the pages that the index still \
-             has, and how many it gave up\n ",
+            "reserve of three pages: (return value, pages left in the index, evictions)\n ",
             &(reserved, cache.index().len(), cache.index().counts().evicted),
             &(true, 3, 1),
         );
         check::assert_answer(
-            "the text that was used last is still there, of the other its first page\n ",
+            "reserve of three pages, then attach_prefix with the text used last: (return value, \
+             pages in the index)\n ",
             &(cache.attach_prefix(2, &text(300, 2 * TILE + 1)), cache.index().len()),
             &(2 * TILE, 3),
         );
         let more = cache.reserve(1, 5 * TILE);
         check::assert_answer(
-            "sequence 2 has two of the six pages, sequence 1 three; it asks for five: whether there \
-             is room, and how many pages sequence 1 then has\n ",
+            "sequence 2 has two of six pages, sequence 1 has three and reserves five: (return \
+             value, pages of sequence 1, length of sequence 2)\n ",
             &(more, cache.pages().table(1).len(), cache.len(2)),
             &(false, 3, 2 * TILE),
         );
         check::assert_answer(
-            "the index could have given up one page, and two were missing: how many it has, and how \
-             much of the first text is found\n ",
+            "two pages were needed, but the index could evict only one, so it must keep it: (pages \
+             in the index, positions found of the first text)\n ",
             &(cache.index().len(), cache.attach_prefix(0, &text(100, 2 * TILE + 1))),
             &(3, TILE),
         );
     });
 }
 
-/// Where the index has too few pages to give up, it keeps what it has.
+/// If the index cannot evict enough pages, it evicts none.
 #[test]
 fn task_3_what_fails_costs_no_page() {
     resting_on(&[NAMES, INDEX], || {
@@ -171,22 +179,23 @@ fn task_3_what_fails_costs_no_page() {
         // Sequence 1 has five pages, the index three that no sequence owns: four are too many.
         let reserved = [cache.reserve(2, 4 * TILE), cache.reserve(1, 9 * TILE)];
         check::assert_answer(
-            "sequence 1 has five of eight pages, the index three of a text that is over; room for \
-             four is asked for, and for nine of sequence 1: whether there is, pages in the index \
-             before and after, and how much of the text is found\n ",
+            "sequence 1 has five of eight pages, the index three of a finished text. Sequence 2 \
+             reserves four, then sequence 1 reserves nine: (return values, pages in the index and \
+             free pages before, pages in the index after, positions found of the text)\n ",
             &(reserved, all, cache.index().len(), cache.attach_prefix(2, &known)),
             &([false; 2], (7, 0), 7, 2 * TILE),
         );
         cache.truncate(2, 0);
         check::assert_answer(
-            "then room for three: whether there is, and the pages in the index\n ",
+            "sequence 1 has five of eight pages, and sequence 2 reserves the other three: (return \
+             value, pages in the index)\n ",
             &(cache.reserve(2, 3 * TILE), cache.index().len()),
             &(true, 4),
         );
     });
 }
 
-/// What can never be reserved costs nobody a page.
+/// A reservation that can never succeed evicts no page.
 #[test]
 fn task_3_beyond_the_capacity() {
     resting_on(&[NAMES, INDEX], || {
@@ -194,8 +203,8 @@ fn task_3_beyond_the_capacity() {
         compute(&mut cache, 0, &text(100, 2 * TILE));
         cache.truncate(0, 0);
         check::assert_answer(
-            "a sequence may have three pages of six; room for four is asked for: whether there is, \
-             and the pages in the index\n ",
+            "a sequence may have three of six pages, and reserves four: (return value, pages in \
+             the index)\n ",
             &(cache.reserve(1, 4 * TILE), cache.index().len()),
             &(false, 2),
         );
@@ -203,8 +212,8 @@ fn task_3_beyond_the_capacity() {
         compute(&mut cache, 0, &text(100, 2 * TILE));
         cache.truncate(0, 0);
         check::assert_answer(
-            "a sequence may have three pages, two of four are free, and room for three is asked for: \
-             whether there is, and the pages in the index\n ",
+            "a sequence may have three pages, two of four are free, and it reserves three: (return \
+             value, pages in the index)\n ",
             &(cache.reserve(1, 3 * TILE), cache.index().len()),
             &(true, 1),
         );
@@ -232,7 +241,7 @@ fn request(prompt: &[u32], max_new_tokens: usize) -> Request {
 fn answers<C: EngineCache>(engine: &mut Engine<C>, requests: &[Request]) -> Vec<Vec<u32>> {
     let ids: Vec<RequestId> = requests
         .iter()
-        .map(|request| engine.submit(request.clone()).expect("a good request"))
+        .map(|request| engine.submit(request.clone()).expect("submit must accept this request"))
         .collect();
     let mut answers = BTreeMap::<RequestId, Vec<u32>>::new();
     for _ in 0..2000 {
@@ -245,7 +254,7 @@ fn answers<C: EngineCache>(engine: &mut Engine<C>, requests: &[Request]) -> Vec<
             }
         });
     }
-    panic!("after 2000 steps something is still waiting or running");
+    panic!("not idle after 2000 steps");
 }
 
 fn pages_of(model: &Model, sequences: usize, pages: usize) -> PagedCache {
@@ -260,8 +269,7 @@ fn pages_of(model: &Model, sequences: usize, pages: usize) -> PagedCache {
     PagedCache::new(shape, TILE, pages, CacheType::F32)
 }
 
-/// Requests with a common beginning: it is computed once, and the answers are those of a cache that
-/// remembers nothing, to the last token.
+/// A common prefix is computed once, and the answers are those without a prefix cache.
 #[test]
 fn task_3_the_engine_computes_a_prefix_once() {
     resting_on(&[NAMES, INDEX], || {
@@ -276,22 +284,21 @@ fn task_3_the_engine_computes_a_prefix_once() {
         let mut found = answers(&mut engine, &requests[..1]);
         found.extend(answers(&mut engine, &requests[1..]));
         check::assert_answer(
-            "five requests with a common beginning of 70 tokens, the first of them before the \
-             others: the answers, which are those of a cache that remembers nothing\n ",
+            "five requests with the same first 70 tokens, the first one before the others: the \
+             answers must be those without a prefix cache\n ",
             &found,
             &expected,
         );
         // Two full pages of the 70 tokens.
         check::assert_answer(
-            "the same: positions that four of the five found, and rows that were computed less\n ",
+            "the same requests: (positions attached, rows saved)\n ",
             &(engine.attached(), alone.counts().rows - engine.counts().rows),
             &(4 * 2 * TILE as u64, 4 * 2 * TILE as u64),
         );
     });
 }
 
-/// Random requests with common beginnings, few pages, and hashes that are good for nothing: the
-/// answers never change.
+/// Random requests with common prefixes, few pages and useless hashes: the answers never change.
 #[test]
 fn task_3_any_load_gives_the_same_answers() {
     resting_on(&[NAMES, INDEX], || {
@@ -323,7 +330,7 @@ fn task_3_any_load_gives_the_same_answers() {
             check::assert_answer(
                 &format!(
                     "seed {seed}: eight requests, at most {sequences} at once, {pages} pages: the \
-                     answers, which are those of a cache that remembers nothing\n "
+                     answers must be those without a prefix cache\n "
                 ),
                 &found,
                 &expected,

@@ -67,21 +67,21 @@ fn task_4_the_file_byte_by_byte() {
             let at = at.unwrap_or(found.len().min(expected.len()));
             let part = |bytes: &[u8]| bytes[at / 4 * 4..bytes.len().min(at / 4 * 4 + 16)].to_vec();
             let about = format!(
-                "{call}: {} bytes, expected {}; the first that differs is number {at}",
+                "{call}: {} bytes, expected {}; the first difference is at byte {at}",
                 found.len(),
                 expected.len()
             );
             check::assert_answer(&about, &part(&found), &part(&expected));
         }
         let found = check::assert_accepts(&call, || encode(&paged, 1, &tokens, key));
-        assert!(found == expected, "{call} in pages: another file than that of a dense cache");
-        check::assert_panics("six tokens of a cache with five positions", || {
+        assert!(found == expected, "{call} in pages: the file differs from that of a dense cache");
+        check::assert_panics("encode six tokens of a cache with five positions", || {
             encode(&dense, 1, &[0; 6], key)
         });
     }
 }
 
-/// A text of three pages, which another text's pages lie between: the file is the same.
+/// A text of three pages, interleaved with another text's pages: the file is the same.
 #[test]
 fn task_4_a_file_does_not_show_where_pages_end() {
     let shape =
@@ -107,7 +107,7 @@ fn task_4_a_file_does_not_show_where_pages_end() {
     }
     let key = PromptKey::new(7, CacheType::F32, shape);
     let tokens: Vec<u32> = (0..n as u32).collect();
-    let call = format!("encode {n} positions, in pages of {TILE} and in one piece");
+    let call = format!("encode {n} positions, in pages of {TILE} and in a dense cache");
     let files = check::assert_accepts(&call, || {
         [encode(&paged, 1, &tokens, key), encode(&dense, 1, &tokens, key)]
     });
@@ -121,20 +121,20 @@ fn task_4_a_file_does_not_show_where_pages_end() {
         expected.extend(keys.iter());
         expected.extend(keys.iter().map(|x| -x));
     }
-    for (file, how) in files.iter().zip(["in pages", "in one piece"]) {
+    for (file, how) in files.iter().zip(["in pages", "in a dense cache"]) {
         let found = data(file);
         let first = found.iter().zip(&expected).position(|(a, b)| a != b);
         assert!(
             found.len() == expected.len() && first.is_none(),
-            "{call}: {how}, number {first:?} behind the tokens is another one: for each layer and \
-             each head all keys [n, D], then all values, wherever a page ends"
+            "{call}: {how}, number {first:?} after the tokens is wrong. For each layer and head, \
+             write all keys [n, D], then all values, wherever a page ends"
         );
     }
     let prompt = decode(&files[0], key).unwrap_or_else(|error| panic!("{call}: {error:#}"));
     let mut restored = PagedCache::new(shape, TILE, 6, CacheType::F32);
-    check::assert_accepts("restore all of it in pages", || prompt.restore(&mut restored, 0, n));
+    check::assert_accepts("restore all positions in pages", || prompt.restore(&mut restored, 0, n));
     let back = check::assert_accepts(&call, || encode(&restored, 0, &tokens, key));
-    assert!(back == files[0], "{call}, restored in pages, and encoded again: another file");
+    assert!(back == files[0], "{call}, restored in pages and encoded again: the file differs");
 }
 
 /// All numbers of a sequence, as they are stored.
@@ -169,7 +169,11 @@ fn task_4_restored_as_it_was() {
         let prompt =
             check::assert_accepts(&format!("decode the {name} file"), || decode(&file, key));
         let prompt = prompt.unwrap_or_else(|error| panic!("decode the {name} file: {error:#}"));
-        check::assert_answer("the tokens", &prompt.tokens, &ids(case.value("tokens")));
+        check::assert_answer(
+            "tokens of the decoded file",
+            &prompt.tokens,
+            &ids(case.value("tokens")),
+        );
         for n in [5, 3, 0] {
             let mut expected = dense.clone();
             expected.truncate(1, n);
@@ -178,29 +182,35 @@ fn task_4_restored_as_it_was() {
             check::assert_accepts(&call, || prompt.restore(&mut found, 0, n));
             assert!(
                 n == 0 || found.len(0) > 0 || numbers_of(&found, 0, n) != numbers(&expected, 1),
-                "{call}: all keys and values are there, but the cache's length is 0, expected {n}\n  \
-                 diagnosis You write the positions but don't advance the cache, so its length is \
+                "{call}: all keys and values are in the cache, but its length is 0, expected {n}\n \
+                  diagnosis You write the positions but don't advance the cache, so its length is \
                  still 0. Call `advance` after each position."
             );
             check::assert_answer(&format!("{call}: positions"), &found.len(0), &n);
             assert!(
                 numbers(&found, 0) == numbers(&expected, 1),
-                "{call}: other numbers than those that were stored\n  found    {:?}\n  expected \
-                 {:?}",
+                "{call}: the numbers differ from those that were stored\n  found    {:?}\n  \
+                 expected {:?}",
                 numbers(&found, 0),
                 numbers(&expected, 1)
             );
             // A part of what the cache holds is a file, too.
             let part = encode(&dense, 1, &prompt.tokens[..n], key);
             let part = decode(&part, key);
-            let call = format!("{call}, which were encoded without the others");
+            let call = format!("{call}, encoded without the other positions");
             let part = part.unwrap_or_else(|error| panic!("{call}: {error:#}"));
             let mut found = DenseCache::new(dense.shape(), kind);
             part.restore(&mut found, 0, n);
-            assert!(numbers(&found, 0) == numbers(&expected, 1), "{call}: other numbers");
+            assert!(
+                numbers(&found, 0) == numbers(&expected, 1),
+                "{call}: the numbers differ from those that were stored"
+            );
             let mut paged = PagedCache::new(dense.shape(), TILE, 4, kind);
             prompt.restore(&mut paged, 1, n);
-            assert!(numbers(&paged, 1) == numbers(&expected, 1), "{call}, in pages: other numbers");
+            assert!(
+                numbers(&paged, 1) == numbers(&expected, 1),
+                "{call}, in pages: the numbers differ from those that were stored"
+            );
         }
     }
 }
@@ -211,7 +221,8 @@ fn task_4_as_much_as_is_in_common() {
     let case = fixtures.case("task_4_file/f32");
     let (_, _, key) = stored(&case, CacheType::F32);
     let file = bytes_of(&case);
-    let prompt = decode(&file, key).unwrap_or_else(|error| panic!("a good file: {error:#}"));
+    let prompt =
+        decode(&file, key).unwrap_or_else(|error| panic!("decode of a valid file: {error:#}"));
     for (why, text, expected) in [
         ("the same prompt: its last token has to be computed", &[12, 0, 36, 36, 5][..], 4),
         ("a longer one", &[12, 0, 36, 36, 5, 9], 5),
@@ -231,13 +242,13 @@ fn refused(bytes: &[u8], key: PromptKey, what: &str) -> String {
     let decoded = check::assert_refuses(what, || decode(bytes, key).map(|prompt| prompt.tokens));
     match decoded {
         Ok(tokens) => {
-            panic!("{what}: it was accepted with the tokens {tokens:?}, expected an error")
+            panic!("{what}: decode accepted it with the tokens {tokens:?}, expected an error")
         }
         Err(error) => format!("{error:#}"),
     }
 }
 
-/// Any bit of the file may be another one.
+/// A change of any bit is detected.
 #[test]
 fn task_4_every_bit_counts() {
     let fixtures = fixtures();
@@ -254,7 +265,7 @@ fn task_4_every_bit_counts() {
     }
 }
 
-/// And it may end anywhere, or go on.
+/// A file of any other length is refused.
 #[test]
 fn task_4_every_length_counts() {
     let fixtures = fixtures();
@@ -271,10 +282,10 @@ fn task_4_every_length_counts() {
     let body = damaged.len() - 8;
     let sum = checksum(&damaged[..body]);
     damaged[body..].copy_from_slice(&sum.to_le_bytes());
-    refused(&damaged, key, "4294967295 tokens, and a checksum that is right");
+    refused(&damaged, key, "a token count of 4294967295, with a correct checksum");
 }
 
-/// What fits another run is told by name, in the order of the file.
+/// For a file of another run, the error names what differs.
 #[test]
 fn task_4_of_something_else() {
     let fixtures = fixtures();
@@ -290,7 +301,7 @@ fn task_4_of_something_else() {
     longer.extend(checksum(&longer).to_le_bytes());
     for (what, bytes, key, words) in [
         (
-            "not such a file",
+            "a file of another format",
             b"GGUF and other things, more than 48 bytes in all.".to_vec(),
             key,
             vec!["magic|keys and values"],
@@ -311,13 +322,13 @@ fn task_4_of_something_else() {
             vec!["fingerprint", "0123456789abcdef"],
         ),
         (
-            "a model whose fingerprint begins with another bit",
+            "a model whose fingerprint has another first bit",
             file.clone(),
             PromptKey { fingerprint: key.fingerprint ^ 1 << 63, ..key },
             vec!["fingerprint", "0123456789abcdef", "8123456789abcdef"],
         ),
         (
-            "a model whose fingerprint ends with another bit",
+            "a model whose fingerprint has another last bit",
             file.clone(),
             PromptKey { fingerprint: key.fingerprint ^ 1, ..key },
             vec!["fingerprint", "0123456789abcdef", "0123456789abcdee"],
@@ -326,30 +337,30 @@ fn task_4_of_something_else() {
             "another number of layers",
             file.clone(),
             PromptKey { layers: 7, ..key },
-            vec!["layers", "2", "7"],
+            vec!["a cache with another number of layers", "2", "7"],
         ),
         (
             "another number of heads",
             file.clone(),
             PromptKey { kv_heads: 7, ..key },
-            vec!["heads", "3", "7"],
+            vec!["a cache with another number of heads", "3", "7"],
         ),
-        ("heads of another size", file.clone(), PromptKey { head_dim: 8, ..key }, vec!["4", "8"]),
-        ("one token more", with(36, 6), key, vec!["bytes", "6 tokens"]),
-        ("eight bytes too many, and their checksum", longer, key, vec!["bytes", "5 tokens"]),
+        ("another head size", file.clone(), PromptKey { head_dim: 8, ..key }, vec!["4", "8"]),
+        ("a token count that is one too large", with(36, 6), key, vec!["bytes", "6 tokens"]),
+        ("eight extra bytes, with a correct checksum", longer, key, vec!["bytes", "5 tokens"]),
         ("another token", with(HEADER, 11), key, vec!["checksum"]),
     ] {
         let error = refused(&bytes, key, what);
         for word in words {
             assert!(
                 word.split('|').any(|word| error.contains(word)),
-                "{what}: the error {error:?} does not say {word:?}"
+                "{what}: the error {error:?} does not contain {word:?}"
             );
         }
     }
 }
 
-/// A model goes on from a file as if it had computed the prompt itself, to the last bit.
+/// A model continues from a file as if it had computed the prompt itself, to the last bit.
 #[test]
 fn task_4_a_model_goes_on() {
     let model = model("qwen3");
@@ -365,10 +376,10 @@ fn task_4_a_model_goes_on() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let path = folder.join("prompt.cache");
     assert!(
-        open(&path, key, |_| ()).expect("no file is no error").is_none(),
-        "there is no file yet"
+        open(&path, key, |_| ()).expect("open of a missing file must not be an error").is_none(),
+        "open of a missing file must return None"
     );
-    save(&path, &encode(first.cache(), 0, &text, key)).expect("it can be written");
+    save(&path, &encode(first.cache(), 0, &text, key)).expect("save must succeed");
     for (why, text, common) in [("the same prompt", &text, 39), ("a longer one", &longer, 40)] {
         let mut alone = session();
         let expected = alone.feed(text, 16).expect("it fits").to_vec();
@@ -378,25 +389,29 @@ fn task_4_a_model_goes_on() {
             found.restore(&text[..n], |cache| prompt.restore(cache, 0, n));
             n
         });
-        let n = n.expect("a good file").expect("it is there");
+        let n =
+            n.expect("open must accept a valid file").expect("open must return the saved prompt");
         let logits = found.feed(&text[n..], 16).expect("it fits").to_vec();
-        check::assert_answer(&format!("{why}: positions that are in common"), &n, &common);
+        check::assert_answer(&format!("{why}: positions in common"), &n, &common);
         check::assert_answer(
-            &format!("{why}: positions that were restored, and computed\n "),
+            &format!("{why}: positions restored plus positions computed\n "),
             &found.cache().computed(),
             &text.len(),
         );
-        assert!(logits == expected, "{why}: other logits than if it had been computed");
+        assert!(logits == expected, "{why}: the logits differ from those of a computed prompt");
     }
     // Another model, or other kernels.
     let other = PromptKey { fingerprint: fingerprint(&model, "integer"), ..key };
-    assert!(other != key, "a fingerprint tells how a model is run");
+    assert!(other != key, "other kernels must give another fingerprint");
     let error = open(&path, other, |_| ()).expect_err("another fingerprint");
-    assert!(format!("{error:#}").contains("prompt.cache"), "{error:#}");
+    assert!(
+        format!("{error:#}").contains("prompt.cache"),
+        "the error must name the file: {error:#}"
+    );
     let _ = std::fs::remove_dir_all(&folder);
 }
 
-/// Any other weight is another model.
+/// A model with any other weight has another fingerprint.
 #[test]
 fn task_4_fingerprints() {
     let one = fingerprint(&model("llama"), "");
@@ -411,17 +426,17 @@ fn task_4_fingerprints() {
     let cache = DenseCache::new(shape, CacheType::F16);
     let key = |fingerprint| PromptKey::new(fingerprint, CacheType::F16, shape);
     let file = encode(&cache, 0, &[], key(one));
-    assert!(decode(&file, key(one)).is_ok(), "a file of the same model");
-    assert!(decode(&file, key(one ^ 1)).is_err(), "a file of another one");
-    assert_eq!(one, fingerprint(&model("llama"), ""), "the same model twice");
-    assert_ne!(one, fingerprint(&model("qwen3"), ""), "two models");
+    assert!(decode(&file, key(one)).is_ok(), "decode must accept a file of the same model");
+    assert!(decode(&file, key(one ^ 1)).is_err(), "decode must refuse a file of another model");
+    assert_eq!(one, fingerprint(&model("llama"), ""), "fingerprint of the same model, twice");
+    assert_ne!(one, fingerprint(&model("qwen3"), ""), "fingerprints of two models must differ");
     let mut changed = Model::clone(&model("llama"));
     changed.layers[1].mlp_norm[3] += 1e-6;
-    assert_ne!(one, fingerprint(&changed, ""), "a norm");
+    assert_ne!(one, fingerprint(&changed, ""), "a changed norm weight must change the fingerprint");
     let mut changed = Model::clone(&model("llama"));
     let old = &changed.layers[2].o_proj.weight;
     let (rows, cols) = (old.rows, old.cols);
     let numbers: Vec<f32> = random(1, &[rows, cols]).iter().copied().collect();
     changed.layers[2].o_proj.weight = Matrix::from_f32(rows, cols, &numbers);
-    assert_ne!(one, fingerprint(&changed, ""), "a matrix");
+    assert_ne!(one, fingerprint(&changed, ""), "a changed matrix must change the fingerprint");
 }

@@ -1,5 +1,5 @@
-//! Week 3, day 6: numbers at the edges of what an f32 holds, lengths as large as they can be, and
-//! settings held against their definitions.
+//! Week 3, day 6: extreme f32 numbers, very large lengths, and results compared with their
+//! definitions.
 
 use tiny_llm::week1::sampling::Rng;
 use tiny_llm::week3::{
@@ -25,11 +25,15 @@ fn task_1_lengths_as_large_as_they_can_be() {
     let found = draft_from_text(&long, 4, 3);
     assert!(
         found == [8, 9, 10],
-        "2000 tokens, the last of which stood near the beginning: {found:?}"
+        "draft_from_text of 2000 tokens whose last token also occurs near the start: found \
+         {found:?}, expected [8, 9, 10]"
     );
     let strange = [u32::MAX, 0, u32::MAX];
     let found = draft_from_text(&strange, 2, 2);
-    assert!(found == [0, u32::MAX], "the tokens {strange:?}: found {found:?}");
+    assert!(
+        found == [0, u32::MAX],
+        "draft_from_text({strange:?}, 2, 2): found {found:?}, expected [0, 4294967295]"
+    );
 }
 
 #[test]
@@ -60,7 +64,7 @@ fn task_2_accepts_at_the_edges() {
         let found = accepts(p, q, uniform);
         assert!(
             found == expected,
-            "{call}: found {found}, expected {expected}, as p / q is {:e}",
+            "{call}: found {found}, expected {expected}, because p / q is {:e}",
             f64::from(p) / f64::from(q)
         );
     }
@@ -101,7 +105,11 @@ fn task_2_any_residual() {
     }
     // However little is left.
     let found = residual(&[0.5, f32::from_bits(3), 0.5], &[0.75, f32::from_bits(2), 0.75]);
-    assert!(found == [0.0, 1.0, 0.0], "1.4e-45 is left of one token: found {found:?}");
+    assert!(
+        found == [0.0, 1.0, 0.0],
+        "residual where only 1.4e-45 is left, all of it for token 1: found {found:?}, expected \
+         [0.0, 1.0, 0.0]"
+    );
 }
 
 #[test]
@@ -125,7 +133,7 @@ fn task_2_verdicts_on_drafts_that_are_certain() {
     ] {
         for seed in 0..20 {
             let all: Vec<Draft> = drafts.iter().map(|&token| certain(token)).collect();
-            let what = format!("drafts {drafts:?}, a target that wants {wants:?}, seed {seed}");
+            let what = format!("verify drafts {drafts:?}, target tokens {wants:?}, seed {seed}");
             let found =
                 assert_accepts(&what, || verify(&all, |i| one(wants[i]), &mut Rng::new(seed)));
             let expected = Verdict { accepted, next };
@@ -134,7 +142,11 @@ fn task_2_verdicts_on_drafts_that_are_certain() {
     }
     // A last token with a little of the probability comes up, too.
     let weights = [0.0, 1.0, 0.0, 1e-3];
-    assert_eq!([0.0, 0.999_9].map(|u| draw_weighted(&weights, u)), [1, 3], "the provided draw");
+    assert_eq!(
+        [0.0, 0.999_9].map(|u| draw_weighted(&weights, u)),
+        [1, 3],
+        "the provided draw_weighted"
+    );
 }
 
 #[test]
@@ -147,7 +159,7 @@ fn task_3_many_drafts() {
         let found = assert_accepts(&call, || expected_tokens(rate, k as usize));
         assert!(
             (found - expected).abs() <= 1e-9 * expected,
-            "{call}: found {found}, expected {expected}, 1 + rate + … + rateᵏ"
+            "{call}: found {found}, expected {expected} = 1 + rate + … + rateᵏ"
         );
     }
     let mut rng = Rng::new(63);
@@ -163,8 +175,8 @@ fn task_3_many_drafts() {
         let best = (0..=max).map(speed).fold(0.0, f64::max);
         assert!(
             found <= max && speed(found) >= best * (1.0 - 1e-12),
-            "{call}: found {found}, with {} tokens for what a pass of one row costs; the best has \
-             {best}",
+            "{call}: found {found}, which gives {} tokens for the cost of a one-row pass; the best \
+             length gives {best}",
             speed(found)
         );
     }
@@ -174,7 +186,8 @@ fn task_3_many_drafts() {
         let found = best_length(1.0, cheap, max);
         assert!(
             found == max,
-            "all are kept and cost next to nothing, at most {max}: found {found}"
+            "best_length where all drafts are accepted and almost free, at most {max}: found \
+             {found}"
         );
     }
 }
@@ -199,7 +212,8 @@ fn task_3_counts_of_any_passes() {
             let (found, expected) = (length.rate(), kept / tested);
             assert!(
                 (found - expected).abs() < 1e-12,
-                "round {round}: after (drafted, kept) {log:?}: a rate of {found}, expected {expected}"
+                "round {round}: the rate after observe of (drafted, accepted) {log:?}: found \
+                 {found}, expected {expected}"
             );
         }
     }

@@ -1,4 +1,4 @@
-//! Week 3, day 6, task 5: logits that are no numbers, wherever they stand.
+//! Week 3, day 6, task 5: logits that are NaN, in any row.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tiny_llm_harness::check::{assert_accepts, resting_on};
 
 use super::{RULE, Scripted, VOCABULARY, greedy, model, session, speculation, texts};
 
-/// The model, which computes nothing but NaN from a token on.
+/// The model with NaN logits from a given token on.
 fn lost_behind(token: u32) -> Arc<Model> {
     let mut model = Model::clone(&model("llama"));
     let (rows, cols) = (model.embedding.rows, model.embedding.cols);
@@ -50,7 +50,7 @@ fn task_5_logits_behind_a_draft_may_be_no_numbers() {
                 let mut session = session(Arc::clone(&model), 40);
                 let mut text = prompt.clone();
                 let what = format!(
-                    "a model that computes NaN from token {} of {VOCABULARY} on, which is draft \
+                    "a model whose logits are NaN after token {} of {VOCABULARY}, which is draft \
                      {at} of {drafted}",
                     answer[at]
                 );
@@ -67,12 +67,12 @@ fn task_5_logits_behind_a_draft_may_be_no_numbers() {
                 });
                 assert!(
                     found.is_err() == (drafted > at),
-                    "{what}: found {found:?}; expected an error if a logit is not a number, also \
-                     in the row of a draft"
+                    "{what}: found {found:?}. Return an error if and only if a logit of the pass \
+                     is NaN, also in the row of a draft"
                 );
                 asked += 1;
             }
         }
     }
-    assert!(asked > 0, "some answer has a token that is new in it");
+    assert!(asked > 0, "the test found no answer with a token that is new in it");
 }

@@ -3,29 +3,29 @@
 use tiny_llm::{week1::sampling::Rng, week3::lookup::draft_from_text};
 use tiny_llm_harness::check;
 
-/// Why, the text, the longest end, `k`, and the draft.
+/// Name, text, longest end, `k`, draft.
 type Lookup = (&'static str, &'static [u32], usize, usize, &'static [u32]);
 
 const LOOKUPS: [Lookup; 13] = [
     ("a phrase that occurred before", &[1, 2, 3, 4, 5, 1, 2], 3, 3, &[3, 4, 5]),
     (
-        "the longest end counts, though a shorter one came later",
+        "the longest end counts, although a shorter one occurs later",
         &[1, 2, 7, 3, 2, 8, 1, 2],
         3,
         1,
         &[7],
     ),
-    ("of two occurrences the last", &[1, 2, 7, 0, 1, 2, 8, 0, 1, 2], 2, 2, &[8, 0]),
-    ("ends of one token at most", &[4, 3, 7, 5, 3, 8, 4, 3], 1, 1, &[8]),
-    ("ends of two tokens at most", &[6, 4, 3, 7, 5, 4, 3, 8, 6, 4, 3], 2, 1, &[8]),
+    ("the last of two occurrences", &[1, 2, 7, 0, 1, 2, 8, 0, 1, 2], 2, 2, &[8, 0]),
+    ("ends of at most one token", &[4, 3, 7, 5, 3, 8, 4, 3], 1, 1, &[8]),
+    ("ends of at most two tokens", &[6, 4, 3, 7, 5, 4, 3, 8, 6, 4, 3], 2, 1, &[8]),
     ("only a single token occurred before", &[9, 2, 6, 1, 2], 3, 2, &[6, 1]),
-    ("what follows reaches into the end", &[1, 2, 1, 2], 2, 5, &[1, 2]),
+    ("the continuation runs into the end", &[1, 2, 1, 2], 2, 5, &[1, 2]),
     ("an occurrence that overlaps the end", &[1, 2, 1, 2, 1, 2, 1], 3, 4, &[2, 1]),
-    ("an end that occurs nowhere before", &[1, 2, 3], 2, 4, &[]),
+    ("an end that did not occur before", &[1, 2, 3], 2, 4, &[]),
     ("a single token", &[1], 3, 4, &[]),
     ("an empty text", &[], 3, 4, &[]),
-    ("no drafts are asked for", &[1, 1, 1], 3, 0, &[]),
-    ("ends of no tokens", &[1, 1, 1], 0, 4, &[]),
+    ("no drafts requested", &[1, 1, 1], 3, 0, &[]),
+    ("`longest` is 0", &[1, 1, 1], 0, 4, &[]),
 ];
 
 #[test]
@@ -37,7 +37,7 @@ fn task_1_what_followed_before() {
     }
 }
 
-/// The definition, word by word, against texts of few different tokens.
+/// Compares with the definition on texts of few different tokens.
 #[test]
 fn task_1_any_text() {
     let mut rng = Rng::new(61);

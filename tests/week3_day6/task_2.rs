@@ -28,15 +28,15 @@ pub(super) fn task_2_distribution() {
 fn task_2_accepts() {
     for (why, p, q, uniform, expected) in [
         ("p is larger than q", 0.5, 0.25, 0.999, true),
-        ("p is q", 0.25, 0.25, 0.999, true),
+        ("p equals q", 0.25, 0.25, 0.999, true),
         ("p / q is 0.5", 0.25, 0.5, 0.49, true),
         ("p / q is 0.5", 0.25, 0.5, 0.51, false),
         ("p / q is 0.25, and p is 0.125", 0.125, 0.5, 0.2, true),
         ("p / q is 0.25, and p is 0.125", 0.125, 0.5, 0.3, false),
         ("a lookup's draft", 0.75, 1.0, 0.7, true),
         ("a lookup's draft", 0.75, 1.0, 0.8, false),
-        ("the target cannot give it", 0.0, 0.5, 0.0, false),
-        ("the target is certain of it", 1.0, 0.001, 0.999, true),
+        ("the target gives it probability 0", 0.0, 0.5, 0.0, false),
+        ("the target gives it probability 1", 1.0, 0.001, 0.999, true),
     ] {
         let call = format!("{why}: accepts({p}, {q}, {uniform})");
         check::assert_answer(&call, &accepts(p, q, uniform), &expected);
@@ -91,8 +91,7 @@ pub(super) fn task_2_verdicts() {
         let found: Vec<(usize, u32)> =
             check::assert_accepts(&name, || seeds.iter().map(run).collect());
         let what = format!(
-            "{name}: drafts {:?}, generators with {} seeds from {} on; (drafts that are kept, the \
-             token behind them)",
+            "{name}: verify drafts {:?} with {} seeds from {} on: (accepted drafts, next token)",
             ids(case.value("drafts")),
             seeds.len(),
             seeds[0]
@@ -101,8 +100,9 @@ pub(super) fn task_2_verdicts() {
     }
 }
 
-/// A distribution of the target costs a pass over the vocabulary: behind a refused draft nobody needs
-/// one. And each step takes one number, so that a seed means the same everywhere.
+/// A target distribution costs a pass over the vocabulary, and none is needed after a refused
+/// draft. Each test of a draft takes one random number, so that a seed gives the same result
+/// everywhere.
 #[test]
 fn task_2_no_more_than_is_needed() {
     let fixtures = fixtures();
@@ -117,7 +117,7 @@ fn task_2_no_more_than_is_needed() {
         let Verdict { accepted, .. } = verify(&drafts, target, &mut rng);
         check::assert_answer(
             &format!(
-                "three drafts, of which {accepted} are kept: the distributions that are asked for"
+                "verify three drafts, {accepted} accepted: the target distributions requested"
             ),
             &asked,
             &(0..=accepted).collect(),
@@ -129,13 +129,13 @@ fn task_2_no_more_than_is_needed() {
         }
         assert!(
             rng.next_u64() == fresh.next_u64(),
-            "seed {seed}: three drafts, of which {looked_at} are looked at: the generator has then \
-             given a number for each, and one for the last token, no more and no fewer"
+            "seed {seed}: verify tested {looked_at} of three drafts. It must draw one random \
+             number for each tested draft and one for the next token, no more and no fewer"
         );
     }
 }
 
-/// A model that looks at the last token alone, `logits [V, V]`.
+/// A model that depends only on the last token, `logits [V, V]`.
 struct Table(Vec<Vec<f32>>);
 
 impl Table {
@@ -151,9 +151,9 @@ impl Table {
     }
 }
 
-/// 20,000 texts of three tokens with drafts that are drawn, two in a pass, and 4,000 with drafts
-/// that are certain, against the probabilities that the texts have
-/// without any draft. A χ² above `critical` would be met once in a million correct solutions.
+/// Compares 20,000 texts of three tokens with drafts that are drawn, two in a pass, and 4,000 with
+/// drafts that are certain, with the probabilities of the texts without drafts. One in a million
+/// correct solutions has a χ² above `critical`.
 #[track_caller]
 fn check_texts(sampling: &str) {
     let fixtures = fixtures();
@@ -212,9 +212,9 @@ fn check_texts(sampling: &str) {
         add(rare.0, rare.1);
         assert!(
             statistic <= critical,
-            "{sampling}: {texts} texts of three tokens with drafts that are {drafted}: χ² over \
-             the texts is {statistic:.1}, and chance does not exceed {critical}: speculation has \
-             changed what the model says\n  drawn    {counts:?}\n  expected {:?}",
+            "{sampling}: {texts} texts of three tokens, drafts that are {drafted}: χ² is \
+             {statistic:.1}, above the limit {critical}. Speculation changes the distribution of \
+             the texts\n  drawn    {counts:?}\n  expected {:?}",
             probabilities.iter().map(|p| (p * texts as f64).round()).collect::<Vec<_>>()
         );
     }

@@ -40,7 +40,8 @@ fn task_3_best_length() {
     // What costs nothing and brings nothing is left alone.
     let free = Costs { row: 0.0, draft: 0.0 };
     check::assert_answer(
-        "nothing is accepted and nothing costs anything: of equally good numbers the smallest\n ",
+        "best_length where no draft is accepted and all are free: the smallest of equally good \
+         lengths\n ",
         &best_length(0.0, free, 8),
         &0,
     );
@@ -51,14 +52,14 @@ fn task_3_what_is_counted() {
     let costs = Costs { row: 0.5, draft: 0.0 };
     let (mut found, mut expected, mut wrong) = (Vec::new(), Vec::new(), String::new());
     for (why, drafted, accepted, rate) in [
-        ("all four are kept", 4, 4, (3.0 * 0.875 + 4.0) / (4.0 * 0.875 + 4.0)),
+        ("all four are accepted", 4, 4, (3.0 * 0.875 + 4.0) / (4.0 * 0.875 + 4.0)),
         ("the first of four is refused", 4, 0, 3.0 * 0.875 / (4.0 * 0.875 + 1.0)),
         ("the third of four is refused", 4, 2, (3.0 * 0.875 + 2.0) / (4.0 * 0.875 + 3.0)),
         ("the last of four is refused", 4, 3, (3.0 * 0.875 + 3.0) / (4.0 * 0.875 + 4.0)),
         ("nothing was drafted", 0, 0, 0.75),
     ] {
         let mut length = DraftLength::new(4, costs);
-        let call = format!("{why}: observe({drafted}, {accepted}), and then the rate");
+        let call = format!("{why}: the rate after observe({drafted}, {accepted})");
         check::assert_accepts(&call, || length.observe(drafted, accepted));
         if (length.rate() - rate).abs() >= 1e-6 {
             wrong += &format!("\n  {call}: found {}, expected {rate}", length.rate());
@@ -68,7 +69,7 @@ fn task_3_what_is_counted() {
     }
     // What fades shows in a second pass.
     let mut length = DraftLength::new(4, costs);
-    let call = "observe(4, 4), observe(4, 1), and then the rate";
+    let call = "the rate after observe(4, 4), observe(4, 1)";
     check::assert_accepts(call, || {
         length.observe(4, 4);
         length.observe(4, 1);
@@ -102,7 +103,8 @@ fn task_3_pass_by_pass() {
         let mut before = Vec::new();
         for step in life["steps"].as_array().expect("steps") {
             let count = |i: usize| step[i].as_u64().expect("a count") as usize;
-            let what = format!("at most {max} drafts, {costs:?}, after (drafted, kept) {before:?}");
+            let what =
+                format!("at most {max} drafts, {costs:?}, after (drafted, accepted) {before:?}");
             let found = check::assert_accepts(&what, || length.choose());
             assert!(
                 found == count(0),
@@ -115,10 +117,10 @@ fn task_3_pass_by_pass() {
             same_rate(&format!("{what}, then {:?}: the rate", before.last()), length.rate(), rate);
         }
     }
-    assert_eq!(PROBE, 16, "the oracle's lives are for this number of passes between two trials");
+    assert_eq!(PROBE, 16, "PROBE must be 16, because the expected values were computed for it");
 }
 
-/// A pass with drafts in between: the passes without are counted anew.
+/// After a pass with drafts, the passes without drafts are counted from 0 again.
 #[test]
 fn task_3_passes_without_drafts_are_counted_anew() {
     // Whatever the rate, a row that costs as much as a pass of one never pays, and a free one does.
@@ -128,8 +130,8 @@ fn task_3_passes_without_drafts_are_counted_anew() {
         let mut found = Vec::new();
         let mut expected = vec![0; idle];
         let call = format!(
-            "{idle} passes in which no draft pays, one in which all do, then 40 in which none does: \
-             drafts in each"
+            "{idle} passes where no draft pays, one where all do, then 40 where none does: number \
+             of drafts in each pass"
         );
         check::assert_accepts(&call, || {
             found.extend((0..idle).map(|_| length.choose()));
@@ -145,5 +147,8 @@ fn task_3_passes_without_drafts_are_counted_anew() {
     }
     let mut none = DraftLength::new(0, dear);
     let found: Vec<usize> = (0..40).map(|_| none.choose()).collect();
-    assert!(found == vec![0; 40], "40 passes in which no draft is allowed: found {found:?}");
+    assert!(
+        found == vec![0; 40],
+        "40 passes with at most 0 drafts: found {found:?}, expected 0 drafts in each"
+    );
 }

@@ -20,7 +20,7 @@ fn draft_tokens(
     sampling: &SamplerOptions,
     seed: u64,
 ) -> Vec<Draft> {
-    let call = format!("DraftModel::draft behind {text:?}, {k} tokens");
+    let call = format!("DraftModel::draft after {text:?}, {k} tokens");
     check::assert_accepts(&call, || drafter.draft(text, k, sampling, &mut Rng::new(seed)))
         .unwrap_or_else(|error| panic!("{call}: {error:#}"))
 }
@@ -33,7 +33,7 @@ fn task_4_what_the_model_would_write() {
             for k in [0, 1, 3, 7] {
                 let found = draft_tokens(&mut drafter, &prompt, k, &greedy(), 1);
                 check::assert_answer(
-                    &format!("{family}, behind {prompt:?}: the {k} tokens that it proposes"),
+                    &format!("{family}: the {k} tokens that it proposes after {prompt:?}"),
                     &tokens(&found),
                     &answer[..k].to_vec(),
                 );
@@ -42,8 +42,8 @@ fn task_4_what_the_model_would_write() {
     }
 }
 
-/// Refused drafts must leave no trace: what is proposed next is what a model proposes that has seen
-/// nothing but the text.
+/// Refused drafts must leave no trace: the next drafts are those of a new draft model for the same
+/// text.
 #[test]
 fn task_4_refused_drafts_are_forgotten() {
     let (prompt, answer) = texts("llama").swap_remove(0);
@@ -56,8 +56,8 @@ fn task_4_refused_drafts_are_forgotten() {
         let fresh = draft_tokens(&mut draft_model(model("llama"), 40), &text, 5, &greedy(), 1);
         check::assert_answer(
             &format!(
-                "five tokens were proposed behind {prompt:?}, {kept} of them kept; then behind \
-                 {text:?}, as a model proposes that has seen nothing else\n "
+                "five drafts after {prompt:?}, {kept} of them accepted, then drafts after \
+                 {text:?}; expected are the drafts of a new DraftModel\n "
             ),
             &found,
             &tokens(&fresh),
@@ -65,7 +65,7 @@ fn task_4_refused_drafts_are_forgotten() {
     }
 }
 
-/// Everything that stays in the text stays in the draft's cache.
+/// Positions that stay in the text stay in the draft model's cache.
 #[test]
 fn task_4_nothing_is_computed_twice() {
     let (prompt, answer) = texts("llama").swap_remove(0);
@@ -73,22 +73,22 @@ fn task_4_nothing_is_computed_twice() {
     let computed = |drafter: &DraftModel| drafter.session().cache().computed();
     draft_tokens(&mut drafter, &prompt, 4, &greedy(), 1);
     check::assert_answer(
-        "behind a prompt of 5 tokens 4 are proposed: the positions that are computed, 5 of the \
-         prompt, and each proposed token but the last\n ",
+        "4 drafts after a prompt of 5 tokens: positions computed (5 for the prompt, one for each \
+         draft but the last)\n ",
         &computed(&drafter),
         &8,
     );
     let text = [&prompt[..], &answer[..2], &[0]].concat();
     draft_tokens(&mut drafter, &text, 2, &greedy(), 1);
     check::assert_answer(
-        "two of them stay, a third token is another; two more are proposed: the positions that are \
-         computed in all, 8 as before, the other token, and a proposed one\n ",
+        "then two drafts are accepted, another token follows, and two more tokens are drafted: \
+         positions computed in all (8 before, the other token, one new draft)\n ",
         &computed(&drafter),
         &10,
     );
 }
 
-/// Each draft comes with the distribution that it was drawn from, under the request's own options and
+/// Each draft comes with the distribution that it was drawn from, under the request's options and
 /// with the drafts before it as seen.
 #[test]
 fn task_4_drawn_with_the_requests_options() {
@@ -111,23 +111,23 @@ fn task_4_drawn_with_the_requests_options() {
                 let q = distribution(&sampling, alone.feed(&text, 8).expect("it fits"), &text);
                 let weights: Vec<f64> = q.iter().map(|&x| f64::from(x)).collect();
                 let token = draw_weighted(&weights, rng.uniform());
-                let what = format!("seed {seed}, draft {i} behind {text:?}");
+                let what = format!("seed {seed}, draft {i} after {text:?}");
                 check::assert_agrees(
                     &format!("{what}: its distribution"),
                     &tensor(&[VOCABULARY], draft.q.clone()),
                     &tensor(&[VOCABULARY], q),
                     1e-4,
-                    "a draft's distribution is that of the model's logits behind the text and the \
-                     drafts before it, under the request's options, with all of them as seen",
+                    "a draft's distribution comes from the model's logits after the text and the \
+                     earlier drafts, under the request's options, with all these tokens as `seen`",
                 );
                 check::assert_answer(
-                    &format!("{what}: drawn from it with one number of the generator\n "),
+                    &format!("{what}: drawn from its distribution with one random number\n "),
                     &draft.token,
                     &token,
                 );
                 text.push(draft.token);
             }
-            assert_eq!(drafts.len(), 4, "seed {seed}: four drafts were asked for");
+            assert_eq!(drafts.len(), 4, "seed {seed}: number of drafts, four requested");
         }
     });
 }
@@ -141,7 +141,8 @@ fn task_4_where_its_context_ends() {
         let found = draft_tokens(&mut drafter, &prompt, 6, &greedy(), 1);
         check::assert_answer(
             &format!(
-                "a prompt of 5 tokens, a draft model with room for {context}; six are asked for"
+                "a prompt of 5 tokens, a draft model with a context of {context}, six drafts \
+                 requested"
             ),
             &tokens(&found),
             &answer[..expected].to_vec(),
@@ -157,5 +158,8 @@ fn task_4_another_vocabulary_is_refused() {
         panic!("a draft model with 37 tokens was accepted for a target with 1,536 tokens");
     };
     let error = error.to_string();
-    assert!(error.contains("37") && error.contains("1536"), "{error}");
+    assert!(
+        error.contains("37") && error.contains("1536"),
+        "the error must name both sizes: {error}"
+    );
 }

@@ -28,12 +28,12 @@ use super::{
     speculation, step, texts,
 };
 
-/// A model that agrees with `model("llama")` often, and not always.
+/// A model that agrees with `model("llama")` often, but not always.
 fn similar() -> Arc<Model> {
     altered("llama", &|i, x| if i % 3 == 0 { x * 1.15 } else { x })
 }
 
-/// Drafts of which the first so many are right.
+/// Drafts of which the first `right` are right and the next `wrong` are wrong.
 fn right_then_wrong(right: usize, wrong: usize) -> impl FnMut(&[u32], usize) -> Vec<u32> {
     let (prompt, answer) = texts("llama").swap_remove(0);
     move |text, k| {
@@ -52,19 +52,19 @@ fn task_5_one_step() {
         let mut speculation = speculation(Scripted(right_then_wrong(right, wrong)), 6);
         let mut text = prompt.clone();
         let why = format!(
-            "a prompt of {} tokens, then {right} drafts that are right and {wrong} that are not",
+            "a prompt of {} tokens, then {right} right and {wrong} wrong drafts",
             prompt.len()
         );
         resting_on(&[RULE], || step(&mut speculation, &mut session, &mut text, 7));
         let expected = [&prompt[..], &answer[..=right]].concat();
         check::assert_answer(&format!("{why}: the text after a step"), &text, &expected);
         check::assert_answer(
-            &format!("{why}: what the session holds, all but the last token"),
+            &format!("{why}: the session's tokens, all but the last"),
             &session.tokens().to_vec(),
             &expected[..expected.len() - 1].to_vec(),
         );
         check::assert_answer(
-            &format!("{why}: positions in the cache, and positions that were computed\n "),
+            &format!("{why}: (positions in the cache, positions computed)\n "),
             &(session.cache().len(0), session.cache().computed()),
             &(expected.len() - 1, prompt.len() + right + wrong),
         );
@@ -77,8 +77,8 @@ fn task_5_one_step() {
     }
 }
 
-/// What is accepted, refused and rewound in one pass must not show in the next: texts of many passes,
-/// whoever proposes and however much of it is right.
+/// What is accepted, refused and rewound in one pass must not affect the next: texts of many
+/// passes, with any drafter.
 #[test]
 fn task_5_the_same_greedy_text() {
     let similar = similar();
@@ -86,16 +86,16 @@ fn task_5_the_same_greedy_text() {
         for max in [1, 4] {
             let drafters: [(&str, Box<dyn Drafter>); 5] = [
                 ("the text so far", Box::new(LookupDrafter { longest: 3, vocabulary: VOCABULARY })),
-                ("a model that shares nothing", Box::new(draft_model(model("qwen3"), 40))),
+                ("an unrelated model", Box::new(draft_model(model("qwen3"), 40))),
                 ("a similar model", Box::new(draft_model(Arc::clone(&similar), 40))),
                 ("the model itself", Box::new(draft_model(model("llama"), 40))),
                 (
-                    "a proposer that is always wrong",
+                    "a drafter that is always wrong",
                     Box::new(Scripted(|_: &[u32], k: usize| vec![36; k])),
                 ),
             ];
             for (who, drafter) in drafters {
-                let what = format!("drafts of {who}, at most {max} in a pass, behind {prompt:?}");
+                let what = format!("drafts of {who}, at most {max} in a pass, after {prompt:?}");
                 let mut session = session(model("llama"), 40);
                 let mut speculation = speculation(drafter, max);
                 let mut text = prompt.clone();
@@ -107,12 +107,12 @@ fn task_5_the_same_greedy_text() {
                         let new = text.len() - before;
                         assert!(
                             (1..=room).contains(&new),
-                            "{what}: {new} new tokens, where there was room for {room}"
+                            "{what}: {new} new tokens in a step, expected 1 to {room}"
                         );
                     }
                 });
                 check::assert_answer(
-                    &format!("{what}: the text that the model alone would write"),
+                    &format!("{what}: the text must be that of the model alone"),
                     &text[prompt.len()..].to_vec(),
                     &answer,
                 );
@@ -122,13 +122,13 @@ fn task_5_the_same_greedy_text() {
                 let expected = prompt.len() as u64 + counts.drafted + counts.passes - 1;
                 assert!(
                     found == expected,
-                    "{what}: positions that were computed: the prompt, and then in each pass its \
-                     drafts and, in all but the first, the last token of the text\n  found    \
-                     {found}\n  expected {expected}"
+                    "{what}: positions computed. Expected are the prompt, all drafts, and in each \
+                     pass but the first the last token of the text\n  found    {found}\n  expected \
+                     {expected}"
                 );
                 if who == "the model itself" {
                     check::assert_answer(
-                        &format!("{what}: accepted of what was drafted\n "),
+                        &format!("{what}: accepted drafts, expected all\n "),
                         &counts.accepted,
                         &counts.drafted,
                     );
@@ -138,8 +138,8 @@ fn task_5_the_same_greedy_text() {
     }
 }
 
-/// In a cache of pages, what is refused gives back the pages that it alone had (day 3), and the text is
-/// the same.
+/// In a paged cache, refused drafts release the pages that only they used (day 3). The text is the
+/// same.
 #[test]
 fn task_5_rewinds_across_pages() {
     let (model, mut rng) = (model("llama"), Rng::new(8));
@@ -154,7 +154,7 @@ fn task_5_rewinds_across_pages() {
     let (mut text, mut expected) = (prompt.clone(), prompt);
     resting_on(&[RULE], || {
         for _ in 0..12 {
-            let call = format!("a step in pages of {TILE} positions, behind {} tokens", text.len());
+            let call = format!("a step in pages of {TILE} positions, after {} tokens", text.len());
             check::assert_accepts(&call, || {
                 let mut rng = Rng::new(5);
                 here.step(&mut session_in_pages, &mut text, (9, 8), &greedy(), &mut rng)
@@ -165,7 +165,7 @@ fn task_5_rewinds_across_pages() {
             let cache = session_in_pages.cache();
             let pages = cache.table(0).len();
             check::assert_answer(
-                &format!("{call}: positions in the cache, its pages, and free pages of 3\n "),
+                &format!("{call}: (positions in the cache, its pages, free pages of 3)\n "),
                 &(cache.len(0), pages, cache.pool().num_free()),
                 &(text.len() - 1, (text.len() - 1).div_ceil(TILE), 3 - pages),
             );
@@ -173,7 +173,7 @@ fn task_5_rewinds_across_pages() {
     });
 }
 
-/// A penalty looks at all tokens before, and the drafts of a pass are among them.
+/// A penalty depends on all earlier tokens, including the drafts of a pass.
 #[test]
 fn task_5_a_penalty_sees_the_drafts() {
     let sampling = SamplerOptions { repetition_penalty: 1.6, ..greedy() };
@@ -192,7 +192,7 @@ fn task_5_a_penalty_sees_the_drafts() {
                     ControlFlow::Continue(())
                 },
             )
-            .expect("a good prompt");
+            .expect("generate must accept this prompt");
         let script = expected.clone();
         let right = move |text: &[u32], k: usize| -> Vec<u32> {
             script[text.len()..].iter().copied().take(k).collect()
@@ -205,26 +205,26 @@ fn task_5_a_penalty_sees_the_drafts() {
                 let mut rng = Rng::new(1);
                 speculation
                     .step(&mut session, &mut text, (room, 8), &sampling, &mut rng)
-                    .expect("a good text");
+                    .expect("step must accept this text");
             }
         });
         check::assert_answer(
             &format!(
-                "behind {prompt:?}, greedily with a repetition penalty of 1.6, every draft right: \
-                 the text that `Session::generate` writes with week 1's sampler\n "
+                "greedy text after {prompt:?} with a repetition penalty of 1.6 and only right \
+                 drafts; expected is the text of `Session::generate`\n "
             ),
             &text,
             &expected,
         );
         check::assert_answer(
-            &format!("behind {prompt:?}: accepted of what was drafted\n "),
+            &format!("after {prompt:?}: accepted drafts, expected all\n "),
             &speculation.counts().accepted,
             &speculation.counts().drafted,
         );
     }
 }
 
-/// What was accepted reaches the count by which the number of drafts is chosen.
+/// Accepted drafts are counted, and the counts determine the number of drafts.
 #[test]
 fn task_5_the_number_of_drafts_follows() {
     let (prompt, _) = texts("llama").swap_remove(0);
@@ -236,7 +236,7 @@ fn task_5_the_number_of_drafts_follows() {
         step(&mut speculation, &mut session, &mut text, 7);
         let rate = if wrong == 0 { 5.625 / 6.5 } else { rate };
         same_rate(
-            &format!("three drafts, of which {right} are kept: the rate afterwards"),
+            &format!("three drafts, {right} accepted: the rate afterwards"),
             speculation.length.rate(),
             rate,
         );
@@ -252,8 +252,8 @@ fn task_5_the_number_of_drafts_follows() {
         step(&mut speculation, &mut session, &mut text, room);
     }
     check::assert_answer(
-        "at most 5 drafts, and room for 9, then 3, then 1 tokens, of which one is the model's own: \
-         the drafts that are requested, without zeros\n ",
+        "at most 5 drafts and at most 9, then 3, then 1 new tokens, one of them the model's own: \
+         numbers of drafts requested, without zeros\n ",
         &asked.borrow().iter().copied().filter(|&k| k > 0).collect(),
         &vec![5, 2],
     );
@@ -265,7 +265,10 @@ fn task_5_an_empty_text_is_an_error() {
     let mut text = Vec::new();
     let mut speculation = speculation(Scripted(|_: &[u32], _| Vec::new()), 4);
     let step = speculation.step(&mut session, &mut text, (4, 8), &greedy(), &mut Rng::new(1));
-    assert!(step.is_err(), "an empty text: there is no token whose logits could be read");
+    assert!(
+        step.is_err(),
+        "step with an empty text must return an error, because there are no logits to read"
+    );
 }
 
 fn limits(max_new_tokens: usize, stop: &[u32]) -> Limits {
@@ -273,7 +276,7 @@ fn limits(max_new_tokens: usize, stop: &[u32]) -> Limits {
     Limits { max_new_tokens, context: 40, stop_tokens }
 }
 
-/// A text may end within what a pass accepted; what lies behind its end is not told and not kept.
+/// A text may end among the accepted drafts of a pass. Later tokens are neither reported nor kept.
 #[test]
 fn task_5_a_text_ends_where_it_would() {
     let (prompt, answer) = texts("llama").swap_remove(0);
@@ -284,7 +287,7 @@ fn task_5_a_text_ends_where_it_would() {
     let end = |why: &str, limits: &Limits, enough: usize| {
         let mut session = session(model("llama"), 40);
         let (mut speculation, mut told) = (speculation(Scripted(right), 6), Vec::new());
-        let call = format!("{why}: drafts that are all right, six in a pass");
+        let call = format!("{why}: only right drafts, six in a pass");
         let reason = resting_on(&[RULE], || {
             let on_token = |token| {
                 told.push(token);
@@ -298,31 +301,43 @@ fn task_5_a_text_ends_where_it_would() {
             let sampled = (&greedy(), &mut rng);
             speculation
                 .generate(&mut session, (&prompt, 3), limits, sampled, on_token)
-                .expect("a good prompt")
+                .expect("generate must accept this prompt")
         });
         check::assert_answer(
-            &format!("{call}: the session holds a beginning of the text"),
+            &format!("{call}: the session's tokens must be a prefix of the text"),
             &session.tokens().to_vec(),
             &[&prompt[..], &answer].concat()[..session.tokens().len()].to_vec(),
         );
         (told, reason, session.tokens().len())
     };
-    let few = end("four tokens are asked for", &limits(4, &[]), 99);
-    check::assert_answer("four tokens", &few, &(answer[..4].to_vec(), FinishReason::Length, 8));
+    let few = end("max_new_tokens is 4", &limits(4, &[]), 99);
+    check::assert_answer(
+        "max_new_tokens is 4: (tokens reported, finish reason, tokens in the session)",
+        &few,
+        &(answer[..4].to_vec(), FinishReason::Length, 8),
+    );
     // The fourth token, 20, ends the text.
     let stop = end("the fourth token is a stop token", &limits(7, &[answer[3]]), 99);
-    check::assert_answer("a stop token", &stop, &(answer[..3].to_vec(), FinishReason::Stop, 8));
-    let enough = end("the reader has had enough after two", &limits(7, &[]), 2);
-    check::assert_answer("enough", &enough, &(answer[..2].to_vec(), FinishReason::Interrupted, 7));
+    check::assert_answer(
+        "the fourth token is a stop token: (tokens reported, finish reason, tokens in the session)",
+        &stop,
+        &(answer[..3].to_vec(), FinishReason::Stop, 8),
+    );
+    let enough = end("on_token returns Break after two tokens", &limits(7, &[]), 2);
+    check::assert_answer(
+        "on_token returns Break: (tokens reported, finish reason, tokens in the session)",
+        &enough,
+        &(answer[..2].to_vec(), FinishReason::Interrupted, 7),
+    );
     let full = end("the context is full", &Limits { context: 8, ..limits(7, &[]) }, 99);
     check::assert_answer(
-        "a full context",
+        "the context is full: (tokens reported, finish reason, tokens in the session)",
         &full,
         &(answer[..3].to_vec(), FinishReason::ContextFull, 7),
     );
 }
 
-/// Sampled texts go on forever differently, but each seed gives the same one again.
+/// Different seeds give different texts, and the same seed gives the same text again.
 #[test]
 fn task_5_a_seed_gives_the_same_text() {
     let (prompt, _) = texts("llama").swap_remove(0);
@@ -337,9 +352,13 @@ fn task_5_a_seed_gives_the_same_text() {
         };
         let end = speculation
             .generate(&mut session, (&prompt, 8), &limits(20, &[]), (&sampling, &mut rng), on_token)
-            .expect("a good prompt");
+            .expect("generate must accept this prompt");
         (text, end, speculation.counts())
     };
-    check::assert_answer("the same seed again", &write(3), &write(3));
-    assert!(write(3).0 != write(4).0, "two seeds gave one text of 20 tokens: {:?}", write(3).0);
+    check::assert_answer("the same seed twice must give the same text", &write(3), &write(3));
+    assert!(
+        write(3).0 != write(4).0,
+        "two seeds gave the same text of 20 tokens: {:?}",
+        write(3).0
+    );
 }

@@ -1,4 +1,5 @@
-//! Week 3, day 7, task 2: each of the 256 bytes in each place of a text, against another reader.
+//! Week 3, day 7, task 2: each of the 256 bytes at each place of a text, compared with another
+//! parser.
 
 use tiny_llm::week3::json::JsonState;
 use tiny_llm_harness::fixtures::Json as Value;
@@ -30,7 +31,8 @@ fn task_2_every_byte_in_every_place() {
                 let found = is_json(&other);
                 assert!(
                     found == expected,
-                    "{:?} with the byte {byte:#04x} at {at}: found {found}, expected {expected}",
+                    "whether {:?} with byte {byte:#04x} inserted at {at} is JSON: found {found}, \
+                     expected {expected}",
                     text.escape_ascii().to_string()
                 );
             }

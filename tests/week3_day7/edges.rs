@@ -1,5 +1,5 @@
-//! Week 3, day 7: all of UTF-8, all escapes and all short numbers, held against those who know them;
-//! short texts against another reader of JSON; masks against their definition.
+//! Week 3, day 7: all of UTF-8, all escapes and all short numbers, compared with a definition;
+//! short texts compared with another JSON parser; masks compared with their definition.
 
 use tiny_llm::week3::{
     json::JsonState,
@@ -10,7 +10,7 @@ use tiny_llm_harness::{check::assert_accepts, fixtures::Json as Value};
 
 use super::drawn::below;
 
-/// Whether a string may hold these bytes and end behind them.
+/// Whether a string may contain these bytes and end after them.
 fn is_text(bytes: &[u8]) -> bool {
     let mut state = Text::Plain;
     for &byte in bytes {
@@ -34,7 +34,8 @@ fn task_1_all_of_utf_8() {
         let found = is_text(bytes);
         assert!(
             found == expected,
-            "a string that holds the bytes {bytes:02X?}: found {found}, expected {expected}"
+            "whether a string may contain the bytes {bytes:02X?}: found {found}, expected \
+             {expected}"
         );
     };
     // The borders of all ranges that UTF-8 has, and what lies beside them.
@@ -77,7 +78,7 @@ fn task_1_all_escapes() {
         let found = is_text(&[b'\\', byte]);
         assert!(
             found == expected,
-            "\\ and the byte {byte:#04x}: found {found}, expected {expected}"
+            "whether \\ and the byte {byte:#04x} are an escape: found {found}, expected {expected}"
         );
     }
     let (first, second) = (0xd800..=0xdbffu32, 0xdc00..=0xdfff);
@@ -86,7 +87,10 @@ fn task_1_all_escapes() {
         let alone = !first.contains(&number) && !second.contains(&number);
         for escape in &escapes {
             let found = is_text(escape.as_bytes());
-            assert!(found == alone, "the escape {escape}: found {found}, expected {alone}");
+            assert!(
+                found == alone,
+                "whether the escape {escape} is valid: found {found}, expected {alone}"
+            );
         }
         if number % 61 != 0 && !(0xd7f0..0xe010).contains(&number) {
             continue;
@@ -99,7 +103,10 @@ fn task_1_all_escapes() {
                 alone && !first.contains(&other) && !second.contains(&other)
             };
             let found = is_text(pair.as_bytes());
-            assert!(found == expected, "the escapes {pair}: found {found}, expected {expected}");
+            assert!(
+                found == expected,
+                "whether the escapes {pair} are valid: found {found}, expected {expected}"
+            );
         }
     }
     for (text, expected) in [
@@ -119,11 +126,15 @@ fn task_1_all_escapes() {
         (b"\\u", false),
     ] {
         let found = is_text(text);
-        assert!(found == expected, "the text {}: found {found}", text.escape_ascii());
+        assert!(
+            found == expected,
+            "whether a string may contain {}: found {found}, expected {expected}",
+            text.escape_ascii()
+        );
     }
 }
 
-/// Whether these bytes are all part of a number, and whether it is one as it stands.
+/// Whether these bytes start a number, and whether they are a complete number.
 fn number(bytes: &[u8]) -> (bool, bool) {
     let mut state = Number::Start;
     for &byte in bytes {
@@ -135,7 +146,7 @@ fn number(bytes: &[u8]) -> (bool, bool) {
     (true, state.is_complete())
 }
 
-/// Whether there is an exponent of more than two digits, which other readers may well take.
+/// Whether an exponent has more than two digits, which other parsers may accept.
 fn has_long_exponent(text: &[u8]) -> bool {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     (0..text.len()).filter(|&at| text[at] | 0x20 == b'e').any(|at| {
@@ -165,7 +176,8 @@ fn task_1_all_short_numbers() {
             let found = number(&text);
             assert!(
                 found == (alive, complete),
-                "the bytes {:?}: (may begin a number, are one) is {found:?}, expected {:?}",
+                "the bytes {:?}: (whether they start a number, whether they are a number): found \
+                 {found:?}, expected {:?}",
                 text.escape_ascii().to_string(),
                 (alive, complete)
             );
@@ -198,8 +210,8 @@ fn task_1_numbers_of_very_many_digits() {
         let found = number(&text) == (true, true);
         assert!(
             found == expected,
-            "{}: found {found}, expected {expected}: 15 digits on each side of the point, and two \
-             in the exponent",
+            "whether {} is a number: found {found}, expected {expected}. Allow 15 digits on each \
+             side of the point and two in the exponent",
             text.escape_ascii()
         );
     }
@@ -225,7 +237,7 @@ fn check_json(bytes: &[u8]) {
     let found = is_json(bytes);
     assert!(
         found == expected,
-        "{:?} is JSON: found {found}, expected {expected}",
+        "whether {:?} is JSON: found {found}, expected {expected}",
         bytes.escape_ascii().to_string()
     );
 }
@@ -309,8 +321,8 @@ fn task_4_any_mask() {
         let complete = below(2) == 0;
         let mut found = logits.clone();
         let what = format!(
-            "mask of {logits:?}, prices {prices:?}, {left} left, stop tokens {stop:?}, complete \
-             {complete}"
+            "mask of logits {logits:?}, prices {prices:?}, {left} tokens left, stop tokens \
+             {stop:?}, complete {complete}"
         );
         assert_accepts(&what, || mask(&mut found, &prices, left, &stop, complete));
         let stays = |i: usize| {

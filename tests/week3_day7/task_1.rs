@@ -14,7 +14,7 @@ fn follow_number(text: &[u8]) -> (usize, bool) {
 
 #[test]
 pub(super) fn task_1_strings() {
-    let what = "Text::next over what stands behind a string's first quotation mark";
+    let what = "Text::next over what follows a string's opening quotation mark";
     compare(what, &fixtures().case("task_1_text/strings"), follow_text);
 }
 
@@ -24,7 +24,7 @@ pub(super) fn task_1_numbers() {
     compare(what, &fixtures().case("task_1_number/numbers"), follow_number);
 }
 
-/// All bytes behind all states that some string leads to: those that may follow, counted.
+/// Counts the bytes that may follow each state within a string.
 #[test]
 fn task_1_every_byte_everywhere() {
     let beginnings: [(&[u8], usize); 15] = [
@@ -48,12 +48,16 @@ fn task_1_every_byte_everywhere() {
     for (text, count) in beginnings {
         let (state, _) = walk(Text::Plain, text, Text::next);
         let n = (0..=255).filter(|&byte| state.next(byte).is_some()).count();
-        let line = |n| format!("behind \"{}: {n} bytes may follow", text.escape_ascii());
+        let line = |n| format!("after \"{}: {n} bytes may follow", text.escape_ascii());
         found.push(line(n));
         expected.push(line(count));
     }
-    let what = "of all 256 bytes, those that may follow in a string";
+    let what = "number of bytes, of all 256, that may follow in a string";
     check::assert_answer(what, &Lines(found), &Lines(expected));
     let dead = (0..=255).filter(|&byte| Text::Closed.next(byte).is_some()).count();
-    check::assert_answer("bytes that may follow a string's last quotation mark", &dead, &0);
+    check::assert_answer(
+        "number of bytes that may follow a string's closing quotation mark",
+        &dead,
+        &0,
+    );
 }

@@ -38,7 +38,7 @@ fn task_2_one_byte_changed() {
 pub(super) fn task_2_an_object() {
     resting_on(&[SCALARS], || {
         let case = fixtures();
-        let what = "where an object is asked for, JsonState::next and is_complete over texts";
+        let what = "where an object is required, JsonState::next and is_complete over texts";
         compare(what, &case.case("task_2_json/objects"), |text| follow(JsonState::object(), text));
     });
 }
@@ -54,7 +54,7 @@ fn task_2_as_deep_as_may_be() {
             let opened = text.iter().filter(|byte| b"[{".contains(byte)).count();
             let line = |alive: usize, whole: bool| {
                 format!(
-                    "{opened} times open, as {}…: {alive} bytes may follow; whole: {whole}",
+                    "{opened} levels, starting with {}…: {alive} bytes may follow; whole: {whole}",
                     text[..3].escape_ascii()
                 )
             };
@@ -62,23 +62,27 @@ fn task_2_as_deep_as_may_be() {
             found.push(line(alive, whole));
             expected.push(line(number(&row[1]), row[2] == true));
         }
-        let what = "objects and arrays in each other";
+        let what = "nested objects and arrays";
         check::assert_answer(what, &Lines(found), &Lines(expected));
     });
 }
 
-/// What does not matter is not remembered: then few states need prices.
+/// A state must not store what has no effect, so that few states need prices.
 #[test]
 pub(super) fn task_2_equal_states() {
     resting_on(&[SCALARS], || {
         let after = |text: &str| walk(JsonState::value(), text.as_bytes(), JsonState::next).0;
         let pairs = [
-            ("in a string, whatever it says", "[\"a", "[\"\u{e9} \\n and more"),
-            ("behind a value, whichever", "[1 ", "[{\"a\":[]}"),
-            ("in an array, after however many elements", "[[1],", "[1,2,3,\"x\","),
-            ("behind a key, whichever", "{\"a\"", "{\"b\":1,\"ccc\" "),
-            ("what has been closed is forgotten", "[{\"a\":{}},[", "[["),
-            ("a value in an object after a value in an array", "{\"a\":", "{\"b\":[1,2],\"c\":  "),
+            ("in strings with different contents", "[\"a", "[\"\u{e9} \\n and more"),
+            ("after different values", "[1 ", "[{\"a\":[]}"),
+            ("in arrays, after different numbers of elements", "[[1],", "[1,2,3,\"x\","),
+            ("after different keys", "{\"a\"", "{\"b\":1,\"ccc\" "),
+            ("after closed objects and arrays", "[{\"a\":{}},[", "[["),
+            (
+                "before a value in an object, after different members",
+                "{\"a\":",
+                "{\"b\":[1,2],\"c\":  ",
+            ),
         ];
         let mut found = Vec::new();
         for (why, one, other) in pairs {
@@ -86,7 +90,7 @@ pub(super) fn task_2_equal_states() {
                 found.push(format!("{why}: the states after {one} and {other} differ"));
             }
         }
-        let what = "these states must be equal, because the same bytes may follow from here on";
+        let what = "these states must be equal, because the same bytes may follow";
         assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
         for (one, other) in [("[", "{"), ("[1", "1"), ("[[1]", "[1]"), ("{\"a\":[1", "[[1")] {
             assert!(

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A language of its own for the tests of a trie: texts of `a` and `b` with no two `b` in a row, at
+/// A small language for the tests of the trie: texts of `a` and `b` with no two `b` in a row, at
 /// most `most` bytes long. Counts how often it is asked.
 pub(super) struct NoDoubleB {
     most: usize,
@@ -45,7 +45,7 @@ pub(super) fn own(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
-/// All tokens that a walk finds, with the states behind them, by their ids.
+/// All tokens that a walk finds and the states after them, sorted by id.
 pub(super) fn found<G: Grammar>(
     trie: &TokenTrie,
     grammar: &G,
@@ -61,10 +61,10 @@ pub(super) fn found<G: Grammar>(
 pub(super) fn task_3_a_small_vocabulary() {
     let texts =
         own(&["a", "b", "ab", "bb", "aba", "abb", "", "ab", "c", "ac", "abab", "bab", "ba"]);
-    let call = "the tokens a, b, ab, bb, aba, abb, nothing, ab again, c, ac, abab, bab, ba";
+    let call = "the tokens a, b, ab, bb, aba, abb, an empty one, ab again, c, ac, abab, bab, ba";
     let trie = check::assert_accepts(call, || TokenTrie::new(&texts));
     check::assert_answer(
-        &format!("{call}: nodes of the tree, its root included\n "),
+        &format!("{call}: nodes of the tree, including the root\n "),
         &trie.num_nodes(),
         &12,
     );
@@ -84,7 +84,7 @@ pub(super) fn task_3_a_small_vocabulary() {
             ],
         ),
         (
-            "behind a b",
+            "after a b",
             (3, true),
             vec![(0, (4, false)), (2, (5, true)), (4, (6, false)), (7, (5, true)), (10, (7, true))],
         ),
@@ -103,13 +103,16 @@ pub(super) fn task_3_a_small_vocabulary() {
     ] {
         let grammar = NoDoubleB::new(10);
         let found = check::assert_accepts(why, || found(&trie, &grammar, &state));
-        let what = format!("{call}; a and b alone may come, no two b in a row: {why}, walk tells");
+        let what = format!(
+            "{call}; the grammar allows a and b, but no two b in a row: {why}, tokens that walk \
+             reports"
+        );
         check::assert_answer(&what, &found, &expected);
     }
 }
 
-/// Whatever the order in which they come, texts that begin alike share nodes, and each of several
-/// equal ones is told.
+/// In any order, texts with a common prefix share nodes, and each of several equal tokens is
+/// reported.
 #[test]
 pub(super) fn task_3_any_vocabulary() {
     let mut rng = Rng::new(37);
@@ -123,7 +126,7 @@ pub(super) fn task_3_any_vocabulary() {
         assert_eq!(
             trie.num_nodes(),
             prefixes.len() + 1,
-            "round {round}: nodes of {texts:?}, one for each beginning and the root"
+            "round {round}: nodes of the tree of {texts:?}, one for each prefix and the root"
         );
         let grammar = NoDoubleB::new(4);
         let good = |text: &[u8]| {
@@ -136,14 +139,14 @@ pub(super) fn task_3_any_vocabulary() {
             .collect();
         let tokens: Vec<u32> =
             found(&trie, &grammar, &(0, false)).into_iter().map(|(token, _)| token).collect();
-        assert_eq!(tokens, expected, "round {round}: tokens that walk tells of {texts:?}");
+        assert_eq!(tokens, expected, "round {round}: tokens of {texts:?} that walk reports");
         // Asked about a byte once behind each beginning that is good itself.
         let asked = prefixes.iter().filter(|text| good(&text[..text.len() - 1])).count();
         assert_eq!(
             grammar.asked.load(Ordering::Relaxed),
             asked,
-            "round {round}: how often the grammar was asked about a byte; {texts:?} have so many \
-             beginnings of which all but the last byte is possible, and each is one question"
+            "round {round}: how often the grammar was asked about a byte. Tokens {texts:?}: ask \
+             once for each prefix whose earlier bytes are all allowed"
         );
     }
 }
@@ -165,26 +168,26 @@ fn task_3_tokens_that_may_follow() {
                 .collect();
             let right: Vec<usize> = row[1].as_array().expect("tokens").iter().map(number).collect();
             let count = |tokens: &[usize]| {
-                format!("behind {}: {} tokens may follow", prefix.escape_ascii(), tokens.len())
+                format!("after {}: {} tokens may follow", prefix.escape_ascii(), tokens.len())
             };
             let list = |tokens: &[usize]| {
                 let texts =
                     tokens.iter().map(|&token| vocabulary[token].escape_ascii().to_string());
                 let texts: Vec<String> = texts.collect();
-                format!("behind {}: {}", prefix.escape_ascii(), texts.join(" | "))
+                format!("after {}: {}", prefix.escape_ascii(), texts.join(" | "))
             };
             counts.push(count(&tokens), count(&right));
             lists.push(list(&tokens), list(&right));
         }
         counts.compare(
-            "of a vocabulary of bytes and of tokens that span several elements, or split a \
-             character, an escape or a word",
+            "number of tokens that may follow; the vocabulary has all bytes and tokens that span \
+             several elements or split a character, an escape or a word",
         );
         lists.same();
     });
 }
 
-/// A token's text is as long as it likes.
+/// A token's text may have any length.
 #[test]
 fn task_3_a_long_token() {
     let texts = vec![b"ab".repeat(20_000), b"ab".to_vec()];

@@ -29,7 +29,7 @@ pub(super) fn task_4_the_shortest_end() {
                     format!("{}   ends with {}", prefix.escape_ascii(), text.escape_ascii())
                 };
                 let mut text = Vec::new();
-                let call = format!("closing_byte, byte by byte behind {}", prefix.escape_ascii());
+                let call = format!("closing_byte, byte by byte after {}", prefix.escape_ascii());
                 // Far longer than any end: whoever gets there goes round in a circle.
                 while text.len() < 100
                     && let Some(byte) = check::assert_accepts(&call, || closing_byte(&state))
@@ -42,8 +42,8 @@ pub(super) fn task_4_the_shortest_end() {
                 expected.push(line(&bytes(&row[1])));
             }
             let what = format!(
-                "closing_byte, byte by byte: the shortest end, and of equally short ones the one \
-                 with the smallest bytes; {name}"
+                "closing_byte, byte by byte: the shortest end, and among equally short ends the \
+                 one with the smallest bytes; {name}"
             );
             check::assert_answer(&what, &Lines(found), &Lines(expected));
         }
@@ -68,18 +68,22 @@ pub(super) fn task_4_the_fewest_tokens() {
             found.push(line(check::assert_accepts(&call, || fewest_tokens(&trie, &text))));
             expected.push(line(row[2].as_u64().map(|n| n as usize)));
         }
-        let what = "fewest_tokens: a text, the tokens, and how many of them it takes";
+        let what = "fewest_tokens: the text, the tokens, and the number of tokens needed";
         check::assert_answer(what, &Lines(found), &Lines(expected));
     });
 }
 
-/// Looking for the fewest is not trying all ways.
+/// Finding the fewest tokens must not try all combinations.
 #[test]
 fn task_4_a_long_text_is_no_work() {
     resting_on(&[TREE], || {
         let trie = TokenTrie::new(&own(&["a", "aa", "aaa", "aaaa"]));
         let found = fewest_tokens(&trie, &b"a".repeat(2002));
-        assert_eq!(found, Some(501), "fewest_tokens: 2002 times a, of a, aa, aaa and aaaa");
+        assert_eq!(
+            found,
+            Some(501),
+            "fewest_tokens for 2002 times a, with the tokens a, aa, aaa and aaaa"
+        );
     });
 }
 
@@ -96,27 +100,27 @@ fn task_4_what_a_token_costs() {
             for row in rows(&case) {
                 let prefix = bytes(&row[0]);
                 let (state, _) = walk(JsonState::value(), &prefix, JsonState::next);
-                let call = format!("Prices::of behind {}", prefix.escape_ascii());
+                let call = format!("Prices::of after {}", prefix.escape_ascii());
                 let found = check::assert_accepts(&call, || prices.of(&Json::Value, &trie, &state));
-                assert_eq!(found.len(), vocabulary.len(), "{call}: prices of the vocabulary");
+                assert_eq!(found.len(), vocabulary.len(), "{call}: number of prices");
                 let right = row[1].as_array().expect("prices").iter();
                 let right: Vec<u16> = right.map(|price| number(price) as u16).collect();
                 let sum = |prices: &[u16]| {
                     let known = || prices.iter().filter(|p| **p != NEVER).map(|p| u64::from(*p));
                     let (n, sum) = (known().count(), known().sum::<u64>());
-                    format!("behind {}: {n} may follow; {sum}", prefix.escape_ascii())
+                    format!("after {}: {n} may follow; {sum}", prefix.escape_ascii())
                 };
                 let list = |prices: &[u16]| {
                     let tokens = prices.iter().zip(&vocabulary).filter(|(p, _)| **p != NEVER);
                     let tokens: Vec<String> =
                         tokens.map(|(p, text)| format!("{} {p}", text.escape_ascii())).collect();
-                    format!("behind {}: {}", prefix.escape_ascii(), tokens.join(" | "))
+                    format!("after {}: {}", prefix.escape_ascii(), tokens.join(" | "))
                 };
                 sums.push(sum(&found), sum(&right));
                 lists.push(list(&found), list(&right));
             }
             sums.compare(&format!(
-                "Prices::of: how many tokens may follow, and their prices all together; \
+                "Prices::of: number of tokens that may follow, and the sum of their prices; \
                  vocabulary {name}"
             ));
             lists.same();
@@ -139,7 +143,10 @@ fn task_4_prices_are_kept() {
             let of = prices.of(&grammar, &trie, &state);
             let asked = grammar.asked.load(Ordering::Relaxed) > before;
             let fresh = Prices::new(2).of(&grammar, &trie, &state);
-            assert_eq!(of, fresh, "prices in the state {state:?}, kept and computed anew");
+            assert_eq!(
+                of, fresh,
+                "prices in state {state:?}: stored ones must equal newly computed ones"
+            );
             log.push(format!("{state:?}: computed {asked}, then {} kept", prices.len()));
         }
         let expected = [
@@ -154,8 +161,8 @@ fn task_4_prices_are_kept() {
             "(3, false): computed true, then 2 kept",
         ];
         check::assert_answer(
-            "Prices::new(2), asked for one state after the other: whether the grammar is asked, \
-             and how many states are known",
+            "Prices::new(2), asked for several states in turn: whether the grammar was asked, and \
+             how many states are stored",
             &Lines(log),
             &Lines(expected.map(str::to_owned).to_vec()),
         );
@@ -195,20 +202,20 @@ fn task_4_what_the_mask_leaves() {
     }
     let what = "mask, with prices [never, 0, 1, 2, 3, never, 0, never]: the logits";
     check::assert_answer(what, &Lines(found), &Lines(expected));
-    check::assert_panics("8 logits and 7 prices", || {
+    check::assert_panics("mask of 8 logits with 7 prices", || {
         mask(&mut logits.clone(), &prices[..7], 3, &[], true);
     });
 }
 
-/// A model that says anything: logits of no meaning, some of them very large.
+/// Random logits, some of them very large.
 fn random_logits(rng: &mut Rng, vocabulary: usize) -> Vec<f32> {
     let like: Vec<f32> = (0..vocabulary).map(|_| (rng.uniform() * 20.0 - 10.0) as f32).collect();
     let scale = [1.0, 1e-3, 1e30][(rng.next_u64() % 3) as usize];
     like.into_iter().map(|x| x * scale).collect()
 }
 
-/// The vocabularies that random models speak: the fixture's with all bytes, with some bytes alone,
-/// and pieces of text as a model's are.
+/// The vocabularies of random models: the fixture's tokens with all bytes, all bytes alone, and two
+/// small ones.
 fn vocabularies(case: &Case) -> Vec<Vec<Vec<u8>>> {
     let nasty = texts(case.value("vocabulary"));
     let single: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
@@ -218,8 +225,7 @@ fn vocabularies(case: &Case) -> Vec<Vec<Vec<u8>>> {
     vec![[nasty, single.clone()].concat(), single, few, split]
 }
 
-/// The whole promise: whatever the model says, however its tokens are chosen, and however few may
-/// come, the answer is JSON.
+/// With any logits, any sampling and any sufficient budget, the answer is JSON.
 #[test]
 fn task_4_always_json() {
     let fixtures = fixtures();
@@ -232,7 +238,9 @@ fn task_4_always_json() {
                 let rules = Arc::new(Rules::new(grammar, Arc::clone(&vocabulary)));
                 for round in 0..120 {
                     let constraint = Constraint::new(&rules);
-                    let needed = constraint.needed().expect("there is a way to the end");
+                    let needed = constraint
+                        .needed()
+                        .expect("needed must return a number: every state has an end");
                     let budget = needed + (rng.next_u64() % [3, 12, 60][round % 3]) as usize;
                     let sampling = SamplerOptions {
                         temperature: [0.0, 1.0, 1e-40, 3.0][round % 4],
@@ -249,17 +257,21 @@ fn task_4_always_json() {
                     assert!(
                         whole && tokens <= budget,
                         "vocabulary {v}, {grammar:?}, at most {budget} tokens ({needed} are \
-                         needed), {sampling:?}: found {shown} in {tokens} tokens, which is no JSON"
+                         needed), {sampling:?}: found {shown} in {tokens} tokens, expected JSON in \
+                         at most {budget} tokens"
                     );
                     ends[usize::from(tokens == budget)] += 1;
                 }
             }
         }
-        assert!(ends[0] > 50 && ends[1] > 50, "answers that ended before the budget, and with it");
+        assert!(
+            ends[0] > 50 && ends[1] > 50,
+            "some answers must end before the budget and some exactly at it"
+        );
     });
 }
 
-/// An answer of a model of no meaning.
+/// A constrained answer of a random model.
 pub(super) fn random_answer(
     mut constraint: Constraint,
     texts: &[Vec<u8>],
@@ -278,7 +290,7 @@ pub(super) fn random_answer(
         }
         assert!(
             logits[token as usize] > f32::NEG_INFINITY,
-            "behind {}, with {} tokens left, nothing is allowed",
+            "after {}, with {} tokens left, no token is allowed",
             text.escape_ascii(),
             budget - n
         );

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A vocabulary for the fixture's models: bytes of JSON, and tokens that mean nothing.
+/// A vocabulary for the fixture's models: bytes of JSON, and empty tokens.
 fn small_vocabulary(n: usize) -> Vec<Vec<u8>> {
     let mut texts = own(&[
         "", "{", "}", "\"", ":", "0", "a", ",", "[", "]", " ", "\":", "{\"", "\"}", "1", "-", ".",
@@ -35,8 +35,8 @@ fn text_of(texts: &[Vec<u8>], tokens: &[u32]) -> Vec<u8> {
     tokens.iter().flat_map(|&token| texts[token as usize].clone()).collect()
 }
 
-/// In the engine: an answer is an object, and the same alone and among others, some of which are
-/// free to say what they like.
+/// In the engine, an answer is an object, and it is the same alone and in a batch with
+/// unconstrained requests.
 #[test]
 fn task_4_batches_of_json() {
     let fixtures = Fixtures::open("week3_day1");
@@ -50,7 +50,9 @@ fn task_4_batches_of_json() {
             for request in requests() {
                 let mut engine = engine(&case, 1, EngineOptions::default());
                 let constraint = constrained.then(|| Constraint::new(&rules));
-                let id = engine.submit_constrained(request, constraint).expect("a good request");
+                let id = engine
+                    .submit_constrained(request, constraint)
+                    .expect("submit must accept this request");
                 let mut told = Told::default();
                 run(&mut engine, &mut told, "a request alone");
                 let answer = told.answers.remove(&id).unwrap_or_default();
@@ -68,34 +70,47 @@ fn task_4_batches_of_json() {
                 request.max_new_tokens
             );
             let most = request.max_new_tokens;
-            assert!(answer.len() <= most, "{} tokens, expected at most {most}", answer.len());
+            assert!(
+                answer.len() <= most,
+                "an answer of {} tokens, expected at most {most}",
+                answer.len()
+            );
             // `Length` where the budget kept the model from a longer one.
             assert!(
                 matches!(end, FinishReason::Stop | FinishReason::Length),
-                "{shown}: found {end:?}: a complete object ends the answer, even with the last \
-                 token"
+                "{shown}: found {end:?}, expected Stop or Length. A complete object ends the \
+                 answer, even with the last token"
             );
         }
-        assert!(alone != free, "free answers are objects by themselves: {free:?}");
+        assert!(alone != free, "unconstrained answers must differ from constrained ones: {free:?}");
         for max_batch in [3, 7] {
             let mut engine = engine(&case, max_batch, EngineOptions::default());
             let mut all = Vec::new();
             for request in requests() {
                 let constraint = Some(Constraint::new(&rules));
                 let id = engine.submit_constrained(request.clone(), constraint);
-                all.push((id.expect("a good request"), engine.submit(request).expect("the same")));
+                all.push((
+                    id.expect("submit must accept this request"),
+                    engine.submit(request).expect("submit must accept this request"),
+                ));
             }
             let mut told = Told::default();
             run(&mut engine, &mut told, "requests together");
             let of = |id| (told.answers.get(&id).cloned().unwrap_or_default(), told.ends[&id]);
             for (i, (json, any)) in all.into_iter().enumerate() {
                 check::assert_answer(
-                    &format!("request {i} as JSON, among others and alone"),
+                    &format!(
+                        "request {i} as JSON: (answer, finish reason) in a batch; expected is the \
+                         request alone"
+                    ),
                     &of(json),
                     &alone[i],
                 );
                 check::assert_answer(
-                    &format!("request {i} without a form, among others and alone"),
+                    &format!(
+                        "request {i} unconstrained: (answer, finish reason) in a batch; expected \
+                         is the request alone"
+                    ),
                     &of(any),
                     &free[i],
                 );
@@ -104,8 +119,8 @@ fn task_4_batches_of_json() {
     });
 }
 
-/// Long prompts in chunks, in pages that run out, so that requests have to begin anew: the answers
-/// are the same, and whole.
+/// Long prompts in chunks, with preemption when pages run out: the answers are the same, and
+/// complete.
 #[test]
 fn task_4_over_pages_that_run_out() {
     let fixtures = Fixtures::open("week3_day1");
@@ -126,7 +141,7 @@ fn task_4_over_pages_that_run_out() {
             let mut engine = engine(&case, 1, EngineOptions::default());
             let id = engine
                 .submit_constrained(request.clone(), Some(Constraint::new(&rules)))
-                .expect("a good request");
+                .expect("submit must accept this request");
             let mut told = Told::default();
             run(&mut engine, &mut told, "a request alone");
             alone.push((told.answers.remove(&id).unwrap_or_default(), told.ends[&id]));
@@ -152,17 +167,21 @@ fn task_4_over_pages_that_run_out() {
         for request in &requests {
             engine
                 .submit_constrained(request.clone(), Some(Constraint::new(&rules)))
-                .expect("a good request");
+                .expect("submit must accept this request");
         }
         let mut told = Told::default();
         run(&mut engine, &mut told, "four requests over four pages");
-        assert!(engine.counts().preempted > 0, "no request had to wait again");
+        assert!(engine.counts().preempted > 0, "no request was preempted");
         for (id, expected) in (0..).zip(&alone) {
             let found = (told.answers.get(&id).cloned().unwrap_or_default(), told.ends[&id]);
-            assert_eq!(&found, expected, "request {id}, over pages that run out and alone");
+            assert_eq!(
+                &found, expected,
+                "request {id}: (answer, finish reason) with preemption must be that of the request \
+                 alone"
+            );
             let text = text_of(&texts, &found.0);
             let whole = std::str::from_utf8(&text).is_ok_and(|text| text.parse::<Value>().is_ok());
-            assert!(whole, "request {id}: found {}, which is no JSON", text.escape_ascii());
+            assert!(whole, "request {id}: found {}, which is not JSON", text.escape_ascii());
         }
     });
 }
@@ -181,7 +200,7 @@ fn task_4_what_cannot_be_is_refused() {
             let refused = engine.submit_constrained(request, Some(constraint));
             assert!(
                 engine.is_idle() == refused.is_err(),
-                "a refused request must leave nothing behind"
+                "the engine must be idle after a refused request and busy after an accepted one"
             );
             refused.err().map(|error| error.to_string()).unwrap_or_default()
         };
@@ -190,15 +209,20 @@ fn task_4_what_cannot_be_is_refused() {
         for (why, message, words) in [
             ("one token", refusal(texts.clone(), 99, request(&[1, 2], 1)), &["1", "takes 2"][..]),
             ("no tokens", refusal(texts.clone(), 99, request(&[1, 2], 0)), &["0", "takes 2"]),
-            ("room for one", refusal(texts.clone(), 3, request(&[1, 2], 9)), &["1", "takes 2"]),
-            ("room for two", refusal(texts.clone(), 4, request(&[1, 2], 9)), &[]),
+            (
+                "room for one token",
+                refusal(texts.clone(), 3, request(&[1, 2], 9)),
+                &["1", "takes 2"],
+            ),
+            ("room for two tokens", refusal(texts.clone(), 4, request(&[1, 2], 9)), &[]),
             ("a stop text", refusal(texts.clone(), 99, stops), &["stop text"]),
             ("no {", refusal(without.collect(), 99, request(&[1, 2], 9)), &["no tokens"]),
         ] {
             assert!(
                 words.iter().all(|word| message.contains(word))
                     && words.is_empty() == message.is_empty(),
-                "{why}: found the message {message:?}, expected one with {words:?}"
+                "submit_constrained with {why}: found the message {message:?}, expected it to \
+                 contain {words:?}"
             );
         }
     });

@@ -1,4 +1,4 @@
-//! Week 4, day 1, task 1: sizes, strides, and where an element lies.
+//! Week 4, day 1, task 1: sizes, strides, and the byte of an element.
 
 use tiny_llm::week4::layout::Layout;
 use tiny_llm_formats::gguf::TensorType::{F16, F32, Q4_0, Q4_K, Q8_0};
@@ -23,7 +23,7 @@ pub(super) fn task_1_strides_of_packed_tensors() {
     });
 }
 
-/// On layouts that are written out here, so that nothing else need be right.
+/// Uses layouts that are written out here, so that nothing else must be right.
 #[test]
 pub(super) fn task_1_where_an_element_lies() {
     each("task_1_packed/", |case| {
@@ -40,9 +40,13 @@ pub(super) fn task_1_where_an_element_lies() {
         }
     });
     let odd = Layout { tensor_type: F32, ne: [3, 2, 1, 1], nb: [40, 4, 80, 80], offset: 8 };
-    let call = format!("strides in no order: {odd:?}");
+    let call = format!("strides in arbitrary order: {odd:?}");
     let found: Vec<usize> = (0..6).map(|i| odd.byte_of([i % 3, i / 3, 0, 0])).collect();
-    assert_answer(&format!("{call}, byte_of all six"), &found, &vec![8, 48, 88, 12, 52, 92]);
+    assert_answer(
+        &format!("{call}, byte_of for all six elements"),
+        &found,
+        &vec![8, 48, 88, 12, 52, 92],
+    );
 }
 
 #[test]
@@ -57,9 +61,11 @@ fn task_1_what_is_no_tensor_is_refused() {
     assert_refused("Layout::new(Q4_K, [32, 8])", &["32", "256", "Q4_K"], || {
         Layout::new(Q4_K, &[32, 8])
     });
-    assert_refused("Layout::from_torch(Q8_0, [32, 3]), whose rows have 3", &["3", "32"], || {
-        Layout::from_torch(Q8_0, &[32, 3])
-    });
+    assert_refused(
+        "Layout::from_torch(Q8_0, [32, 3]), with rows of 3 elements",
+        &["3", "32"],
+        || Layout::from_torch(Q8_0, &[32, 3]),
+    );
     let half = 1 << (usize::BITS / 2);
     let too_large = [
         vec![half, half],
@@ -70,7 +76,7 @@ fn task_1_what_is_no_tensor_is_refused() {
     ];
     for sizes in too_large {
         assert_refused(
-            &format!("Layout::new(F32, {sizes:?}), more bytes than there are"),
+            &format!("Layout::new(F32, {sizes:?}), more bytes than a usize can count"),
             &[],
             || Layout::new(F32, &sizes),
         );

@@ -29,8 +29,8 @@ fn task_2_how_far_a_tensor_reaches() {
     for (why, layout, expected) in [
         ("four by two", layout([2, 4, 1, 1], [4, 8, 32, 32], 0), 32),
         ("transposed", layout([4, 2, 1, 1], [8, 4, 32, 32], 0), 32),
-        ("two columns of five, from the third on", layout([2, 6, 1, 1], [4, 20, 120, 120], 8), 116),
-        ("one row for a thousand", layout([5, 1000, 1, 1], [4, 0, 20, 20], 40), 60),
+        ("two of five columns, from the third on", layout([2, 6, 1, 1], [4, 20, 120, 120], 8), 116),
+        ("one row repeated a thousand times", layout([5, 1000, 1, 1], [4, 0, 20, 20], 40), 60),
         ("four axes", layout([2, 2, 2, 3], [4, 8, 16, 32], 0), 96),
         ("a single number", layout([1; 4], [4, 400, 400, 400], 12), 16),
         (
@@ -45,20 +45,23 @@ fn task_2_how_far_a_tensor_reaches() {
     }
 }
 
-/// A table of 6 rows of 5, of which the view must stay inside, wherever it lies itself.
+/// A view of a table of 6 rows of 5 must stay inside the table, wherever the table begins.
 #[test]
 fn task_2_a_view_outside_its_source_is_refused() {
     let table = layout([5, 6, 1, 1], [4, 20, 120, 120], 400);
     let rows = |ne, nb, offset| move || table.view(ne, nb, offset);
-    assert_good("all of it", rows([5, 6, 1, 1], [4, 20, 120, 120], 0));
-    assert_good("its last number", rows([1; 4], [4; 4], 116));
-    assert_good("its last number, a thousand times", rows([1000, 1, 1, 1], [0, 4, 4, 4], 116));
+    assert_good("a view of the whole table", rows([5, 6, 1, 1], [4, 20, 120, 120], 0));
+    assert_good("a view of its last number", rows([1; 4], [4; 4], 116));
+    assert_good(
+        "a view of its last number, a thousand times",
+        rows([1000, 1, 1, 1], [0, 4, 4, 4], 116),
+    );
     for (why, ne, nb, offset) in [
-        ("the number behind the last", [1, 1, 1, 1], [4, 4, 4, 4], 120),
+        ("the number after the last", [1, 1, 1, 1], [4, 4, 4, 4], 120),
         ("seven rows", [5, 7, 1, 1], [4, 20, 140, 140], 0),
-        ("six rows from the second on", [5, 6, 1, 1], [4, 20, 120, 120], 20),
-        ("three columns from the fourth on", [3, 6, 1, 1], [4, 20, 120, 120], 12),
-        ("rows that are further apart", [5, 6, 1, 1], [4, 24, 144, 144], 0),
+        ("six rows, from the second on", [5, 6, 1, 1], [4, 20, 120, 120], 20),
+        ("three columns, from the fourth on", [3, 6, 1, 1], [4, 20, 120, 120], 12),
+        ("rows with a larger stride", [5, 6, 1, 1], [4, 24, 144, 144], 0),
         ("the table twice", [5, 6, 2, 1], [4, 20, 120, 240], 0),
         ("strides that overflow", [2, 2, 2, 2], [4, usize::MAX / 4 * 4, 4, 4], 0),
         ("sizes that overflow", [usize::MAX, 2, 2, 2], [4, 4, 4, 4], 0),
@@ -70,7 +73,7 @@ fn task_2_a_view_outside_its_source_is_refused() {
         assert_refused(&call, &parts, rows(ne, nb, offset));
     }
     assert_refused("a view of no elements", &["0"], rows([5, 0, 1, 1], [4, 20, 120, 120], 0));
-    assert_refused("a view from the middle of a number", &["4"], rows([1; 4], [4; 4], 2));
+    assert_refused("a view that starts in the middle of a number", &["4"], rows([1; 4], [4; 4], 2));
 }
 
 #[test]
@@ -84,21 +87,23 @@ fn task_2_a_block_stays_whole() {
         &numbers(&second),
         &([32, 4, 1, 1], [18, 36, 144, 144], 18),
     );
-    assert_refused("half a block of each row", &["16", "32"], || {
+    assert_refused("a view of half a block of each row", &["16", "32"], || {
         table.view([16, 4, 1, 1], [18, 36, 144, 144], 0)
     });
-    assert_refused("from the middle of a block on", &["18"], || {
+    assert_refused("a view from the middle of a block", &["18"], || {
         table.view([32, 4, 1, 1], [18, 36, 144, 144], 9)
     });
-    assert_refused("rows that begin inside a block", &["18"], || {
+    assert_refused("a view of rows that begin inside a block", &["18"], || {
         table.view([32, 2, 1, 1], [18, 40, 80, 80], 0)
     });
-    assert_refused("transposed: the elements of a block lie along axis 0", &["Q4_0"], || {
-        table.permute([1, 0, 2, 3])
-    });
-    let turned = assert_good("axes 1 and 2 change places", || table.permute([0, 2, 1, 3]));
+    assert_refused(
+        "permute of blocks: the elements of a block must stay along axis 0",
+        &["Q4_0"],
+        || table.permute([1, 0, 2, 3]),
+    );
+    let turned = assert_good("permute of axes 1 and 2", || table.permute([0, 2, 1, 3]));
     assert_answer(
-        "axes 1 and 2 of blocks change places: ne, nb, offset",
+        "permute of axes 1 and 2 of blocks: ne, nb, offset",
         &numbers(&turned),
         &([64, 1, 4, 1], [18, 144, 36, 144], 0),
     );

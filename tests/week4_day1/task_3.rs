@@ -7,21 +7,21 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer, resting_on};
 use super::{PACKED, VIEWS, each, follow, numbers, stepped, steps, stored, vector};
 use tiny_llm_harness::messages::{assert_good, assert_refused};
 
-/// Why, sizes, strides, whether all elements follow one another, and whether those of a row do.
+/// Name, sizes, strides, whether all elements are contiguous, whether those of each row are.
 type Line = (&'static str, [usize; 4], [usize; 4], bool, bool);
 
 const LINES: [Line; 11] = [
     ("packed", [2, 4, 3, 2], [4, 8, 32, 96], true, true),
     ("transposed", [4, 2, 1, 1], [8, 4, 32, 32], false, false),
     ("two of five columns", [2, 6, 1, 1], [4, 20, 120, 120], false, true),
-    ("heads and positions changed places", [5, 3, 7, 1], [4, 140, 20, 420], false, true),
-    ("one row for four", [5, 4, 1, 1], [4, 0, 20, 20], false, true),
-    ("one number for a row", [5, 1, 1, 1], [0, 4, 4, 4], false, false),
-    ("a single row, its stride is never walked", [5, 1, 3, 1], [4, 1000, 20, 7], true, true),
-    ("a single column, its stride is never walked", [1, 5, 1, 1], [40, 4, 20, 20], true, true),
+    ("heads and positions swapped", [5, 3, 7, 1], [4, 140, 20, 420], false, true),
+    ("one row repeated four times", [5, 4, 1, 1], [4, 0, 20, 20], false, true),
+    ("one number repeated in a row", [5, 1, 1, 1], [0, 4, 4, 4], false, false),
+    ("a single row, whose stride is never used", [5, 1, 3, 1], [4, 1000, 20, 7], true, true),
+    ("a single column, whose stride is never used", [1, 5, 1, 1], [40, 4, 20, 20], true, true),
     ("a column of a table", [1, 6, 1, 1], [4, 20, 120, 120], false, true),
-    ("a gap between two halves", [2, 2, 2, 1], [4, 8, 20, 40], false, true),
-    ("a gap between two wholes", [2, 2, 2, 2], [4, 8, 16, 40], false, true),
+    ("a gap between the steps of axis 2", [2, 2, 2, 1], [4, 8, 20, 40], false, true),
+    ("a gap between the steps of axis 3", [2, 2, 2, 2], [4, 8, 16, 40], false, true),
 ];
 
 #[test]
@@ -34,7 +34,7 @@ pub(super) fn task_3_contiguous_or_not() {
     }
     for (why, ne, nb, all, rows) in [
         ("rows of three blocks", [96, 5, 1, 1], [18, 54, 270, 270], true, true),
-        ("a column of blocks, one a row", [32, 5, 1, 1], [18, 54, 270, 270], false, true),
+        ("one block of each row", [32, 5, 1, 1], [18, 54, 270, 270], false, true),
         ("every other block", [64, 5, 1, 1], [36, 72, 360, 360], false, false),
         ("one block", [32, 1, 1, 1], [36, 72, 360, 360], true, true),
     ] {
@@ -82,7 +82,7 @@ fn task_3_blocks_are_copied_as_they_are() {
     let halves = Layout { tensor_type: F16, ne: [2, 3, 1, 1], nb: [36, 2, 6, 6], offset: 4 };
     let halves = assert_good("two columns of f16", || Strided::new(halves, &bytes));
     let expected = [[4, 5], [40, 41], [6, 7], [42, 43], [8, 9], [44, 45]].concat();
-    assert_answer("a copy of numbers of two bytes", &halves.contiguous(), &expected);
+    assert_answer("a copy of two-byte numbers", &halves.contiguous(), &expected);
 }
 
 #[test]
@@ -90,7 +90,8 @@ fn task_3_other_sizes_of_the_same_elements() {
     each("task_3_reshape/", |case| resting_on(&[PACKED, VIEWS], || follow(case)));
     let blocks =
         Layout { tensor_type: Q4_0, ne: [64, 4, 1, 1], nb: [18, 36, 144, 144], offset: 36 };
-    let found = assert_good("rows of four blocks from rows of two", || blocks.reshape(&[128, 2]));
+    let found =
+        assert_good("reshape of rows of two blocks to rows of four", || blocks.reshape(&[128, 2]));
     assert_answer(
         "reshape of blocks: ne, nb, offset",
         &numbers(&found),
@@ -102,15 +103,19 @@ fn task_3_other_sizes_of_the_same_elements() {
 fn task_3_a_reshape_that_would_have_to_copy_is_refused() {
     let table = Layout { tensor_type: F32, ne: [12, 6, 1, 1], nb: [4, 48, 288, 288], offset: 0 };
     let parts = ["[12, 6, 1, 1]", "[5, 15]"];
-    assert_refused("75 numbers of 72", &parts, || table.reshape(&[5, 15]));
+    assert_refused("reshape of 72 numbers to 75", &parts, || table.reshape(&[5, 15]));
     let turned = Layout { ne: [6, 12, 1, 1], nb: [48, 4, 288, 288], ..table };
-    assert_refused("a transposed table in one row", &["[6, 12, 1, 1]", "contiguous"], || {
-        turned.reshape(&[72])
-    });
+    assert_refused(
+        "reshape of a transposed table to one row",
+        &["[6, 12, 1, 1]", "contiguous"],
+        || turned.reshape(&[72]),
+    );
     let shared = Layout { ne: [12, 6, 1, 1], nb: [4, 0, 48, 48], ..table };
-    assert_refused("one row for six, in one row", &["[12, 6, 1, 1]", "contiguous"], || {
-        shared.reshape(&[72])
-    });
+    assert_refused(
+        "reshape of one row repeated six times to one row",
+        &["[12, 6, 1, 1]", "contiguous"],
+        || shared.reshape(&[72]),
+    );
     let blocks = Layout { tensor_type: Q4_0, ne: [64, 4, 1, 1], nb: [18, 36, 144, 144], offset: 0 };
-    assert_refused("rows of half a block", &["16", "32"], || blocks.reshape(&[16, 16]));
+    assert_refused("reshape to rows of half a block", &["16", "32"], || blocks.reshape(&[16, 16]));
 }

@@ -50,7 +50,7 @@ fn task_4_products_are_pytorchs() {
     });
 }
 
-/// `Aᵀ(AB)`, the graph of tomorrow: it needs a contiguous copy of the transposed matrix.
+/// The next day's graph `Aᵀ(AB)` needs a contiguous copy of the transposed matrix.
 #[test]
 fn task_4_a_transposed_matrix_has_no_rows() {
     let bytes: Vec<u8> = (0..24u8).flat_map(|i| f32::from(i).to_le_bytes()).collect();
@@ -59,14 +59,14 @@ fn task_4_a_transposed_matrix_has_no_rows() {
     let rows = Layout { ne: [4, 3, 1, 1], nb: [4, 16, 48, 48], ..a };
     let in_bytes = |layout| assert_good("a tensor", || Strided::new(layout, &bytes));
     let parts = ["[4, 6, 1, 1]", "[24, 4, 96, 96]"];
-    assert_refused("a transposed matrix on the left", &parts, || {
+    assert_refused("mul_mat with a transposed matrix on the left", &parts, || {
         mul_mat(in_bytes(turned), in_bytes(rows))
     });
-    assert_refused("a transposed matrix on the right", &parts, || {
+    assert_refused("mul_mat with a transposed matrix on the right", &parts, || {
         mul_mat(in_bytes(rows), in_bytes(turned))
     });
     let wide = Layout { ne: [4, 3, 1, 1], nb: [0, 4, 12, 12], ..a };
-    assert_refused("one number for a row", &["[4, 3, 1, 1]"], || {
+    assert_refused("one number repeated in a row", &["[4, 3, 1, 1]"], || {
         mul_mat(in_bytes(wide), in_bytes(rows))
     });
 }
@@ -80,15 +80,19 @@ fn task_4_shapes_that_do_not_fit_are_refused() {
         ("rows of 4 and of 5", [4, 3, 1, 1], [5, 3, 1, 1]),
         ("three matrices and two", [4, 2, 3, 1], [4, 2, 2, 1]),
         ("two matrices and one", [4, 2, 2, 1], [4, 2, 1, 1]),
-        ("two matrices for four: only one serves for all", [4, 1, 2, 1], [4, 1, 4, 1]),
+        (
+            "two matrices for four: only a single one may be shared by all",
+            [4, 1, 2, 1],
+            [4, 1, 4, 1],
+        ),
     ] {
         let parts = [format!("{left:?}"), format!("{right:?}")];
-        assert_refused(&format!("{why}: {left:?} and {right:?}"), &[&parts[0]], || {
+        assert_refused(&format!("mul_mat of {why}: {left:?} and {right:?}"), &[&parts[0]], || {
             mul_mat(in_bytes(packed(left)), in_bytes(packed(right)))
         });
     }
     let halves = Layout { tensor_type: F16, ne: [4, 3, 1, 1], nb: [2, 8, 24, 24], offset: 0 };
-    assert_refused("f16 on the right", &["F16", "F32"], || {
+    assert_refused("mul_mat with f16 on the right", &["F16", "F32"], || {
         mul_mat(in_bytes(packed([4, 3, 1, 1])), in_bytes(halves))
     });
 }

@@ -19,7 +19,7 @@ fn packed(ne: [usize; 4]) -> Layout {
     Layout { tensor_type: F32, ne, nb: [4, 4 * a, 4 * a * b, 4 * a * b * c], offset: 0 }
 }
 
-/// The guide's `Aᵀ(AB)`, node by node, and then what else this task makes.
+/// The guide's `Aᵀ(AB)`, node by node, then the other nodes of this task.
 #[test]
 pub(super) fn task_1_nodes_have_the_sizes_of_their_results() {
     let mut g = Graph::default();
@@ -55,10 +55,10 @@ pub(super) fn task_1_nodes_have_the_sizes_of_their_results() {
             &(op.to_owned(), sources, packed(ne)),
         );
     }
-    assert_answer("how many nodes there are", &g.len(), &14);
+    assert_answer("number of nodes", &g.len(), &14);
 }
 
-/// Weights are leaves like numbers: a node has a name, and new ones begin with the prefix.
+/// Each node has a name, which begins with the prefix.
 #[test]
 fn task_1_nodes_have_names() {
     let mut g = Graph::default();
@@ -67,7 +67,7 @@ fn task_1_nodes_have_names() {
     let y = assert_good("add", || g.add(x, x));
     g.named(y, "twice");
     let names: Vec<&str> = g.ids().map(|id| &*g.node(id).name).collect();
-    assert_answer("names", &names, &vec!["layer 3: ", "layer 3: twice"]);
+    assert_answer("names of the two nodes", &names, &vec!["layer 3: ", "layer 3: twice"]);
 }
 
 #[test]
@@ -84,7 +84,9 @@ fn task_1_shapes_that_do_not_fit_are_refused() {
     assert_refused("mul_mat of rows of 6 and of 5", &both, || g.mul_mat(a, b));
     let strided = ["node 2", "[4, 6, 1, 1]", "contiguous"];
     assert_refused("mul_mat of a transposed node", &strided, || g.mul_mat(turned, four));
-    assert_refused("mul_mat behind a transposed node", &strided, || g.mul_mat(four, turned));
+    assert_refused("mul_mat with a transposed node on the right", &strided, || {
+        g.mul_mat(four, turned)
+    });
     assert_refused(
         "mul_mat of two matrices and one",
         &["node 4", "[6, 4, 2, 1]", "node 0"],
@@ -93,7 +95,7 @@ fn task_1_shapes_that_do_not_fit_are_refused() {
     assert_refused("add of [5, 3] to [6, 4]", &both, || g.add(a, b));
     assert_refused("add of [6, 4] to [5, 3]", &both, || g.add(b, a));
     assert_refused(
-        "add of three axes to two: the sum would be larger",
+        "add of a node with three axes to one with two: the sum would be larger",
         &["node 4", "node 0"],
         || g.add(a, stack),
     );
@@ -108,10 +110,10 @@ fn task_1_shapes_that_do_not_fit_are_refused() {
         g.reshape(turned, &[24])
     });
     let _ = w;
-    assert_answer("what was refused leaves no nodes", &g.len(), &nodes);
+    assert_answer("number of nodes: a refused call must add none", &g.len(), &nodes);
 }
 
-/// A node of another graph, which may have more: its number means nothing here.
+/// A node of another, larger graph: its index is not valid here.
 #[test]
 fn task_1_a_stranger_is_no_source() {
     let mut large = Graph::default();
@@ -122,18 +124,20 @@ fn task_1_a_stranger_is_no_source() {
     let mut small = Graph::default();
     let x = leaf(&mut small, &[2]);
     let layout = small.layout(x);
-    assert_refused("a source that is no node of the graph", &["4"], || {
+    assert_refused("a source that is not a node of the graph", &["4"], || {
         small.push(Op::Add, &[x, stranger], layout)
     });
-    assert_refused("the same in front", &["4"], || small.push(Op::Add, &[stranger, x], layout));
+    assert_refused("a first source that is not a node of the graph", &["4"], || {
+        small.push(Op::Add, &[stranger, x], layout)
+    });
     let itself = large.ids().nth(1).expect("five nodes");
     assert_refused("a node that would read itself", &["1"], || {
         small.push(Op::Add, &[x, itself], layout)
     });
 }
 
-/// Not every node is numbers. What reads a weight as such, or tokens, is refused where it is built,
-/// and not when it is computed; a view of a weight can be multiplied.
+/// Not every node has f32 values. An operation that would read a weight or tokens as values is
+/// refused when it is built, not when it is computed. A view of a weight can be multiplied.
 #[test]
 fn task_1_what_is_no_numbers_is_not_added() {
     let mut g = Graph::default();
@@ -143,18 +147,20 @@ fn task_1_what_is_no_numbers_is_not_added() {
     let view = assert_good("a view of a weight", || g.reshape(w, &[5, 1, 2]));
     let nodes = g.len();
     let both = ["node 0", "node 1", "[5, 2, 1, 1]"];
-    assert_refused("a sum with a weight", &both, || g.add(x, w));
-    assert_refused("a weight to which something is added", &both, || g.add(w, x));
-    assert_refused("a product with a weight on the right", &both, || g.mul_mat(x, w));
-    assert_refused("a sum with tokens", &["node 0", "node 2"], || g.add(x, tokens));
-    assert_refused("a copy of a view of a weight", &["node 3"], || g.contiguous(view));
-    assert_refused("rows of a view of a table", &["node 3", "node 2"], || g.embed(view, tokens));
-    assert_answer("what was refused leaves no nodes", &g.len(), &nodes);
+    assert_refused("add with a weight on the right", &both, || g.add(x, w));
+    assert_refused("add with a weight on the left", &both, || g.add(w, x));
+    assert_refused("mul_mat with a weight on the right", &both, || g.mul_mat(x, w));
+    assert_refused("add with tokens on the right", &["node 0", "node 2"], || g.add(x, tokens));
+    assert_refused("contiguous of a view of a weight", &["node 3"], || g.contiguous(view));
+    assert_refused("embed with a view of a weight as the table", &["node 3", "node 2"], || {
+        g.embed(view, tokens)
+    });
+    assert_answer("number of nodes: a refused call must add none", &g.len(), &nodes);
     let stack = leaf(&mut g, &[5, 3, 2]);
     assert_good("mul_mat of a view of a weight", || g.mul_mat(view, stack));
 }
 
-/// Nothing is computed while a graph is built: products of a million times a million numbers.
+/// Nothing is computed while a graph is built: a product here would have 2.5 billion numbers.
 #[test]
 fn task_1_nothing_is_computed() {
     let mut g = Graph::default();
@@ -163,5 +169,5 @@ fn task_1_nothing_is_computed() {
     for _ in 0..100 {
         x = assert_good("a huge sum", || g.add(x, x));
     }
-    assert_answer("sizes of the last of them", &g.layout(x).ne, &[50_000, 50_000, 1, 1]);
+    assert_answer("sizes of the last sum", &g.layout(x).ne, &[50_000, 50_000, 1, 1]);
 }

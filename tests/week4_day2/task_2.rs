@@ -12,7 +12,8 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer};
 
 use super::leaf;
 
-/// Nodes by what they read, without an operation that would look at it; an empty list is a leaf.
+/// Makes a graph from the sources of each node, with operations that do not check them. An empty
+/// list is a leaf.
 fn graph(sources: &[&[usize]]) -> (Graph, Vec<NodeId>) {
     let mut g = Graph::default();
     let mut ids = Vec::new();
@@ -25,7 +26,7 @@ fn graph(sources: &[&[usize]]) -> (Graph, Vec<NodeId>) {
     (g, ids)
 }
 
-/// Passes if an order holds each node that is needed once, behind its sources, and no other.
+/// Passes if an order has each needed node once, after its sources, and no other node.
 #[track_caller]
 fn sound(what: &str, g: &Graph, results: &[NodeId], needed: &[usize]) {
     let order = assert_accepts(what, || g.order(results));
@@ -55,15 +56,15 @@ type Line = (&'static str, &'static [&'static [usize]], &'static [usize], &'stat
 const LINES: [Line; 10] = [
     ("a leaf alone", &[&[]], &[0], &[0]),
     ("a chain", &[&[], &[0], &[1]], &[2], &[0, 1, 2]),
-    ("a node that two read", &[&[], &[0], &[0], &[1, 2]], &[3], &[0, 1, 2, 3]),
-    ("a node that is read twice by one", &[&[], &[0, 0]], &[1], &[0, 1]),
-    ("the guide's", &[&[], &[], &[0, 1], &[0], &[3], &[4, 2]], &[5], &[0, 1, 2, 3, 4, 5]),
-    ("a node that nobody needs", &[&[], &[], &[0], &[1], &[2]], &[4], &[0, 2, 4]),
+    ("a node read by two others", &[&[], &[0], &[0], &[1, 2]], &[3], &[0, 1, 2, 3]),
+    ("a node read twice by one other", &[&[], &[0, 0]], &[1], &[0, 1]),
+    ("the guide's graph", &[&[], &[], &[0, 1], &[0], &[3], &[4, 2]], &[5], &[0, 1, 2, 3, 4, 5]),
+    ("a node that is not needed", &[&[], &[], &[0], &[1], &[2]], &[4], &[0, 2, 4]),
     ("a result in the middle", &[&[], &[0], &[1], &[2]], &[1], &[0, 1]),
     ("two results with nothing in common", &[&[], &[], &[0], &[1]], &[2, 3], &[0, 1, 2, 3]),
-    ("two results, of which one reads the other", &[&[], &[0], &[1]], &[2, 1], &[0, 1, 2]),
+    ("two results, one of which reads the other", &[&[], &[0], &[1]], &[2, 1], &[0, 1, 2]),
     (
-        "a long way and a short one: a residual",
+        "a long path and a short one: a residual",
         &[&[], &[0], &[1], &[2], &[0, 3], &[4], &[4, 5]],
         &[6],
         &[0, 1, 2, 3, 4, 5, 6],
@@ -85,10 +86,10 @@ fn task_2_leaves_have_no_sources() {
     let order = vec![ids[1], ids[0], ids[2], ids[4]];
     let leaves = assert_accepts("leaves", || g.leaves(&order));
     let numbers: Vec<usize> = leaves.iter().map(|id| id.index()).collect();
-    assert_answer("leaves of the order 1, 0, 2, 4, as they come", &numbers, &vec![1, 0]);
+    assert_answer("leaves of the order 1, 0, 2, 4, in the same order", &numbers, &vec![1, 0]);
 }
 
-/// 2⁶⁰ ways lead from the last node to the leaf. Whoever walks all of them never comes back.
+/// 2⁶⁰ paths lead from the last node to the leaf. A search of all paths would never end.
 #[test]
 fn task_2_every_node_once() {
     let mut g = Graph::default();
@@ -97,7 +98,7 @@ fn task_2_every_node_once() {
     for _ in 0..60 {
         x = g.push(Op::Add, &[x, x], layout).expect("sources are there");
     }
-    assert_accepts("no results", || g.order(&[]));
+    assert_accepts("order of no results", || g.order(&[]));
     // In a thread of its own: it is not waited for longer than this.
     let (say, hear) = std::sync::mpsc::channel();
     let (large, last) = (g.clone(), x);
@@ -111,7 +112,7 @@ fn task_2_every_node_once() {
         }
         Ok(Err(panic)) => std::panic::resume_unwind(panic),
         Err(_) => panic!(
-            "sixty sums of a node and itself: found no order after 20 seconds; visit each node \
+            "sixty sums of a node and itself: found no order after 20 seconds. Visit each node \
              only once"
         ),
     }
@@ -126,5 +127,8 @@ fn task_2_as_deep_as_memory() {
     let (g, ids) = graph(&sources);
     let order = g.order(&[ids[n - 1]]);
     let found: Vec<usize> = order.iter().map(|id| id.index()).collect();
-    assert!(found == (0..n).collect::<Vec<_>>(), "a chain of {n} nodes has one order");
+    assert!(
+        found == (0..n).collect::<Vec<_>>(),
+        "the order of a chain of {n} nodes must be the chain itself"
+    );
 }

@@ -54,7 +54,7 @@ fn graph_of(case: &Case) -> (Graph, NodeId) {
     (g, result)
 }
 
-/// A column has as many numbers as a row of a square, and is none.
+/// A column has as many numbers as a row of a square, but is added differently.
 #[test]
 fn task_3_a_column_is_added_to_a_square() {
     let mut g = Graph::default();
@@ -84,17 +84,17 @@ pub(super) fn task_3_graphs_are_pytorchs() {
     }
 }
 
-/// Only what stands in the order is computed: what nobody needs may be nonsense.
+/// Only nodes of the order are computed. Other nodes may be invalid.
 #[test]
 fn task_3_what_is_not_in_the_order_is_left_alone() {
     let mut g = Graph::default();
     let x = leaf(&mut g, &[3]);
     let table = weight(&mut g, &tensor(&[2, 3], vec![0.5; 6]));
     let tokens = assert_good("tokens", || g.tokens(5));
-    assert_good("an embedding of more rows than there are", || g.embed(table, tokens));
+    assert_good("an embedding of more rows than the pass has", || g.embed(table, tokens));
     let sum = assert_good("a sum", || g.add(x, x));
     let mut executor = Executor::default();
-    assert_accepts("a graph with a node that nobody needs and nobody could compute", || {
+    assert_accepts("a graph with a node that is not in the order and cannot be computed", || {
         run(&mut executor, &g, &[x, sum], &plan(Rung::Naive, 1));
     });
     assert_answer("the sum", &executor.values(&g, sum).to_vec(), &vec![-8.0, 6.0, -2.0]);
@@ -141,8 +141,8 @@ fn by_hand(weights: &[Matrix; 2], x: &[f32], plan: &Plan) -> [Vec<f32>; 2] {
     })
 }
 
-/// Q8_0 wants a scale for each 32 activations, Q6_K one for each 256. Both read one node, so week 2
-/// quantizes it once, with the coarser scales; a graph that prepares it for each gets other
+/// Q8_0 needs a scale for each 32 activations, Q6_K one for each 256. Both read one node, so week 2
+/// quantizes it once, with the coarser scales; a graph that quantizes it for each weight gets other
 /// numbers.
 #[test]
 fn task_3_an_input_is_prepared_once_for_all_that_read_it() {
@@ -159,13 +159,13 @@ fn task_3_an_input_is_prepared_once_for_all_that_read_it() {
     assert_accepts("two products", || run(&mut executor, &g, &as_made(&g), &plan));
     let expected = by_hand(&weights, &x, &plan);
     for ((node, expected), kind) in nodes.into_iter().zip(&expected).zip(["Q8_0", "Q6_K"]) {
-        let what = format!("{kind} beside another weight on the same input");
+        let what = format!("product of a {kind} weight, with another weight on the same input");
         assert_answer(&what, &executor.values(&g, node).to_vec(), expected);
     }
 }
 
-/// The second product of an input takes what the first has prepared, in integers and in floats: it
-/// doesn't even look at the numbers again.
+/// The second product of an input uses what the first one prepared, in integers and in floats. It
+/// does not read the input again.
 #[test]
 fn task_3_a_second_product_prepares_nothing() {
     for (kind, plan) in [("integers", int8_plan()), ("floats", plan(Rung::Naive, 1))] {
@@ -185,8 +185,8 @@ fn task_3_a_second_product_prepares_nothing() {
         }
         assert!(
             out == by_hand(&weights, &x, &plan),
-            "a second product of the same input, in {kind}: prepared again, and not taken from the \
-             first\n  found    {:?}\n  expected {:?}",
+            "a second product of the same input, in {kind}, must use what the first one prepared\n \
+              found    {:?}\n  expected {:?}",
             out[1],
             by_hand(&weights, &x, &plan)[1]
         );
@@ -198,7 +198,7 @@ fn inputs_of(pass: u64) -> [Vec<f32>; 2] {
     [rows(1, SUPER_BLOCK, 20 + pass), rows(1, SUPER_BLOCK, 30 + pass)]
 }
 
-/// An input that was prepared is another one in the next pass, and with another node.
+/// A prepared input is not valid in the next pass, nor for another node.
 #[test]
 fn task_3_what_was_prepared_is_not_kept_too_long() {
     let plan = int8_plan();
@@ -227,8 +227,8 @@ fn task_3_what_was_prepared_is_not_kept_too_long() {
         let all_stale = all.iter().all(|(_, _, found, _, _, stale)| stale.as_ref() == Some(found));
         for (input, node, found, expected, other, stale) in &all {
             let diagnosis = if all_stale {
-                "All five are the products of the pass before: every pass computes its nodes anew, \
-                 whatever is in their buffers."
+                "All five products are those of the pass before. Compute every node again in each \
+                 pass, whatever is in its buffer."
             } else if stale.as_ref() == Some(found) {
                 "You use products prepared in the pass before. Call `forget` when a pass \
                 starts."
@@ -241,7 +241,7 @@ fn task_3_what_was_prepared_is_not_kept_too_long() {
             let lead = if diagnosis.is_empty() { "" } else { "\n  diagnosis " };
             assert!(
                 found == expected,
-                "pass {pass}, the product at node {}, which multiplies input {input}\n  found    \
+                "pass {pass}, the product at node {}, which reads input {input}\n  found    \
                  {found:?}\n  expected {expected:?}{lead}{diagnosis}",
                 node.index()
             );
@@ -249,7 +249,7 @@ fn task_3_what_was_prepared_is_not_kept_too_long() {
     }
 }
 
-/// Heads that lie apart in memory, as the rows of a product with a weight and of one without.
+/// Rows that are not contiguous, in products with a weight and with other numbers.
 #[test]
 fn task_3_rows_that_lie_apart() {
     let mut g = Graph::default();
@@ -265,8 +265,8 @@ fn task_3_rows_that_lie_apart() {
         run(&mut executor, &g, &as_made(&g), &plan(Rung::Naive, 1));
     });
     let [found, expected, by_values, too] = products.map(|id| executor.values(&g, id).to_vec());
-    assert_answer("a weight times rows that lie apart", &found, &expected);
-    assert_answer("numbers times rows that lie apart", &by_values, &too);
+    assert_answer("a weight times rows that are not contiguous", &found, &expected);
+    assert_answer("numbers times rows that are not contiguous", &by_values, &too);
 }
 
 /// One executor, first with a large graph, then with a small one, then with the large one again.

@@ -31,7 +31,7 @@ fn f32s(_: &str, rows: usize, cols: usize, values: &[f32]) -> Matrix {
     Matrix::from_f32(rows, cols, values)
 }
 
-/// Rows of sequence 0 from a position on, all of which want logits.
+/// Rows of sequence 0 from a position on, all of them with logits.
 fn rows(tokens: &[u32], start: usize) -> Vec<Row> {
     let row = |(i, &token)| Row { token, position: start + i, sequence: 0, logits: true };
     tokens.iter().enumerate().map(row).collect()
@@ -69,7 +69,7 @@ fn f32_cache(model: &Model) -> DenseCache {
     DenseCache::new(cache_of(model, 1).shape(), tiny_llm::week2::cache::CacheType::F32)
 }
 
-/// Rows of several sequences, of which some want logits.
+/// Rows of several sequences, some of them with logits.
 fn passes() -> Vec<Vec<Row>> {
     let row = |token, position, sequence, logits| Row { token, position, sequence, logits };
     vec![
@@ -95,8 +95,8 @@ fn same_as_week_2(what: &str, model: &Model, plan: &Plan) {
         let differ = found.iter().zip(&expected).filter(|(a, b)| a != b).count();
         assert!(
             found.len() == expected.len() && differ == 0,
-            "{what}, pass {i}: {differ} of {} logits differ in a bit from week 2's engine, which \
-             computes the same sums in the same order",
+            "{what}, pass {i}: {differ} of {} logits differ from week 2's engine. Compute the same \
+             sums in the same order",
             expected.len()
         );
     }
@@ -123,7 +123,7 @@ fn task_4_bit_for_bit_as_week_2() {
     }
 }
 
-/// The same on kernels of integers: what is prepared for whom decides about the last bits.
+/// The same on integer kernels: which input is prepared for which weights affects the last bits.
 #[test]
 fn task_4_bit_for_bit_on_integers() {
     let fixtures = Fixtures::open("week4_day2");
@@ -158,7 +158,7 @@ fn half(x: f32) -> ([u8; 2], f32) {
     (((exponent + 15) as u16 * 1024).to_le_bytes(), (exponent as f32).exp2())
 }
 
-/// Names say which layer a node belongs to: the prefix ends with the last layer.
+/// Names tell the layer of a node. After the last layer, the prefix is reset.
 #[test]
 fn task_4_nodes_are_named_by_their_layer() {
     let fixtures = Fixtures::open("week4_day2");
@@ -167,18 +167,18 @@ fn task_4_nodes_are_named_by_their_layer() {
     let stores = g.ids().filter(|&id| g.node(id).op.name() == "store");
     let found: Vec<String> = stores.map(|id| g.node(id).name.chars().take(9).collect()).collect();
     let expected: Vec<String> = (0..model.layers.len()).map(|i| format!("layer {i}: ")).collect();
-    assert_answer("how the names of the nodes that store begin", &found, &expected);
+    assert_answer("the start of the names of the store nodes", &found, &expected);
     for (what, id) in [("the first node", g.ids().next().expect("a node")), ("the logits", logits)]
     {
         let name = &g.node(id).name;
         assert!(
             !name.starts_with("layer "),
-            "{what}: found the name {name:?}, but this node belongs to no layer: reset the prefix"
+            "{what}: found the name {name:?}, but this node belongs to no layer. Reset the prefix"
         );
     }
 }
 
-/// As long as the size of a pass stays, the graph does, and nothing is allocated.
+/// While the size of a pass stays the same, the graph is reused and nothing is allocated.
 #[test]
 fn task_4_passes_of_one_size_share_a_graph() {
     let fixtures = Fixtures::open("week4_day2");
@@ -197,20 +197,20 @@ fn task_4_passes_of_one_size_share_a_graph() {
                 })
             });
             assert_answer(
-                &format!("graphs built after pass {i}, of {} rows", part.len()),
+                &format!("number of graphs built up to pass {i}, which has {} rows", part.len()),
                 &engine.graphs(),
                 &if i < 2 { 1 } else { 2 },
             );
             assert!(
                 i < 3 || allocations == 0,
-                "a second pass of one row: found {allocations} heap allocations, expected none: \
-                 keep buffers from pass to pass"
+                "a second pass of one row: found {allocations} heap allocations, expected none. \
+                 Keep buffers from pass to pass"
             );
         }
     });
 }
 
-/// A layer stores its keys and values before its attention, whatever order is taken.
+/// A layer stores its keys and values before its attention, in any order.
 #[test]
 fn task_4_attention_waits_for_the_cache() {
     let fixtures = Fixtures::open("week4_day2");
@@ -238,8 +238,9 @@ fn task_4_attention_waits_for_the_cache() {
                     && stored.0 < attended.0
                     && stored.1.is_none()
                     && attended.1.is_none(),
-                "{name}, layer {layer}: its store is at {stored:?} in the order and its \
-                 attention at {attended:?}; expected one of each, the store first"
+                "{name}, layer {layer}: found its store at {stored:?} and its attention at \
+                 {attended:?} in the order (first and second occurrence). Expected one of each, \
+                 the store first"
             );
         }
     }
@@ -250,6 +251,8 @@ fn task_4_a_pass_without_rows_is_refused() {
     let fixtures = Fixtures::open("week4_day2");
     let model = model(&fixtures.case("task_4_model/qwen2"), f32s);
     for shape in [PassShape { rows: 0, wanted: 0 }, PassShape { rows: 2, wanted: 3 }] {
-        assert_refused(&format!("{shape:?}"), &[], || build(&model, shape).map(|(_, id)| id));
+        assert_refused(&format!("build with {shape:?}"), &[], || {
+            build(&model, shape).map(|(_, id)| id)
+        });
     }
 }

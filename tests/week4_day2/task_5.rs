@@ -6,7 +6,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_picture, res
 use super::{NODES, leaf};
 use tiny_llm_harness::messages::assert_good;
 
-/// The guide's `Aᵀ(AB)`, one node that nobody needs, and a name with quotes.
+/// The guide's `Aᵀ(AB)`, one node that is not needed, and a name with quotes.
 fn guide() -> (Graph, Vec<tiny_llm::week4::graph::NodeId>) {
     let mut g = Graph::default();
     let a = leaf(&mut g, &[6, 4]);
@@ -23,7 +23,7 @@ fn guide() -> (Graph, Vec<tiny_llm::week4::graph::NodeId>) {
     (g, vec![a, b, ab, turned, copy, all, twice])
 }
 
-/// The lines that say something, trimmed.
+/// The lines of nodes and arrows, trimmed.
 fn lines(text: &str) -> Vec<String> {
     let lines = text.lines().map(|line| line.trim().trim_end_matches(';').to_owned());
     lines.filter(|line| line.starts_with('n') && !line.starts_with("node ")).collect()
@@ -58,8 +58,8 @@ fn task_5_nodes_and_arrows() {
             for part in parts {
                 assert!(
                     node.contains(part),
-                    "a node of the text, which should have these characters in it\n  found    \
-                     {node}\n  expected {part}"
+                    "a node of the text must contain these characters\n  found    {node}\n  \
+                     expected {part}"
                 );
             }
             assert!(
@@ -74,7 +74,7 @@ fn task_5_nodes_and_arrows() {
     });
 }
 
-/// The picture that is provided has as many boxes and lines.
+/// The provided picture has as many boxes and lines as the text has nodes and arrows.
 #[test]
 fn task_5_the_picture_beside_it() {
     resting_on(&[NODES], || {

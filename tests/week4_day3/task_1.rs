@@ -26,7 +26,7 @@ pub(super) fn task_1_from_when_to_when() {
             .collect();
         let lives = assert_accepts(case.name(), || lifetimes(&g, &order, &results));
         let what = format!(
-            "{}: node, bytes, first and last step of each buffer of the {} nodes",
+            "{}: [node, bytes, first step, last step] of each buffer of the {} nodes",
             case.name(),
             g.len()
         );
@@ -46,24 +46,32 @@ pub(super) fn task_1_from_when_to_when() {
     });
 }
 
-/// On lifetimes that are written out, so that nothing else need be right.
+/// Uses lifetimes that are written out, so that nothing else must be right.
 #[test]
 fn task_1_what_no_plan_can_do_without() {
     let mut g = Graph::default();
     let node = g.values(&[1], &[0.0]).expect("a number");
     let life = |bytes, first, last| Lifetime { node, bytes, first, last };
     for (why, lives, expected) in [
-        ("one", vec![life(64, 3, 5)], 64),
-        ("one after the other", vec![life(64, 0, 1), life(128, 2, 3)], 128),
-        ("one is written while the other is read", vec![life(64, 0, 1), life(128, 1, 2)], 192),
-        ("written and never read", vec![life(64, 0, 4), life(128, 2, 2), life(64, 3, 4)], 192),
+        ("one buffer", vec![life(64, 3, 5)], 64),
+        ("one buffer after the other", vec![life(64, 0, 1), life(128, 2, 3)], 128),
         (
-            "the most in the middle",
+            "one buffer is written while the other is read",
+            vec![life(64, 0, 1), life(128, 1, 2)],
+            192,
+        ),
+        (
+            "a buffer is written and never read",
+            vec![life(64, 0, 4), life(128, 2, 2), life(64, 3, 4)],
+            192,
+        ),
+        (
+            "the maximum is in the middle",
             vec![life(64, 0, 9), life(256, 1, 3), life(128, 3, 6), life(512, 7, 8)],
             576,
         ),
-        ("the most at the very end", vec![life(64, 0, 2), life(128, 2, 2)], 192),
-        ("none", vec![], 0),
+        ("the maximum is at the end", vec![life(64, 0, 2), life(128, 2, 2)], 192),
+        ("no buffers", vec![], 0),
     ] {
         let found = assert_accepts(why, || lower_bound(&lives));
         assert_answer(&format!("{why}: lower bound of {:?}", seen(&lives)), &found, &expected);
@@ -84,7 +92,7 @@ fn task_1_what_no_plan_can_do_without() {
     });
 }
 
-/// Of an order, only what it holds.
+/// Only nodes of the order have a lifetime.
 #[test]
 fn task_1_nodes_outside_of_the_order_have_no_lifetime() {
     let mut g = Graph::default();
@@ -95,7 +103,10 @@ fn task_1_nodes_outside_of_the_order_have_no_lifetime() {
     let lives = assert_accepts("an order without node 2", || lifetimes(&g, &[x, y, z], &[z]));
     let expected = vec![[y.index(), 128, 1, 2], [z.index(), 128, 2, 3]];
     assert_answer(
-        &format!("node, bytes, first and last step, without node {}", other.index()),
+        &format!(
+            "[node, bytes, first step, last step] of each buffer, in an order without node {}",
+            other.index()
+        ),
         &seen(&lives),
         &expected,
     );

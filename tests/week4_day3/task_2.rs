@@ -27,8 +27,7 @@ pub(super) fn task_2_parts_come_and_go() {
             let free: Vec<(usize, usize)> =
                 free.map(|part| (list(&part[0])[0], list(&part[1])[0])).collect();
             let expected = (list(&step["at"])[0], free, list(&step["peak"])[0]);
-            let what =
-                format!("{}: after {done:?}, {act}: where, the free parts, the peak", case.name());
+            let what = format!("{}: after {done:?}, {act}: (start, free parts, peak)", case.name());
             assert_answer(&what, &(at, arena.free_parts().to_vec(), arena.peak()), &expected);
             done.push(act);
         }
@@ -46,24 +45,28 @@ fn task_2_what_is_not_lent_cannot_come_back() {
     };
     let arena = assert_accepts("three parts", lent);
     for (why, first, start, bytes) in [
-        ("a part twice", Some((64, 128)), 64, 128),
-        ("half of a part that is free", Some((64, 128)), 128, 64),
-        ("a part that reaches into a free one behind it", Some((64, 128)), 0, 128),
-        ("a part that begins in a free one", Some((64, 128)), 128, 128),
-        ("what lies beyond the end", None, 192, 128),
+        ("the same part twice", Some((64, 128)), 64, 128),
+        ("half of a free part", Some((64, 128)), 128, 64),
+        ("a part that overlaps the free part after it", Some((64, 128)), 0, 128),
+        ("a part that begins inside a free part", Some((64, 128)), 128, 128),
+        ("a part past the end", None, 192, 128),
     ] {
-        assert_panics(&format!("of 64, 128 and 64 bytes: {why}"), || {
-            let mut arena = arena.clone();
-            if let Some((start, bytes)) = first {
+        assert_panics(
+            &format!("release, after allocations of 64, 128 and 64 bytes: {why}"),
+            || {
+                let mut arena = arena.clone();
+                if let Some((start, bytes)) = first {
+                    arena.release(start, bytes);
+                }
                 arena.release(start, bytes);
-            }
-            arena.release(start, bytes);
-        });
+            },
+        );
     }
     assert_panics("allocate(0)", || Arena::default().allocate(0));
 }
 
-/// Against a list of units, each free or not: no part overlaps another, and free parts never touch.
+/// Compares with a list of units, each free or not: no part overlaps another, and adjacent free
+/// parts are merged.
 #[test]
 fn task_2_ten_thousand_operations() {
     let (mut arena, mut used, mut lent) = (Arena::default(), Vec::new(), Vec::new());
@@ -83,7 +86,7 @@ fn task_2_ten_thousand_operations() {
             used.resize(used.len().max(start + n), false);
             assert!(
                 used[start..start + n].iter().all(|used| !used),
-                "operation {done}: {n} units at {start} are lent twice"
+                "operation {done}: {n} units at {start} are allocated twice"
             );
             used[start..start + n].fill(true);
             lent.push((start, n));
@@ -92,7 +95,11 @@ fn task_2_ten_thousand_operations() {
         let expected = used.iter().filter(|used| !**used).count() * 64;
         assert_eq!(free, expected, "operation {done}: bytes of the free parts");
         let apart = arena.free_parts().windows(2).all(|two| two[0].0 + two[0].1 < two[1].0);
-        assert!(apart, "operation {done}: free parts touch: {:?}", arena.free_parts());
+        assert!(
+            apart,
+            "operation {done}: adjacent free parts must be merged: {:?}",
+            arena.free_parts()
+        );
         assert_eq!(arena.peak(), used.len() * 64, "operation {done}: the peak");
     }
 }

@@ -29,7 +29,7 @@ use super::{
     unplanned,
 };
 
-/// What a panic says of the plan that is being made, or run.
+/// Explains a panic while a plan is made or run.
 fn of_a_plan(panic: &Panic) -> Option<PanicReport> {
     if panic.place.contains("arena.rs") && gives_back_twice() {
         let twice = "Your `place` releases a block twice. A block that was taken over belongs \
@@ -43,9 +43,9 @@ fn of_a_plan(panic: &Panic) -> Option<PanicReport> {
     })
 }
 
-/// Whether the arena refuses what comes back in a chain of sums, each over the one before, while all
-/// is right where each has a part of its own: two parts in turn. Nobody else reads these sums, so
-/// there is no other part that could come back once too often.
+/// Whether the arena refuses a release in a chain of sums that are computed in place, although all
+/// is right where each sum has its own part. Nothing else reads these sums, so no other part can be
+/// released twice.
 fn gives_back_twice() -> bool {
     let mut g = Graph::default();
     let x = g.values(&[16], &[1.0; 16]).expect("numbers");
@@ -65,7 +65,7 @@ fn make(what: &str, g: &Graph, order: &[NodeId], results: &[NodeId], over: bool)
     made.unwrap_or_else(|e| panic!("{what}: expected a valid plan, but it was refused: {e:#}"))
 }
 
-/// Node, where its part begins and how long it is; then the peak.
+/// Node, start and length of its part; then the peak.
 fn seen(memory: &MemoryPlan) -> (Vec<[usize; 3]>, usize) {
     let parts = memory.parts.iter().enumerate();
     let parts = parts.filter_map(|(i, part)| part.as_ref().map(|p| [i, p.start, p.len()]));
@@ -84,8 +84,11 @@ fn task_3_where_each_node_lies() {
         resting_on(&[LIVES, ARENA], || {
             let (g, order, results) = graph_of(case);
             for (over, which) in [(false, "plain"), (true, "over")] {
-                let how = if over { "in place" } else { "no node over another" };
-                let what = format!("{}, {how}: node, part; peak", case.name());
+                let how = if over { "in place" } else { "not in place" };
+                let what = format!(
+                    "{}, {how}: [node, start, bytes] of each part, then the peak",
+                    case.name()
+                );
                 let memory = make(&what, &g, &order, &results, over);
                 assert_answer(&what, &seen(&memory), &expected(case, which));
             }
@@ -118,7 +121,8 @@ fn task_3_what_nobody_reads_makes_room() {
         let [unread, read] = [0; 2].map(|_| g.add(x, x).expect("a sum"));
         let sum = g.add(read, x).expect("a sum");
         let last = g.add(sum, x).expect("a sum");
-        let what = "a sum that nobody reads, two others, and the result: node, part; peak";
+        let what = "a sum that is never read, two other sums and the result: [node, start, bytes] \
+                    of each part, then the peak";
         let memory = make(what, &g, &[x, unread, read, sum, last], &[last], false);
         let [unread, read, sum, last] = [unread, read, sum, last].map(NodeId::index);
         let parts = vec![[unread, 0, 64], [read, 0, 64], [sum, 64, 64], [last, 0, 64]];
@@ -135,20 +139,21 @@ fn task_3_over_a_source_that_is_a_view() {
         let sum = g.add(x, x).expect("a sum");
         let view = g.reshape(sum, &[4, 4]).expect("a view");
         let norm = g.rms_norm(view, &[0.5, 1.0, -2.0, 1.5], 1e-3).expect("a norm");
-        let what = "a norm of a view of a sum, in place: node, part; peak";
+        let what =
+            "a norm of a view of a sum, in place: [node, start, bytes] of each part, then the peak";
         let memory = make(what, &g, &g.order(&[norm]), &[norm], true);
         let expected = (vec![[sum.index(), 0, 64], [norm.index(), 0, 64]], 64);
         assert!(
             seen(&memory) == expected && memory.in_place == 1,
-            "{what}: found {:?} and {} nodes that write over a source, expected {expected:?} and 1: \
-             the norm may take over the part of the sum",
+            "{what}: found {:?} and {} nodes in place, expected {expected:?} and 1. The norm may \
+             be written over the sum",
             seen(&memory),
             memory.in_place
         );
     });
 }
 
-/// A graph of three-by-three numbers that nobody has thought of, and two results.
+/// A random graph of four-by-four matrices, and its results.
 fn random_graph(seed: u64) -> (Graph, Vec<NodeId>, Vec<NodeId>) {
     let mut state = seed;
     let mut below = |n: usize| {
@@ -179,7 +184,8 @@ fn small(seed: u64) -> Vec<f32> {
     (0..16).map(|i| ((i * 5 + seed) % 7) as f32 / 8.0 - 0.25).collect()
 }
 
-/// Planned or not, a graph comes to the same, bit for bit; with NaN wherever nobody has written.
+/// With and without a plan, a graph gives the same numbers, bit for bit, even if unwritten memory
+/// is NaN.
 #[test]
 fn task_3_random_graphs_come_to_the_same() {
     resting_on(&[LIVES, ARENA], || {
@@ -209,7 +215,7 @@ fn task_3_random_graphs_come_to_the_same() {
 }
 
 /// The model of the course in one arena: week 2's logits, and nothing is allocated while the size
-/// of a pass stays.
+/// of a pass stays the same.
 #[test]
 fn task_3_a_model_in_one_arena() {
     resting_on(&[LIVES, ARENA], || {
@@ -231,7 +237,7 @@ fn task_3_a_model_in_one_arena() {
             let found = engine.logits();
             let expected = model.forward(&rows, &mut theirs, &plan, &mut work);
             let differ = found.iter().zip(expected).filter(|(a, b)| a.to_bits() != b.to_bits());
-            assert_eq!(differ.count(), 0, "{what}: logits that differ from week 2's in some bit");
+            assert_eq!(differ.count(), 0, "{what}: number of logits that differ from week 2's");
             assert!(
                 position < 4 || allocations == 0,
                 "{what}: found {allocations} heap allocations, expected none"
@@ -251,33 +257,36 @@ fn task_3_the_peak_is_near_the_bound() {
             let (bound, sum) = (lower_bound(&lives), without_reuse(&lives));
             let [apart, over] =
                 [false, true].map(|over| make("tiny-story", &graph, &order, &[logits], over));
-            let peaks = format!("{rows} rows: peaks {} and {}", apart.peak, over.peak);
+            let peaks = format!(
+                "{rows} rows: peaks {} (not in place) and {} (in place)",
+                apart.peak, over.peak
+            );
             assert!(
                 apart.peak >= bound && 2 * apart.peak <= 3 * bound && 4 * apart.peak < sum,
-                "{peaks}: expected between {bound} bytes, the lower bound, and half as much again, \
-                 which is far less than {sum} without reuse"
+                "{peaks}: expected the first between {bound} bytes, the lower bound, and 1.5 times \
+                 that, and below a quarter of {sum}, the sum without reuse"
             );
             assert!(
                 100 * over.peak <= 105 * bound,
-                "{peaks}: in place, expected at most 5 in 100 more than the {bound} bytes that \
-                 buffers of their own cannot do without"
+                "{peaks}: expected the second at most 5% above {bound} bytes, the lower bound of \
+                 separate buffers"
             );
             // Who looks ahead needs no more than is needed at once, in place or not.
             let parts = lower_bound(&lifetimes_of_parts(&graph, &lives));
             for (over, bound) in [(false, bound), (true, parts)] {
-                let what = format!("{rows} rows, in place: {over}, the smaller of both plans");
+                let what = format!("{rows} rows, in place: {over}, MemoryPlan::smaller");
                 let make = || MemoryPlan::smaller(&graph, &order, &[logits], over);
                 let plan = assert_returns(&what, make, of_a_plan);
                 let peak = plan.unwrap_or_else(|e| panic!("refused: {e:#}")).peak;
                 assert!(
                     peak >= bound && 100 * peak <= 105 * bound,
-                    "{what}: it takes {peak} bytes, expected at most 5 in 100 more than the \
-                     {bound} that are needed at once"
+                    "{what}: the peak is {peak} bytes, expected between the lower bound of {bound} \
+                     bytes and 5% above it"
                 );
             }
             assert!(
                 over.in_place > 3 * model.config.n_layers,
-                "{rows} rows: {} nodes are written in place; norms, sums and turns could be",
+                "{rows} rows: only {} nodes are written in place. Norms, sums and rotations can be",
                 over.in_place
             );
         }

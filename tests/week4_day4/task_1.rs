@@ -18,7 +18,7 @@ use tiny_llm_harness::{
 
 use super::{bits, each, graph_of, is_computed, list, pass, unplanned};
 
-/// What the buffer holds, all of it.
+/// All bytes of the buffer.
 fn all(cpu: &mut Cpu, buffer: BufferId, bytes: usize) -> Vec<u8> {
     let mut found = vec![0; bytes];
     cpu.download(Place { buffer, offset: 0, bytes }, &mut found).expect("the whole buffer");
@@ -41,7 +41,7 @@ fn task_1_bytes_lie_where_they_were_put() {
     upload(&mut cpu, two, 12, &[6, 7, 8, 9]);
     upload(&mut cpu, two, 16, &[]);
     let expected = vec![2, 2, 2, 2, 2, 3, 4, 5, 2, 2, 2, 2, 6, 7, 8, 9];
-    assert_answer("all of the buffer after four uploads", &all(&mut cpu, two, 16), &expected);
+    assert_answer("the whole buffer after four uploads", &all(&mut cpu, two, 16), &expected);
     assert_answer("the other buffer", &all(&mut cpu, one, 12), &vec![1; 12]);
     let mut part = [0; 4];
     let place = Place { buffer: two, offset: 6, bytes: 4 };
@@ -54,7 +54,11 @@ fn task_1_nothing_beyond_the_end() {
     let mut cpu = Cpu::default();
     let [buffer, gone] = [64, 64].map(|bytes| cpu.allocate(bytes).expect("a few bytes"));
     cpu.release(gone).expect("it is there");
-    assert_answer("released twice", &cpu.release(gone), &Err(Fault::NoBuffer(gone)));
+    assert_answer(
+        "release of the same buffer twice",
+        &cpu.release(gone),
+        &Err(Fault::NoBuffer(gone)),
+    );
     let host = cpu.host_pointer(&Bytes::from(vec![7; 64])).expect("it is the program's memory");
     let beyond = BufferId(17);
     let at = |buffer, offset, bytes| Place { buffer, offset, bytes };
@@ -62,11 +66,11 @@ fn task_1_nothing_beyond_the_end() {
     for (why, place, given, expected) in [
         ("the whole buffer", at(buffer, 0, 64), 64, Ok(())),
         ("the last byte", at(buffer, 63, 1), 1, Ok(())),
-        ("no byte at its end", at(buffer, 64, 0), 0, Ok(())),
+        ("no bytes at the end", at(buffer, 64, 0), 0, Ok(())),
         ("one byte too many", at(buffer, 0, 65), 65, outside(at(buffer, 0, 65))),
-        ("a byte behind its end", at(buffer, 64, 1), 1, outside(at(buffer, 64, 1))),
-        ("no byte behind its end", at(buffer, 65, 0), 0, outside(at(buffer, 65, 0))),
-        ("an end that no number holds", at(buffer, 8, usize::MAX), 8, {
+        ("a byte past the end", at(buffer, 64, 1), 1, outside(at(buffer, 64, 1))),
+        ("no bytes past the end", at(buffer, 65, 0), 0, outside(at(buffer, 65, 0))),
+        ("an end that overflows a usize", at(buffer, 8, usize::MAX), 8, {
             outside(at(buffer, 8, usize::MAX))
         }),
         ("fewer bytes than the place has", at(buffer, 0, 8), 4, {
@@ -75,8 +79,8 @@ fn task_1_nothing_beyond_the_end() {
         ("more bytes than the place has", at(buffer, 0, 8), 9, {
             Err(Fault::WrongLength { place: at(buffer, 0, 8), found: 9 })
         }),
-        ("a buffer that was given back", at(gone, 0, 8), 8, Err(Fault::NoBuffer(gone))),
-        ("a buffer that never was", at(beyond, 0, 8), 8, Err(Fault::NoBuffer(beyond))),
+        ("a released buffer", at(gone, 0, 8), 8, Err(Fault::NoBuffer(gone))),
+        ("a buffer that does not exist", at(beyond, 0, 8), 8, Err(Fault::NoBuffer(beyond))),
     ] {
         let mut bytes = vec![1; given];
         let [up, down] = ["upload", "download"].map(|verb| format!("{verb}, {why}"));
@@ -86,12 +90,16 @@ fn task_1_nothing_beyond_the_end() {
         assert_answer(&down, &found, &expected);
     }
     let place = at(host, 8, 4);
-    let found = assert_refuses("upload to memory of the program", || cpu.upload(place, &[1; 4]));
-    assert_answer("upload to memory of the program", &found, &Err(Fault::ReadOnly(host)));
-    assert_answer("memory of the program", &all(&mut cpu, host, 64), &vec![7; 64]);
+    let found = assert_refuses("upload to the program's memory", || cpu.upload(place, &[1; 4]));
+    assert_answer("upload to the program's memory", &found, &Err(Fault::ReadOnly(host)));
+    assert_answer(
+        "the program's memory after the refused upload",
+        &all(&mut cpu, host, 64),
+        &vec![7; 64],
+    );
 }
 
-/// What comes of a call that is allowed, or that must be refused.
+/// The result of a call that must be accepted or refused.
 #[track_caller]
 fn meant<T>(call: &str, allowed: bool, action: impl FnOnce() -> T) -> T {
     if allowed { assert_accepts(call, action) } else { assert_refuses(call, action) }
@@ -107,13 +115,13 @@ struct Laid {
 /// How the nodes of a graph share buffers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sharing {
-    /// All in one, no node over another.
+    /// All in one, not in place.
     Arena,
     /// All in one, in place.
     InPlace,
-    /// Each has its own, all from the same offset on.
+    /// Each has its own, all at the same offset.
     Apart,
-    /// Each has its own, each from another offset on.
+    /// Each has its own, each at another offset.
     Staggered,
 }
 
@@ -122,8 +130,8 @@ impl fmt::Display for Sharing {
         f.write_str(match self {
             Self::Arena => "all nodes in one buffer",
             Self::InPlace => "all nodes in one buffer, some in place",
-            Self::Apart => "each node in a buffer of its own",
-            Self::Staggered => "each node in a buffer of its own, from another offset on",
+            Self::Apart => "each node in its own buffer",
+            Self::Staggered => "each node in its own buffer, at another offset",
         })
     }
 }
@@ -261,7 +269,7 @@ fn three() -> (Graph, [NodeId; 4], Laid) {
     (g, [a, b, x, y], laid)
 }
 
-/// A line that says that numbers are read from the graph, if they are.
+/// A diagnosis, if numbers are read from the graph.
 fn read_from_the_graph() -> &'static str {
     let (g, [a, b, _, y], mut laid) = three();
     for id in [a, b] {
@@ -269,8 +277,8 @@ fn read_from_the_graph() -> &'static str {
     }
     match panics::catch(|| laid.run(&g).map(|()| laid.numbers(&g, y))) {
         Ok(Ok(numbers)) if numbers == [12.0; 8] => {
-            "\n  diagnosis Numbers are read from their place in this backend's memory, not from the \
-             graph."
+            "\n  diagnosis Numbers are read from their place in this backend's memory, not from \
+             the graph."
         }
         _ => "",
     }
@@ -282,7 +290,7 @@ fn task_1_places_that_cannot_be() {
     type Case = (&'static str, usize, Change, fn(&Fault) -> bool);
     let cases: [Case; 7] = [
         (
-            "the second sum's place leads beyond the arena",
+            "the second sum's place is outside the arena",
             3,
             |laid, [.., y]| laid.places[y.index()].as_mut().expect("a place").offset = 120,
             |fault| matches!(fault, Fault::OutOfBounds { place: Place { offset: 120, .. }, .. }),
@@ -294,7 +302,7 @@ fn task_1_places_that_cannot_be() {
             |fault| matches!(fault, Fault::WrongLength { found: 32, .. }),
         ),
         (
-            "what the first sum reads is too short",
+            "a source of the first sum is too short",
             2,
             |laid, [_, b, ..]| laid.places[b.index()].as_mut().expect("a place").bytes = 28,
             |fault| matches!(fault, Fault::WrongLength { found: 32, .. }),
@@ -306,13 +314,13 @@ fn task_1_places_that_cannot_be() {
             |fault| matches!(fault, Fault::NoPlace(_)),
         ),
         (
-            "what both sums read has no place",
+            "the source of both sums has no place",
             2,
             |laid, [a, ..]| laid.places[a.index()] = None,
             |fault| matches!(fault, Fault::NoPlace(_)),
         ),
         (
-            "what the first sum reads was given back",
+            "a source of the first sum was released",
             2,
             |laid, [_, b, ..]| {
                 let buffer = laid.places[b.index()].expect("a place").buffer;
@@ -321,7 +329,7 @@ fn task_1_places_that_cannot_be() {
             |fault| matches!(fault, Fault::NoBuffer(_)),
         ),
         (
-            "the second sum is to be written into memory of the program",
+            "the second sum's place is in the program's memory",
             3,
             |laid, [.., y]| {
                 let buffer = laid.cpu.host_pointer(&Bytes::from(vec![0; 64])).expect("a buffer");
@@ -333,20 +341,23 @@ fn task_1_places_that_cannot_be() {
     for (why, node, change, expected) in cases {
         let (g, ids, mut laid) = three();
         change(&mut laid, ids);
-        for again in ["", ", once more"] {
+        for again in ["", ", again"] {
             let what = format!("{why}{again}");
             let failed = assert_refuses(&what, || laid.run(&g));
             let Err(failed) = failed else {
                 panic!(
-                    "{what}\n  found    no fault\n  expected one that names the place{}",
+                    "{what}\n  found    no fault\n  expected a fault that names the place{}",
                     read_from_the_graph()
                 )
             };
-            assert_eq!(failed.node, Some(ids[node]), "{what}: which node is at fault");
+            assert_eq!(failed.node, Some(ids[node]), "{what}: the node that failed");
             assert!(expected(&failed.fault), "{what}: found the fault {:?}", failed.fault);
             let told = failed.told("cpu", &g);
             for word in ["cpu: ", "add of node ", "F32 [4, 2, 1, 1]"] {
-                assert!(told.contains(word), "{what}: {told:?} does not say {word:?}");
+                assert!(
+                    told.contains(word),
+                    "{what}: the message {told:?} does not contain {word:?}"
+                );
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Week 4, day 4, task 2: who has no choice.
+//! Week 4, day 4, task 2: pinned nodes.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use tiny_llm_harness::{
 
 use super::{ONE_VIEW_BACK, backends, each, graph_of, list};
 
-/// Twins that lack what the case says.
+/// Twins without the operations that the case lists.
 fn twins(case: &Case) -> Vec<Twin> {
     let twins = case.value("lacks").as_array().expect("a list").iter();
     let words = |lacks: &Value| {
@@ -36,7 +36,7 @@ fn refs(twins: &[Twin]) -> Vec<&dyn Backend> {
     twins.iter().map(|twin| twin as &dyn Backend).collect()
 }
 
-/// A node with its operation, so that a difference says something.
+/// Each node with its operation, so that a difference is readable.
 fn told(g: &Graph, pinned: &[Option<usize>]) -> Vec<String> {
     let all = g.ids().zip(pinned).map(|(id, backend)| {
         let backend = backend.map_or("-".to_owned(), |b| b.to_string());
@@ -91,8 +91,7 @@ fn task_2_views_of_views_of_a_weight() {
         let twins = [(); 2].map(|()| Twin::without(&[]));
         let wishes = Wishes { homes: vec![(weight, 1)], cache: None };
         let what = format!(
-            "a product with a weight of backend 1, read through {views} view{}, each of the one \
-             before",
+            "a product with a weight of backend 1, read through {views} nested view{}",
             if views == 1 { "" } else { "s" }
         );
         let order = g.order(&[product]);
@@ -142,13 +141,19 @@ fn task_2_what_nobody_supports_is_refused() {
                 assert_refuses(&what, || pin(&g, &ids, &refs(&twins), &Wishes::default()));
             let told = format!("{:#}", refused.expect_err(&what));
             for word in words.iter().chain(&["twin, twin"]) {
-                assert!(told.contains(word), "{what}: {told:?} does not say {word:?}");
+                assert!(
+                    told.contains(word),
+                    "{what}: the message {told:?} does not contain {word:?}"
+                );
             }
-            assert!(!told.contains('\n'), "{what}: one line is expected, found {told:?}");
+            assert!(!told.contains('\n'), "{what}: expected a message of one line, found {told:?}");
         }
         let cpu = Cpu::default();
         let all: [&dyn Backend; 1] = [&cpu];
         let found = assert_accepts("cpu", || pin(&g, &ids, &all, &Wishes::default()));
-        assert!(found.is_ok(), "the processor computes everything");
+        assert!(
+            found.is_ok(),
+            "pin must accept the graph, because the CPU backend supports everything"
+        );
     });
 }

@@ -10,7 +10,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer};
 
 use super::{ONE_VIEW_BACK, backends, each, graph_of, is_computed, random_graph};
 
-/// What a placement copies, and where to.
+/// The number of copies of a placement.
 pub(super) fn copies(g: &Graph, order: &[NodeId], placed: &[Option<usize>]) -> usize {
     let mut all = BTreeSet::new();
     for &id in order.iter().filter(|&&id| is_computed(g, id)) {
@@ -30,7 +30,7 @@ pub(super) fn task_3_fewest_copies() {
         let (g, ids) = graph_of(case);
         let pinned = backends(case.value("pinned"));
         let found = assert_accepts(case.name(), || fewest_copies(&g, &ids, &pinned));
-        let what = format!("{}: copies, and the backend of each node", case.name());
+        let what = format!("{}: (copies, backend of each node)", case.name());
         let expected = (case.count("copies"), backends(case.value("placed")));
         assert_answer(&what, &(copies(&g, &ids, &found), found), &expected);
     });
@@ -51,8 +51,7 @@ fn task_3_views_of_views() {
         let mut pinned = vec![None; g.len()];
         pinned[sum.index()] = Some(1);
         let what = format!(
-            "a sum on backend 1, and a free node that reads it through {views} view{}, each of the \
-             one before",
+            "a sum on backend 1, and a free node that reads it through {views} nested view{}",
             if views == 1 { "" } else { "s" }
         );
         let order = g.order(&[reader]);
@@ -60,14 +59,14 @@ fn task_3_views_of_views() {
         let diagnosis = if views > 1 { ONE_VIEW_BACK } else { "" };
         assert!(
             found[reader.index()] == Some(1),
-            "{what}: the reader's backend: found {:?}, expected Some(1), which takes no \
+            "{what}: the reader's backend: found {:?}, expected Some(1), because that needs no \
              copy{diagnosis}",
             found[reader.index()]
         );
     }
 }
 
-/// Against all placements that there are.
+/// Compares with all possible placements.
 #[test]
 fn task_3_nobody_does_with_fewer() {
     for seed in 0..60 {
@@ -95,7 +94,7 @@ fn task_3_nobody_does_with_fewer() {
         for (i, (pinned, found)) in pinned.iter().zip(&found).enumerate() {
             assert!(
                 pinned.is_none() || pinned == found,
-                "{what}: n{i} is pinned to backend {}, found {found:?}: tie a pinned node with \
+                "{what}: n{i} is pinned to backend {}, found {found:?}. Tie a pinned node with \
                  edge(FIRST, node, NEVER) or edge(node, LAST, NEVER)",
                 pinned.unwrap_or_default()
             );

@@ -14,10 +14,10 @@ use tiny_llm_harness::{
 
 use super::{CPU, ONE_VIEW_BACK, backends, each, graph_of, list, on_twins, results_of};
 
-/// For each split its backend, what is copied there, and what is computed.
+/// For each split its backend, its copies and its nodes.
 type Seen = Vec<(usize, Vec<String>, Vec<String>)>;
 
-/// Copies are called as what they are copies of.
+/// A copy has the name of its source.
 fn seen(schedule: &Schedule) -> Seen {
     let names = |ids: &[NodeId]| {
         ids.iter().map(|&id| schedule.graph.node(id).name.clone()).collect::<Vec<_>>()
@@ -44,7 +44,7 @@ fn split(case: &Case, results: impl Fn(&[NodeId]) -> Vec<NodeId>) -> Schedule {
     made.unwrap_or_else(|e| panic!("{}: refused: {e:#}", case.name()))
 }
 
-/// That every node reads what is in its own backend's memory, and a copy what is in another's.
+/// Checks that every node reads its own backend's memory, and a copy another backend's.
 pub(super) fn check_owners(what: &str, schedule: &Schedule) {
     let Schedule { graph, owners, .. } = schedule;
     for id in graph.ids() {
@@ -66,7 +66,8 @@ pub(super) fn check_owners(what: &str, schedule: &Schedule) {
             let is_copy = matches!(node.op, Op::Copy);
             assert!(
                 is_leaf || (here == there) != is_copy,
-                "{what}: {told}: computed by backend {here:?}, reads what {there:?} has"
+                "{what}: {told}: computed by backend {here:?}, with a source of backend {there:?}. \
+                 A copy must read from another backend, any other node from its own"
             );
         }
     }
@@ -89,7 +90,7 @@ fn assert_no_view_is_copied(what: &str, schedule: &Schedule, expected: &Seen) {
 pub(super) fn task_4_splits() {
     each("task_4_graph/", |case| {
         let schedule = split(case, |ids| vec![ids[ids.len() - 1]]);
-        let what = format!("{}: for each split the backend, its copies, its nodes", case.name());
+        let what = format!("{}: (backend, copies, nodes) of each split", case.name());
         assert_no_view_is_copied(&what, &schedule, &expected(case));
         assert_answer(&what, &seen(&schedule), &expected(case));
         assert_eq!(schedule.copies(), case.count("copies"), "{}: copies", case.name());
@@ -112,19 +113,19 @@ fn task_4_a_result_that_is_a_view() {
     let sum = g.add(x, x).expect("a sum");
     let view = g.reshape(sum, &[2, 2]).expect("a view");
     let placed = [None, Some(1), None];
-    let what = "a view of a sum of the second backend, as the result";
+    let what = "a result that is a view of a sum on the second backend";
     let made = assert_accepts(what, || Schedule::new(&g, &[x, sum, view], &placed, &[view]));
     let schedule = made.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
     let copies = schedule.graph.ids().filter(|&id| matches!(schedule.graph.node(id).op, Op::Copy));
     assert_answer(
-        &format!("{what}: who has its bytes, and how many copies there are"),
+        &format!("{what}: (owner of its bytes, number of copies)"),
         &(schedule.owners[schedule.results[0].index()], copies.count()),
         &(Some(1), 0),
     );
     check_owners(what, &schedule);
 }
 
-/// Of a view of a view as well.
+/// Like the test above, with a view of a view.
 #[test]
 fn task_4_a_result_that_is_a_view_of_a_view() {
     let mut g = Graph::default();
@@ -134,7 +135,7 @@ fn task_4_a_result_that_is_a_view_of_a_view() {
     let two = g.reshape(one, &[1, 4]).expect("a view of a view");
     let placed = [None, Some(1), None, None];
     let owner = |result| {
-        let what = "a view of a view of a sum of the second backend, as the result";
+        let what = "a result that is a view of a view of a sum on the second backend";
         let order = [x, sum, one, two];
         let made = assert_accepts(what, || Schedule::new(&g, &order, &placed, &[result]));
         let schedule = made.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
@@ -143,13 +144,13 @@ fn task_4_a_result_that_is_a_view_of_a_view() {
     let diagnosis = if owner(one) == Some(1) { ONE_VIEW_BACK } else { "" };
     assert!(
         owner(two) == Some(1),
-        "a view of a view of a sum of the second backend, as the result: who has its bytes\n  \
+        "a result that is a view of a view of a sum on the second backend: owner of its bytes\n  \
          found    {:?}\n  expected Some(1){diagnosis}",
         owner(two)
     );
 }
 
-/// No node computes a view of a leaf, and yet one reads it.
+/// A view of a leaf has no backend of its own, but nodes read it.
 #[test]
 pub(super) fn task_4_a_view_of_a_leaf() {
     let mut g = Graph::default();
@@ -157,7 +158,7 @@ pub(super) fn task_4_a_view_of_a_leaf() {
     let view = g.reshape(x, &[2, 2]).expect("a view");
     let [one, two] = [0; 2].map(|_| g.add(view, view).expect("a sum"));
     let placed = [None, None, Some(0), Some(1)];
-    let what = "a view of a leaf, of which both backends make a sum";
+    let what = "a view of a leaf that both backends read";
     let results = [one, two];
     let made = assert_accepts(what, || Schedule::new(&g, &g.order(&results), &placed, &results));
     let schedule = made.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
@@ -171,7 +172,7 @@ fn task_4_numbers_are_pytorchs_wherever_they_are_computed() {
         resting_on(&[CPU], || {
             let results = list(case.value("results"));
             let schedule = split(case, |ids| results.iter().map(|&i| ids[i]).collect());
-            let what = format!("{}: for each split the backend, copies, nodes", case.name());
+            let what = format!("{}: (backend, copies, nodes) of each split", case.name());
             assert_no_view_is_copied(&what, &schedule, &expected(case));
             assert_answer(&what, &seen(&schedule), &expected(case));
             check_owners(case.name(), &schedule);
@@ -182,7 +183,7 @@ fn task_4_numbers_are_pytorchs_wherever_they_are_computed() {
             case.check("results", &tensor(&[found.len()], found));
             let twice = Traffic { splits: 2 * splits, copies: 2 * copies, copied_bytes: 2 * bytes };
             assert_answer(
-                &format!("{}: what two passes have moved", case.name()),
+                &format!("{}: traffic of two passes", case.name()),
                 &scheduler.traffic(),
                 &twice,
             );

@@ -39,7 +39,7 @@ fn file(n: usize) -> Bytes {
     Bytes::from((0..n).map(|i| (i * 7 % 251) as u8).collect::<Vec<_>>())
 }
 
-/// What has been asked of a twin: host pointers, buffers, uploads and their bytes.
+/// The calls that a twin has counted: host pointers, buffers, uploads and their bytes.
 fn asked(counts: &Counts) -> [usize; 4] {
     [&counts.host_pointers, &counts.buffers, &counts.uploads, &counts.uploaded]
         .map(|n| n.load(Relaxed))
@@ -54,7 +54,7 @@ fn place(what: &str, weights: &mut Weights, twin: &mut Twin, bytes: &Bytes) -> P
     place
 }
 
-/// Two files, each of which holds weights at these bytes.
+/// Weights at these bytes of two files.
 const PARTS: [(usize, std::ops::Range<usize>); 6] =
     [(0, 64..192), (0, 192..256), (1, 0..64), (0, 64..192), (1, 128..130), (1, 64..128)];
 
@@ -67,11 +67,15 @@ fn task_5_one_pointer_for_a_whole_file() {
         let bytes = files[which].slice(range.clone()).expect("a part");
         let found = place(&what, &mut weights, &mut twin, &bytes);
         let expected = Place { offset: range.start, bytes: range.len(), ..found };
-        assert_answer(&format!("{what}: where it is"), &found, &expected);
+        assert_answer(&format!("{what}: its place"), &found, &expected);
     }
-    assert_answer("host pointers, buffers, uploads, bytes", &asked(&counts), &[2, 0, 0, 0]);
+    assert_answer(
+        "[host pointers, buffers, uploads, bytes uploaded]",
+        &asked(&counts),
+        &[2, 0, 0, 0],
+    );
     let found = (weights.in_place, weights.copied);
-    assert_answer("bytes in place, and copied", &found, &(128 + 64 + 64 + 2 + 64, 0));
+    assert_answer("(bytes in place, bytes copied)", &found, &(128 + 64 + 64 + 2 + 64, 0));
 }
 
 #[test]
@@ -83,11 +87,15 @@ fn task_5_uploaded_where_there_is_no_pointer() {
         let bytes = files[which].slice(range.clone()).expect("a part");
         let found = place(&what, &mut weights, &mut twin, &bytes);
         let expected = Place { offset: 0, bytes: range.len(), ..found };
-        assert_answer(&format!("{what}: where it is"), &found, &expected);
+        assert_answer(&format!("{what}: its place"), &found, &expected);
     }
     let all = 128 + 64 + 64 + 2 + 64;
-    assert_answer("host pointers, buffers, uploads, bytes", &asked(&counts), &[2, 5, 5, all]);
-    assert_answer("bytes in place, and copied", &(weights.in_place, weights.copied), &(0, all));
+    assert_answer(
+        "[host pointers, buffers, uploads, bytes uploaded]",
+        &asked(&counts),
+        &[2, 5, 5, all],
+    );
+    assert_answer("(bytes in place, bytes copied)", &(weights.in_place, weights.copied), &(0, all));
 }
 
 #[test]
@@ -96,17 +104,21 @@ fn task_5_a_weight_that_is_not_aligned_is_uploaded() {
     let (counts, whole, mut weights) = (twin.counts(), file(512), Weights::default());
     for (range, in_place) in [(128..192, true), (96..160, false), (192..200, true), (8..12, false)]
     {
-        let what = format!("bytes {range:?}, where places begin at multiples of 64");
+        let what = format!("bytes {range:?} of a file, with an alignment of 64");
         let bytes = whole.slice(range.clone()).expect("a part");
         let found = place(&what, &mut weights, &mut twin, &bytes);
         let offset = if in_place { range.start } else { 0 };
-        assert_answer(&format!("{what}: where it begins"), &found.offset, &offset);
+        assert_answer(&format!("{what}: its offset"), &found.offset, &offset);
     }
-    assert_answer("host pointers, buffers, uploads, bytes", &asked(&counts), &[1, 2, 2, 68]);
-    assert_answer("bytes in place, and copied", &(weights.in_place, weights.copied), &(72, 68));
+    assert_answer(
+        "[host pointers, buffers, uploads, bytes uploaded]",
+        &asked(&counts),
+        &[1, 2, 2, 68],
+    );
+    assert_answer("(bytes in place, bytes copied)", &(weights.in_place, weights.copied), &(72, 68));
 }
 
-/// Parts that begin where others begin, and files of one length.
+/// Parts with the same start, and files of the same length.
 #[test]
 fn task_5_weights_are_told_apart() {
     for pointers in [false, true] {
@@ -143,26 +155,31 @@ fn task_5_a_device_that_is_full_or_lost() {
     place("64 bytes of 100", &mut weights, &mut twin, &small);
     let full = Err(Fault::OutOfMemory { wanted: 128, limit: Some(100) });
     for _ in 0..2 {
-        let found = assert_refuses("no room", || weights.place(&mut twin, &large));
-        assert_answer("128 more bytes", &found, &full);
+        let found = assert_refuses("a weight of 128 bytes with 36 bytes free", || {
+            weights.place(&mut twin, &large)
+        });
+        assert_answer("a weight of 128 bytes with 36 bytes free", &found, &full);
     }
-    place("what is there already", &mut weights, &mut twin, &small);
-    assert_answer("bytes that have been copied", &weights.copied, &64);
+    place("a weight that is already uploaded", &mut weights, &mut twin, &small);
+    assert_answer("bytes copied", &weights.copied, &64);
 
     let mut twin = Twin::default();
     let (lost, mut weights) = (twin.counts(), Weights::default());
     lost.lost_after.store(2, Relaxed);
     let found = assert_refuses("a lost device", || weights.place(&mut twin, &small));
-    assert!(matches!(found, Err(Fault::Lost(_))), "lost while it uploads: found {found:?}");
+    assert!(
+        matches!(found, Err(Fault::Lost(_))),
+        "a device that is lost during an upload: found {found:?}, expected Fault::Lost"
+    );
     lost.lost_after.store(0, Relaxed);
     let left = lost.buffers.load(Relaxed);
-    assert_answer("buffers that are left of an upload that failed", &left, &0);
-    place("after it has come back", &mut weights, &mut twin, &small);
+    assert_answer("buffers left after a failed upload", &left, &0);
+    place("a weight after the device has come back", &mut weights, &mut twin, &small);
     assert_answer("the first device's buffers", &counts.buffers.load(Relaxed), &1);
 }
 
-/// The model of the course on a twin that cannot attend, and the processor: week 2's logits, so
-/// many copies a pass, and nothing allocated while the size stays the same.
+/// The model of the course on a twin that cannot attend, and the processor: week 2's logits, the
+/// expected number of copies in each pass, and nothing allocated while the size stays the same.
 #[test]
 fn task_5_the_model_of_the_course_on_two_backends() {
     resting_on(&[CPU, PINS, CUT, SPLITS], || {
@@ -214,10 +231,10 @@ fn task_5_the_model_of_the_course_on_two_backends() {
                 let expected = model.forward(&rows, &mut theirs, &plan, &mut work);
                 let pairs = engine.logits().iter().zip(expected);
                 let differ = pairs.filter(|(a, b)| a.to_bits() != b.to_bits()).count();
-                assert_eq!(differ, 0, "{what}: logits that differ from week 2's in some bit");
+                assert_eq!(differ, 0, "{what}: number of logits that differ from week 2's");
                 let after = engine.scheduler().expect("it runs on some").traffic();
                 let moved = [after.splits - before.splits, after.copies - before.copies];
-                assert_answer(&format!("{what}: splits, copies"), &moved, &[splits, copies]);
+                assert_answer(&format!("{what}: [splits, copies]"), &moved, &[splits, copies]);
                 // The first pass of a size, and the first that attends, may set memory aside.
                 assert!(
                     position < 4 || allocations == 0,
@@ -226,13 +243,14 @@ fn task_5_the_model_of_the_course_on_two_backends() {
             }
             let weights = engine.scheduler().expect("it runs on some").weights();
             let found = weights.fold([0; 2], |n, w| [n[0] + w.in_place, n[1] + w.copied]);
-            let what = format!("{what}: bytes of weights in place, and copied");
+            let what = format!("{what}: [bytes of weights in place, bytes copied]");
             assert_answer(&what, &found, &[in_place, copied]);
         }
     });
 }
 
-/// A graph of another size: what a graph alone had is given back, and no weight goes up again.
+/// A graph of another size: the old graph's own buffers are released, and no weight is uploaded
+/// again.
 #[test]
 fn task_5_another_size_moves_no_weight() {
     resting_on(&[CPU, PINS, CUT, SPLITS], || {
@@ -257,13 +275,13 @@ fn task_5_another_size_moves_no_weight() {
         let first = seen[0];
         assert!(
             seen.iter().all(|one| *one == first),
-            "passes of 2, 1 and 2 rows: bytes of weights that were copied so far and buffers in \
-             use: found {seen:?}, expected the same each time"
+            "passes of 2, 1 and 2 rows: (bytes of weights copied so far, buffers in use) after \
+             each pass: found {seen:?}, expected the same each time"
         );
     });
 }
 
-/// Wherever a node is computed, the graph comes to the same, bit for bit.
+/// With any placement, a graph gives the same numbers, bit for bit.
 #[test]
 fn task_5_random_placements_come_to_the_same() {
     resting_on(&[CPU], || {
@@ -292,8 +310,8 @@ fn task_5_random_placements_come_to_the_same() {
     });
 }
 
-/// A device that breaks down at any moment, or has little memory: one line each, and nothing is
-/// left behind.
+/// A device that fails at any call, or has little memory: each error is one line, and no buffer is
+/// left.
 #[test]
 fn task_5_a_device_that_breaks_down() {
     resting_on(&[CPU, PINS, CUT], || {
@@ -318,20 +336,31 @@ fn task_5_a_device_that_breaks_down() {
             lost += 1;
             assert!(
                 told.contains("twin: ") && told.contains("the device is lost"),
-                "lost at call {after}: {told:?} does not say so"
+                "device lost at call {after}: the message {told:?} must contain `twin: ` and `the \
+                 device is lost`"
             );
-            assert!(!told.contains('\n'), "lost at call {after}: {told:?} is not one line");
+            assert!(
+                !told.contains('\n'),
+                "device lost at call {after}: the message {told:?} must be one line"
+            );
         }
-        assert!(lost > 4, "the device was called {lost} times in all");
+        assert!(lost > 4, "the device was called only {lost} times, expected more than 4");
         let twin = Twin::default().with_limit(100);
         let counts = twin.counts();
         let mut scheduler = Scheduler::new(vec![Box::new(twin)]);
         let refused = scheduler.prepare(&g, &order, &results, &Wishes::default());
         let told = format!("{:#}", refused.expect_err("100 bytes are too few"));
-        assert!(told.contains("twin: ") && told.contains("out of memory"), "found {told:?}");
+        assert!(
+            told.contains("twin: ") && told.contains("out of memory"),
+            "a device with 100 bytes: the message {told:?} must contain `twin: ` and `out of \
+             memory`"
+        );
         drop(scheduler);
         let kept: usize = g.ids().filter(|&id| matches!(g.node(id).op, Op::Weight(_))).count();
         let left = counts.buffers.load(Relaxed);
-        assert!(left <= kept, "{left} buffers are left, of which {kept} may be weights");
+        assert!(
+            left <= kept,
+            "{left} buffers are left after a failure, but only {kept} weights may keep theirs"
+        );
     });
 }

@@ -23,8 +23,12 @@ pub(super) fn task_1_enough_workgroups_and_no_more() {
         assert_answer(&what, &found.to_vec(), &expected);
     });
     let most = 65_535 * 65_535;
-    assert_good("as many as can be", || dispatch_size(most, 1));
-    assert_refused("one more", &[&(most + 1).to_string()], || dispatch_size(most + 1, 1));
+    assert_good("dispatch_size of 65,535 × 65,535 workgroups", || dispatch_size(most, 1));
+    assert_refused(
+        "dispatch_size of one more than 65,535 × 65,535 workgroups",
+        &[&(most + 1).to_string()],
+        || dispatch_size(most + 1, 1),
+    );
 }
 
 fn elementwise(which: Which) -> impl Fn(&Case) {
@@ -52,7 +56,7 @@ pub(super) fn both() {
     task_1_gates();
 }
 
-/// Workgroups that stand in rows: more than are needed, and each number once.
+/// Workgroups in several rows: more than needed, and each output is computed once.
 #[test]
 fn task_1_rows_of_workgroups() {
     for which in [Which::Add, Which::SiluGate] {
@@ -70,16 +74,17 @@ fn task_1_rows_of_workgroups() {
             let behind = found[n..].iter().position(|&x| x != UNTOUCHED);
             assert!(
                 behind.is_none(),
-                "{}, {groups} workgroups: number {} has been written, but only the first {n} are the \
-                 kernel's: compare with sizes.n",
+                "{}, {groups} workgroups: output {} was written, but the kernel has only {n} \
+                 outputs. Compare the index with sizes.n",
                 which.name(),
                 n + behind.unwrap_or_default()
             );
             let wrong = found.iter().zip(&answers[0]).position(|(x, y)| x != y);
             assert!(
                 wrong.is_none(),
-                "{}: number {} with {groups} workgroups differs from that with 6 × 1; number the \
-                 threads of one row of workgroups before those of the next\n{}",
+                "{}: output {} depends on the workgroup grid: {groups} and 6 × 1 give different \
+                 values. Number all threads of one row of workgroups before those of the next \
+                 row\n{}",
                 which.name(),
                 wrong.unwrap_or_default(),
                 text.0.lines().filter(|line| line.contains("let i")).collect::<String>()
@@ -89,7 +94,7 @@ fn task_1_rows_of_workgroups() {
     }
 }
 
-/// What is no WGSL is told with its line, and what is right compiles only once.
+/// An error in WGSL is reported with its line, and a correct kernel is compiled only once.
 #[test]
 fn task_1_a_text_that_is_wrong_is_shown() {
     let gpu = gpu();
@@ -100,10 +105,16 @@ fn task_1_a_text_that_is_wrong_is_shown() {
     let (text, reads) = Which::Add.text();
     let broken = text.replacen("id.x", "id.q", 1);
     let error = gpu.kernel("broken", &broken, reads).expect_err("there is no .q").to_string();
-    assert!(error.contains("id.q") && error.contains("wgsl:"), "{error}");
+    assert!(
+        error.contains("id.q") && error.contains("wgsl:"),
+        "the error must contain `id.q` and `wgsl:`: {error}"
+    );
     let buffer = assert_good("a buffer", || gpu.upload(bytes_of(&[1.0])));
     let mut pass = gpu.pass();
     let error =
         pass.run(&kernel, &[1], &[&buffer], &buffer, [1, 1, 1]).expect_err("one is missing");
-    assert!(error.to_string().contains("found 1 buffers"), "{error}");
+    assert!(
+        error.to_string().contains("found 1 buffers"),
+        "the error must contain `found 1 buffers`: {error}"
+    );
 }

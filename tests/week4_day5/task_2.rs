@@ -1,4 +1,4 @@
-//! Week 4, day 5, task 2: threads that add up together.
+//! Week 4, day 5, task 2: threads that sum together.
 
 use tiny_llm::week4::gpu::kernels::Which;
 

@@ -1,4 +1,4 @@
-//! Week 4, day 5, task 3: quantized weights as they lie in the file, times vectors.
+//! Week 4, day 5, task 3: quantized weights as they are in the file, times vectors.
 
 use tiny_llm::week4::gpu::kernels::Which;
 

@@ -22,15 +22,15 @@ pub(super) fn task_4_tiles_and_their_edges() {
 }
 
 /// The work of unpacking is shared: a tile of sixteen columns unpacks a block once, not once for
-/// each of them. Counted in the text: who does not share has no memory for it and no barrier.
+/// each column. Checked in the text, which must have memory of the workgroup and a barrier.
 #[test]
 fn task_4_what_is_unpacked_is_shared() {
     let text = tiny_llm::week4::gpu::mat_mat::mat_mat();
     for part in ["var<workgroup>", "workgroupBarrier()"] {
         assert!(
             text.contains(part),
-            "mat_mat: found no {part}, expected memory that the threads of a workgroup share: each \
-             element of sixteen rows is unpacked once for sixteen columns"
+            "mat_mat: found no {part}. Unpack each element once into the memory of the workgroup, \
+             and use it for all sixteen columns"
         );
     }
 }

@@ -38,7 +38,8 @@ use super::{
 
 const PARTS: [&tiny_llm_harness::check::Part; 5] = [DISPATCH, ELEMENTWISE, NORM, MAT_VEC, MAT_MAT];
 
-/// What comes out of the MLP of a case for its first rows, and the submissions that it took.
+/// The output of a case's MLP for its first rows, the number of kernels, and the submissions by
+/// `mlp`.
 fn through(gpu: &Gpu, case: &Case, rows: usize) -> (Vec<f32>, usize, usize) {
     let [e, inner] = ["e", "inner"].map(|name| case.count(name));
     let weights = DeviceMlp {
@@ -64,7 +65,7 @@ fn through(gpu: &Gpu, case: &Case, rows: usize) -> (Vec<f32>, usize, usize) {
     assert_good("mlp", || mlp(&mut pass, &kernels, &weights, &buffers, rows));
     let (recorded, own) = (pass.kernels(), gpu.submissions() - before);
     assert_good("a submission", || pass.submit());
-    let found = assert_good("what comes out", || gpu.numbers(&buffers.out));
+    let found = assert_good("reading the result of mlp", || gpu.numbers(&buffers.out));
     (found, recorded, own)
 }
 
@@ -85,8 +86,8 @@ fn task_6_an_mlp_in_one_submission() {
     });
 }
 
-/// As few columns as one and as many as a tile has: each way to multiply is taken where it should
-/// be, and both give the same.
+/// From one column to more than a tile has: each kernel is used where it should be, and both give
+/// the same.
 #[test]
 fn task_6_few_columns_and_many() {
     resting_on(&PARTS, || {
@@ -113,8 +114,8 @@ fn task_6_few_columns_and_many() {
                 let many = kernels.is_compiled(Which::MatMat(type_of(case)));
                 assert!(
                     (few, many) == (columns < MANY, columns >= MANY),
-                    "{what}: found mat_vec {few}, mat_mat {many}; expected mat_mat from {MANY} \
-                     columns on"
+                    "{what}: compiled kernels: mat_vec {few}, mat_mat {many}; expected mat_mat \
+                     from {MANY} columns on"
                 );
             }
         });
@@ -168,14 +169,14 @@ fn task_6_a_model_on_the_device() {
             }];
             assert!(
                 far <= 1e-3 * size,
-                "{what}: logits differ by {far} from week 2's, which are up to {size}; expected a \
-                 difference of rounding only"
+                "{what}: logits differ by {far} from week 2's, which are up to {size}; expected \
+                 only rounding errors"
             );
             let best = |logits: &[f32]| {
                 let best = (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
                 best.unwrap_or_default() as u32
             };
-            assert!(best(&found) == best(expected), "{what}: the token is not week 2's");
+            assert!(best(&found) == best(expected), "{what}: the best token differs from week 2's");
             position += n;
             next = vec![best(expected)];
         }

@@ -74,7 +74,7 @@ fn task_1_logits_far_from_zero() {
                 &weights(near.map(|logit| logit + far)),
                 &weights(near),
                 1e-6,
-                "they must equal those of the logits without it",
+                "adding a constant to all logits must not change the weights",
             );
         }
     }
@@ -83,5 +83,5 @@ fn task_1_logits_far_from_zero() {
 #[test]
 fn task_1_more_than_there_are() {
     let mut chosen = [0; 3];
-    assert_panics("3 experts of 2", || top_k(&[1.0, 2.0], &mut chosen));
+    assert_panics("top_k of 3 experts from 2 logits", || top_k(&[1.0, 2.0], &mut chosen));
 }

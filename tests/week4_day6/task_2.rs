@@ -22,7 +22,7 @@ pub(crate) fn task_2_groups_are_in_order() {
     });
 }
 
-/// So many that a sort which is not stable shows.
+/// So many that an unstable sort gives another order.
 #[test]
 fn task_2_groups_of_many() {
     let chosen: Vec<usize> = (0..200).map(|a| a * a % 7 % 3).collect();
@@ -37,7 +37,7 @@ fn task_2_groups_of_many() {
 
 #[test]
 fn task_2_an_expert_that_is_not_there() {
-    assert_panics("expert 4 of 4", || group(&[0, 4], 4));
+    assert_panics("group with expert 4 of 4", || group(&[0, 4], 4));
 }
 
 /// A case's experts.
@@ -66,13 +66,14 @@ fn task_2_each_row_meets_its_own_expert() {
             let x = numbers(&case.tensor("x"));
             let bytes = indexed_matmul(&stack, &groups, &x, &plan(), &mut work, &mut out);
             case.check("output", &tensor(&[chosen.len(), stack[0].rows], out));
-            let what = format!("{}: bytes of weights that were read", case.name());
+            let what = format!("{}: bytes of weights read", case.name());
             assert_answer(&what, &bytes, &number(case, "bytes"));
         });
     });
 }
 
-/// Blocks of 256 weights want activations with a scale for 256, and give what weights in floats do.
+/// Blocks of 256 weights need activations with one scale for 256 values. The result is close to
+/// that with f32 activations.
 #[test]
 fn task_2_experts_in_long_blocks() {
     resting_on(&[GROUPS], || {
@@ -99,14 +100,14 @@ fn task_2_experts_in_long_blocks() {
         for (a, (found, expected)) in found.iter().zip(&expected).enumerate() {
             assert!(
                 (found - expected).abs() < 0.01 * largest,
-                "Q4_K, number {a}: found {found} with activations of 8 bits, expected about \
-                 {expected}, as with floats"
+                "Q4_K, output {a}: found {found} with 8-bit activations, expected about \
+                 {expected}, the result with f32 activations"
             );
         }
     });
 }
 
-/// What was large enough once is used again: a decoded token allocates nothing.
+/// Buffers that are large enough are reused, so that a decoded token allocates nothing.
 #[test]
 fn task_2_room_is_kept() {
     resting_on(&[GROUPS], || {
@@ -121,8 +122,8 @@ fn task_2_room_is_kept() {
         let [first, second] = [room(), room()];
         assert!(
             first == second,
-            "a second product of the same size: `work.output` is new memory, although the buffer \
-             of the first call is large enough"
+            "a second product of the same size allocates `work.output` again. Reuse the buffer of \
+             the first call"
         );
     });
 }
@@ -136,11 +137,11 @@ fn task_2_rows_that_are_not_there() {
             let (x, mut out) = (vec![0.0; x], vec![0.0; out]);
             indexed_matmul(&stack, &groups, &x, &plan(), &mut Gathered::default(), &mut out)
         };
-        assert_panics("3 rows for 4 assignments", || product(9, 8));
-        assert_panics("half a row too many", || product(13, 8));
-        assert_panics("5 rows for 4 assignments", || product(15, 8));
-        assert_panics("room for 3 of 4 assignments", || product(12, 6));
-        assert_panics("room for 5 of 4 assignments", || product(12, 10));
+        assert_panics("indexed_matmul with 3 input rows for 4 assignments", || product(9, 8));
+        assert_panics("indexed_matmul with part of an extra input row", || product(13, 8));
+        assert_panics("indexed_matmul with 5 input rows for 4 assignments", || product(15, 8));
+        assert_panics("indexed_matmul with 3 output rows for 4 assignments", || product(12, 6));
+        assert_panics("indexed_matmul with 5 output rows for 4 assignments", || product(12, 10));
     });
 }
 

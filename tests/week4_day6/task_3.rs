@@ -34,10 +34,10 @@ fn task_3_nothing_visible_leaves_all_to_the_sink() {
     } else {
         ""
     };
-    panic!("weights of scores of −∞: found {scores:?}, expected zeros{diagnosis}");
+    panic!("softmax_with_sink of three scores of −∞: found {scores:?}, expected zeros{diagnosis}");
 }
 
-/// Piece by piece it comes to the same.
+/// The online softmax gives the same weights, score by score.
 #[test]
 fn task_3_an_online_softmax_begins_with_the_sink() {
     resting_on(&[SINKS], || {
@@ -60,8 +60,9 @@ fn task_3_an_online_softmax_begins_with_the_sink() {
             }
             found.iter_mut().for_each(|weight| *weight /= softmax.total);
             // A rounding for each factor and each sum.
-            let what = format!("weights of scores that come one by one, with the sink {sink}");
-            let property = "they must equal the softmax over all of them at once";
+            let what =
+                format!("weights of scores that are absorbed one by one, with the sink {sink}");
+            let property = "they must equal the softmax over all scores at once";
             let is_one = |weights: &[f32]| (weights.iter().sum::<f32>() - 1.0).abs() < 1e-5;
             assert!(
                 !is_one(&found) || is_one(&expected),

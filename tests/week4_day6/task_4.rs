@@ -32,7 +32,7 @@ pub(crate) fn task_4_rows_see_what_the_mask_says() {
             _ => "",
         };
         for (position, (found, (start, end))) in found.iter().zip(expected).enumerate() {
-            let what = format!("what position {position} sees with window {}", shown(window));
+            let what = format!("visible(position {position}, window {})", shown(window));
             let right = *found == (start..end);
             assert!(
                 right || diagnosis.is_empty(),
@@ -59,7 +59,8 @@ fn task_4_pages_go_when_nobody_sees_them() {
             assert!(
                 !late || found == expected,
                 "{what}\n  found    {found}\n  expected {expected}\n  diagnosis You compute the \
-                window of the last finished row. Use the next row, whose window starts one position later."
+                 window of the last finished row. Use the next row, whose window starts one \
+                 position later."
             );
             assert_answer(&what, found, expected);
         }
@@ -70,7 +71,7 @@ fn shown(window: Option<usize>) -> String {
     window.map_or("none".to_owned(), |window| window.to_string())
 }
 
-/// Decodes token by token and gives pages back: the pool never lends more than the window needs.
+/// Decodes token by token and releases pages: no more are in use than the window needs.
 #[test]
 fn task_4_pages_go_back_to_the_pool() {
     resting_on(&[WINDOWS], || {
@@ -81,34 +82,38 @@ fn task_4_pages_go_back_to_the_pool() {
             let mut table = PageTable::new(window, page);
             let mut written = Vec::new();
             for position in 0..out.len() - 1 {
-                assert!(table.reserve(position, &mut pool), "a page for position {position}");
+                assert!(
+                    table.reserve(position, &mut pool),
+                    "reserve must return true for position {position}"
+                );
                 let what = format!("{}: position {position}", case.name());
                 let last = table.pages.back().expect("it was reserved").index();
                 let place = table.find(position);
                 assert_answer(
-                    &format!("{what}: its page and place"),
+                    &format!("{what}: (its page, its offset in the page)"),
                     &place,
                     &Some((last, position % page)),
                 );
                 table.slide(position + 1, &mut pool);
                 let in_use = position / page + 1 - out[position + 1].min(position / page + 1);
                 let what_is_left = format!(
-                    "once position {position} is done: pages still in use (window {}, pages of \
-                     {page})",
+                    "after position {position}: pages in use (window {}, pages of {page})",
                     shown(window)
                 );
                 assert_answer(&what_is_left, &(pool.num_pages() - pool.num_free()), &in_use);
                 written.push(place);
                 for seen in visible(position + 1, window).take_while(|&seen| seen <= position) {
                     assert_answer(
-                        &format!("{what}: the page of {seen}, which the next row sees"),
+                        &format!(
+                            "{what}: page and offset of position {seen}, which the next row sees"
+                        ),
                         &table.find(seen),
                         &written[seen],
                     );
                 }
             }
             table.clear(&mut pool);
-            assert_answer("pages that are free at the end", &pool.num_free(), &pool.num_pages());
+            assert_answer("free pages at the end", &pool.num_free(), &pool.num_pages());
         });
     });
 }
@@ -118,40 +123,47 @@ fn task_4_what_is_gone_is_not_found() {
     resting_on(&[WINDOWS], || {
         let mut pool = BlockPool::new(8);
         let mut table = PageTable::new(Some(4), 4);
-        assert!(table.reserve(17, &mut pool), "five pages of eight");
+        assert!(
+            table.reserve(17, &mut pool),
+            "reserve must return true: five of eight pages are needed"
+        );
         table.slide(13, &mut pool);
-        assert_answer("pages that are gone", &table.gone, &2);
+        assert_answer("released pages (`gone`) after slide(13)", &table.gone, &2);
         let found: Vec<bool> =
             [0, 7, 8, 17, 20].map(|position| table.find(position).is_some()).into();
         assert_answer(
-            "whether 0, 7, 8, 17 and 20 have a page",
+            "whether positions 0, 7, 8, 17 and 20 have a page",
             &found,
             &vec![false, false, true, true, false],
         );
         table.slide(13, &mut pool);
-        assert_answer("pages that are gone after the same again", &table.gone, &2);
+        assert_answer("released pages (`gone`) after slide(13) twice", &table.gone, &2);
     });
 }
 
-/// A text may go back to an earlier position, and a table may be asked before it has a page.
+/// `next` may be smaller than before, or beyond the pages of the table.
 #[test]
 fn task_4_pages_go_once_whatever_comes_next() {
     resting_on(&[WINDOWS], || {
         let mut pool = BlockPool::new(8);
         let mut table = PageTable::new(Some(4), 4);
-        assert!(table.reserve(17, &mut pool), "five pages of eight");
+        assert!(
+            table.reserve(17, &mut pool),
+            "reserve must return true: five of eight pages are needed"
+        );
         let asked = [(13, 2), (9, 2), (0, 2), (12, 2), (17, 3), (13, 3), (100, 5), (101, 5)];
         for (i, &(next, gone)) in asked.iter().enumerate() {
             let before: Vec<usize> = asked[..i].iter().map(|&(next, _)| next).collect();
-            let what =
-                format!("five pages of 4, window 4: slide({next}), which follows {before:?}");
+            let what = format!(
+                "five pages of 4 positions, window 4: slide({next}) after slides to {before:?}"
+            );
             assert_accepts(&what, || table.slide(next, &mut pool));
-            let what = format!("{what}: gone and free");
+            let what = format!("{what}: (released pages, free pages)");
             assert_answer(&what, &(table.gone, pool.num_free()), &(gone, 3 + gone));
         }
-        assert!(table.reserve(21, &mut pool), "a page for position 21");
-        assert_answer("pages, of which five are gone", &table.pages.len(), &1);
+        assert!(table.reserve(21, &mut pool), "reserve must return true for position 21");
+        assert_answer("pages left in the table after five were released", &table.pages.len(), &1);
         let place = table.find(21).map(|(_, place)| place);
-        assert_answer("the place of position 21 in its page", &place, &Some(1));
+        assert_answer("the offset of position 21 in its page", &place, &Some(1));
     });
 }

@@ -32,7 +32,7 @@ use super::{GROUPS, ROUTES, SINKS, WINDOWS, number, plan};
 
 const ALL: &[&tiny_llm_harness::check::Part] = &[ROUTES, GROUPS, SINKS, WINDOWS];
 
-/// A folder that is gone afterwards.
+/// A folder that is deleted when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -65,7 +65,7 @@ fn model(case: &Case, folder: &Path) -> Result<MixtureModel> {
     load_folder(folder, 1 << 20)
 }
 
-/// What a model of this name says of the case's tokens, fed in chunks.
+/// Checks a model's logits for the case's tokens, fed in chunks.
 fn check(name: &str) {
     resting_on(ALL, || {
         let (fixtures, folder) = (Fixtures::open("week4_day6_models"), Folder::new());
@@ -106,7 +106,7 @@ fn task_4_gpt_oss_from_gguf() {
     check("gpt_oss/gguf");
 }
 
-/// A decoded token reads its own experts and no others, and holds the window's pages alone.
+/// A decoded token reads only its own experts, and only the window's pages are in use.
 #[test]
 fn task_4_what_a_token_costs() {
     resting_on(ALL, || {
@@ -132,14 +132,14 @@ fn task_4_what_a_token_costs() {
         // 100 positions in pages of 32; of a window of 24, positions 77 to 99 in two pages.
         assert_answer("positions of a page", &PAGE, &32);
         assert_answer(
-            "pages of a full layer and of one with a window",
+            "pages in use by a full layer and by one with a window",
             &session.cache().pages_in_use(),
             &(4 + 2),
         );
     });
 }
 
-/// What is another model is refused by name.
+/// Unsupported models are refused with the name of the field.
 #[test]
 fn task_4_other_models_are_refused() {
     let fixtures = Fixtures::open("week4_day6_models");

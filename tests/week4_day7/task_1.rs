@@ -7,7 +7,7 @@ use tiny_llm::week4::streamed::{
 
 use super::*;
 
-/// A row after the other through a function that quantizes.
+/// Quantizes the rows one by one and checks them.
 fn check_rows<T: Copy + Default + Into<f32>>(
     case: &str,
     name: &str,
@@ -29,8 +29,8 @@ fn check_rows<T: Copy + Default + Into<f32>>(
     case.check("q", &tensor(x.shape(), q));
 }
 
-/// Names what comes of a row so small that one over its scale is infinite: whoever multiplies by
-/// that has `multiplied`.
+/// Checks a row so small that 1 / scale is infinite. A solution that multiplies by that gets
+/// `multiplied`.
 #[track_caller]
 fn assert_tiny<T: Copy + PartialEq + std::fmt::Debug>(
     call: &str,
@@ -41,8 +41,8 @@ fn assert_tiny<T: Copy + PartialEq + std::fmt::Debug>(
 ) {
     assert!(
         found.1 != multiplied,
-        "{call}\n  found    {found:?}\n  expected {expected:?}\n  diagnosis You multiply by {most} / \
-         largest, which is infinite for a row this small; divide by the scale."
+        "{call}\n  found    {found:?}\n  expected {expected:?}\n  diagnosis You multiply by {most} \
+         / largest, which is infinite for a row this small; divide by the scale."
     );
     check::assert_answer(call, &found, &expected);
 }

@@ -12,7 +12,7 @@ pub(super) fn task_2_parts_of_the_budget() {
     let mut arena = Arena::new(&mut memory.0, &ledger);
     let bytes = arena.take::<u8>("bytes", 3).expect("3 of 100 bytes");
     let floats = check::assert_returns(
-        "take 5 f32 behind 3 bytes",
+        "take 5 f32 after 3 bytes",
         || arena.take::<f32>("floats", 5).expect("20 of 97 bytes"),
         |panic| {
             panic.message().contains("InputNotAligned").then(|| PanicReport {
@@ -28,7 +28,7 @@ pub(super) fn task_2_parts_of_the_budget() {
     let last = arena.take::<i8>("the rest", 60).expect("60 of 60 bytes");
     let place = |address: usize| address - start;
     check::assert_answer(
-        "where 3 bytes, 5 f32, 2 i64 and 60 i8 begin in 100 bytes",
+        "the offsets of 3 bytes, 5 f32, 2 i64 and 60 i8 in 100 bytes",
         &[
             place(bytes.as_ptr() as usize),
             place(floats.as_ptr() as usize),
@@ -37,9 +37,9 @@ pub(super) fn task_2_parts_of_the_budget() {
         ],
         &[0, 4, 24, 40],
     );
-    check::assert_answer("bytes that are left", &arena.free(), &0);
+    check::assert_answer("bytes left", &arena.free(), &0);
     check::assert_answer(
-        "how many there are of each",
+        "the length of each",
         &[bytes.len(), floats.len(), longs.len(), last.len()],
         &[3, 5, 2, 60],
     );
@@ -54,32 +54,36 @@ pub(super) fn task_2_parts_of_the_budget() {
     longs.fill(3);
     last.fill(4);
     check::assert_answer(
-        "what was written to each",
+        "the last number of each part, after each part was filled with a different number",
         &(bytes[2], floats[4], longs[1], last[59]),
         &(1, 2.0, 3, 4),
     );
     check::assert_answer("the peak", &ledger.peak(), &100);
     let parts: Vec<_> = ledger.parts().into_iter().take(5).map(|p| (p.what, p.bytes)).collect();
     check::assert_answer(
-        "the ledger: each part, with what alignment takes",
+        "the ledger: (name, bytes with alignment) of each part",
         &parts,
         &vec![("bytes", 3), ("floats", 21), ("longs", 16), ("the rest", 60), ("", 0)],
     );
 }
 
-/// Two f32 stand wherever one may.
+/// A pair of f32 has the alignment of one f32.
 #[test]
 fn task_2_no_more_than_a_type_asks_for() {
     let mut memory = Memory::<24>::new();
     let ledger = Ledger::default();
     let mut arena = Arena::new(&mut memory.0, &ledger);
     arena.take::<u8>("a byte", 1).expect("1 of 24 bytes");
-    let pairs = check::assert_accepts("take two pairs of f32 behind a byte", || {
+    let pairs = check::assert_accepts("take two pairs of f32 after a byte", || {
         arena.take::<[f32; 2]>("pairs", 2)
     });
     let pairs = pairs.unwrap_or_else(|error| refused("two pairs of f32", &error)).to_vec();
     check::assert_answer("two pairs of f32", &pairs, &vec![[0.0; 2]; 2]);
-    check::assert_answer("24 bytes less 1, 3 of alignment and 16", &arena.free(), &4);
+    check::assert_answer(
+        "bytes left of 24 after 1 byte, 3 for alignment, and 16",
+        &arena.free(),
+        &4,
+    );
 }
 
 #[test]
@@ -89,20 +93,20 @@ fn task_2_one_byte_too_many() {
     let mut arena = Arena::new(&mut memory.0, &ledger);
     arena.take::<u8>("first", 41).expect("41 of 62 bytes");
     let mut line = 0;
-    let found = check::assert_refuses("16 bytes, and 7 for alignment, of 21", || {
+    let found = check::assert_refuses("take 16 bytes, and 7 for alignment, of 21", || {
         line = line!() + 1;
         arena.take::<u64>("second", 2).map(|x| x.len())
     });
     match found.expect_err("16 + 7 bytes of 21") {
         Error::Full { what, wanted, free, budget, at } => {
             check::assert_answer(
-                "the error: what, bytes wanted with alignment, bytes free, budget",
+                "the error: (what, bytes wanted with alignment, bytes free, budget)",
                 &(what, wanted, free, budget),
                 &("second", 23, 21, 62),
             );
             let place = (at.file().ends_with("task_2.rs"), at.line());
             check::assert_answer(
-                "the error's line is that of the call (`#[track_caller]`)",
+                "the error must name the file and line of the call (`#[track_caller]`)",
                 &place,
                 &(true, line),
             );
@@ -114,7 +118,7 @@ fn task_2_one_byte_too_many() {
     // Nothing has happened.
     check::assert_answer("bytes left after an error", &arena.free(), &21);
     check::assert_answer("the peak after an error", &ledger.peak(), &41);
-    assert!(arena.take::<u8>("too much", 22).is_err(), "22 bytes of 21");
+    assert!(arena.take::<u8>("too much", 22).is_err(), "take of 22 bytes of 21 must fail");
     arena.take::<u8>("just enough", 21).expect("21 of 21 bytes");
     check::assert_answer("bytes left", &arena.free(), &0);
 }
@@ -144,11 +148,11 @@ pub(super) fn task_2_a_scope_gives_back() {
     kept.fill(9);
     for round in 0..3 {
         let mut scope = arena.scope();
-        check::assert_answer("bytes left at the beginning of a scope", &scope.free(), &150);
+        check::assert_answer("bytes left at the start of a scope", &scope.free(), &150);
         let x = scope.take::<u8>("outer", 60).expect("60 of 150 bytes");
         assert!(
             x.iter().all(|x| *x == 0),
-            "round {round}: not zero: it still holds what an earlier scope left"
+            "round {round}: the memory is not zero: it still holds what an earlier scope left"
         );
         x.fill(7);
         {
@@ -158,13 +162,13 @@ pub(super) fn task_2_a_scope_gives_back() {
         let y = scope.take::<u8>("behind", 40).expect("40 of 90 bytes");
         assert!(
             y.iter().all(|y| *y == 0),
-            "round {round}: not zero: it still holds what the inner scope left"
+            "round {round}: the memory is not zero: it still holds what the inner scope left"
         );
         assert!(x.iter().all(|x| *x == 7), "the inner scope has overwritten the outer one");
     }
-    check::assert_answer("bytes left when the scopes are gone", &arena.free(), &150);
-    check::assert_answer("the peak: kept, outer, and the largest inner one", &ledger.peak(), &182);
+    check::assert_answer("bytes left after the scopes ended", &arena.free(), &150);
+    check::assert_answer("the peak: kept, outer and the largest inner part", &ledger.peak(), &182);
     assert!(kept.iter().all(|x| *x == 9), "a scope has overwritten what was kept");
     arena.take::<u8>("all the rest", 150).expect("150 of 150 bytes");
-    assert!(arena.scope().take::<u8>("one more", 1).is_err(), "1 byte of 0");
+    assert!(arena.scope().take::<u8>("one more", 1).is_err(), "take of 1 byte of 0 must fail");
 }

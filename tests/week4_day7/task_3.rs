@@ -7,7 +7,7 @@ use super::*;
 const ASKED_ONCE: &str = "\n  diagnosis You ask the device once. It may return fewer bytes than \
     requested: ask again until you have all.";
 
-/// Each part, read in two pieces, from a device that gives one byte at a time, three, or all.
+/// Reads each part in two pieces, from a device that returns one, three or all bytes at a time.
 #[test]
 pub(super) fn task_3_any_device() {
     let (file, shape) = (file(), shape());
@@ -27,7 +27,7 @@ pub(super) fn task_3_any_device() {
                 }
                 let call = format!("read({part:?}, {}, {} bytes)", rows.start, out.len());
                 let given = if at_once == usize::MAX { "all".into() } else { at_once.to_string() };
-                let call = format!("{call} of a device that gives {given} at once");
+                let call = format!("{call} from a device that returns {given} at a time");
                 let done = check::assert_accepts(&call, || store.read(part, rows.start, &mut out));
                 assert_done(&call, done);
                 let at = shape.place(part, rows.start) as usize;
@@ -39,13 +39,13 @@ pub(super) fn task_3_any_device() {
                 }
                 expected.reads += 1;
                 expected.bytes += out.len() as u64;
-                check::assert_answer(&format!("counts behind {call}"), &store.counts(), &expected);
+                check::assert_answer(&format!("counts after {call}"), &store.counts(), &expected);
             }
         }
     }
 }
 
-/// A seek is a read that does not begin where the one before has ended.
+/// A seek is a read that does not begin where the previous one ended.
 #[test]
 fn task_3_seeks() {
     let file = file();
@@ -72,7 +72,7 @@ fn task_3_seeks() {
     );
 }
 
-/// Devices that give up, and files that end: whoever asks is told what was to be read, and where.
+/// Devices that fail, and files that end: the error says what was to be read, and where.
 #[test]
 fn task_3_a_device_that_gives_up() {
     let (file, shape) = (file(), shape());
@@ -85,8 +85,10 @@ fn task_3_a_device_that_gives_up() {
                 Device { good: at as usize + got, then, at_once: 10, ..Device::new(&file, &asked) };
             let mut store = Store::open(device).expect("a good file");
             let mut out = vec![0; 2 * row];
-            let call =
-                format!("read of {} bytes, and the device says {then:?} after {got}", out.len());
+            let call = format!(
+                "read of {} bytes from a device that returns {then:?} after {got}",
+                out.len()
+            );
             let found = check::assert_refuses(&call, || store.read(part, 3, &mut out));
             let expected = Error::Read { part: part.name(), at, wanted: 2 * row, got, code };
             check::assert_answer(&call, &found, &Err(expected));
@@ -102,10 +104,12 @@ fn task_3_a_device_that_gives_up() {
     let mut store = open(&file);
     let mut out = vec![0; 2 * row];
     let last = shape.intermediate - 1;
-    check::assert_panics("two rows from the last one on", || store.read(part, last, &mut out));
+    check::assert_panics("read of two rows, starting at the last one", || {
+        store.read(part, last, &mut out)
+    });
 }
 
-/// No file at all, one that was cut off, one with a changed header: refused before a row is read.
+/// Empty, truncated and changed files are refused before a row is read.
 #[test]
 fn task_3_files_that_are_none() {
     let good = file();
@@ -124,19 +128,20 @@ fn task_3_files_that_are_none() {
             "the header, byte 0 of the file: found the end after 0 bytes, expected 64",
         ),
         ("half a header", good[..40].to_vec(), "found the end after 40 bytes"),
-        ("one byte less", good[..good.len() - 1].to_vec(), "bytes of the file: found"),
-        ("one byte more", [&good[..], &[0]].concat(), "bytes of the file: found"),
-        ("another kind of file", with(0, b'G'), "the first eight bytes"),
+        ("its last byte missing", good[..good.len() - 1].to_vec(), "bytes of the file: found"),
+        ("an extra byte", [&good[..], &[0]].concat(), "bytes of the file: found"),
+        ("other first bytes", with(0, b'G'), "the first eight bytes"),
         ("version 2", with(8, 2), "version: found 2, expected 1"),
         ("another hidden size", with(20, 25), "checksum of the header"),
         ("another epsilon", with(44, 1), "checksum of the header"),
     ] {
         match Store::open(&file[..]) {
-            Ok(_) => panic!("{what}: this file was accepted, expected an error"),
+            Ok(_) => panic!("Store::open of a file with {what}: accepted, expected an error"),
             Err(error) => {
                 assert!(
                     error.to_string().contains(words),
-                    "{what}: {error} does not say {words:?}"
+                    "Store::open of a file with {what}: the error {error:?} does not contain \
+                     {words:?}"
                 );
             }
         }
@@ -146,19 +151,20 @@ fn task_3_files_that_are_none() {
     for (what, shape, words) in [
         ("no tokens", Shape { tokens: 0, ..s }, "tokens: found 0, expected 1"),
         ("more tokens than rows", Shape { tokens: 301, ..s }, "tokens: found 301, expected 300"),
-        ("heads that share unevenly", Shape { heads: 3, ..s }, "left over: found 1"),
-        ("an odd head", Shape { head_dim: 7, ..s }, "head size, halved, left over: found 1"),
+        ("heads that do not divide evenly", Shape { heads: 3, ..s }, "left over: found 1"),
+        ("an odd head size", Shape { head_dim: 7, ..s }, "head size, halved, left over: found 1"),
         ("2^21 positions", Shape { positions: 1 << 21, ..s }, "positions: found 2097152"),
-        ("a larger model", Shape { hidden: 48, ..s }, "bytes of the file"),
+        ("a larger hidden size", Shape { hidden: 48, ..s }, "bytes of the file"),
     ] {
         let mut file = good.clone();
         file[..HEADER].copy_from_slice(&shape.header());
         match Store::open(&file[..]) {
-            Ok(_) => panic!("{what}: this file was accepted, expected an error"),
+            Ok(_) => panic!("Store::open of a file with {what}: accepted, expected an error"),
             Err(error) => {
                 assert!(
                     error.to_string().contains(words),
-                    "{what}: {error} does not say {words:?}"
+                    "Store::open of a file with {what}: the error {error:?} does not contain \
+                     {words:?}"
                 );
             }
         }
@@ -239,16 +245,16 @@ pub(super) fn task_3_some_rows() {
                     ""
                 };
                 panic!(
-                    "{call}: row {row_number}, all bits\n  found    {out:?}\n  expected \
+                    "{call}: row {row_number}, compared bit by bit\n  found    {out:?}\n  expected \
                      {expected:?}{diagnosis}"
                 );
             }
         }
         let mut out = [0.0; 2];
-        check::assert_panics("2 rows into 1 number", || {
+        check::assert_panics("product of 2 rows into 1 number", || {
             store.product(Component::Head, 0..2, x, &mut chunk, &mut out[..1])
         });
-        check::assert_panics("a chunk of a byte less than a row", || {
+        check::assert_panics("product with a chunk one byte shorter than a row", || {
             store.product(Component::Head, 0..2, x, &mut chunk[..row - 1], &mut out)
         });
     });

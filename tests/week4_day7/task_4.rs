@@ -5,7 +5,7 @@ use tiny_llm_harness::fixtures::random;
 
 use super::*;
 
-/// What alignment may take of a scratch from which a few things are taken.
+/// Bytes that alignment may take when scratch is divided into a few parts.
 const SLACK: usize = 24;
 
 fn cache_shape(kv_heads: usize, head_dim: usize) -> Shape {
@@ -84,8 +84,7 @@ fn task_4_scores_far_below_zero() {
     });
 }
 
-/// 600 equal positions: each value counts as much as the others, and the sums are as large as they
-/// can be.
+/// 600 equal positions: all have the same weight, and the sums are as large as possible.
 #[test]
 fn task_4_sums_of_many_positions() {
     check::resting_on(&[INT8, BUDGET], || {
@@ -125,10 +124,10 @@ fn task_4_a_full_cache() {
             cache.attend(&row(3), scratch, &mut out).map(|()| bits(&out))
         };
         let before = attend(&cache, arena.scope());
-        let call = "a fourth position in a cache of three";
+        let call = "push of a fourth position in a cache of three";
         let found = check::assert_refuses(call, || cache.push(&row(3)[..12], &row(3)[12..]));
         check::assert_answer(call, &found, &Err(Error::Context { positions: 3 }));
-        check::assert_answer("positions after that", &cache.len(), &3);
+        check::assert_answer("positions after the refused push", &cache.len(), &3);
         assert_eq!(attend(&cache, arena.scope()), before, "{call} has changed the other positions");
         // What does not fit is an error and no panic.
         let mut scratch = Memory::<16>::new();
@@ -138,12 +137,12 @@ fn task_4_a_full_cache() {
         });
         assert!(
             matches!(found, Err(Error::Full { budget: 16, .. })),
-            "16 bytes of scratch: {found:?}"
+            "16 bytes of scratch: found {found:?}, expected Error::Full"
         );
     });
 }
 
-/// What fits the first token fits the last.
+/// If scratch is enough for the first token, it is enough for the last.
 #[test]
 fn task_4_the_first_token_needs_as_much_as_the_last() {
     check::resting_on(&[INT8, BUDGET], || {
@@ -163,7 +162,7 @@ fn task_4_the_first_token_needs_as_much_as_the_last() {
             assert_done(call, done);
             peaks.push(mine.peak());
         }
-        let call = "bytes of scratch that attend takes at the first of 100 positions; it must take as \
+        let call = "bytes of scratch that attend takes at the first of 100 positions; expected as \
                     many as at the last";
         check::assert_answer(call, &peaks[0], &peaks[99]);
     });
@@ -202,7 +201,7 @@ pub(super) fn task_4_the_mlp() {
             assert_eq!(&bits(&out), first, "{call}: the bits differ from those with another chunk");
             let counts = store.counts();
             check::assert_answer(
-                &format!("{call}: bytes read, and seeks: each weight once, from front to back"),
+                &format!("{call}: (bytes read, seeks). Read each weight once, from front to back"),
                 &(counts.bytes, counts.seeks),
                 &(bytes.iter().sum::<usize>() as u64, 1),
             );
@@ -216,7 +215,7 @@ pub(super) fn task_4_the_mlp() {
         });
         assert!(
             matches!(found, Err(Error::Full { budget: 16, .. })),
-            "16 bytes of scratch: {found:?}"
+            "16 bytes of scratch: found {found:?}, expected Error::Full"
         );
     });
 }

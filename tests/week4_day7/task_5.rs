@@ -13,7 +13,7 @@ use tiny_llm_harness::allocations;
 
 use super::*;
 
-/// What is kept of some offers, with `k` places.
+/// The offers that are kept, at most `k`.
 fn kept(k: usize, offers: &[(u32, f32)]) -> Vec<(u32, f32)> {
     let mut memory = Memory::<256>::new();
     let ledger = Ledger::default();
@@ -52,13 +52,14 @@ fn task_5_the_best_so_far() {
         }
         for zeros in [[0.0, -0.0], [-0.0, 0.0]] {
             let [a, b] = zeros;
-            let call = format!("the better of token 0 with {a:?}, then token 1 with {b:?}");
+            let call =
+                format!("the best of token 0 with logit {a:?}, then token 1 with logit {b:?}");
             let found = check::assert_accepts(&call, || kept(1, &[(0, a), (1, b)]));
             let tokens: Vec<u32> = found.iter().map(|kept| kept.0).collect();
-            check::assert_answer(&format!("{call}, which are equal"), &tokens, &vec![0]);
+            check::assert_answer(&format!("{call}: the first of equal logits"), &tokens, &vec![0]);
         }
         let nan = [(0, f32::NAN), (1, 2.0), (2, f32::NAN), (3, 3.0), (4, -f32::NAN)];
-        let found = check::assert_accepts("numbers and none", || kept(4, &nan));
+        let found = check::assert_accepts("TopK with NaN", || kept(4, &nan));
         check::assert_answer(
             "the 4 best of NaN, 2, NaN, 3, NaN",
             &found,
@@ -105,7 +106,7 @@ fn task_5_a_vocabulary_in_chunks() {
             check::assert_answer(&call, &top.best().collect::<Vec<_>>(), &all[..k].to_vec());
             let counts = store.counts();
             check::assert_answer(
-                &format!("{call}: bytes read, and seeks"),
+                &format!("{call}: (bytes read, seeks)"),
                 &(counts.bytes, counts.seeks),
                 &((shape.vocabulary * row) as u64, 1),
             );
@@ -113,7 +114,7 @@ fn task_5_a_vocabulary_in_chunks() {
     });
 }
 
-/// Whole chunks of rows that are no tokens: they are read, and none is offered.
+/// Whole chunks of rows that are not tokens are read, but not offered.
 #[test]
 fn task_5_rows_that_are_no_tokens() {
     check::resting_on(&[INT8, BUDGET, STORE], || {
@@ -131,21 +132,22 @@ fn task_5_rows_that_are_no_tokens() {
         let scratch = Arena::new(&mut scratch.0, &mine);
         let mut store = open(&file);
         let mut chunk = vec![0; 10 * row];
-        let call = format!("a vocabulary of {}, {} of them tokens", shape.vocabulary, shape.tokens);
+        let call =
+            format!("a vocabulary of {} rows, {} of them tokens", shape.vocabulary, shape.tokens);
         let x = Activations { values: &x, scale: 1.0 };
         let done = check::assert_accepts(&call, || {
             best_tokens(&mut store, x, &mut chunk, scratch, &mut top)
         });
         assert_done(&call, done);
         check::assert_answer(
-            &format!("{call}: tokens that are kept, and bytes that are read"),
+            &format!("{call}: (tokens kept, bytes read)"),
             &(top.best().count(), store.counts().bytes),
             &(shape.tokens, (shape.vocabulary * row) as u64),
         );
     });
 }
 
-/// The best tokens after each of a text that goes on with its best token.
+/// The best tokens at each step of a greedy text.
 #[test]
 fn task_5_the_model_of_the_oracle() {
     check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
@@ -184,14 +186,14 @@ fn task_5_the_model_of_the_oracle() {
             case.scalar("logit_tolerance") as f32,
         );
         check::assert_answer(
-            "a token more than the cache has positions",
+            "feed of one token more than the cache has positions",
             &engine.feed(1),
             &Err(Error::Context { positions: 12 }),
         );
     });
 }
 
-/// A model all of whose weights are in memory, and all of whose logits.
+/// A model with all weights and all logits in memory.
 struct Unstreamed<'a> {
     shape: Shape,
     file: &'a [u8],
@@ -225,7 +227,7 @@ impl Unstreamed<'_> {
         out
     }
 
-    /// The logits behind another token.
+    /// The logits after another token.
     fn step(&mut self, token: u32) -> Vec<f32> {
         let s = self.shape;
         let at = s.place(Component::Embedding, token as usize) as usize;
@@ -288,13 +290,13 @@ fn task_5_equal_to_the_unstreamed_model() {
                 check::assert_accepts(&call, || engine.feed(token)).expect("it is fed");
                 let best: Vec<(u32, f32)> = engine.best().expect("a best token").collect();
                 let kept = best.len();
-                assert!(kept == 40, "{call}: tokens that are kept: found {kept}, expected 40");
+                assert!(kept == 40, "{call}: tokens kept: found {kept}, expected 40");
                 for (i, (found, expected)) in best.iter().zip(&expected).enumerate() {
                     let bits = |of: &(u32, f32)| (of.0, of.1.to_bits());
                     assert!(
                         bits(found) == bits(expected),
-                        "{call}: number {i} of the 40 best, token and logit, other than in the \
-                         unstreamed model, whose bits are wanted\n  found    {found:?}\n  \
+                        "{call}: (token, logit) {i} of the 40 best differs from that of the \
+                         unstreamed model; all bits must be equal\n  found    {found:?}\n  \
                          expected {expected:?}"
                     );
                 }
@@ -304,11 +306,11 @@ fn task_5_equal_to_the_unstreamed_model() {
     });
 }
 
-/// A read that fails half-way leaves the cache as it was: the same token again, and all is well.
+/// A failed read leaves the cache unchanged, so that the same token can be fed again.
 #[test]
 fn task_5_a_read_that_fails() {
     check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
-        /// Fails when a counter comes to 0.
+        /// Fails when a counter reaches 0.
         struct Failing<'a>(&'a [u8], &'a std::cell::Cell<usize>);
         impl Storage for Failing<'_> {
             fn len(&self) -> u64 {
@@ -346,16 +348,19 @@ fn task_5_a_read_that_fails() {
         let (_, expected) = run(usize::MAX);
         for fail_at in 0..18 {
             let (errors, found) = run(fail_at);
-            assert_eq!(errors, 3, "each token's read number {fail_at} fails once");
+            assert_eq!(
+                errors, 3,
+                "number of errors, where read {fail_at} of each token fails once"
+            );
             assert!(
                 found == expected,
-                "read number {fail_at} failed once, and then the answers differ"
+                "read {fail_at} of each token failed once, and the answers after that differ"
             );
         }
     });
 }
 
-/// A file of the whole shape: 13 MB of rows of which no two are alike.
+/// A file of the full shape: 13 MB of rows, no two of them equal.
 fn tiny_llm() -> Vec<u8> {
     let mut file = TINY_LLM.header().to_vec();
     file.resize(TINY_LLM.file_bytes() as usize, 0);
@@ -370,7 +375,7 @@ fn tiny_llm() -> Vec<u8> {
     file
 }
 
-/// What the chapter promises of the whole shape, to the byte.
+/// Checks what the chapter promises of the full shape, to the byte.
 #[test]
 fn task_5_the_budget_of_tiny_llm() {
     check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
@@ -385,7 +390,7 @@ fn task_5_the_budget_of_tiny_llm() {
             engine.feed(7).expect("another token");
             let fed = engine.counts();
             let best = engine.best().expect("a best token").count();
-            assert_eq!(best, 40, "the best tokens");
+            assert_eq!(best, 40, "number of best tokens");
             let all = engine.counts();
             let since = |after: Counts| Counts {
                 reads: after.reads - before.reads,
@@ -397,12 +402,12 @@ fn task_5_the_budget_of_tiny_llm() {
         check::assert_answer("allocations on the heap", &allocated, &0);
         let layer = 3 * 4 * 192 + 4 * 96 + 196 + 576 * 196 + 2048 * 196 + 192 * 1028 - 4 * 192;
         check::assert_answer(
-            "a token through the layer: bytes, and seeks",
+            "one token through the layer: (bytes, seeks)",
             &(fed.bytes, fed.seeks),
             &(layer, 3),
         );
         check::assert_answer(
-            "a token through layer and head: bytes, and seeks",
+            "one token through layer and head: (bytes, seeks)",
             &(counts.bytes, counts.seeks),
             &(layer + 4 * 192 + 32_000 * 196, 3),
         );
@@ -423,14 +428,19 @@ fn task_5_the_budget_of_tiny_llm() {
             engine.feed(7)?;
             engine.best().map(Iterator::count)
         };
-        assert_eq!(run(peak), Ok(40), "a budget of {peak} bytes");
+        assert_eq!(run(peak), Ok(40), "a budget of {peak} bytes, exactly the peak");
         match run(peak - 1).expect_err("a budget of one byte less") {
             Error::Full { budget, at, .. } => {
                 check::assert_answer("the budget in the error", &budget, &(peak - 1));
                 let file = at.file().replace('\\', "/");
-                assert!(file.contains("week4/streamed/"), "the error names {file}");
+                assert!(
+                    file.contains("week4/streamed/"),
+                    "the error names {file}, expected a file in week4/streamed/"
+                );
             }
-            other => panic!("one byte less: found {other:?}, expected Error::Full"),
+            other => panic!(
+                "a budget of a budget of one byte less: found {other:?}, expected Error::Full"
+            ),
         }
     });
 }
