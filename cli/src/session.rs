@@ -209,8 +209,8 @@ pub(super) fn check_draft(
         let (found, expected) = (other.token_bytes(id), own.token_bytes(id));
         ensure!(
             found == expected,
-            "{}: found the text {:?} for token {id}, expected {:?} as in {}: a draft model needs \
-             the same vocabulary",
+            "{}: token {id}: found {:?}, expected {:?} as in {}; a draft model needs the same \
+             vocabulary",
             path.display(),
             String::from_utf8_lossy(&found),
             String::from_utf8_lossy(&expected),
