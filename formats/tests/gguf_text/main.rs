@@ -224,7 +224,7 @@ fn what_does_not_fit_together_is_refused() {
         }),
         (
             "gpt2",
-            "tokenizer.ggml.tokens: found an array of 1 elements, expected an array of texts",
+            "tokenizer.ggml.tokens: found an array of 1 elements, expected an array of strings",
             |m| {
                 m["tokenizer.ggml.tokens"] = json!([1]);
             },
