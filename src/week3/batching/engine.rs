@@ -129,10 +129,10 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             let stray = self.cache.pages_of_others(slot);
             assert!(
                 before > 1 || stray == 0,
-                "request {id}: there is no room for it, though it runs alone: {stray} pages belong to \
-                 sequences that do not run"
+                "request {id} runs alone but finds no free page: {stray} pages belong to sequences \
+                 that do not run"
             );
-            assert!(before > 1, "request {id}: there is no room for it in an empty cache");
+            assert!(before > 1, "request {id} does not fit into an empty cache");
             // A request that was only just admitted loses nothing.
             let lost = self.running.last().is_some_and(|youngest| youngest.num_computed > 0);
             self.counts.preempted += u64::from(lost);

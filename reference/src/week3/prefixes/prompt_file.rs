@@ -179,10 +179,13 @@ pub struct Prompt<'a> {
 ///   hexadecimal digits.
 pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
     // SOLUTION week3-day5 task 4
-    ensure!(bytes.starts_with(&MAGIC), "found no prompt's keys and values, expected {MAGIC:?}");
+    ensure!(
+        bytes.starts_with(&MAGIC),
+        "found no keys and values of a prompt: the file does not begin with {MAGIC:?}"
+    );
     ensure!(
         bytes.len() >= HEADER + 8,
-        "found {} bytes, expected {} at least: the file is cut off",
+        "found {} bytes, expected at least {}: the file is cut off",
         bytes.len(),
         HEADER + 8
     );
@@ -201,7 +204,8 @@ pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
     );
     ensure!(
         long(16) == key.fingerprint,
-        "found the fingerprint {:016x}, expected {:016x}: another model, or other kernels",
+        "found the fingerprint {:016x}, expected {:016x}: the file is of another model or other \
+         kernels",
         long(16),
         key.fingerprint
     );

@@ -49,7 +49,7 @@ impl Layout {
         let reshaped = Self::new(self.tensor_type, sizes)?;
         ensure!(
             reshaped.elements() == self.elements(),
-            "{self} has {} elements, but {sizes:?} are {}",
+            "{self} has {} elements, but the sizes {sizes:?} have {}",
             self.elements(),
             reshaped.elements()
         );

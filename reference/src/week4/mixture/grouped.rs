@@ -40,7 +40,7 @@ pub fn group(chosen: &[usize], experts: usize) -> Groups {
     // SOLUTION week4-day6 task 2
     let mut starts = vec![0; experts + 1];
     for &expert in chosen {
-        assert!(expert < experts, "expert {expert} of {experts}");
+        assert!(expert < experts, "found expert {expert}, expected one below {experts}");
         starts[expert + 1] += 1;
     }
     for expert in 0..experts {
