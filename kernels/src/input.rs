@@ -90,7 +90,7 @@ impl Input {
         };
         assert!(
             x.values.len() == rows * cols && x.int8.len() == rows * x.super_blocks(),
-            "{} values and {} super-blocks of integers are no rows of {cols}",
+            "{} values and {} super-blocks of integers do not form rows of {cols} values",
             x.values.len(),
             x.int8.len()
         );

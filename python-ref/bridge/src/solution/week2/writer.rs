@@ -42,7 +42,7 @@ impl FromPyObject<'_, '_> for MetadataValue {
         }
         let found = object.get_type().fully_qualified_name()?;
         Err(PyTypeError::new_err(format!(
-            "expected a bool, a number, a text or a list of texts, got {found}"
+            "expected a bool, a number, a str or a list of str, got {found}"
         )))
     }
 }
