@@ -72,7 +72,7 @@ fn write_file(
     }
     // A reader learns it from the file, or takes the default.
     refuse_if!(seen.contains(ALIGNMENT); "metadata", ALIGNMENT;
-        "it as the argument alignment alone");
+        "it only as the argument alignment");
     if alignment != DEFAULT_ALIGNMENT {
         keys.insert(ALIGNMENT, Value::U32(alignment as u32));
     }
