@@ -324,7 +324,7 @@ fn rank(kind: DeviceType) -> usize {
 
 fn kind(kind: DeviceType) -> &'static str {
     match kind {
-        DeviceType::DiscreteGpu => "a card with memory of its own",
+        DeviceType::DiscreteGpu => "a card with its own memory",
         DeviceType::IntegratedGpu => "part of the processor, with its memory",
         DeviceType::VirtualGpu => "a virtual machine's",
         DeviceType::Other => "of an unknown kind",

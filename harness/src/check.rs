@@ -351,7 +351,7 @@ pub fn assert_any_layout(
 ) {
     let other = in_another_layout(x);
     let what = format!(
-        "{what} of {:?} whose elements lie column by column in memory, as after a swap of axes",
+        "{what} of {:?} whose elements are stored column by column, as after a swap of axes",
         x.shape()
     );
     let found = assert_accepts(&what, || function(&other));

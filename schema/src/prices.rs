@@ -71,7 +71,7 @@ impl Tree {
         tokens.sort_by_key(|&token| text(token));
         let (mut nodes, mut open): (Vec<Node>, Vec<usize>) = (Vec::new(), Vec::new());
         let mut first = Box::new([None; 256]);
-        let number = |n: usize| u32::try_from(n).expect("so many nodes have numbers");
+        let number = |n: usize| u32::try_from(n).expect("node numbers fit in 32 bits");
         let (mut before, mut deepest): (&[u8], _) = (&[], 0);
         for (at, &token) in tokens.iter().enumerate() {
             let text = text(token);

@@ -78,7 +78,7 @@ fn message(
     };
     for name in ["name", "tool_calls", "tool_call_id", "function_call", "refusal", "audio"] {
         if fields.take(name).is_some() {
-            let why = "a message is its role and its text";
+            let why = "a message has only a role and content";
             return Err(ApiError::unsupported(&fields.name(name), why));
         }
     }
@@ -88,7 +88,7 @@ fn message(
     match fields.take("annotations") {
         Some(Value::Array(all)) if all.is_empty() => {}
         Some(_) => {
-            let why = "a message is its role and its text";
+            let why = "a message has only a role and content";
             return Err(ApiError::unsupported(&fields.name("annotations"), why));
         }
         None => {}

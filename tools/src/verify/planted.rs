@@ -191,7 +191,7 @@ fn runs(v: &Verification, mistakes: &[Mistake]) -> Result<Outcome> {
     // Checks that the tolerance leaves a margin on both sides.
     ensure!(
         nearest >= MARGIN,
-        "a mistake is only {nearest} times the tolerance away, expected {MARGIN} at least"
+        "a mistake is only {nearest} times the tolerance away, expected at least {MARGIN}"
     );
     Ok(Outcome::Passed(format!(
         "{} mistakes, the mildest {nearest:.0} times the tolerance",

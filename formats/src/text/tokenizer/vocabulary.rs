@@ -47,7 +47,7 @@ impl Vocabulary {
         };
         ensure!(
             !tokens.is_empty(),
-            "{}: metadata {TOKENS}: found no tokens, expected some",
+            "{}: metadata {TOKENS}: found no tokens, expected at least one",
             metadata.file()
         );
         let size = tokens.iter().map(String::len).sum::<usize>();

@@ -167,7 +167,7 @@ impl EngineCache for PagedCache {
             self.make_writable(sequence, i);
         }
         for _ in held..end {
-            let page = self.pool.allocate().expect("so many are free");
+            let page = self.pool.allocate().expect("a free page for each");
             self.tables[sequence].push(page);
         }
         true

@@ -119,7 +119,7 @@ impl PromptKey {
 pub fn encode(cache: &impl KvCache, sequence: usize, tokens: &[u32], key: PromptKey) -> Vec<u8> {
     // SOLUTION week3-day5 task 4
     let n = tokens.len();
-    assert!(n <= cache.len(sequence), "{n} tokens of {} in the cache", cache.len(sequence));
+    assert!(n <= cache.len(sequence), "{n} tokens, but {} in the cache", cache.len(sequence));
     let mut out = MAGIC.to_vec();
     let cache_type = u32::from(key.cache_type == CacheType::F16);
     out.extend(VERSION.to_le_bytes());

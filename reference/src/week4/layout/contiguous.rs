@@ -55,8 +55,8 @@ impl Layout {
         );
         ensure!(
             self.is_contiguous(),
-            "{self} with strides {:?} is not contiguous: make a contiguous copy before it gets \
-             the sizes {sizes:?}",
+            "{self} with strides {:?} is not contiguous: make a contiguous copy before reshaping \
+             it to {sizes:?}",
             self.nb
         );
         Ok(Self { offset: self.offset, ..reshaped })
