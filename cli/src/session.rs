@@ -191,7 +191,7 @@ impl Session {
             }
             FinishReason::Interrupted if generated.interrupted => "interrupted".to_owned(),
             FinishReason::Interrupted => "standard output was closed".to_owned(),
-            FinishReason::NotFinite => "its logits were NaN or infinite".to_owned(),
+            FinishReason::NotFinite => "the logits were NaN or infinite".to_owned(),
         }
     }
 }
