@@ -79,8 +79,8 @@ pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]
             let not = if says(other, part) { format!(", not {opposite}") } else { String::new() };
             assert!(
                 says(half, part),
-                "{what}: the message must say that {part:?} was {name}{not}\n  message  {message:?}\n  \
-                 name what was found first, then what was expected"
+                "{what}: the message must say that {part:?} was {name}{not}\n  message  \
+                 {message:?}\n  name what was found first, then what was expected"
             );
         }
     }
