@@ -113,7 +113,7 @@ impl Likelihood {
         let least = beginning.len().max(1) + 1;
         ensure!(
             stretch >= least,
-            "--stretch: found {stretch}, expected at least {least}, so that a token can be predicted"
+            "--stretch: found {stretch}, expected at least {least}, so that one token is predicted"
         );
         for part in session.tokenizer.encode(text)?.chunks(size).take(limit) {
             all.add(session.model.as_mut(), &[&beginning[..], part].concat())?;
