@@ -69,7 +69,7 @@ fn load(path: &Path, options: &LoadOptions) -> Result<Box<dyn Model>> {
     }
     let graph = matches!(options.engine.as_deref(), Some("graph" | "arena"));
     if graph && options.week == Some(1) {
-        let problem = "--week 1: found with --engine, which is built on week 2's";
+        let problem = "--week 1: cannot be combined with --engine, which needs week 2's engine";
         return Err(WrongOption(problem.to_owned()).into());
     }
     let week = options.week.unwrap_or(if path.is_file() || graph { 2 } else { 1 });
@@ -95,9 +95,7 @@ fn seen_gpu() -> Result<Vec<String>> {
     #[cfg(feature = "gpu")]
     return gpu::seen();
     #[cfg(not(feature = "gpu"))]
-    anyhow::bail!(
-        "found a program built without graphics processors, expected `cargo llm-gpu gpu`"
-    );
+    anyhow::bail!("this program was built without GPU support; use `cargo llm-gpu gpu`");
 }
 
 /// Decodes an answer with week 1's functions.

@@ -74,7 +74,7 @@ class Answering:
         if not isinstance(asked, dict) or ("prompt" in asked) == ("messages" in asked):
             return 'expected an object with either "prompt" or "messages"'
         if asked.get("stream"):
-            return '"stream": a batch does not stream, expected none or false'
+            return '"stream": a batch does not stream; omit it or set it to false'
         # What is computed once more after a stop is the same again.
         asked = {"model": "any", "seed": index, **asked}
         path = "/v1/chat/completions" if "messages" in asked else "/v1/completions"

@@ -35,7 +35,7 @@ pub(crate) fn session(
         (options.no_cache, "--no-cache"),
     ] {
         if given {
-            return wrong(format!("{option}: found with --engine graph, expected one of them"));
+            return wrong(format!("{option}: cannot be combined with --engine graph"));
         }
     }
     let (model, plan) = (Arc::clone(&session.model), Arc::clone(&session.plan));
@@ -44,7 +44,7 @@ pub(crate) fn session(
     Ok(Some(match (engine, options.backend.as_deref()) {
         (Some("arena"), Some(_)) => {
             return wrong(
-                "--backend: found with --engine arena, expected --engine graph".to_owned(),
+                "--backend: cannot be combined with --engine arena; use --engine graph".to_owned(),
             );
         }
         (Some("arena"), None) => session.in_an_arena(),
@@ -86,9 +86,7 @@ fn gpu() -> Result<Box<dyn Backend>> {
     #[cfg(feature = "gpu")]
     return Ok(Box::new(tiny_llm::week4::gpu::backend::GpuBackend::open()?));
     #[cfg(not(feature = "gpu"))]
-    anyhow::bail!(
-        "--backend gpu: found a program built without graphics processors, expected cargo llm-gpu"
-    )
+    anyhow::bail!("--backend gpu: this program was built without GPU support; use cargo llm-gpu")
 }
 
 /// Describes which backends run the graph.

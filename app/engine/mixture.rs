@@ -65,8 +65,7 @@ impl Mixture {
             (options.attention.is_some(), "--attention"),
         ] {
             if given {
-                let problem =
-                    format!("{option}: found with a model that has experts, expected none");
+                let problem = format!("{option}: not supported for a model with experts");
                 return Err(WrongOption(problem).into());
             }
         }
@@ -133,7 +132,7 @@ impl Model for Mixture {
         on_token: &mut OnToken<'_>,
     ) -> Result<FinishReason> {
         if form.is_some() {
-            bail!("a model with experts: found an answer with a form, expected one without");
+            bail!("a model with experts does not support constrained answers");
         }
         let limits = super::limits(request, self.config().max_positions);
         let chooser = RefCell::new(Chooser::new(sample(request), None));

@@ -185,7 +185,7 @@ pub(crate) fn open(
     let config = model.config();
     // The result of a row must not depend on the others. Where week 2's kernels sum in a different
     // order for few rows, the provided kernels are used.
-    let own = Arc::get_mut(&mut plan).expect("nobody else has the plan");
+    let own = Arc::get_mut(&mut plan).expect("this is the plan's only owner");
     own.kernels = own.kernels.alike();
     let context = config.max_positions;
     let (sequences, positions) = match options.pages {

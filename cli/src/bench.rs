@@ -124,7 +124,7 @@ fn fastest(model: &mut dyn Model, args: &Args) -> Result<Option<Speed>> {
     let room = config.max_positions - prompt.len();
     ensure!(
         args.max_new_tokens <= room,
-        "found -n {}, expected at most {room} after this prompt",
+        "-n: found {}, expected at most {room} after this prompt",
         args.max_new_tokens
     );
     let request = Request::greedy(prompt, args.max_new_tokens);
@@ -209,7 +209,7 @@ impl Report {
         [
             format!("model      {model}, {parameters} parameters"),
             format!("files      {}", mib(self.file_bytes)),
-            format!("weights    {} are read for a token", mib(self.about.weight_bytes)),
+            format!("weights    {} read per token", mib(self.about.weight_bytes)),
             format!("engine     {}", self.about.described),
             format!("load       {:.3} s", self.load.as_secs_f64()),
             format!("prefill    {}", speed.first_token_text()),

@@ -20,7 +20,7 @@ const ELEMENTS: usize = 6;
 #[derive(clap::Args)]
 #[command(
     after_help = "Shapes are printed as in PyTorch: a matrix is [rows, columns], with one row per output.\n\
-              A GGUF file stores them in the opposite order. Long texts and arrays are shortened."
+              A GGUF file stores them in the opposite order. Long strings and arrays are shortened."
 )]
 pub(super) struct Args {
     /// GGUF file, model folder or name
@@ -63,7 +63,7 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
             text,
             "\n\
              a decoded token reads {bytes} bytes of weights\n\
-             {threads} threads read {:.1} GB/s here: {tokens_per_second:.1} tokens/s at most",
+             {threads} threads read {:.1} GB/s here: at most {tokens_per_second:.1} tokens/s",
             bandwidth / 1e9
         );
     }

@@ -108,7 +108,9 @@ impl FromStr for Step {
             ("reshape", false) => numbers(rest).map(Self::Reshape),
             ("view", false) => {
                 let (ne, offset) = rest.split_once(':').unwrap_or((rest, "0"));
-                let offset = offset.parse().map_err(|_| format!("found offset {offset:?}"))?;
+                let offset = offset
+                    .parse()
+                    .map_err(|_| format!("found offset {offset:?}, expected a number of bytes"))?;
                 Ok(Self::View(four(ne)?, offset))
             }
             _ => Err(format!(

@@ -35,7 +35,7 @@ pub(super) struct ModelOption {
     /// Maximum tokens of prompt plus answer [default: the model's maximum, up to 4096]
     #[arg(short = 'c', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
     context: Option<usize>,
-    /// Kernels [default: the fastest you have written (llm-ref: the fastest that runs here)]
+    /// Set of kernels [default: the fastest written (llm-ref: the fastest on this processor)]
     #[arg(long, value_name = "RUNG", help_heading = "Week 2's engine")]
     kernels: Option<String>,
     /// Attention: two-pass or streaming [default: streaming]
@@ -167,13 +167,13 @@ impl ModelOption {
     /// If a batch does not support one of the options.
     pub(super) fn for_batch(mut self) -> Result<Self> {
         let problem = if self.engine.as_deref().is_some_and(|engine| engine != "direct") {
-            "--engine: a graph runs one text at a time, expected none or direct"
+            "--engine: a graph runs one text at a time; omit --engine, or use --engine direct"
         } else if self.backend.is_some() {
-            "--backend: a graph runs one text at a time, expected none"
+            "--backend: a graph runs one text at a time; omit --backend"
         } else if self.week == Some(1) {
-            "--week 1: found week 1's engine, which runs one text at a time, expected none or 2"
+            "--week 1: week 1's engine runs one text at a time; omit --week, or use --week 2"
         } else if self.no_cache {
-            "--no-cache: a batch needs the cache, expected no --no-cache"
+            "--no-cache: a batch needs the cache; omit --no-cache"
         } else {
             self.week = Some(2);
             return Ok(self);
@@ -197,7 +197,8 @@ impl ModelOption {
     /// If the options ask for week 1's engine.
     pub(super) fn on_week_2(mut self) -> Result<Self> {
         if self.week == Some(1) {
-            let problem = "--week 1: found week 1's engine, expected none or 2";
+            let problem =
+                "--week 1: this command needs week 2's engine; omit --week, or use --week 2";
             return Err(WrongOption(problem.to_owned()).into());
         }
         self.week = Some(2);
@@ -233,7 +234,7 @@ impl ModelOption {
     pub(super) fn formed(mut self, form: Option<&str>) -> Result<Self> {
         let Some(option) = form else { return Ok(self) };
         let problem = if self.speed.draft.is_some() {
-            format!("--draft: found with {option}, expected only one: drafts ignore the form")
+            format!("--draft: cannot be combined with {option}, because drafts ignore constraints")
         } else if self.week == Some(1) {
             format!("--week 1: {option} needs week 2's engine")
         } else {

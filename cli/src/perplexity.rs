@@ -110,9 +110,10 @@ impl Likelihood {
         let mut all = Self::default();
         let beginning = session.tokenizer.encode_prompt("")?;
         let size = stretch.saturating_sub(beginning.len());
+        let least = beginning.len().max(1) + 1;
         ensure!(
-            size > 0 && stretch > 1,
-            "--stretch: found {stretch}, expected room for a token and the one that it predicts"
+            stretch >= least,
+            "--stretch: found {stretch}, expected at least {least}, so that one token is predicted"
         );
         for part in session.tokenizer.encode(text)?.chunks(size).take(limit) {
             all.add(session.model.as_mut(), &[&beginning[..], part].concat())?;

@@ -143,7 +143,7 @@ pub(super) struct Args {
     /// Maximum tokens computed per step (0: no limit) [default: 512 after week 3, day 2]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// Time limit of a step with prompts, as a multiple of a decode-only step (0: none)
+    /// Maximum time of a step with prompts, relative to a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "3", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
     /// Store the KV cache in N pages of 32 positions [default: one whole context per slot]

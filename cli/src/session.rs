@@ -191,7 +191,7 @@ impl Session {
             }
             FinishReason::Interrupted if generated.interrupted => "interrupted".to_owned(),
             FinishReason::Interrupted => "standard output was closed".to_owned(),
-            FinishReason::NotFinite => "its logits were NaN or infinite".to_owned(),
+            FinishReason::NotFinite => "the logits were NaN or infinite".to_owned(),
         }
     }
 }
@@ -209,8 +209,8 @@ pub(super) fn check_draft(
         let (found, expected) = (other.token_bytes(id), own.token_bytes(id));
         ensure!(
             found == expected,
-            "{}: found the text {:?} for token {id}, expected {:?} as in {}: a draft model needs \
-             the same vocabulary",
+            "{}: token {id}: found {:?}, expected {:?} as in {}; a draft model needs the same \
+             vocabulary",
             path.display(),
             String::from_utf8_lossy(&found),
             String::from_utf8_lossy(&expected),

@@ -80,7 +80,7 @@ fn quoted(text: &str) -> String {
 pub(crate) fn text<'a>(object: &'a Value, name: &str) -> Result<&'a str> {
     object[name]
         .as_str()
-        .with_context(|| format!("field {name}: found {}, expected text", object[name]))
+        .with_context(|| format!("field {name}: found {}, expected a string", object[name]))
 }
 
 /// Returns the text of a field that may be missing or null.

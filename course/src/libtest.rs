@@ -80,7 +80,7 @@ impl Report {
                 let end = line.trim().strip_prefix("process didn't exit successfully: ")?;
                 Some(end.rsplit_once("` (")?.1.strip_suffix(')')?.to_owned())
             };
-            let how = text.lines().find_map(ends).unwrap_or_else(|| "without a word".to_owned());
+            let how = text.lines().find_map(ends).unwrap_or_else(|| "no reason given".to_owned());
             let aborts = ["memory allocation of ", "panic in a "];
             let why = text.lines().find(|line| aborts.iter().any(|start| line.starts_with(start)));
             format!("the test program stopped here ({how})\n{}\n", why.unwrap_or_default())

@@ -65,7 +65,7 @@ impl<'a> Build<'a> {
                             let total =
                                 *total.get_or_insert_with(|| count_packages(root, self.arguments));
                             let of = if total >= packages {
-                                format!(" of {total} at most")
+                                format!(" of at most {total}")
                             } else {
                                 String::new()
                             };

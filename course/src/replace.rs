@@ -52,7 +52,7 @@ fn replace_one(root: &Path, Replacement { path, old, new, .. }: &Replacement) ->
     }
     ensure!(
         now == *old,
-        "{path} changed while this command ran; it was left alone, so run this again"
+        "{path} changed while this command ran and was not replaced; run the command again"
     );
     let Some(new) = new else {
         fs::remove_file(&place).with_context(|| format!("{path} cannot be removed"))?;
@@ -147,7 +147,7 @@ mod tests {
             write(root.path(), path, "mine");
             let error = replace(root.path(), &mut Recovery::new(root.path()), &files);
             let expected = format!(
-                "{path} changed while this command ran; it was left alone, so run this again"
+                "{path} changed while this command ran and was not replaced; run the command again"
             );
             assert_eq!(error.unwrap_err().to_string(), expected);
             assert_eq!(text(root.path(), path), Some("mine".into()));

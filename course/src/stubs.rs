@@ -275,7 +275,10 @@ pub fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
     if drift.is_empty() {
         return Ok(checked);
     }
-    bail!("src/ differs from reference/ (`cargo course stubs` rewrites it):\n{}", drift.join("\n"))
+    bail!(
+        "src/ differs from reference/ (`cargo course stubs` regenerates src/):\n{}",
+        drift.join("\n")
+    )
 }
 
 fn first_difference(path: &str, found: &str, expected: &str) -> String {

@@ -42,7 +42,11 @@ pub(crate) fn wanted<'a>(name: &Name, files: &'a [String]) -> Result<Wanted<'a>>
         Choice::File(file) => {
             // A name must not lead out of its folder, neither here nor in the cache.
             let selected: Result<Name> = format!("{}:{file}", name.id()).parse();
-            ensure!(selected.is_ok(), "{name}: found file {file:?}, expected a plain name");
+            ensure!(
+                selected.is_ok(),
+                "{name}: found file {file:?}, expected a relative path without spaces, `..` or \
+                 special characters"
+            );
             return Ok(Wanted::File(file));
         }
         Choice::Nothing => match name.file() {
@@ -54,7 +58,7 @@ pub(crate) fn wanted<'a>(name: &Name, files: &'a [String]) -> Result<Wanted<'a>>
             Err(missing) => missing,
         },
     };
-    bail!("{name}: found no {expected} in the repository (there: {})", named(&there))
+    bail!("{name}: found no {expected} in the repository (it has: {})", named(&there))
 }
 
 /// Selects the files of a model folder, or returns the name of one that is missing.
@@ -74,14 +78,11 @@ fn folder<'a>(there: &[&'a str]) -> Result<Wanted<'a>, &'static str> {
 /// Returns the files that hold sharded weights.
 pub(crate) fn shards(name: &Name, index: &Path, files: &[String]) -> Result<Vec<String>> {
     let shards = checkpoint::shards(index).context(format!("{name}: {INDEX}"))?;
-    ensure!(
-        !shards.is_empty(),
-        "{name}: {INDEX}: found no tensor, expected the files of the weights"
-    );
+    ensure!(!shards.is_empty(), "{name}: {INDEX} lists no tensors");
     match shards.iter().find(|shard| !files.contains(shard)) {
         None => Ok(shards.into_iter().collect()),
         Some(missing) => {
-            Err(anyhow!("{name}: {INDEX}: found file {missing}, which the repository lacks"))
+            Err(anyhow!("{name}: {INDEX} lists {missing}, which the repository lacks"))
         }
     }
 }

@@ -69,7 +69,7 @@ fn run(name: &Name, dry_run: bool) -> Result<()> {
         let path = fetch(name, &settings, &show)?;
         return print(&format!("{}\n", path.display()));
     }
-    ensure!(!settings.offline, "HF_HUB_OFFLINE is set, expected a network for --dry-run");
+    ensure!(!settings.offline, "HF_HUB_OFFLINE is set, but --dry-run needs the network");
     let plan = Plan::new(name, &settings, &show)?;
     let (mut total, mut missing, mut text) = (0, 0, String::new());
     for file in plan.files() {

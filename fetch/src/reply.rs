@@ -34,17 +34,17 @@ pub(crate) fn refused(
     let of_file = file.map_or(String::new(), |file| format!(" to {file}"));
     Failure::Final(match (status, code.as_str()) {
         (429 | 500..=599, _) => {
-            return Failure::Passing(anyhow!("{host}: found status {status}, expected an answer"));
+            return Failure::Passing(anyhow!("{host}: found status {status}, expected 200"));
         }
         (_, "GatedRepo") if with_token => anyhow!(
-            "{id}: found a gated repository that the token may not read: accept its terms at \
+            "{id}: the repository is gated, and the token may not read it: accept its terms at \
              {host}/{id}"
         ),
         (_, "GatedRepo") => anyhow!(
-            "{id}: found a gated repository: accept its terms at {host}/{id}, then set HF_TOKEN"
+            "{id}: the repository is gated: accept its terms at {host}/{id}, then set HF_TOKEN"
         ),
         (_, "RevisionNotFound") => anyhow!(
-            "{id}: found no revision {}, expected a branch, a tag or a commit",
+            "{id}: found no revision {}; give a branch, a tag or a commit",
             revision.unwrap_or("of this name")
         ),
         (401, "RepoNotFound") | (404, "RepoNotFound" | "") if file.is_none() && !with_token => {
@@ -55,7 +55,7 @@ pub(crate) fn refused(
         }
         (404, _) => anyhow!("{id}: found no file {} at {host}", file.unwrap_or_default()),
         (401, _) if with_token => {
-            anyhow!("{id}: {host} does not accept the token, expected a valid one in HF_TOKEN")
+            anyhow!("{id}: {host} does not accept the token in HF_TOKEN; set a valid one")
         }
         (401, _) => anyhow!("{id}: {host} expects a token in HF_TOKEN"),
         (403, _) => anyhow!("{id}: {host} forbids access{of_file}"),
@@ -69,18 +69,16 @@ pub(crate) fn lost(error: ureq::Error, host: &str) -> Failure {
         BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock,
     };
     match error {
-        ureq::Error::Timeout(_) => {
-            Failure::Offline(anyhow!("{host}: found no answer in time ({error})"))
-        }
+        ureq::Error::Timeout(_) => Failure::Offline(anyhow!("{host}: no answer in time ({error})")),
         ureq::Error::HostNotFound => {
-            Failure::Offline(anyhow!("{host}: found no such host, expected a network connection"))
+            Failure::Offline(anyhow!("{host}: no such host; check the network connection"))
         }
         ureq::Error::Io(e) => match e.downcast::<ureq::Error>() {
             // The reader of a body wraps the error.
             Ok(inner) => lost(inner, host),
             Err(e) => match e.kind() {
                 TimedOut | WouldBlock => {
-                    Failure::Offline(anyhow!("{host}: found no answer in time ({e})"))
+                    Failure::Offline(anyhow!("{host}: no answer in time ({e})"))
                 }
                 UnexpectedEof | ConnectionReset | ConnectionAborted | BrokenPipe => {
                     Failure::Passing(anyhow!("{host}: the connection was cut ({e})"))

@@ -60,7 +60,7 @@ impl Bytes {
     pub fn slice(&self, range: Range<usize>) -> Result<Self> {
         ensure!(
             range.start <= range.end && range.end <= self.len(),
-            "found bytes {} to {}, expected a place within {} bytes",
+            "found bytes {} to {}, expected a range within {} bytes",
             range.start,
             range.end,
             self.len()

@@ -89,7 +89,7 @@ impl Checkpoint {
             };
             ensure!(
                 shards[shard].tensors.contains_key(&tensor),
-                "{name}: tensor {tensor}: expected in {file}, found no such tensor there"
+                "{name}: tensor {tensor}: expected in {file}, which has no such tensor"
             );
             place.insert(tensor, shard);
         }
@@ -141,8 +141,7 @@ impl Checkpoint {
         match self.place.keys().find(|name| !known.contains(*name) && !harmless(name)) {
             None => Ok(()),
             Some(name) => bail!(
-                "{}: tensor {name}: found a tensor that config.json's {:?} model of {} layers does \
-                 not have, expected none",
+                "{}: tensor {name} is not part of config.json's {:?} model of {} layers",
                 self.listed_in.display(),
                 config.family,
                 config.n_layers

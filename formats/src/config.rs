@@ -154,8 +154,8 @@ impl ModelConfig {
             return f.wrong(
                 "head_dim",
                 &format!(
-                    "a number, as none follows from hidden_size {hidden_size} and \
-                     num_attention_heads {n_heads}"
+                    "a number, because hidden_size / num_attention_heads ({hidden_size} / \
+                     {n_heads}) isn't a valid head size"
                 ),
             );
         };

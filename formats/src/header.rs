@@ -51,17 +51,14 @@ impl Header {
         let Some((header, data)) =
             usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length))
         else {
-            bail!(
-                "found a header of {length} bytes in {} bytes of file, expected the header to fit",
-                file.len()
-            );
+            bail!("found a header of {length} bytes in a file of {} bytes", file.len());
         };
         let mut fields: BTreeMap<String, Value> = serde_json::from_slice(header)
             .map_err(|e| anyhow!("header: not a JSON object: {e}"))?;
         let metadata = match fields.remove("__metadata__") {
             None => Map::new(),
             Some(Value::Object(texts)) if texts.values().all(Value::is_string) => texts,
-            Some(_) => bail!("__metadata__: expected an object of texts"),
+            Some(_) => bail!("__metadata__: expected an object of strings"),
         };
         let values = file.len() - data.len();
         let mut tensors = BTreeMap::new();
@@ -86,9 +83,11 @@ fn place(info: &Value, length: usize) -> Result<Place> {
         });
         sizes.with_context(|| format!("{name}: found {}, expected a list of sizes", info[name]))
     };
-    let dtype = field("dtype")?.as_str().context("dtype: expected a text")?.to_owned();
+    let dtype = field("dtype")?.as_str().context("dtype: expected a string")?.to_owned();
     let (shape, offsets) = (sizes("shape")?, sizes("data_offsets")?);
-    let [start, end] = offsets[..] else { bail!("data_offsets: found {offsets:?}, expected two") };
+    let [start, end] = offsets[..] else {
+        bail!("data_offsets: found {offsets:?}, expected two offsets")
+    };
     let bits = bits(&dtype)
         .with_context(|| format!("dtype: found {dtype:?}, expected a safetensors type"))?;
     let bits = shape.iter().try_fold(bits, |bits: usize, &n| bits.checked_mul(n));

@@ -208,8 +208,8 @@ fn a_gguf_file_is_found() {
     cache.add("m-Q8_0.gguf", "");
     cache.add("m-00001-of-00002.gguf", "");
     let error = cache.find("some/model").unwrap_err();
-    let expected = "some/model: found 2 GGUF files, expected :FILE with one of m-Q4_K_M.gguf, \
-                    m-Q8_0.gguf";
+    let expected =
+        "some/model: found 2 GGUF files; add :FILE with one of m-Q4_K_M.gguf, m-Q8_0.gguf";
     assert_eq!(error, expected);
     let error = cache.find("some/model:m-00001-of-00002.gguf").unwrap_err();
     assert!(error.contains("one of 2 parts, expected a GGUF file in one part"), "{error}");
@@ -253,7 +253,7 @@ fn what_is_not_there_is_named() {
     cache.lacks("other/model", &["no such model in", &root]);
     cache.lacks("some/model@v2", &["no revision v2", "models--some--model"]);
     cache.lacks("some/model@0123456", &["no revision 0123456"]);
-    cache.lacks("some/model:Q4_0", &["no such GGUF file", "(there: none)"]);
+    cache.lacks("some/model:Q4_0", &["no such GGUF file", "(it has: none)"]);
     for commit in ["", "..", "../..", "a/b", "fedcba"] {
         fs::write(cache.repository.join("refs/main"), commit).unwrap();
         cache.lacks("some/model", &["no revision main"]);

@@ -11,7 +11,7 @@ use wgpu::naga::{
 /// # Errors
 /// If it isn't: naga's message, with the line.
 pub fn check(name: &str, text: &str) -> Result<()> {
-    let found = |said: String| anyhow!("{name}: this is no sound WGSL\n{}", said.trim_end());
+    let found = |said: String| anyhow!("{name}: this is not valid WGSL\n{}", said.trim_end());
     let module = wgsl::parse_str(text).map_err(|e| found(e.emit_to_string(text)))?;
     let mut validator =
         Validator::new(ValidationFlags::all(), Capabilities::SHADER_FLOAT16_IN_FLOAT32);

@@ -136,7 +136,7 @@ impl Gpu {
         adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
         let adapter = adapters.into_iter().next().with_context(|| match asked.as_str() {
             "" => "no graphics processor: found no adapter of Vulkan, Metal or DX12; Mesa's \
-                   software Vulkan serves too (Debian: mesa-vulkan-drivers)"
+                   software Vulkan works too (Debian: mesa-vulkan-drivers)"
                 .to_owned(),
             asked => format!("no graphics processor: found no adapter for {VARIABLE}={asked}"),
         })?;
@@ -284,7 +284,7 @@ impl About {
         ] {
             ensure!(
                 found >= expected,
-                "{self}: {name}: found a limit of {found}, expected {expected} at least"
+                "{self}: {name}: found a limit of {found}, expected at least {expected}"
             );
         }
         Ok(())
@@ -297,7 +297,7 @@ fn polled(poll: impl FnOnce() -> Result<PollStatus, PollError>) -> Result<(), St
         Ok(Ok(_)) => Ok(()),
         Ok(Err(PollError::Timeout)) => {
             let seconds = PATIENCE.as_secs();
-            Err(format!("found no end of a kernel after {seconds} s; does each of its loops end?"))
+            Err(format!("a kernel has not ended after {seconds} s; do all its loops end?"))
         }
         Ok(Err(error)) => Err(format!("the device fails: {error}")),
         Err(panic) => Err(format!("the device fails: {}", said(&*panic))),
@@ -324,7 +324,7 @@ fn rank(kind: DeviceType) -> usize {
 
 fn kind(kind: DeviceType) -> &'static str {
     match kind {
-        DeviceType::DiscreteGpu => "a card with memory of its own",
+        DeviceType::DiscreteGpu => "a card with its own memory",
         DeviceType::IntegratedGpu => "part of the processor, with its memory",
         DeviceType::VirtualGpu => "a virtual machine's",
         DeviceType::Other => "of an unknown kind",

@@ -84,7 +84,7 @@ impl Gpu {
     pub fn write(&self, buffer: &Buffer, bytes: &[u8]) -> Result<()> {
         ensure!(
             bytes.len() <= buffer.bytes,
-            "found {} bytes for a buffer of {}",
+            "found {} bytes, expected at most {}, the buffer's length",
             bytes.len(),
             buffer.bytes
         );

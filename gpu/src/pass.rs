@@ -108,7 +108,8 @@ impl Pass<'_> {
     ) -> Result<()> {
         ensure!(
             start + bytes <= from.bytes() && at + bytes <= to.bytes(),
-            "a copy of {bytes} bytes from {start} on to {at} on: found buffers of {} and {} bytes",
+            "copying {bytes} bytes from offset {start} to offset {at}: found buffers of {} and {} \
+             bytes",
             from.bytes(),
             to.bytes()
         );

@@ -71,15 +71,15 @@ fn halves(message: &str) -> Option<(&str, &str)> {
 #[track_caller]
 pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]) {
     let (of_found, of_expected) = halves(message).unwrap_or((message, message));
-    for (parts, half, other, name) in [
-        (found, of_found, of_expected, "was found"),
-        (expected, of_expected, of_found, "was expected"),
+    for (parts, half, other, name, opposite) in [
+        (found, of_found, of_expected, "found", "expected"),
+        (expected, of_expected, of_found, "expected", "found"),
     ] {
         for part in parts {
-            let place = if says(other, part) { ", but names it in the other half" } else { "" };
+            let not = if says(other, part) { format!(", not {opposite}") } else { String::new() };
             assert!(
                 says(half, part),
-                "{what}: the message must name {part:?} as what {name}{place}\n  message  \
+                "{what}: the message must say that {part:?} was {name}{not}\n  message  \
                  {message:?}\n  name what was found first, then what was expected"
             );
         }

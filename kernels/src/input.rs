@@ -90,7 +90,7 @@ impl Input {
         };
         assert!(
             x.values.len() == rows * cols && x.int8.len() == rows * x.super_blocks(),
-            "{} values and {} super-blocks of integers are no rows of {cols}",
+            "{} values and {} super-blocks of integers do not form rows of {cols} values",
             x.values.len(),
             x.int8.len()
         );
@@ -211,7 +211,7 @@ impl Input {
         let (found, expected) = (self.int8.len(), self.rows * self.super_blocks());
         assert_eq!(
             found, expected,
-            "{found} int8 super-blocks for {} rows of {}",
+            "found {found} int8 super-blocks, expected {expected} for {} rows of {} values",
             self.rows, self.cols
         );
         Prepared { input: self, per_scale: Some(per_scale) }

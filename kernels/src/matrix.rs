@@ -57,7 +57,7 @@ impl Matrix {
     pub fn split(&self, n: usize) -> Result<Vec<Self>> {
         ensure!(
             n > 0 && self.rows.is_multiple_of(n),
-            "found {} rows, expected a whole number of them for each of {n} matrices",
+            "found {} rows, expected a multiple of {n}, the number of matrices",
             self.rows
         );
         let rows = self.rows / n;

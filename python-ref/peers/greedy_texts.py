@@ -179,7 +179,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         far = [name for name in args.type or TYPES if not measure(args, name, stories, Path(folder))]
     if args.check and far:
-        sys.exit(f"farther from llama.cpp than it is from itself: {', '.join(far)}")
+        sys.exit(f"farther from llama.cpp than its own settings are from each other: {', '.join(far)}")
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ def post(engine):
             if found := re.search(r"(http://\S+)", line):
                 break
         else:
-            raise RuntimeError(f"it ended: {said}")
+            raise RuntimeError(f"the server ended: {said}")
 
         def ask(where, body):
             request = urllib.request.Request(found[1] + where, json.dumps(body).encode(), {"content-type": "application/json"})

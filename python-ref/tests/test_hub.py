@@ -61,7 +61,7 @@ def test_hub_allows_the_same_names(cache, name):
         hub.utils.validate_repo_id(name)
         expected = "no such model in"
     except hub.errors.HFValidationError:
-        expected = "nor a model's name"
+        expected = "not a model's name"
     with pytest.raises(ValueError, match=expected):
         locate(name)
 

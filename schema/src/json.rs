@@ -118,7 +118,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<Json, E> {
-        Number::from_f64(number).map(Json::Number).ok_or_else(|| E::custom("no number"))
+        Number::from_f64(number).map(Json::Number).ok_or_else(|| E::custom("not a finite number"))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Json, E> {

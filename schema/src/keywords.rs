@@ -234,7 +234,7 @@ impl<'a> One<'_, 'a> {
                 }
                 Ok(types)
             }
-            Some(other) => self.wrong("type", other, "a string or an array of them"),
+            Some(other) => self.wrong("type", other, "a string or an array of strings"),
         }
     }
 
@@ -310,7 +310,7 @@ impl<'a> One<'_, 'a> {
                 let divisor = number.as_u64().filter(|&n| n > 0 && n <= MOST_DIVISOR.into());
                 let Some(divisor) = divisor.filter(|_| whole) else {
                     let problem = format!(
-                        "\"multipleOf\" is supported for the type integer, and from 1 to \
+                        "\"multipleOf\" is supported only for the type integer, from 1 to \
                          {MOST_DIVISOR}"
                     );
                     return self.refuse("/multipleOf", problem);

@@ -36,7 +36,7 @@ impl Pattern {
         let pattern = reader.either()?;
         match reader.peek() {
             None => Ok(pattern.anywhere()),
-            Some(_) => Err("found \")\", expected \"(\" before it".to_owned()),
+            Some(_) => Err("found \")\" without a \"(\" before it".to_owned()),
         }
         .and_then(|pattern| if pattern.has_anchor() { Err(anchor()) } else { Ok(pattern) })
     }
@@ -187,9 +187,9 @@ impl Reader {
         if self.eat("?") && !self.eat(":") {
             let kind: String = self.rest[self.at..].iter().take(2).collect();
             let name = match kind.as_bytes() {
-                [b'=' | b'!', ..] => "a look ahead",
-                [b'<', b'=' | b'!'] => "a look behind",
-                [b'<' | b'P', ..] => "a group with a name",
+                [b'=' | b'!', ..] => "a look-ahead",
+                [b'<', b'=' | b'!'] => "a look-behind",
+                [b'<' | b'P', ..] => "a named group",
                 _ => "this kind of group",
             };
             return Err(format!("\"(?{kind}\": {name} is not supported"));
@@ -221,7 +221,7 @@ impl Reader {
         // A lazy count matches the same strings, only in another order.
         self.eat("?");
         if matches!(self.peek(), Some('*' | '+' | '?' | '{')) {
-            return Err("found a count of a count, expected a group around the first".to_owned());
+            return Err("found two counts in a row; put the first in a group".to_owned());
         }
         match part {
             Pattern::Start | Pattern::End => Err(anchor()),
@@ -272,7 +272,11 @@ impl Reader {
                 };
                 match (&first[..], &last[..]) {
                     (&[(a, b)], &[(c, d)]) if a == b && c == d && a <= c => ranges.push((a, c)),
-                    _ => return Err("found \"-\" in a class, expected two characters".to_owned()),
+                    _ => {
+                        return Err(
+                            "found \"-\" in a class, expected a range such as a-z".to_owned()
+                        );
+                    }
                 }
             } else {
                 ranges.extend(first);
@@ -285,7 +289,7 @@ impl Reader {
     fn escape(&mut self, in_class: bool) -> Result<Ranges, String> {
         let one = |c: char| Ok(vec![(u32::from(c), u32::from(c))]);
         let Some(next) = self.take() else {
-            return Err("found \"\\\" at the end, expected a character behind it".to_owned());
+            return Err("found \"\\\" at the end, expected a character after it".to_owned());
         };
         let digits = || vec![(0x30, 0x39)];
         let word = || vec![(0x30, 0x39), (0x41, 0x5a), (0x5f, 0x5f), (0x61, 0x7a)];
@@ -330,7 +334,7 @@ impl Reader {
                 Ok(vec![(point, point)])
             }
             Some(_) => Err("half of a surrogate pair is not supported".to_owned()),
-            None => Err(format!("expected {count} hexadecimal digits behind the backslash")),
+            None => Err(format!("expected {count} hexadecimal digits after the backslash")),
         }
     }
 }

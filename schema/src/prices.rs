@@ -71,7 +71,7 @@ impl Tree {
         tokens.sort_by_key(|&token| text(token));
         let (mut nodes, mut open): (Vec<Node>, Vec<usize>) = (Vec::new(), Vec::new());
         let mut first = Box::new([None; 256]);
-        let number = |n: usize| u32::try_from(n).expect("so many nodes have numbers");
+        let number = |n: usize| u32::try_from(n).expect("node numbers fit in 32 bits");
         let (mut before, mut deepest): (&[u8], _) = (&[], 0);
         for (at, &token) in tokens.iter().enumerate() {
             let text = text(token);
@@ -210,7 +210,7 @@ impl<S: Clone + Eq + Hash> Prices<S> {
     /// If `most` is 0.
     #[must_use]
     pub fn new(most: usize) -> Self {
-        assert!(most > 0, "prices are kept of one state at least");
+        assert!(most > 0, "expected room for at least one state");
         Self {
             known: HashMap::new(),
             most,

@@ -84,8 +84,8 @@ impl Server {
         let (host, port) = (settings.host.as_str(), settings.port);
         let listener = TcpListener::bind((host, port))
             .with_context(|| format!("--host {host} --port {port}: cannot listen there"))?;
-        listener.set_nonblocking(true).context("the network cannot be used")?;
-        let address = listener.local_addr().context("the network cannot be used")?;
+        listener.set_nonblocking(true).context("the listener cannot be set up")?;
+        let address = listener.local_addr().context("the listener has no address")?;
         Ok(Self { opened, settings: settings.clone(), listener, address })
     }
 
@@ -152,8 +152,10 @@ where
     // The engine has stopped. New clients get an error immediately.
     drop(receiver);
     fallen.store(true, Relaxed);
-    let ended = network.join().map_err(|panic| anyhow!("the network: {}", said(&*panic)))?;
-    ended.context("the network cannot be used")?;
+    let ended = network
+        .join()
+        .map_err(|panic| anyhow!("the network thread panicked: {}", said(&*panic)))?;
+    ended.context("the network thread failed")?;
     result
 }
 

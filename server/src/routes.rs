@@ -138,7 +138,7 @@ async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
     };
     if !is_json(request.headers()) {
         // Browsers let foreign pages send other types without a preflight request.
-        let message = "found another content type, expected application/json";
+        let message = "expected the content type application/json";
         let error = ApiError::invalid(message);
         return Err(error.with(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type"));
     }

@@ -79,7 +79,7 @@ fn answers_are_those_of_generate_whoever_else_is_there() {
     // Pages for a request and a half: a request has to wait again, and gets the same text.
     let _ = fs::remove_file(place.files.file("answers.jsonl"));
     let said = place.batch(&["--pages", "2"]).succeeds("two pages");
-    assert!(said.stderr.contains("2 of 2 in use at most"), "{}", said.stderr);
+    assert!(said.stderr.contains("at most 2 of 2 in use"), "{}", said.stderr);
     assert_eq!(texts[0], place.text());
     let answers = place.answers();
     assert_eq!(answers.len(), 6);
@@ -222,7 +222,7 @@ fn what_cannot_begin_says_so_in_one_line() {
     }
     // The requests are no answers, and stay what they are.
     let said = batch(&[&requests, "--out", &requests]);
-    said.fails_in_one_line("onto itself", 1, &["requests.jsonl:1", "answer of index 0"]);
+    said.fails_in_one_line("onto itself", 1, &["requests.jsonl:1", "answer with \"index\": 0"]);
     assert_eq!(fs::read_to_string(&requests).unwrap(), "{\"prompt\": \"a\"}\n");
     for (file, line) in [("{\"index\":0,\"text\":\"\"}\n{\"index\":5}\n", ":2"), ("notes", ":1")] {
         place.files.write("answers.jsonl", file.as_bytes());

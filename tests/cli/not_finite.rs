@@ -127,5 +127,5 @@ fn a_streamed_model_says_so() {
     let file = model.file("tiny.stream");
     run(&["stream-pack", model.name(), &file]).succeeds("every weight is finite");
     let stream = run(&["stream", &file, "-p", "Once upon a time", "-n", "4"]);
-    stream.fails_in_one_line("stream", 1, &["tiny.stream", "no logit is a number"]);
+    stream.fails_in_one_line("stream", 1, &["tiny.stream", "every logit is NaN"]);
 }

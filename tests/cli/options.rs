@@ -151,7 +151,7 @@ fn synth_writes_a_whole_folder_or_none() {
     names.sort();
     assert_eq!(names, ["config.json", "model.safetensors"]);
     let again = run(&["synth", "--like", "tiny", "--out", folder.name()]);
-    again.fails_in_one_line("a folder that is there", 1, &[folder.name(), "does not exist yet"]);
+    again.fails_in_one_line("a folder that is there", 1, &[folder.name(), "already exists"]);
     let nowhere = folder.file("config.json/inside");
     run(&["synth", "--like", "tiny", "--out", &nowhere]).fails_in_one_line(
         "inside a file",

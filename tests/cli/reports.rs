@@ -98,7 +98,7 @@ fn synth_writes_gguf_files_of_every_type() {
     .succeeds("bench");
     assert!(json.stdout.contains("\"threads\":2"), "{}", json.stdout);
     let again = run(&["synth", "--like", "tiny", "--type", "q8_0", "--out", &file]);
-    again.fails_in_one_line("a file that is there", 1, &[&file, "does not exist yet"]);
+    again.fails_in_one_line("a file that is there", 1, &[&file, "already exists"]);
     let other = folder.file("other");
     run(&["synth", "--like", "tiny", "--type", "q9", "--out", &other]).fails_in_one_line(
         "no such type",
@@ -147,7 +147,7 @@ fn inspect_lists_what_a_file_holds() {
     assert!(!said.contains("tokens/s"), "the machine is not measured unless asked for: {said}");
     let threads =
         run(&["inspect", &file, "--roofline", "-j", "1"]).succeeds("inspect --roofline").stdout;
-    assert!(threads.starts_with(&said) && threads.contains("tokens/s at most"), "{threads}");
+    assert!(threads.starts_with(&said) && threads.contains("at most"), "{threads}");
 
     run(&["inspect", &file, "-j", "1"]).fails_in_one_line(
         "threads without --roofline",

@@ -151,8 +151,8 @@ fn task_3_files_that_are_none() {
     for (what, shape, words) in [
         ("no tokens", Shape { tokens: 0, ..s }, "tokens: found 0, expected 1"),
         ("more tokens than rows", Shape { tokens: 301, ..s }, "tokens: found 301, expected 300"),
-        ("heads that do not divide evenly", Shape { heads: 3, ..s }, "left over: found 1"),
-        ("an odd head size", Shape { head_dim: 7, ..s }, "head size, halved, left over: found 1"),
+        ("heads that do not divide evenly", Shape { heads: 3, ..s }, "key/value heads: found 1"),
+        ("an odd head size", Shape { head_dim: 7, ..s }, "remainder of head size / 2: found 1"),
         ("2^21 positions", Shape { positions: 1 << 21, ..s }, "positions: found 2097152"),
         ("a larger hidden size", Shape { hidden: 48, ..s }, "bytes of the file"),
     ] {

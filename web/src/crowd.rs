@@ -57,7 +57,10 @@ impl Crowd {
     /// If there is no batch slot or no page, or the budget is less than 2.
     pub fn new(room: Room) -> Result<Self> {
         let Room { places, budget, pages } = room;
-        ensure!(places > 0 && pages > 0 && budget >= 2, "{room:?} is no room");
+        ensure!(
+            places > 0 && pages > 0 && budget >= 2,
+            "found {room:?}, expected at least one slot, one page and a budget of 2"
+        );
         let capacity = pages * TILE;
         let shape = CacheShape { layers: 0, sequences: places, kv_heads: 0, capacity, head_dim: 0 };
         let cache = PagedCache::new(shape, TILE, pages, CacheType::F16);

@@ -52,7 +52,7 @@ impl Answers {
         );
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                anyhow::bail!("{name}: another run is writing it; wait until it ends")
+                anyhow::bail!("{name}: another run is writing this file; wait until that run ends")
             }
             // Some file systems have no locks.
             Err(TryLockError::Error(_)) | Ok(()) => {}
@@ -66,7 +66,8 @@ impl Answers {
             let index = answer.as_ref().and_then(|answer| answer["index"].as_u64());
             ensure!(
                 index == Some(written as u64),
-                "{name}:{}: expected the answer of index {written}; to start over, remove the file",
+                "{name}:{}: expected the answer with \"index\": {written}; to start over, remove \
+                 the file",
                 written + 1
             );
             written += 1;
@@ -78,7 +79,8 @@ impl Answers {
             let n = half.len().min(expected.len());
             ensure!(
                 half[..n] == expected.as_bytes()[..n],
-                "{name}:{}: expected the answer of index {written}; to start over, remove the file",
+                "{name}:{}: expected the answer with \"index\": {written}; to start over, remove \
+                 the file",
                 written + 1
             );
             let n = half.len();

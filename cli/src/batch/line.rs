@@ -105,12 +105,15 @@ fn form(line: &[u8], fields: &Map<String, Value>, default: Option<Form>) -> Resu
 fn prompt(fields: &Map<String, Value>) -> Result<Prompt> {
     match (fields.get("prompt"), fields.get("messages")) {
         (Some(Value::String(text)), None) => {
-            ensure!(!text.is_empty(), "\"prompt\": found an empty text, expected some text");
+            ensure!(!text.is_empty(), "\"prompt\": found an empty string, expected some text");
             Ok(Prompt::Text(text.clone()))
         }
         (Some(other), None) => bail!("\"prompt\": found {}, expected a string", kind(other)),
         (None, Some(Value::Array(messages))) => {
-            ensure!(!messages.is_empty(), "\"messages\": found none, expected at least one");
+            ensure!(
+                !messages.is_empty(),
+                "\"messages\": found an empty array, expected at least one message"
+            );
             let messages = messages.iter().zip(0..).map(|(value, i)| message(value, i));
             Ok(Prompt::Messages(messages.collect::<Result<_>>()?))
         }
@@ -145,8 +148,8 @@ fn message(value: &Value, i: usize) -> Result<Message> {
 fn stop(fields: &Map<String, Value>) -> Result<Vec<String>> {
     let one = |value: &Value| match value {
         Value::String(text) if !text.is_empty() => Ok(text.clone()),
-        Value::String(_) => bail!("\"stop\": found an empty text, expected at least one byte"),
-        other => bail!("\"stop\": found {}, expected a string or an array of them", kind(other)),
+        Value::String(_) => bail!("\"stop\": found an empty string, expected at least one byte"),
+        other => bail!("\"stop\": found {}, expected a string or an array of strings", kind(other)),
     };
     match fields.get("stop") {
         None | Some(Value::Null) => Ok(Vec::new()),

@@ -68,7 +68,7 @@ pub(super) struct Args {
     /// Maximum tokens computed per step (0: no limit) [default: 512 after week 3, day 2]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// Time limit of a step with prompts, as a multiple of a decode-only step (0: none)
+    /// Maximum time of a step with prompts, relative to a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
     /// Store the KV cache in N pages of 32 positions [default: one whole context per slot]
@@ -118,7 +118,8 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let answers = Answers::open(&args.out)?;
     ensure!(
         answers.written() <= lines.len(),
-        "{}: found {} answers, but {} has {} requests; to start over, remove the file",
+        "{}: found {} answers, but {} has only {} requests; to start over, remove the file of \
+         answers",
         args.out.display(),
         answers.written(),
         args.requests.display(),
@@ -342,10 +343,10 @@ impl Run {
             let found = found.map(|(found, all)| {
                 format!("\nprefixes {found} of {all} tokens found in pages of other requests")
             });
-            let times = if preempted == 1 { "once".into() } else { format!("{preempted} times") };
+            let s = if preempted == 1 { "" } else { "s" };
             format!(
-                "\npages    {most_used} of {pages} in use at most, of {page_len} positions each; \
-                 {times} a request had to wait again{}",
+                "\npages    at most {most_used} of {pages} in use, {page_len} positions each; \
+                 {preempted} preemption{s}{}",
                 found.unwrap_or_default()
             )
         });

@@ -67,7 +67,7 @@ pub(super) struct Args {
     /// Maximum tokens computed per step (0: no limit)
     #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
     budget: Vec<usize>,
-    /// Time limit of a step with prompts, as a multiple of a decode-only step (0: none)
+    /// Maximum time of a step with prompts, relative to a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     gap: usize,
     /// Number of pages of the KV cache, 32 positions each
@@ -94,13 +94,13 @@ pub(super) struct Args {
     /// Threads used for the measurement [default: one per physical core]
     #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
     threads: Option<usize>,
-    /// File of requests: time, prompt or prompt_tokens, and max_tokens per line (JSON)
+    /// Read requests from a JSON Lines file (fields: time, prompt or prompt_tokens, max_tokens)
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Also run the requests through the real model and compare with the simulation
     #[arg(long)]
     real: bool,
-    /// Only run the real model, without simulation (--pages 0: one whole context per slot)
+    /// Run only the real model (--pages 0 reserves a whole context per slot)
     #[arg(long)]
     real_only: bool,
     /// Admit new requests only after the whole batch has finished

@@ -119,7 +119,13 @@ pub(super) fn as_table(cases: &[Case]) -> String {
             _ => {}
         }
     }
-    text.push_str("A pair of times is median / 99th percentile. A gap lies between two tokens of a request; the longest is\neach request's own. Rows are a step's, on average; hits are the share of the prompts' tokens that a cache\nhad already.\n");
+    text.push_str(
+        "Pairs of times are median / 99th percentile. A gap is the time between two tokens of a \
+         request. The longest\n\
+         gap is the maximum of each request. Rows are the average per step. Hits are the share of \
+         prompt tokens that\n\
+         were already in a cache.\n",
+    );
     text
 }
 

@@ -39,11 +39,7 @@ pub(super) struct Args {
 pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let out = &args.out;
     let what = if args.r#type.is_some() { "file" } else { "folder" };
-    ensure!(
-        !out.exists(),
-        "{}: already exists, expected a {what} that does not exist yet",
-        out.display()
-    );
+    ensure!(!out.exists(), "{}: already exists; give the name of a new {what}", out.display());
     let json = serde_json::to_string_pretty(&args.like.config())? + "\n";
     let config = ModelConfig::from_json(&json, "config.json")?;
     let random = Random { state: args.seed };

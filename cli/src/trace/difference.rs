@@ -115,11 +115,14 @@ impl Difference {
                     format!("the lists of activations differ: found {found}, expected {expected}")
                 }
                 (Some(found), None) => {
-                    format!("the lists of activations differ: found {found} after the last")
+                    format!(
+                        "the lists of activations differ: found {found}, expected the end of the \
+                         list"
+                    )
                 }
                 (None, expected) => {
                     format!(
-                        "the lists of activations differ: yours ends before {}",
+                        "the lists of activations differ: found the end of the list, expected {}",
                         expected.as_deref().unwrap_or("its end")
                     )
                 }
@@ -219,7 +222,7 @@ fn among(axis: &str, places: &BTreeSet<usize>, size: usize) -> String {
         return format!("{several} {first}–{last} (of 0–{all})");
     }
     if places.len() > 8 {
-        return format!("{} of {size} {several}, {first} the first", places.len());
+        return format!("{} of {size} {several} (first: {first})", places.len());
     }
     let listed: Vec<_> = places.iter().map(usize::to_string).collect();
     format!("{several} {} (of 0–{all})", listed.join(", "))

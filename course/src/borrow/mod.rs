@@ -149,7 +149,7 @@ pub(crate) fn give_back(
     ensure!(!returned.is_empty(), "nothing is borrowed in {typed}");
     ensure!(
         edited.is_empty() || force,
-        "nothing was returned, because you have changed borrowed code, and it is yours now:\n\
+        "nothing was returned, because you have changed borrowed code, so it is now yours:\n\
          {}\n\
          To keep it, remove the two marks. To discard it, run `cargo course return {} --force`, \
          which keeps the old file in .course/recovery",

@@ -33,7 +33,7 @@ pub(super) fn environment(root: &Path) -> Part {
         } else if venv.is_current() {
             Ok(format!("has the {} packages that pyproject.toml pins", venv.packages.len()))
         } else {
-            Err("its packages are not those that pyproject.toml pins (`cargo course verify` \
+            Err("its packages differ from those that pyproject.toml pins (`cargo course verify` \
                  rebuilds it)"
                 .to_owned())
         }

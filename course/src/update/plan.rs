@@ -114,7 +114,7 @@ impl Plan {
         let (old, new) = (read(root, RECORD)?, Some(record.text().into_bytes()));
         let path = RECORD.to_owned();
         replace(root, &mut recovery, &[Replacement { path, old, new, keep: false }])?;
-        println!("\n{files} files changed; the course is now that of {}.", newer.name);
+        println!("\n{files} files changed; the course now matches {}.", newer.name);
         recovery.print();
         Ok(())
     }

@@ -57,8 +57,8 @@ impl ModelConfig {
             hidden_size / n_heads
         } else {
             let expected = format!(
-                "a number, as none follows from embedding_length {hidden_size} and \
-                 attention.head_count {n_heads}"
+                "a number, because embedding_length / attention.head_count ({hidden_size} / \
+                 {n_heads}) isn't a valid head size"
             );
             return keys.wrong("attention.key_length", &expected);
         };

@@ -189,8 +189,10 @@ impl MixtureConfig {
         base.intermediate_size = keys.size("expert_feed_forward_length", MAX_SIZE)?;
         for name in ["expert_shared_count", "leading_dense_block_count"] {
             if metadata.size(&keys.key(name))?.is_some_and(|n| n > 0) {
-                return keys
-                    .wrong(name, "0 or nothing: every layer has experts here, and no others");
+                return keys.wrong(
+                    name,
+                    "0 or nothing: shared experts and dense layers are not supported",
+                );
             }
         }
         let (mut windows, mut yarn, mut clamp) = (vec![None; base.n_layers], None, None);
@@ -307,7 +309,7 @@ impl Fields {
         }
         for field in ["mscale", "mscale_all_dim"] {
             if p.get(field).is_some() {
-                return p.wrong(field, "nothing: one concentration for all is known here");
+                return p.wrong(field, "nothing: YaRN with mscale is not supported");
             }
         }
         let factor = p.number("factor", "a number of at least 1", |x| x >= 1.0)?;

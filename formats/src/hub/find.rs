@@ -33,10 +33,9 @@ pub fn locate(model: &Path) -> Result<PathBuf> {
         return Ok(model.to_owned());
     }
     let shown = model.display();
-    let name: Name = model
-        .to_string_lossy()
-        .parse()
-        .map_err(|e| anyhow!("{shown}: found no such file or folder, nor a model's name: {e}"))?;
+    let name: Name = model.to_string_lossy().parse().map_err(|e| {
+        anyhow!("{shown}: found no such file or folder, and it is not a model's name: {e}")
+    })?;
     find(&name, &cache()?)
 }
 
@@ -84,7 +83,7 @@ pub fn find(name: &Name, cache: &Path) -> Result<PathBuf> {
             let ggufs: Vec<&str> = files.into_iter().filter(|f| super::is_gguf(f)).collect();
             let there = if ggufs.is_empty() { "none".to_owned() } else { ggufs.join(", ") };
             bail!(
-                "{name}: found no such GGUF file in {} (there: {there}); {}",
+                "{name}: found no such GGUF file in {} (it has: {there}); {}",
                 snapshot.display(),
                 fetch()
             );

@@ -224,7 +224,7 @@ fn what_does_not_fit_together_is_refused() {
         }),
         (
             "gpt2",
-            "tokenizer.ggml.tokens: found an array of 1 elements, expected an array of texts",
+            "tokenizer.ggml.tokens: found an array of 1 elements, expected an array of strings",
             |m| {
                 m["tokenizer.ggml.tokens"] = json!([1]);
             },
@@ -320,7 +320,10 @@ fn what_does_not_fit_together_is_refused() {
     let mut empty = metadata("some.gguf", &fixtures["gpt2"]["metadata"]);
     empty.insert("tokenizer.ggml.tokens", Value::Array(Array::String(Vec::new())));
     let error = Tokenizer::from_gguf(&empty).err().expect("an error").to_string();
-    assert_eq!(error, "some.gguf: metadata tokenizer.ggml.tokens: found no tokens, expected some");
+    assert_eq!(
+        error,
+        "some.gguf: metadata tokenizer.ggml.tokens: found no tokens, expected at least one"
+    );
     let mut template = metadata("some.gguf", &fixtures["gpt2"]["metadata"]);
     template.insert("tokenizer.chat_template", Value::String("{{ bos_token }}".to_owned()));
     template.insert("tokenizer.ggml.eos_token_id", Value::U32(570));

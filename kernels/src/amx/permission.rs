@@ -27,12 +27,12 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Absent => f.write_str("this processor shows no matrix unit"),
+            Self::Absent => f.write_str("this processor has no matrix unit"),
             Self::NotSaved => f.write_str("the system does not save the matrix unit's tiles"),
             Self::Refused(error) => {
                 write!(f, "the system refuses the matrix unit to this process (error {error})")
             }
-            Self::UnknownSystem => f.write_str("the matrix unit is used on Linux alone"),
+            Self::UnknownSystem => f.write_str("the matrix unit is used only on Linux"),
         }
     }
 }

@@ -68,7 +68,7 @@ fn score_columns<const N: usize>(
     scores: &mut [f32],
 ) -> usize {
     const HALVES: usize = TILE / LANES;
-    let q: &[&[f32]; N] = q.first_chunk().expect("so many queries");
+    let q: &[&[f32]; N] = q.first_chunk().expect("one per query");
     assert!(q.iter().all(|q| q.len() == k.len()), "queries as long as keys");
     let zeros = [[_mm512_setzero_ps(); HALVES]; N];
     let mut waiting = [zeros; 3];

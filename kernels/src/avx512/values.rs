@@ -34,8 +34,8 @@ fn sum<const N: usize>(
     dim: usize,
     out: &mut [f32],
 ) -> usize {
-    let weights = weights.as_chunks().0.first_chunk().expect("so many queries");
-    let factors = factors.first_chunk().expect("so many queries");
+    let weights = weights.as_chunks().0.first_chunk().expect("one per query");
+    let factors = factors.first_chunk().expect("one per query");
     let mut d = 0;
     while d < dim {
         d += LANES

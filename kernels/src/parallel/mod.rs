@@ -135,7 +135,7 @@ impl<S: Schedule> Team<S> {
         });
         if let Some(i) = claims.untaken(n) {
             let (rows, cols) = cut.tile(i);
-            panic!("tile {i}, of rows {rows:?} and columns {cols:?}, was taken by nobody");
+            panic!("tile {i}, of rows {rows:?} and columns {cols:?}, was never taken");
         }
     }
 

@@ -40,14 +40,14 @@ impl Cut {
         let Self { rows: height, width, tile: (down, right) } = *self;
         assert!(
             rows.start < height && cols.start < width,
-            "a tile of rows {rows:?} and columns {cols:?} does not lie in {height} rows of {width}"
+            "a tile of rows {rows:?} and columns {cols:?} is not within {height} rows of {width}"
         );
         let i = rows.start / down * self.across() + cols.start / right;
         let expected = self.tile(i);
         assert!(
             (rows, cols) == (&expected.0, &expected.1),
-            "a tile of rows {rows:?} and columns {cols:?} was taken of {height} rows of {width} in \
-             tiles of {down} x {right}: tile {i} has rows {:?} and columns {:?}",
+            "a tile of rows {rows:?} and columns {cols:?} was taken, but in {height} rows of \
+             {width}, cut into tiles of {down} x {right}, tile {i} has rows {:?} and columns {:?}",
             expected.0,
             expected.1
         );
@@ -153,7 +153,7 @@ impl<'a, T> Whole<'a, T> {
         }
         assert!(
             width > 0 && out.len().is_multiple_of(width),
-            "{} values are no whole number of rows of {width}",
+            "{} values are not a whole number of rows of {width}",
             out.len()
         );
         let rows = out.len() / width;

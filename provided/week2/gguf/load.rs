@@ -63,10 +63,7 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
     let model = build(config, &rope, context, &mut matrix)?;
     // A tensor that isn't used belongs to a model that computes something else.
     if let Some(other) = gguf.tensors.iter().find(|tensor| !used.contains(&tensor.name)) {
-        bail!(
-            "{file}: tensor {}: found a tensor that these models do not have, expected none",
-            shown(&other.name)
-        );
+        bail!("{file}: tensor {} is not part of these models", shown(&other.name));
     }
     Ok(model)
 }

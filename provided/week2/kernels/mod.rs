@@ -160,13 +160,13 @@ impl Product<'_> {
         assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
         assert_eq!(
             weight.cols, x.cols,
-            "a matrix of {} columns times rows of {} values",
+            "found a matrix of {} columns and rows of {} values, expected equal lengths",
             weight.cols, x.cols
         );
         assert_eq!(
             out.len(),
             x.rows * weight.rows,
-            "room for {} values, expected {} rows of {}",
+            "found room for {} values, expected {} rows of {} values",
             out.len(),
             x.rows,
             weight.rows
@@ -174,18 +174,18 @@ impl Product<'_> {
         assert_eq!(
             x.values.len(),
             x.rows * x.cols,
-            "an input of {} values, expected {} rows of {}",
+            "found an input of {} values, expected {} rows of {} values",
             x.values.len(),
             x.rows,
             x.cols
         );
         if rung.wants_int8() {
-            let per_scale =
-                x.per_scale().expect("an input that was not quantized, on a rung of integers");
+            let per_scale = x.per_scale().expect("a rung of integers needs a quantized input");
             let block = weight.tensor_type.block_len();
             assert!(
                 per_scale >= block,
-                "an input with a scale for each {per_scale} activations times blocks of {block} weights"
+                "found a scale for each {per_scale} activations, expected at least {block}, the \
+                 length of a block"
             );
         }
     }

@@ -33,7 +33,10 @@ pub fn attend_q8<'a>(
     out: &mut [f32],
 ) {
     let n_queries = queries.len();
-    assert!(head_dim <= MAX_HEAD_DIM, "heads of {head_dim} numbers; at most {MAX_HEAD_DIM}");
+    assert!(
+        head_dim <= MAX_HEAD_DIM,
+        "found heads of {head_dim} numbers, expected at most {MAX_HEAD_DIM}"
+    );
     let mut rows: [&[f32]; MAX_BLOCK_QUERIES] = [&[]; MAX_BLOCK_QUERIES];
     rows.iter_mut().zip(queries).for_each(|(row, query)| *row = query.q);
     let mut room = (n_queries >= MANY).then(|| vec![0f32; 2 * TILE * head_dim]);

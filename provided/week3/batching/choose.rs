@@ -69,7 +69,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             // Skip the request's remaining logits: those that follow belong to the next request.
             logits.for_each(drop);
             if let Some(ahead) = &mut self.ahead {
-                let slot = sequence.slot.expect("a request that runs has a place");
+                let slot = sequence.slot.expect("a running request has a slot");
                 if ahead.observe(i, slot, accepted) {
                     self.cache.truncate(slot, sequence.num_computed);
                 }

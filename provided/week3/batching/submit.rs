@@ -60,7 +60,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         if let Some(constraint) = &constraint {
             ensure!(
                 request.stop_texts.is_empty(),
-                "a stop text could end the answer before it has the form that is asked for"
+                "a stop text could cut off the constrained answer"
             );
             let room = request.max_new_tokens.min(self.context - request.prompt.len());
             constraint.fits(room).map_err(anyhow::Error::msg)?;

@@ -154,12 +154,11 @@ impl Constraint {
         match self.needed() {
             Some(needed) if needed <= left => Ok(()),
             Some(needed) => Err(format!(
-                "a budget of {left} is too small for any answer of the form that is asked for: \
-                 the shortest takes {needed} tokens, {:?}",
+                "found a limit of {left}, expected at least {needed} tokens: the shortest allowed \
+                 answer is {:?}",
                 String::from_utf8_lossy(&self.closing_text())
             )),
-            None => Err("the vocabulary has no tokens for an answer of the form that is asked for"
-                .to_owned()),
+            None => Err("the vocabulary has no tokens for any allowed answer".to_owned()),
         }
     }
 

@@ -57,7 +57,10 @@ impl<C: Pages> InParts<C> {
     /// If `part_len` isn't a multiple of [`TILE`], or is 0.
     #[must_use]
     pub fn with_part_len(cache: C, part_len: usize) -> Self {
-        assert!(part_len > 0 && part_len.is_multiple_of(TILE), "parts of {part_len} positions");
+        assert!(
+            part_len > 0 && part_len.is_multiple_of(TILE),
+            "found parts of {part_len} positions, expected a multiple of {TILE}"
+        );
         Self { cache, part_len, room: Mutex::default() }
     }
 
@@ -116,7 +119,10 @@ fn attend_in_parts<C: Pages>(
     out: &mut [f32],
 ) {
     let Queries { rows, q, group, head_dim: d } = queries;
-    assert!(group <= MAX_BLOCK_QUERIES && d <= MAX_HEAD_DIM, "{group} heads of {d} values");
+    assert!(
+        group <= MAX_BLOCK_QUERIES && d <= MAX_HEAD_DIM,
+        "found {group} heads of {d} values, expected at most {MAX_BLOCK_QUERIES} of {MAX_HEAD_DIM}"
+    );
     let (width, scale) = (q.len() / rows.len(), 1.0 / (d as f32).sqrt());
     room.arrange(cache, queries);
     let Room { order, blocks, places, seen } = room;

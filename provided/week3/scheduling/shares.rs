@@ -25,7 +25,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
                 continue;
             }
             *tried = i + 1;
-            let slot = sequence.slot.expect("a request that runs has a place");
+            let slot = sequence.slot.expect("a running request has a slot");
             let found = self.cache.attach_prefix(slot, &sequence.tokens);
             sequence.num_computed = found;
             self.attached += found as u64;

@@ -66,7 +66,7 @@ const SAVED: f64 = 0.2;
 
 /// Returns the batch slot of a running request.
 fn place(sequence: &Sequence) -> usize {
-    sequence.slot.expect("a request that runs has a place")
+    sequence.slot.expect("a running request has a slot")
 }
 
 /// Returns whether the request has one row in this step, for the token that it chose last.

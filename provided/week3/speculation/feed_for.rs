@@ -12,7 +12,11 @@ impl<C: KvCache> Session<C> {
     /// # Errors
     /// As [`Session::feed`], or if there are fewer than `n` tokens.
     pub fn feed_for(&mut self, tokens: &[u32], n: usize, chunk: usize) -> Result<&[f32]> {
-        ensure!((1..=tokens.len()).contains(&n), "logits of {n} of {} tokens", tokens.len());
+        ensure!(
+            (1..=tokens.len()).contains(&n),
+            "found logits of {n} tokens, expected 1 to {}",
+            tokens.len()
+        );
         let (whole, last) = tokens.split_at(tokens.len() - n);
         // The rows that share a pass with the last `n`.
         let shared = whole.len() % chunk.max(1);

@@ -62,8 +62,8 @@ impl<D: Drafter> Speculation<D> {
             let new = text.len() - known;
             assert!(
                 (1..=room).contains(&new),
-                "`step` appended {new} tokens, where there was room for {room}: drafts and the token \
-                 behind them are at most `room` together"
+                "`step` appended {new} tokens, expected 1 to {room}: the drafts and the token \
+                 after them"
             );
             if let Some(mut backoff) = measured {
                 let drafts = self.counts.drafted - drafted;

@@ -72,8 +72,8 @@ impl ModelProposer {
         let found = model.config.vocab_size;
         ensure!(
             found == vocabulary,
-            "found a draft model with a vocabulary of {found} tokens, expected {vocabulary}, as many \
-             as the model has"
+            "found a draft model with a vocabulary of {found} tokens, expected {vocabulary}, the \
+             size of the model's"
         );
         let cache = dense(&model, places, context, cache_type);
         let capacity = cache.shape().capacity;
@@ -116,7 +116,7 @@ fn in_common(cached: &[u32], text: &[u32]) -> usize {
 }
 
 fn place(request: &Sequence) -> usize {
-    request.slot.expect("a request that runs has a place")
+    request.slot.expect("a running request has a slot")
 }
 
 impl Proposer for ModelProposer {

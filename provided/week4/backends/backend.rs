@@ -182,7 +182,7 @@ impl fmt::Display for Fault {
             Self::Lost(why) => write!(f, "the device is lost: {why}"),
             Self::Refused(why) => write!(f, "the device refuses: {why}"),
             Self::OutOfBounds { place, len } => {
-                write!(f, "found {}, expected a place within its {len} bytes", named(place))
+                write!(f, "found {}, expected a range within its {len} bytes", named(place))
             }
             Self::WrongLength { place, found } => {
                 write!(f, "found {found} bytes, expected {}", named(place))
@@ -190,7 +190,7 @@ impl fmt::Display for Fault {
             Self::NoBuffer(buffer) => write!(f, "there is no buffer {}", buffer.0),
             Self::NoPlace(node) => write!(f, "{node} has no place in this backend's memory"),
             Self::ReadOnly(buffer) => {
-                write!(f, "buffer {} is memory of the program, which is only read", buffer.0)
+                write!(f, "buffer {} is the program's memory, which is read-only", buffer.0)
             }
             Self::Unsupported(what) => write!(f, "not supported: {what}"),
         }

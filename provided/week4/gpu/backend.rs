@@ -70,7 +70,7 @@ impl GpuBackend {
         let sizes = step.cache.sizes();
         ensure!(
             sizes.sequences == 1,
-            "a cache of {} sequences: found one sequence on this backend",
+            "found a cache of {} sequences, expected one on this backend",
             sizes.sequences
         );
         let bytes = 4 * sizes.capacity * sizes.kv_heads * sizes.head_dim;
@@ -86,7 +86,7 @@ impl GpuBackend {
     fn rows(&self, step: &AnyStep<'_>) -> Result<Rows> {
         let first = step.rows.first().context("a pass without rows")?.position;
         let in_order = step.rows.iter().zip(first..).all(|(row, at)| row.position == at);
-        ensure!(in_order, "rows of one text, one position after the other, are all it takes");
+        ensure!(in_order, "this backend takes only rows of one sequence at consecutive positions");
         let tokens: Vec<u8> = step.rows.iter().flat_map(|row| row.token.to_le_bytes()).collect();
         let turns = step.rows.iter().flat_map(|row| step.rope.0.turns(row.position));
         let turns: Vec<f32> = turns.flat_map(|&(cos, sin)| [cos, sin]).collect();

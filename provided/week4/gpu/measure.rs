@@ -77,7 +77,7 @@ pub fn measure(gpu: &Gpu) -> Result<Vec<Measured>> {
     let add = kernels.get(Which::Add)?;
     let groups = dispatch_size(n, THREADS)?;
     let seconds = timed(gpu, |pass| pass.run(&add, &[n as u32], &[&a, &b], &out, groups))?;
-    let what = format!("sum of two times {n} numbers");
+    let what = format!("sum of two vectors of {n} numbers");
     all.push(Measured { what, bytes: (8 * n) as f64 / seconds, multiply_adds: 0.0 });
     Ok(all)
 }

@@ -87,7 +87,7 @@ pub(crate) fn compute<C: StepCache + ?Sized>(
     match &node.op {
         Op::Embed => {
             let Op::Weight(table) = &graph.node(node.sources[0]).op else {
-                panic!("{}: found another node than a weight", graph.told(id))
+                panic!("{}: expected a weight as the table", graph.told(id))
             };
             team.parallel_rows(out, width, 1, |t, x| {
                 decode_row(table, rows[t].token as usize, x);
@@ -151,7 +151,7 @@ pub(crate) fn compute<C: StepCache + ?Sized>(
         }
         Op::Contiguous | Op::Copy => copy(graph.layout(node.sources[0]), source(0), out),
         Op::Weight(_) | Op::Values(_) | Op::Tokens | Op::Reshape | Op::Permute | Op::MulMat => {
-            unreachable!("{} is no kernel's", graph.told(id))
+            unreachable!("{} has no kernel", graph.told(id))
         }
     }
 }

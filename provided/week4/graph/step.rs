@@ -57,7 +57,11 @@ impl<C: StepCache + ?Sized> Step<'_, C> {
                 ensure!(found == expected, "{}: found {found:?}, expected {expected:?}", what());
             }
             if let Op::Store { layer } | Op::Attend { layer } = node.op {
-                ensure!(layer < layers, "{}: found layer {layer} of {layers}", what());
+                ensure!(
+                    layer < layers,
+                    "{}: found layer {layer}, expected one below {layers}",
+                    what()
+                );
                 let heads = of(0)[1];
                 ensure!(
                     heads.is_multiple_of(kv_heads),
@@ -73,16 +77,28 @@ impl<C: StepCache + ?Sized> Step<'_, C> {
             for row in self.rows {
                 if let Some(limit) = limit {
                     let at = row.position;
-                    ensure!(at < limit, "{}: found position {at} of {limit}", what());
+                    ensure!(
+                        at < limit,
+                        "{}: found position {at}, expected one below {limit}",
+                        what()
+                    );
                 }
                 if let Op::Store { .. } = node.op {
                     let at = row.sequence;
-                    ensure!(at < sequences, "{}: found sequence {at} of {sequences}", what());
+                    ensure!(
+                        at < sequences,
+                        "{}: found sequence {at}, expected one below {sequences}",
+                        what()
+                    );
                 }
                 if let Op::Embed = node.op {
                     let (token, table) = (row.token, of(0)[1]);
                     let is_there = (token as usize) < table;
-                    ensure!(is_there, "{}: found token {token} of {table}", what());
+                    ensure!(
+                        is_there,
+                        "{}: found token {token}, expected one below {table}",
+                        what()
+                    );
                 }
             }
         }

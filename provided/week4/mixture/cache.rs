@@ -108,7 +108,10 @@ impl KvCache for WindowedCache {
         values: &[f32],
     ) {
         let capacity = self.shape.capacity;
-        assert!(position < capacity, "position {position} is beyond the cache's {capacity}");
+        assert!(
+            position < capacity,
+            "position {position} is beyond the cache's {capacity} positions"
+        );
         let has_page = self.tables[layer].reserve(position, &mut self.pool);
         assert!(has_page, "layer {layer}, position {position}: no page is free");
         let heads = keys.chunks_exact(self.shape.head_dim);

@@ -69,10 +69,7 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<MixtureModel> {
 fn refuse(other: Option<&str>, file: &str) -> Result<()> {
     match other {
         None => Ok(()),
-        Some(name) => bail!(
-            "{file}: tensor {}: found a tensor that these models do not have, expected none",
-            shown(name)
-        ),
+        Some(name) => bail!("{file}: tensor {} is not part of these models", shown(name)),
     }
 }
 

@@ -40,7 +40,8 @@ impl MemoryPlan {
                 let heir = other.last == one.first && a.start == b.start;
                 ensure!(
                     heir || a.end <= b.start || b.end <= a.start,
-                    "{} and {} are needed in the same step, but lie at bytes {b:?} and {a:?}",
+                    "{} and {} are needed in the same step, but are stored at bytes {b:?} and \
+                     {a:?}",
                     graph.told(other.node),
                     graph.told(one.node)
                 );
@@ -63,7 +64,7 @@ pub fn check_size(graph: &Graph, order: &[NodeId]) -> Result<()> {
         let bytes = bytes.and_then(|bytes| bytes.checked_next_multiple_of(ALIGNMENT));
         let rest = bytes.and_then(|bytes| left.checked_sub(bytes));
         left = rest.with_context(|| {
-            format!("{}: the buffers have more bytes than a program can have", graph.told(id))
+            format!("{}: the buffers have more bytes than a program can address", graph.told(id))
         })?;
     }
     Ok(())

@@ -61,7 +61,7 @@ impl fmt::Display for Error {
         match *self {
             Self::Full { what, wanted, free, budget, at } => write!(
                 f,
-                "{}:{}: {what} wants {wanted} bytes, and {free} of the {budget} are left",
+                "{}:{}: {what} needs {wanted} bytes, but only {free} of {budget} are free",
                 at.file(),
                 at.line()
             ),
@@ -83,7 +83,7 @@ impl fmt::Display for Error {
             Self::Context { positions } => {
                 write!(f, "the cache of {positions} positions is full")
             }
-            Self::NoToken => f.write_str("no logit is a number"),
+            Self::NoToken => f.write_str("every logit is NaN"),
         }
     }
 }

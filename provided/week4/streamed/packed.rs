@@ -66,8 +66,7 @@ pub fn shape_of(config: &ModelConfig, vocabulary: Option<usize>) -> Result<Shape
     let vocabulary = vocabulary.unwrap_or(tokens);
     ensure!(
         tokens <= vocabulary && vocabulary <= 1 << 20,
-        "rows of the vocabulary: found {vocabulary}, expected {tokens} at least, one for each \
-         token, and 2^20 at most"
+        "rows of the vocabulary: found {vocabulary}, expected {tokens} (one for each token) to 2^20"
     );
     Ok(Shape {
         vocabulary,
@@ -105,7 +104,7 @@ pub fn pack(folder: &Path, vocabulary: Option<usize>, output: &Path) -> Result<S
             let weights = to_f32(&checkpoint.tensor(name, &size)?)?;
             ensure!(
                 weights.iter().all(|x| x.is_finite()),
-                "{name}: found a weight that is no number"
+                "{name}: found a weight that is NaN or infinite"
             );
             Ok(weights.into_iter().collect())
         }

@@ -251,11 +251,11 @@ impl Shape {
         }
         check("tokens", shape.tokens as u64, shape.tokens.min(shape.vocabulary) as u64)?;
         check(
-            "query heads for a key/value head, left over",
+            "remainder of query heads / key/value heads",
             (shape.heads % shape.kv_heads) as u64,
             0,
         )?;
-        check("head size, halved, left over", (shape.head_dim % 2) as u64, 0)?;
+        check("remainder of head size / 2", (shape.head_dim % 2) as u64, 0)?;
         check(
             "numbers in all query heads, at most 2^20",
             (shape.heads * shape.head_dim) as u64,

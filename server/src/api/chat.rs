@@ -15,7 +15,7 @@ pub(super) fn messages(fields: &mut Fields, style: Style) -> Result<Vec<Message>
     let all = match fields.take("messages") {
         Some(Value::Array(all)) if !all.is_empty() => all,
         Some(Value::Array(_)) => {
-            let message = "\"messages\": found none, expected at least one";
+            let message = "\"messages\": found an empty array, expected at least one message";
             return Err(ApiError::field("messages", message));
         }
         Some(other) => return Err(fields.wrong("messages", &other, "an array")),
@@ -56,7 +56,7 @@ fn message(
     if role == "tool" {
         let (id, name) = (fields.text("tool_call_id")?, fields.name("tool_call_id"));
         if id.is_none_or(|id| !ids.contains(&id)) {
-            let message = format!("{name:?}: expected the \"id\" of a call in a message before it");
+            let message = format!("{name:?}: expected the \"id\" of a call in an earlier message");
             return Err(ApiError::field(&name, message));
         }
     }
@@ -68,7 +68,9 @@ fn message(
             .enumerate()
             .map(|(part, value)| text(value, i, part))
             .collect::<Result<_, _>>()?,
-        Some(other) => return Err(fields.wrong("content", &other, "a string or parts of text")),
+        Some(other) => {
+            return Err(fields.wrong("content", &other, "a string or an array of text parts"));
+        }
         None => {
             let name = fields.name("content");
             return Err(ApiError::field(&name, format!("{name:?} is missing")));
@@ -76,7 +78,7 @@ fn message(
     };
     for name in ["name", "tool_calls", "tool_call_id", "function_call", "refusal", "audio"] {
         if fields.take(name).is_some() {
-            let why = "a message is its role and its text";
+            let why = "a message has only a role and content";
             return Err(ApiError::unsupported(&fields.name(name), why));
         }
     }
@@ -86,7 +88,7 @@ fn message(
     match fields.take("annotations") {
         Some(Value::Array(all)) if all.is_empty() => {}
         Some(_) => {
-            let why = "a message is its role and its text";
+            let why = "a message has only a role and content";
             return Err(ApiError::unsupported(&fields.name("annotations"), why));
         }
         None => {}

@@ -54,11 +54,12 @@ pub(super) fn read(
         }
     };
     if inner.end().is_err() {
-        let why = "it has a \"type\", and a \"json_schema\" where that is the type";
+        let why = "expected only a \"type\", and a \"json_schema\" if that is the type";
         return Err(ApiError::unsupported("response_format", why));
     }
     if form.is_some() && wanted.form.is_some() {
-        let why = "an answer either calls a tool or has a form; omit it if there are \"tools\"";
+        let why = "an answer either calls tools or follows a \"response_format\"; omit it if there \
+                   are \"tools\"";
         return Err(ApiError::unsupported("response_format", why));
     }
     Ok(Wanted { form: form.or(wanted.form), ..wanted })
@@ -101,7 +102,7 @@ fn named(fields: &mut Fields) -> Result<String, ApiError> {
     let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let valid = |name: &String| (1..=MAX_NAME).contains(&name.len()) && name.chars().all(letter);
     found.filter(valid).ok_or_else(|| {
-        let expected = format!("expected 1 to {MAX_NAME} of the letters a-z, A-Z, 0-9, _ and -");
+        let expected = format!("expected 1 to {MAX_NAME} characters from a-z, A-Z, 0-9, _ and -");
         ApiError::field(&place, format!("{place:?}: {expected}"))
     })
 }
@@ -211,7 +212,7 @@ fn tool(value: Value, i: usize, ordered: &Json) -> Result<Tool, ApiError> {
     let mut fields = Fields::of(value, &format!("tools[{i}]."))?;
     let kind = fields.text("type")?;
     if kind.as_deref() != Some("function") {
-        let why = "tools are functions";
+        let why = "the only type of tool is \"function\"";
         return Err(ApiError::unsupported(&fields.name("type"), why));
     }
     let function = fields.take("function").unwrap_or_default();

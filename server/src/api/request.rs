@@ -98,7 +98,7 @@ impl ApiRequest {
         if prompts.len() * n > bounds.choices {
             let message = format!(
                 "\"prompt\": found {} prompts with {n} answers each, expected at most {choices} \
-                 answers",
+                 answers in total",
                 prompts.len()
             );
             return Err(ApiError::field("prompt", message));
@@ -129,8 +129,7 @@ impl ApiRequest {
         };
         if request.form.is_some() && !request.stop.is_empty() {
             let by = if request.calls.is_some() { "tools" } else { "response_format" };
-            let message =
-                format!("\"stop\" could end an answer before it has the form that {by:?} asks for");
+            let message = format!("\"stop\" could cut off an answer that {by:?} constrains");
             return Err(ApiError::field("stop", message));
         }
         if request.calls.is_some() && request.extras.logprobs.is_some() {
@@ -224,7 +223,7 @@ fn stream_options(fields: &mut Fields, stream: bool) -> Result<bool, ApiError> {
     // Padding hides the length of chunks from eavesdroppers. `false` asks for what this server
     // does.
     if options.flag("include_obfuscation")? == Some(true) {
-        let why = "pieces of a stream are not padded";
+        let why = "chunks of a stream are not padded";
         return Err(ApiError::unsupported("stream_options.include_obfuscation", why));
     }
     options.end()?;
@@ -238,18 +237,19 @@ fn stop(fields: &mut Fields) -> Result<Vec<String>, ApiError> {
         Some(Value::Array(texts)) => texts,
         Some(text) => vec![text],
     };
-    let expected = format!("1 to {MAX_STOPS} texts of 1 to {MAX_STOP} bytes");
+    let expected = format!("1 to {MAX_STOPS} strings of 1 to {MAX_STOP} bytes");
     if texts.len() > MAX_STOPS {
-        let message = format!("\"stop\": found {} texts, expected {expected}", texts.len());
+        let message = format!("\"stop\": found {} strings, expected {expected}", texts.len());
         return Err(ApiError::field("stop", message));
     }
     let one = |text: Value| match text {
         Value::String(text) if (1..=MAX_STOP).contains(&text.len()) => Ok(text),
         Value::String(text) => {
-            let message = format!("\"stop\": found {} bytes, expected {expected}", text.len());
+            let message =
+                format!("\"stop\": found a string of {} bytes, expected {expected}", text.len());
             Err(ApiError::field("stop", message))
         }
-        other => Err(fields.wrong("stop", &other, "a string or an array of them")),
+        other => Err(fields.wrong("stop", &other, "a string or an array of strings")),
     };
     texts.into_iter().map(one).collect()
 }
@@ -258,7 +258,7 @@ fn user(fields: &mut Fields) -> Result<Option<String>, ApiError> {
     let user = fields.text("user")?;
     match user {
         Some(user) if user.chars().count() > MAX_USER => {
-            let message = format!("\"user\": expected at most {MAX_USER} letters");
+            let message = format!("\"user\": expected at most {MAX_USER} characters");
             Err(ApiError::field("user", message))
         }
         user => Ok(user),
@@ -267,7 +267,7 @@ fn user(fields: &mut Fields) -> Result<Option<String>, ApiError> {
 
 /// Reads one prompt or several, each a text or tokens.
 pub(super) fn prompts(fields: &mut Fields) -> Result<Vec<Prompt>, ApiError> {
-    let expected = "a string, an array of token ids, or an array of these";
+    let expected = "a string, an array of token ids, or an array of either";
     let Some(value) = fields.take("prompt") else {
         return Err(ApiError::field("prompt", "\"prompt\" is missing"));
     };
@@ -282,7 +282,10 @@ pub(super) fn prompts(fields: &mut Fields) -> Result<Vec<Prompt>, ApiError> {
     match value {
         Value::String(text) => Ok(vec![Prompt::Text(text)]),
         Value::Array(all) => match all.first() {
-            None => Err(ApiError::field("prompt", "\"prompt\": found none, expected at least one")),
+            None => Err(ApiError::field(
+                "prompt",
+                "\"prompt\": found an empty array, expected at least one prompt",
+            )),
             Some(Value::Number(_)) => Ok(vec![tokens(&all)?]),
             Some(_) => all
                 .into_iter()

@@ -403,7 +403,7 @@ pub fn widen(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32
     };
     assert!(
         range.end <= stored,
-        "positions {from} to {} of a run of {}",
+        "positions {from} to {} are beyond a run of {} positions",
         from + n,
         stored / dim.max(1)
     );

@@ -180,12 +180,12 @@ pub(crate) fn check(
         tiny_llm_formats::request::check_tokens([(row.position, row.token)], config.vocab_size)?;
         ensure!(
             row.position < capacity,
-            "position {} does not fit into the context of {capacity}",
+            "position {} does not fit into the context of {capacity} tokens",
             row.position
         );
         ensure!(
             row.sequence < cache.shape().sequences,
-            "sequence {} is not in the cache of {}",
+            "sequence {} is not among the cache's {} sequences",
             row.sequence,
             cache.shape().sequences
         );

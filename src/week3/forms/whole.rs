@@ -47,7 +47,7 @@ impl<S> Prices<S> {
     /// If `most` is 0.
     #[must_use]
     pub fn new(most: usize) -> Self {
-        assert!(most > 0, "prices are kept of one state at least");
+        assert!(most > 0, "expected room for at least one state");
         Self { known: HashMap::new(), most }
     }
 

@@ -36,7 +36,7 @@ impl Scheduler {
     /// If the budget is less than 2: either prompts or answers could then never proceed.
     #[must_use]
     pub fn new(budget: usize) -> Self {
-        assert!(budget >= 2, "found a budget of {budget} rows a step, expected 2 at least");
+        assert!(budget >= 2, "found a budget of {budget} rows a step, expected at least 2");
         Self { budget, reserved: (budget / 8).max(1) }
     }
 

@@ -47,8 +47,8 @@ impl<C: KvCache> DraftModel<C> {
         let found = session.model.config.vocab_size;
         ensure!(
             found == vocabulary,
-            "found a draft model with a vocabulary of {found} tokens, expected {vocabulary}, as many \
-             as the model has"
+            "found a draft model with a vocabulary of {found} tokens, expected {vocabulary}, the \
+             size of the model's"
         );
         Ok(Self { session })
     }

@@ -71,8 +71,7 @@ impl Change {
             (None, false) => Ok(Self::Pieces(pieces)),
             (Some(body), true) => Ok(Self::Whole(body)),
             (Some(added), false) => bail!(
-                "nothing says where this belongs; put a line of the reference before it or behind \
-                 it\n\
+                "nothing says where this belongs; put a line of the reference before or after it\n\
                  {added}"
             ),
         }

@@ -154,7 +154,8 @@ fn read_bytes(bytes: &[u8]) -> Result<BTreeMap<String, Vec<Said>>> {
     };
     let mut all = BTreeMap::new();
     for (what, json) in header["__metadata__"].as_object().context("no __metadata__")? {
-        let about: Value = serde_json::from_str(json.as_str().context("metadata are texts")?)?;
+        let about: Value =
+            serde_json::from_str(json.as_str().context("metadata values are strings")?)?;
         let mut answers = Vec::new();
         for answer in about["answers"].as_array().context("no answers")? {
             let says = answer["says"].as_str().context("an answer says nothing")?.to_owned();

@@ -84,8 +84,8 @@ fn listed(text: &str) -> Result<Vec<Listed<'_>>> {
             }
             (3.., Some(one)) => one.code.push(line),
             _ => bail!(
-                "{}: expected an entry at the margin, its text two columns from it, or its code \
-                 four; found `{line}`",
+                "{}: expected no indent (an entry), 2 spaces (its text) or 4 (its code); found \
+                 `{line}`",
                 place()
             ),
         }

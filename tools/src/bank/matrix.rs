@@ -280,7 +280,9 @@ fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> 
         return vec![format!("{path}: no test ran")];
     }
     if !ran.ended {
-        return vec![format!("{path}: the tests never end: a test must stop a body that does not")];
+        return vec![format!(
+            "{path}: the tests never end: a test must stop a body that never returns"
+        )];
     }
     let mut problems = Vec::new();
     if ran.red().next().is_none() {

@@ -28,7 +28,7 @@ pub(crate) struct Bodies {
 impl fmt::Display for Bodies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (known, held_out) = (self.known.len(), self.held_out.len());
-        write!(f, "{known} bodies of the bank, {held_out} held-out mistakes")
+        write!(f, "{known} mistakes and alternates, {held_out} held-out mistakes")
     }
 }
 

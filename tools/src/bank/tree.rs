@@ -30,7 +30,9 @@ impl Bank {
         let all: HashMap<&str, usize> = names.iter().map(String::as_str).zip(1..).collect();
         let number = |entry: &Entry| {
             let number = all.get(entry.path.as_str()).copied();
-            number.with_context(|| format!("{}: the program was built without it", entry.path))
+            number.with_context(|| {
+                format!("{}: the program was built without this entry", entry.path)
+            })
         };
         let numbers = entries.iter().map(number).collect::<Result<_>>()?;
         Ok(Self { program, numbers })
@@ -66,7 +68,7 @@ impl Bank {
             }
         };
         let command = self.program.tests(&module(entry), wanted);
-        let command = command.with_context(|| format!("{}: no test of its task", entry.path))?;
+        let command = command.with_context(|| format!("{}: its task has no test", entry.path))?;
         Ok(chosen(command, self.numbers[place]))
     }
 
@@ -75,7 +77,10 @@ impl Bank {
     pub(super) fn fresh(&self, module: &str, place: Option<usize>) -> Result<Command> {
         let command = self.program.fresh(module);
         let number = place.map_or(0, |place| self.numbers[place]);
-        Ok(chosen(command.with_context(|| format!("{module} asks nothing"))?, number))
+        Ok(chosen(
+            command.with_context(|| format!("{module} has no questions for a grading"))?,
+            number,
+        ))
     }
 
     /// Returns the folder of the copy.

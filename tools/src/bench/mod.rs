@@ -33,7 +33,7 @@ pub(crate) enum Week {
     Serve(Box<serve::Options>),
     /// Measure decoding on 1 and N threads while other programs keep cores busy
     Busy(busy::Options),
-    /// Measure each type of `quantize`: size, weight error, perplexity, exact answers
+    /// Measure each type that `quantize` writes: size, weight error, perplexity, exact answers
     Quality(quality::Options),
 }
 

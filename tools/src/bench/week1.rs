@@ -93,7 +93,7 @@ const ROWS: [Row; 9] = [
     ("decode", |r| tokens_per_second(r, "decode_tokens_per_second")),
     ("file", |r| mib(number(r, "file_bytes"))),
     ("weights in f32", |r| mib(number(r, "weight_bytes"))),
-    ("memory of its own after loading", |r| {
+    ("private memory after loading", |r| {
         r.pointer("/memory_loaded_bytes/own")
             .and_then(Value::as_u64)
             .map_or("not measured".into(), mib)

@@ -113,7 +113,7 @@ impl<'a> Run<'a> {
             let left = end.saturating_duration_since(Instant::now());
             let skipped = if self.late >= LATE * self.allowance.test {
                 let lost = self.late.as_secs();
-                Some(format!("not run: tasks before it did not end, and took {lost} s"))
+                Some(format!("not run: earlier tasks timed out and took {lost} s"))
             } else if left.is_zero() {
                 Some("not run: the time for the day or the submission is used up".to_owned())
             } else {

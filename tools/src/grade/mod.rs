@@ -240,7 +240,7 @@ fn accept(reason: &str, trust: bool) -> Result<()> {
         "{reason}. Without it {OPEN}. Install bubblewrap (`apt install bubblewrap`); --trust \
          grades without it"
     );
-    eprintln!("There is no wall ({reason}): {OPEN} (--trust).");
+    eprintln!("There is no sandbox ({reason}): {OPEN} (--trust).");
     if !limited::MEMORY_IS_LIMITED {
         eprintln!("Memory is not limited on this system.");
     }

@@ -69,7 +69,7 @@ pub(super) fn bare(v: &Verification) -> Result<Outcome> {
         failed.join(", ")
     );
     let passed = names("passed").len();
-    let place = if wall.is_empty() { "with its own PATH" } else { "behind bubblewrap" };
+    let place = if wall.is_empty() { "with its own PATH" } else { "in bubblewrap" };
     Ok(Outcome::Passed(format!("{passed} steps {place}; not verified: {}", lacking.join(", "))))
 }
 

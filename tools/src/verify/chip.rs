@@ -74,7 +74,7 @@ pub(super) fn chip(v: &Verification) -> Result<Outcome> {
     let found = tokens(&finished.text);
     ensure!(
         found == expected && !found.is_empty(),
-        "the chip's tokens and bits are {found:?}, here they are {expected:?}"
+        "tokens and bits of the chip: found {found:?}, expected {expected:?} as on this machine"
     );
     let memory = finished.text.lines().find(|line| line.starts_with("memory "));
     Ok(Outcome::Passed(format!(

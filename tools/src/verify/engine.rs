@@ -63,7 +63,7 @@ pub(super) fn bench(v: &Verification) -> Result<Outcome> {
     let rate: f64 = decoded.and_then(|rate| rate.parse().ok()).context(line.to_owned())?;
     // A rate has a minimum, so the time per token has a maximum.
     let token = Promise {
-        what: "a token after 64 of prompt".to_owned(),
+        what: "a token after a prompt of 64 tokens".to_owned(),
         found: 1e3 / rate,
         promised: 33.0,
         unit: "ms",

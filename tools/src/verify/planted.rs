@@ -114,7 +114,7 @@ fn mistakes(v: &Verification, files: &[Generated]) -> Result<Vec<Mistake>> {
             mistakes.push(Mistake { name, file, function, body: entry.body, told: wrong.trace });
         }
     }
-    ensure!(!mistakes.is_empty(), "no entry of the bank says what the trace tells of it");
+    ensure!(!mistakes.is_empty(), "no entry of tests/wrong says what the trace tells of it");
     for failure in &FAILURES {
         mistakes.push(failure.mistake(files)?);
     }
@@ -191,7 +191,7 @@ fn runs(v: &Verification, mistakes: &[Mistake]) -> Result<Outcome> {
     // Checks that the tolerance leaves a margin on both sides.
     ensure!(
         nearest >= MARGIN,
-        "a mistake is only {nearest} times the tolerance away, expected {MARGIN} at least"
+        "a mistake is only {nearest} times the tolerance away, expected at least {MARGIN}"
     );
     Ok(Outcome::Passed(format!(
         "{} mistakes, the mildest {nearest:.0} times the tolerance",

@@ -178,7 +178,7 @@ pub(super) fn engine(v: &Verification) -> Result<Outcome> {
     let answer = answer?;
     let text = answer["choices"][0]["message"]["content"].as_str().unwrap_or_default();
     ensure!(!text.is_empty(), "the server answered {answer}");
-    Ok(Outcome::Passed(format!("{} letters of a story, {} of an answer", told.len(), text.len())))
+    Ok(Outcome::Passed(format!("{} bytes of a story, {} of an answer", told.len(), text.len())))
 }
 
 /// Requests a chat completion over a plain socket, because the machine may have no HTTP client.
@@ -196,8 +196,8 @@ fn ask(address: &str) -> Result<serde_json::Value> {
         body.len()
     )?;
     let mut text = String::new();
-    stream.read_to_string(&mut text).context("the server's answer breaks off")?;
-    let (head, body) = text.split_once("\r\n\r\n").context("no answer of HTTP")?;
+    stream.read_to_string(&mut text).context("the server's answer is incomplete")?;
+    let (head, body) = text.split_once("\r\n\r\n").context("no HTTP response")?;
     ensure!(
         head.starts_with("HTTP/1.1 200"),
         "{}\n{body}",

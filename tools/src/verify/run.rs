@@ -341,7 +341,7 @@ impl Progress {
             }
             let shown = path.strip_prefix(&self.root).unwrap_or(&path).display();
             self.say(&format!(
-                "  all of it: {shown}; again: cargo course verify --only {}",
+                "  full output: {shown}; again: cargo course verify --only {}",
                 row.id
             ));
         }

@@ -95,7 +95,8 @@ pub(super) fn clippy(v: &Verification) -> Result<Outcome> {
         note = "this processor's code alone".to_owned();
     }
     if !missing.is_empty() {
-        note += &format!("; not read, as Rust's library is missing: {}", missing.join(", "));
+        note +=
+            &format!("; not checked, because Rust's library is missing: {}", missing.join(", "));
     }
     println!("{note}");
     Ok(Outcome::Passed(note))

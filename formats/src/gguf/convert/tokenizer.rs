@@ -161,7 +161,7 @@ impl TokenizerFile {
         let added = self.json["added_tokens"].as_array().map_or(&[][..], Vec::as_slice);
         ensure!(
             size <= vocab.len() + added.len() + MAX_PADDING,
-            "{}: found {} tokens, expected close to {what}, which is {size}",
+            "{}: found {} tokens, expected about {size}, {what}",
             self.name,
             vocab.len() + added.len()
         );
@@ -175,7 +175,7 @@ impl TokenizerFile {
             let place = id.as_u64().and_then(|id| all.tokens.get_mut(usize::try_from(id).ok()?));
             let Some(place) = place else {
                 bail!(
-                    "{}: token {token:?}: found id {id}, expected one below {what}, {size}",
+                    "{}: token {token:?}: found id {id}, expected one below {size}, {what}",
                     self.name
                 )
             };
@@ -203,7 +203,7 @@ impl TokenizerFile {
             if ["lstrip", "rstrip", "single_word"].iter().any(|flag| token[flag] == true) {
                 return self.wrong(
                     &format!("added_tokens.{i}"),
-                    "no token that includes the space around it: GGUF cannot express it",
+                    "a token without lstrip, rstrip and single_word: GGUF cannot express them",
                 );
             }
             // The token would be searched for in normalised text, so the normalizer must not change

@@ -127,7 +127,7 @@ impl Merges {
         spell: impl Fn(&str, &mut Vec<u8>),
     ) -> Result<Self> {
         let Array::String(lines) = metadata.required(MERGES, metadata.array(MERGES))? else {
-            return Err(metadata.wrong(MERGES, "an array of texts"));
+            return Err(metadata.wrong(MERGES, "an array of strings"));
         };
         ensure!(
             u32::try_from(lines.len()).is_ok(),

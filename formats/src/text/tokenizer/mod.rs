@@ -148,7 +148,10 @@ impl Tokenizer {
     /// If an id is not in the vocabulary.
     pub fn decode(&self, ids: &[u32]) -> Result<String> {
         if let Some(id) = ids.iter().find(|id| !self.has(**id)) {
-            bail!("token {id} is not in the tokenizer's vocabulary of {}", self.vocab_size());
+            bail!(
+                "token {id} is not in the tokenizer's vocabulary of {} tokens",
+                self.vocab_size()
+            );
         }
         Ok(match &self.model {
             Model::ByteLevel(_) => {

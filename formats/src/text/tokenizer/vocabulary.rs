@@ -43,17 +43,17 @@ impl Vocabulary {
         spell: impl Fn(&str, Kind, &mut Vec<u8>),
     ) -> Result<Self> {
         let Array::String(tokens) = metadata.required(TOKENS, metadata.array(TOKENS))? else {
-            return Err(metadata.wrong(TOKENS, "an array of texts"));
+            return Err(metadata.wrong(TOKENS, "an array of strings"));
         };
         ensure!(
             !tokens.is_empty(),
-            "{}: metadata {TOKENS}: found no tokens, expected some",
+            "{}: metadata {TOKENS}: found no tokens, expected at least one",
             metadata.file()
         );
         let size = tokens.iter().map(String::len).sum::<usize>();
         ensure!(
             u32::try_from(size).is_ok() && tokens.len() < NONE as usize,
-            "{}: metadata {TOKENS}: found {size} bytes, expected fewer",
+            "{}: metadata {TOKENS}: found {size} bytes of tokens, expected fewer than 2^32",
             metadata.file()
         );
         let kinds = kinds(metadata, tokens.len())?;

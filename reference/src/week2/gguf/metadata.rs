@@ -95,7 +95,7 @@ pub fn read_array(reader: &mut Reader<'_>, field: &str) -> Result<Array> {
                     .collect::<Result<_>>()?,
             )
         }
-        9 => return Err(reader.wrong(field, "an array of arrays", "elements that are no arrays")),
+        9 => return Err(reader.wrong(field, "an array of arrays", "elements that aren't arrays")),
         10 => Array::U64(numbers(reader, field, u64::from_le_bytes)?),
         11 => Array::I64(numbers(reader, field, i64::from_le_bytes)?),
         12 => Array::F64(numbers(reader, field, f64::from_le_bytes)?),

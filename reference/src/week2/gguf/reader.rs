@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
     /// As [`Reader::take`].
     pub fn number<const N: usize>(&mut self, field: &str) -> Result<[u8; N]> {
         // SOLUTION week2-day2 task 1
-        Ok(self.take(N, field)?.try_into().expect("as many as were asked for"))
+        Ok(self.take(N, field)?.try_into().expect("`take` returns N bytes"))
         // END SOLUTION
     }
 

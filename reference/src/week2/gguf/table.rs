@@ -50,7 +50,7 @@ pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> 
             reader.wrong(
                 &field,
                 "an axis of length 0, or too long for this machine",
-                "a length from 1 on",
+                "a length of at least 1 that this machine can address",
             )
         })?);
     }
@@ -75,8 +75,8 @@ pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> 
             &field,
             format!("shape {shape:?}"),
             format!(
-                "rows of whole {tensor_type} blocks of {block} weights, and a size that can be \
-                 counted"
+                "rows of whole {tensor_type} blocks of {block} weights, and a size that this \
+                 machine can address"
             ),
         )
     })?;
@@ -156,12 +156,12 @@ pub fn check_places(
         );
         ensure!(
             tensor.offset >= end_before,
-            wrong(format!("{end_before} or more, where the tensor before it ends"))
+            wrong(format!("{end_before} or more, because the previous tensor ends there"))
         );
         let end = tensor.offset.checked_add(tensor.size).filter(|&end| end <= data_len);
         end_before = end.ok_or_else(|| {
             wrong(format!(
-                "its {} bytes within the {data_len} of the data (is the file truncated?)",
+                "its {} bytes within the {data_len} bytes of data (is the file truncated?)",
                 tensor.size
             ))
         })?;

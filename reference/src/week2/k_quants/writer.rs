@@ -90,7 +90,7 @@ pub fn lay_out(
     for (name, shape, tensor_type) in tensors {
         let (cols, outer) = shape
             .split_last()
-            .ok_or_else(|| anyhow!("tensor {name}: found no axes, expected one at least"))?;
+            .ok_or_else(|| anyhow!("tensor {name}: found no axes, expected at least one"))?;
         let row = tensor_type.row_bytes(*cols).ok_or_else(|| {
             anyhow!(
                 "tensor {name}: found rows of {cols} weights, expected whole {tensor_type} blocks \
@@ -105,7 +105,9 @@ pub fn lay_out(
             offset.checked_add(size).map(|_| (offset, size))
         };
         let (offset, size) = place().ok_or_else(|| {
-            anyhow!("tensor {name}: found shape {shape:?}, expected one that can be counted")
+            anyhow!(
+                "tensor {name}: found shape {shape:?}, expected one that this machine can address"
+            )
         })?;
         table.push(TensorInfo {
             name: name.clone(),

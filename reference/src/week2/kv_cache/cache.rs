@@ -228,7 +228,10 @@ impl KvCache for DenseCache {
     ) {
         // SOLUTION week2-day1 task 1
         let CacheShape { kv_heads, capacity, head_dim, .. } = self.shape;
-        assert!(position < capacity, "position {position} is beyond the cache's {capacity}");
+        assert!(
+            position < capacity,
+            "position {position} is beyond the cache's {capacity} positions"
+        );
         for head in 0..kv_heads {
             let at = self.start(layer, sequence, head) + position * head_dim;
             let row = head * head_dim..(head + 1) * head_dim;
@@ -301,7 +304,10 @@ impl DenseCache {
     ) -> Run<'_> {
         // SOLUTION week2-day1 task 1
         let CacheShape { capacity, head_dim, .. } = self.shape;
-        assert!(positions.end <= capacity, "{positions:?} is beyond the cache's {capacity}");
+        assert!(
+            positions.end <= capacity,
+            "{positions:?} is beyond the cache's {capacity} positions"
+        );
         let at = self.start(layer, sequence, head) + positions.start * head_dim;
         let n = positions.len() * head_dim;
         let (keys, values) = (self.keys.get(at, n), self.values.get(at, n));
@@ -432,7 +438,7 @@ pub fn widen(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32
     };
     assert!(
         range.end <= stored,
-        "positions {from} to {} of a run of {}",
+        "positions {from} to {} are beyond a run of {} positions",
         from + n,
         stored / dim.max(1)
     );

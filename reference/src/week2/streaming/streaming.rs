@@ -81,7 +81,7 @@ pub fn attend_streaming<'a>(
     let heads = q.len() / head_dim;
     assert!(
         heads <= MAX_QUERIES,
-        "{heads} query heads for one key head; at most {MAX_QUERIES} are taken at once"
+        "found {heads} query heads for one key head, expected at most {MAX_QUERIES}"
     );
     let mut softmax = [OnlineSoftmax::default(); MAX_QUERIES];
     let mut factors = [0f32; MAX_QUERIES];

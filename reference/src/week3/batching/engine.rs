@@ -102,7 +102,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             ahead.passed(self.rows.len());
         }
         for (sequence, &rows) in self.running.iter().zip(&self.shares) {
-            let slot = sequence.slot.expect("a request that runs has a place");
+            let slot = sequence.slot.expect("a running request has a slot");
             self.cache.remember(slot, &sequence.tokens[..sequence.num_computed + rows]);
         }
         self.choose(on_event);
@@ -116,7 +116,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         let mut ready = 0;
         while ready < self.running.len() {
             let (sequence, rows) = (&self.running[ready], self.shares[ready]);
-            let slot = sequence.slot.expect("a request that runs has a place");
+            let slot = sequence.slot.expect("a running request has a slot");
             let drafts = self.num_drafts(ready);
             if self.cache.reserve(slot, sequence.num_computed + rows + drafts) {
                 ready += 1;
@@ -129,15 +129,15 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             let stray = self.cache.pages_of_others(slot);
             assert!(
                 before > 1 || stray == 0,
-                "request {id}: there is no room for it, though it runs alone: {stray} pages belong to \
-                 sequences that do not run"
+                "request {id} runs alone but finds no free page: {stray} pages belong to sequences \
+                 that do not run"
             );
-            assert!(before > 1, "request {id}: there is no room for it in an empty cache");
+            assert!(before > 1, "request {id} does not fit into an empty cache");
             // A request that was only just admitted loses nothing.
             let lost = self.running.last().is_some_and(|youngest| youngest.num_computed > 0);
             self.counts.preempted += u64::from(lost);
             self.preempt();
-            assert!(self.running.len() < before, "preempted, but as many requests run as before");
+            assert!(self.running.len() < before, "preempted, but no fewer requests are running");
         }
         self.shares.truncate(ready);
     }
@@ -149,7 +149,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     fn preempt(&mut self) {
         // SOLUTION week3-day3 task 4
         let Some(mut youngest) = self.running.pop() else { return };
-        let slot = youngest.slot.take().expect("a request that runs has a place");
+        let slot = youngest.slot.take().expect("a running request has a slot");
         self.cache.truncate(slot, 0);
         self.slots.release(slot, youngest.id);
         youngest.num_computed = 0;
@@ -197,7 +197,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 /// If the request has no slot, or fewer tokens are left.
 pub fn append_rows(sequence: &Sequence, rows: usize, out: &mut Vec<Row>) {
     // SOLUTION week3-day1 task 4
-    let slot = sequence.slot.expect("only a request with a place in the cache is computed");
+    let slot = sequence.slot.expect("only a request with a slot is computed");
     let start = sequence.num_computed;
     let last = sequence.tokens.len() - 1;
     let tokens = &sequence.tokens[start..start + rows];

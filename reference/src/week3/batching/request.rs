@@ -88,7 +88,7 @@ impl Sequence {
             self.phase
         );
         let left = self.num_left();
-        assert!(rows <= left, "request {}: {rows} rows of {left} that are left", self.id);
+        assert!(rows <= left, "request {}: {rows} rows, but {left} are left", self.id);
         self.num_computed += rows;
         let all = self.num_computed == self.tokens.len();
         if all {

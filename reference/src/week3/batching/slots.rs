@@ -46,7 +46,7 @@ impl Slots {
     /// requests overwrite each other.
     pub fn release(&mut self, slot: usize, id: RequestId) {
         // SOLUTION week3-day1 task 3
-        assert_eq!(self.owners[slot], Some(id), "slot {slot} is given back by request {id}");
+        assert_eq!(self.owners[slot], Some(id), "request {id} does not own slot {slot}");
         self.owners[slot] = None;
         // END SOLUTION
     }

@@ -67,7 +67,10 @@ impl KvCache for PagedCache {
     ) {
         // SOLUTION week3-day3 task 2
         let CacheShape { kv_heads, capacity, head_dim: d, .. } = self.shape;
-        assert!(position < capacity, "position {position} is beyond the cache's {capacity}");
+        assert!(
+            position < capacity,
+            "position {position} is beyond the cache's {capacity} positions"
+        );
         let (i, offset) = (position / self.page_len, position % self.page_len);
         if i >= self.tables[sequence].len() {
             let room = self.reserve(sequence, position + 1);
@@ -164,7 +167,7 @@ impl EngineCache for PagedCache {
             self.make_writable(sequence, i);
         }
         for _ in held..end {
-            let page = self.pool.allocate().expect("so many are free");
+            let page = self.pool.allocate().expect("a free page for each");
             self.tables[sequence].push(page);
         }
         true

@@ -119,7 +119,7 @@ impl PromptKey {
 pub fn encode(cache: &impl KvCache, sequence: usize, tokens: &[u32], key: PromptKey) -> Vec<u8> {
     // SOLUTION week3-day5 task 4
     let n = tokens.len();
-    assert!(n <= cache.len(sequence), "{n} tokens of {} in the cache", cache.len(sequence));
+    assert!(n <= cache.len(sequence), "{n} tokens, but {} in the cache", cache.len(sequence));
     let mut out = MAGIC.to_vec();
     let cache_type = u32::from(key.cache_type == CacheType::F16);
     out.extend(VERSION.to_le_bytes());
@@ -179,10 +179,13 @@ pub struct Prompt<'a> {
 ///   hexadecimal digits.
 pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
     // SOLUTION week3-day5 task 4
-    ensure!(bytes.starts_with(&MAGIC), "found no prompt's keys and values, expected {MAGIC:?}");
+    ensure!(
+        bytes.starts_with(&MAGIC),
+        "found no keys and values of a prompt: the file does not begin with {MAGIC:?}"
+    );
     ensure!(
         bytes.len() >= HEADER + 8,
-        "found {} bytes, expected {} at least: the file is cut off",
+        "found {} bytes, expected at least {}: the file is cut off",
         bytes.len(),
         HEADER + 8
     );
@@ -201,7 +204,8 @@ pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
     );
     ensure!(
         long(16) == key.fingerprint,
-        "found the fingerprint {:016x}, expected {:016x}: another model, or other kernels",
+        "found the fingerprint {:016x}, expected {:016x}: the file is of another model or other \
+         kernels",
         long(16),
         key.fingerprint
     );

@@ -49,7 +49,7 @@ pub struct NotFinite;
 
 impl fmt::Display for NotFinite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the logits are no numbers")
+        f.write_str("a logit is NaN or infinite")
     }
 }
 

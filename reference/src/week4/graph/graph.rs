@@ -120,7 +120,7 @@ impl Graph {
         let what = || format!("mul_mat of {} and {}", self.told(a), self.told(b));
         ensure!(
             left.ne[0] == right.ne[0],
-            "{}: found rows of {} and of {} elements, expected as many",
+            "{}: found rows of {} and of {} elements, expected equal lengths",
             what(),
             left.ne[0],
             right.ne[0]
@@ -134,8 +134,7 @@ impl Graph {
         for side in [left, right] {
             ensure!(
                 side.has_whole_rows(),
-                "{}: found strides {:?}, whose rows do not lie in one piece; expected a contiguous \
-                 copy",
+                "{}: found strides {:?}, whose rows are not contiguous; make a contiguous copy",
                 what(),
                 side.nb
             );

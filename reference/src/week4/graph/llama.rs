@@ -82,7 +82,7 @@ fn mlp(g: &mut Graph, layer: &Layer, x: NodeId) -> Result<NodeId> {
     match &layer.mlp {
         Mlp::Dense(mlp) => dense_mlp(g, mlp, x),
         #[allow(unreachable_patterns, reason = "layers may come to have other kinds of MLP")]
-        _ => bail!("a layer with experts: found no graph for it, expected a dense MLP"),
+        _ => bail!("found a layer with experts, expected a dense MLP"),
     }
 }
 

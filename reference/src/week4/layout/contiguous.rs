@@ -49,14 +49,14 @@ impl Layout {
         let reshaped = Self::new(self.tensor_type, sizes)?;
         ensure!(
             reshaped.elements() == self.elements(),
-            "{self} has {} elements, but {sizes:?} are {}",
+            "{self} has {} elements, but the sizes {sizes:?} have {}",
             self.elements(),
             reshaped.elements()
         );
         ensure!(
             self.is_contiguous(),
-            "{self} with strides {:?} is not contiguous: make a contiguous copy before it gets \
-             the sizes {sizes:?}",
+            "{self} with strides {:?} is not contiguous: make a contiguous copy before reshaping \
+             it to {sizes:?}",
             self.nb
         );
         Ok(Self { offset: self.offset, ..reshaped })

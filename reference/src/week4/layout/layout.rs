@@ -92,7 +92,7 @@ impl Layout {
         // SOLUTION week4-day1 task 1
         assert!(
             index.iter().zip(&self.ne).all(|(i, n)| i < n),
-            "index {index:?} is beyond the {:?} of {self}",
+            "index {index:?} is beyond the sizes {:?} of {self}",
             self.ne
         );
         let along_the_row = index[0] / self.tensor_type.block_len() * self.nb[0];

@@ -21,7 +21,7 @@ pub fn mul_mat(a: Strided<'_>, b: Strided<'_>) -> Result<(Layout, Vec<f32>)> {
     let (from, to) = (a.layout, b.layout);
     ensure!(
         from.ne[0] == to.ne[0],
-        "mul_mat of {from} and {to}: found rows of {} and of {} elements, expected as many",
+        "mul_mat of {from} and {to}: found rows of {} and of {} elements, expected equal lengths",
         from.ne[0],
         to.ne[0]
     );
@@ -33,8 +33,8 @@ pub fn mul_mat(a: Strided<'_>, b: Strided<'_>) -> Result<(Layout, Vec<f32>)> {
     for side in [from, to] {
         ensure!(
             side.has_whole_rows(),
-            "mul_mat of {from} and {to}: found {side} with strides {:?}, whose rows do not lie in \
-             one piece; expected a contiguous copy of it",
+            "mul_mat of {from} and {to}: found {side} with strides {:?}, whose rows are not \
+             contiguous; make a contiguous copy of it",
             side.nb
         );
     }

@@ -41,8 +41,8 @@ impl Layout {
         );
         ensure!(
             nb.iter().chain([&offset]).all(|n| n.is_multiple_of(bytes)),
-            "{}: found strides {nb:?}, expected multiples of {bytes}, the bytes of a block; so for \
-             the offset",
+            "{}: found strides {nb:?} and offset {offset}, expected multiples of {bytes}, the \
+             bytes of a block",
             what()
         );
         let from = self.offset.checked_add(offset);
@@ -74,8 +74,8 @@ impl Layout {
         );
         ensure!(
             axes[0] == 0 || self.tensor_type.block_len() == 1,
-            "axes {axes:?} of {self}: found axis 0 at place {}, but a block of {} elements lies \
-             along it",
+            "axes {axes:?} of {self}: found axis 0 moved to {}, expected it first: it has blocks \
+             of {} elements",
             axes[0],
             self.tensor_type.block_len()
         );

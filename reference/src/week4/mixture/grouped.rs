@@ -40,7 +40,7 @@ pub fn group(chosen: &[usize], experts: usize) -> Groups {
     // SOLUTION week4-day6 task 2
     let mut starts = vec![0; experts + 1];
     for &expert in chosen {
-        assert!(expert < experts, "expert {expert} of {experts}");
+        assert!(expert < experts, "found expert {expert}, expected one below {experts}");
         starts[expert + 1] += 1;
     }
     for expert in 0..experts {
@@ -87,7 +87,11 @@ pub fn indexed_matmul(
     // SOLUTION week4-day6 task 2
     let (rows, cols) = (experts[0].rows, experts[0].cols);
     let assignments = groups.members.len();
-    assert_eq!(out.len(), assignments * rows, "room for {assignments} rows of {rows}");
+    assert_eq!(
+        out.len(),
+        assignments * rows,
+        "expected room for {assignments} rows of {rows} values"
+    );
     let (inputs, left) = (x.len() / cols, x.len() % cols);
     assert!(
         left == 0 && (inputs == assignments || inputs > 0 && assignments.is_multiple_of(inputs)),

@@ -23,7 +23,7 @@ pub fn top_k(logits: &[f32], chosen: &mut [usize]) {
     // SOLUTION week4-day6 task 1
     assert!(
         chosen.len() <= logits.len(),
-        "{} experts are wanted of {}",
+        "found {} experts to choose, expected at most {}",
         chosen.len(),
         logits.len()
     );

@@ -53,7 +53,7 @@ pub fn attend_with_sinks<'a>(
 ) {
     // SOLUTION week4-day6 task 3
     let heads = sinks.len();
-    assert!(heads <= MAX_QUERIES, "{heads} query heads; at most {MAX_QUERIES} are taken at once");
+    assert!(heads <= MAX_QUERIES, "found {heads} query heads, expected at most {MAX_QUERIES}");
     let mut tile = [0f32; TILE * MAX_HEAD_DIM];
     let tile = &mut tile[..TILE * head_dim];
     let mut softmax = [OnlineSoftmax::default(); MAX_QUERIES];

@@ -35,7 +35,7 @@ impl Arena {
     /// If `bytes` is 0.
     pub fn allocate(&mut self, bytes: usize) -> usize {
         // SOLUTION week4-day3 task 2
-        assert!(bytes > 0, "an arena lends no empty parts");
+        assert!(bytes > 0, "found 0 bytes, expected at least 1");
         let fits = (0..self.free.len()).filter(|&i| self.free[i].1 >= bytes);
         if let Some(best) = fits.min_by_key(|&i| self.free[i].1) {
             let (start, len) = self.free[best];

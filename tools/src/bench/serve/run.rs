@@ -74,7 +74,7 @@ pub(super) fn measure(
         while left.fetch_update(Relaxed, Relaxed, |n| n.checked_sub(1)).is_ok() {
             let number = NUMBERS.fetch_add(1, Relaxed);
             let answered = ask(server.address, &load.body(sizes, run, number).to_string())?;
-            answers.lock().expect("nobody panics with it").push(answered);
+            answers.lock().expect("no thread panics while it holds the lock").push(answered);
         }
         Ok(())
     };
@@ -85,7 +85,7 @@ pub(super) fn measure(
     .with_context(|| format!("{}, {clients} clients", server.name))?;
     let seconds = start.elapsed().as_secs_f64();
     let spent = Spent::now(server.id()).since(&before);
-    let answers = answers.into_inner().expect("nobody panics with it");
+    let answers = answers.into_inner().expect("no thread panics while it holds the lock");
     let tokens: u64 = answers.iter().map(|answered| answered.tokens).sum();
     let all =
         |times: &dyn Fn(&Answered) -> Vec<Duration>| quantiles(answers.iter().flat_map(times));

@@ -121,7 +121,7 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
         new: usize::from(options.new),
         pairs: usize::from(options.times),
     };
-    let model = format!("tiny-story, 24 requests at once, {} places", load::PLACES);
+    let model = format!("tiny-story, 24 requests at once, {} slots", load::PLACES);
     let mut report = Report {
         machine: format!("{}; {}", processor(), commit(root)),
         model,

@@ -87,11 +87,11 @@ pub(super) struct Bench<'a> {
 impl Bench<'_> {
     /// Measures gaps, pages and a shared prompt.
     pub(super) fn scheduling(&self, model: &Path, line: &mut Line) -> Result<Vec<Figure>> {
-        line.show("measuring: the longest gap while a prompt of 1,000 is let in");
+        line.show("measuring: the longest gap while a prompt of 1,000 tokens is admitted");
         let mut figures = self.gaps(model)?;
-        line.show("measuring: pages beside one piece");
+        line.show("measuring: pages and one piece");
         figures.push(self.pages(model)?);
-        line.show("measuring: a prompt of 500 that sixteen share");
+        line.show("measuring: 16 requests that share a prompt of 500 tokens");
         figures.extend(self.shared(model)?);
         Ok(figures)
     }
@@ -147,7 +147,7 @@ impl Bench<'_> {
         }
         let ours: Vec<f64> = ours.into_iter().map(|rates| median(rates.into_iter())).collect();
         let figure = |(i, n): (usize, usize)| Figure {
-            what: format!("decode of {n} at once, tokens/s"),
+            what: format!("decode, {n} requests at once, tokens/s"),
             ours: ours[i],
             theirs: theirs.iter().map(|rates: &Vec<Rates>| rates[i].median()).collect(),
             note: if i == 0 {
@@ -200,7 +200,7 @@ impl Bench<'_> {
             .collect::<Result<Vec<_>>>()?;
         let note = format!("{:.1} ms a token in pages", 1e3 * median(pairs.iter().map(|p| p.0)));
         let ratio = median(pairs.iter().map(|(pages, dense)| pages / dense));
-        Ok(Figure::ours("pages / one piece, a token after 1,000", ratio, note))
+        Ok(Figure::ours("pages / one piece, time per token after 1,000 tokens", ratio, note))
     }
 
     /// Measures sixteen requests that share a prefix of 500 tokens, and sixteen that don't.
@@ -220,14 +220,18 @@ impl Bench<'_> {
         let rates = (one.tokens_per_second, many.tokens_per_second);
         Ok(vec![
             Figure::ours(
-                "16 with a prompt of 500 in common, new tokens/s",
+                "16 requests sharing 500 tokens, new tokens/s",
                 rates.0,
-                format!("{:.2} × as many unrelated ones, {:.1}", rates.0 / rates.1, rates.1),
+                format!(
+                    "{:.2} × {:.1}, the rate of 16 that share nothing",
+                    rates.0 / rates.1,
+                    rates.1
+                ),
             ),
             Figure::ours(
-                "rows of their prompts that were computed",
+                "prompt rows that were computed",
                 one.prompt_rows() as f64,
-                format!("of {}; unrelated ones {}", one.prompt_tokens, many.prompt_rows()),
+                format!("of {}; {} if nothing is shared", one.prompt_tokens, many.prompt_rows()),
             ),
         ])
     }

@@ -17,8 +17,10 @@ pub(super) fn table(report: &Report) -> String {
     for row in &report.ways {
         out += &line(row, yours);
     }
-    out += "Times are median / 99th percentile of all requests; rows are those of a step, used and held MB of keys and values\n";
-    out += "when the requests had the most positions (shared ones counted for each), drafts the share that was accepted.\n";
+    out += "Times are median / 99th percentile of all requests. Rows are the average per step. \
+            Used and held are MB of keys\n";
+    out += "and values when the requests had the most positions (shared ones count for each). \
+            Drafts is the accepted share.\n";
     for (name, figures) in &report.figures {
         let peers: String = report.peers.iter().map(|peer| format!(" {peer:>14}")).collect();
         let _ = writeln!(out, "\n{name:<50} {:>9}{peers}", "ours");

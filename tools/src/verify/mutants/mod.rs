@@ -75,7 +75,7 @@ pub(super) fn mutants(v: &Verification) -> Result<Outcome> {
         .map(|((_, mutant), _)| mutant.name.as_str())
         .collect();
     let note = format!(
-        "{} of {} viable mutants caught ({endless} by never ending); {} do not compile, \
+        "{} of {} viable mutants caught ({endless} by running forever); {} do not compile, \
          {elsewhere} are for another processor",
         caught + endless,
         viable.len(),

@@ -54,7 +54,10 @@ impl TokenizerFile {
         };
         match name.filter(|_| byte_level) {
             Some(name) => Ok(name),
-            None => self.wrong("pre_tokenizer", "that of GPT-2, gpt-oss, Llama 3, Qwen2 or SmolLM"),
+            None => self.wrong(
+                "pre_tokenizer",
+                "the pre-tokenizer of GPT-2, gpt-oss, Llama 3, Qwen2 or SmolLM",
+            ),
         }
     }
 
@@ -89,7 +92,7 @@ impl TokenizerFile {
             }
             _ => {
                 let field = if normalizer.is_empty() { "pre_tokenizer" } else { "normalizer" };
-                self.wrong(field, "SentencePiece's, or else a byte-level decoder")
+                self.wrong(field, "the one of SentencePiece, or a byte-level decoder")
             }
         }
     }

@@ -19,7 +19,7 @@ fn checked(logits: Floats) -> PyResult<Vec<f32>> {
 fn possible(logits: Floats) -> PyResult<Vec<f32>> {
     let logits = checked(logits)?;
     refuse_if!(logits.iter().all(|x| *x == f32::NEG_INFINITY); "logits", "−inf throughout";
-        "one number at least: there is nothing to draw");
+        "at least one number: there is nothing to draw");
     Ok(logits)
 }
 

@@ -80,7 +80,7 @@ fn matmul(
         return Err(wrong("bytes", found, expected));
     }
     at_least_one("threads", threads.0)?;
-    below("threads", threads.0, MAX_THREADS + 1, "as many as a machine has")?;
+    below("threads", threads.0, MAX_THREADS + 1, "the most that are supported")?;
     room("the result", &[input.rows, bytes.len()])?;
     let rows: Vec<u8> = bytes.iter().flat_map(PyBytesMethods::as_bytes).copied().collect();
     let weight =

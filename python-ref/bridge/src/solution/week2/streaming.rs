@@ -209,7 +209,7 @@ fn attend_block(
     let beyond = |seen: &&Range<usize>| seen.is_empty() || seen.start < first || seen.end > end;
     if let Some(seen) = visible.iter().find(beyond) {
         let found = format!("({}, {})", seen.start, seen.end);
-        let expected = format!("a position at least, of those of runs, {first} to {}", end - 1);
+        let expected = format!("at least one of the positions of runs, {first} to {}", end - 1);
         return Err(wrong("visible", found, expected));
     }
     let numbers = q.to_vec();

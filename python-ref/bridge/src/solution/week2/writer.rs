@@ -42,7 +42,7 @@ impl FromPyObject<'_, '_> for MetadataValue {
         }
         let found = object.get_type().fully_qualified_name()?;
         Err(PyTypeError::new_err(format!(
-            "expected a bool, a number, a text or a list of texts, got {found}"
+            "expected a bool, a number, a str or a list of str, got {found}"
         )))
     }
 }
@@ -72,7 +72,7 @@ fn write_file(
     }
     // A reader learns it from the file, or takes the default.
     refuse_if!(seen.contains(ALIGNMENT); "metadata", ALIGNMENT;
-        "it as the argument alignment alone");
+        "it only as the argument alignment");
     if alignment != DEFAULT_ALIGNMENT {
         keys.insert(ALIGNMENT, Value::U32(alignment as u32));
     }

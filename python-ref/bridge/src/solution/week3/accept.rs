@@ -69,7 +69,7 @@ fn verify(tokens: Ids<1>, q: Floats, p: Floats, seed: Long) -> PyResult<(usize, 
     };
     let p = rows(&p);
     refuse_if!(p.iter().any(|row| row.iter().all(|x| *x == 0.0)); "p", "a row of zeros";
-        "a token at least that can be drawn");
+        "at least one token that can be drawn");
     let drafts = tokens.into_iter().zip(rows(&q));
     let drafts: Vec<_> = drafts.map(|(token, q)| rust::Draft { token, q }).collect();
     let verdict = call(move || rust::verify(&drafts, |i| p[i].clone(), &mut Rng::new(seed.0)))?;

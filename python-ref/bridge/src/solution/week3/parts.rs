@@ -26,7 +26,7 @@ fn join(
     for (sums, name) in [(&first.2, "first"), (&second.2, "second")] {
         every(name, &sums.0, "finite numbers", f32::is_finite)?;
         refuse_if!(sums.0.ndim() != 1 || sums.0.len() != first.2.0.len();
-            name, format_args!("shape {:?}", sums.0.shape()); "sums [D], as many in both");
+            name, format_args!("shape {:?}", sums.0.shape()); "sums [D] of equal lengths");
     }
     let softmax = |max: Lowest, total: Real| OnlineSoftmax { max: max.0, total: total.0 };
     let (mut sums, values) = (first.2.to_vec(), second.2.to_vec());

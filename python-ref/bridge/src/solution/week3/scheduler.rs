@@ -19,8 +19,8 @@ fn loads(loads: Loads) -> PyResult<Vec<Load>> {
     };
     let loads: Vec<Load> = loads.into_iter().map(load).collect();
     let left = loads.iter().try_fold(0usize, |sum, load| sum.checked_add(load.left));
-    refuse_if!(left.is_none(); "loads", "more than 64 bits hold";
-        "as many tokens left, in all, as can be counted");
+    refuse_if!(left.is_none(); "loads", "a total beyond 64 bits";
+        "a total that fits in 64 bits");
     Ok(loads)
 }
 

@@ -18,7 +18,7 @@ impl Slots {
     fn new(sequences: Count) -> PyResult<Self> {
         let sequences = sequences.0;
         at_least_one("sequences", sequences)?;
-        room("the places", &[sequences, 4])?;
+        room("the slots", &[sequences, 4])?;
         Ok(Self { slots: Kept::new(rust::Slots::new(sequences)), sequences })
     }
 
@@ -30,7 +30,7 @@ impl Slots {
     /// Takes a request's place back.
     fn release(&self, slot: Count, id: Count) -> PyResult<()> {
         let slot = slot.0;
-        below("slot", slot, self.sequences, "the places of the cache")?;
+        below("slot", slot, self.sequences, "the slots of the cache")?;
         let id = id.0 as u64;
         let other = self.slots.call(move |slots| match slots.owner(slot) {
             Some(owner) if owner == id => {
@@ -41,8 +41,8 @@ impl Slots {
         })?;
         let Some(other) = other else { return Ok(()) };
         let expected = match other {
-            Some(owner) => format!("{owner}, whose place {slot} is"),
-            None => format!("the owner of a place that is taken; place {slot} is free"),
+            Some(owner) => format!("{owner}, the owner of slot {slot}"),
+            None => format!("the owner of a taken slot; slot {slot} is free"),
         };
         Err(wrong("id", id, expected))
     }
@@ -50,7 +50,7 @@ impl Slots {
     /// Whose a place is.
     fn owner(&self, slot: Count) -> PyResult<Option<u64>> {
         let slot = slot.0;
-        below("slot", slot, self.sequences, "the places of the cache")?;
+        below("slot", slot, self.sequences, "the slots of the cache")?;
         self.slots.call(move |slots| slots.owner(slot))
     }
 

@@ -296,7 +296,7 @@ fn has_room(shape: &[usize]) -> PyResult<()> {
 /// So many workgroups in lines; along `z` there are more of the same.
 fn in_lines(groups: usize, lines: Count, z: usize) -> PyResult<[u32; 3]> {
     at_least_one("lines", lines.0)?;
-    below("lines", lines.0, GROUPS as usize + 1, "as many as a device takes")?;
+    below("lines", lines.0, GROUPS as usize + 1, "the most that a device supports")?;
     Ok([groups.div_ceil(lines.0) as u32, lines.0 as u32, z as u32])
 }
 
@@ -320,8 +320,8 @@ fn download(what: &str, gpu: &Gpu, buffer: &Buffer, n: usize) -> Result<Vec<f32>
     for (i, x) in found[n..].iter().enumerate() {
         ensure!(
             *x == UNTOUCHED,
-            "{what}: found {x} written {i} places behind a result of {n} numbers, expected nothing \
-             there: what comes after them belongs to another tensor"
+            "{what}: found {x} written {i} positions after the end of a result of {n} numbers; \
+             that memory belongs to another tensor"
         );
     }
     found.truncate(n);
