@@ -17,7 +17,7 @@ use super::{
 pub struct DeviceMatrix {
     /// The format of the blocks: Q8_0 or Q4_0.
     pub tensor_type: TensorType,
-    /// Number of rows. Each gives one element of the result.
+    /// Number of rows. Each row gives one element of the result.
     pub rows: usize,
     /// Number of elements in a row, a multiple of 32.
     pub k: usize,
@@ -79,8 +79,8 @@ pub struct DeviceMlp {
     pub down: DeviceMatrix,
 }
 
-/// Records `out = x + down(silu(gate(n)) · up(n))` with `n = rms_norm(x)`, for `rows` rows. Neither
-/// submits nor waits: the caller begins the pass and ends it.
+/// Records `out = x + down(silu(gate(n)) · up(n))` with `n = rms_norm(x)`, for `rows` rows. Doesn't
+/// submit or wait: the caller begins and ends the pass.
 ///
 /// # Errors
 /// As [`product`].
