@@ -15,7 +15,7 @@ use crate::{
     parallel::Tile,
 };
 
-/// Number of rows of activations for each filling of a panel.
+/// Number of rows of activations that are multiplied each time a panel is filled.
 const CHUNK: usize = 256;
 
 /// Computes a tile of the output for blocks of 32 weights; see [`Kernel`](crate::Kernel). `codes`
@@ -40,8 +40,8 @@ pub(super) fn blocks<F: Format, const BYTES: usize, const PLANES: usize>(
 }
 
 /// Computes a tile of the output for blocks of 256 weights; see [`Kernel`](crate::Kernel). `head`
-/// must unpack everything but the codes of a block, `codes` must load the bytes of one half of a
-/// block, and `split` must convert them to 128 codes.
+/// must unpack everything in a block but its codes. `codes` must load the bytes of one half of a
+/// block, and `split` must convert these to 128 codes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn super_blocks<F: Format, const BYTES: usize, const PARTS: usize>(
@@ -68,7 +68,7 @@ pub(super) fn super_blocks<F: Format, const BYTES: usize, const PARTS: usize>(
 /// multiplies it by all rows of activations, super-block by super-block.
 ///
 /// `fill` must unpack blocks and prefetch the next rows, which begin at the given distance. `add`
-/// must add the products with four rows of activations to their sums.
+/// must add the products with four rows of activations to the rows' sums.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn multiply<const BYTES: usize, const BLOCKS: usize>(

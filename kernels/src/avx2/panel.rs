@@ -1,6 +1,6 @@
 //! 16 rows of weights side by side. A register holds four neighbouring codes of each of eight rows.
-//! So one instruction multiplies four activations, repeated on all lanes, by eight rows. Each lane
-//! of the result belongs to one row, and nothing is added across lanes.
+//! So one instruction multiplies eight rows by four activations, which are repeated on all lanes.
+//! Each lane of the result belongs to one row, and nothing is added across lanes.
 
 use std::arch::x86_64::*;
 
@@ -15,7 +15,7 @@ use crate::{
 /// Number of weight rows in a panel: two registers of eight lanes.
 pub(super) const ROWS: usize = 16;
 
-/// Number of rows of activations that are multiplied together. Their sums stay in registers.
+/// Number of rows of activations that are multiplied at once. Their sums stay in registers.
 pub(super) const TOKENS: usize = 4;
 
 /// [`SUPER_BLOCK`] unpacked columns of [`ROWS`] rows.
@@ -26,7 +26,8 @@ pub(super) struct Panel {
     /// The factors of a block's sums, `[blocks, ROWS]`.
     pub(super) scales: [[f32; ROWS]; 8],
     /// For blocks of 32: the minimum of each block, `[blocks, ROWS]`, by which a sum of activations
-    /// is multiplied. For blocks of 256: the factors of the sums of products with `shifts`.
+    /// is multiplied. For blocks of 256: the factors by which the sums of products with `shifts`
+    /// are multiplied.
     pub(super) minimums: [[f32; ROWS]; 8],
     /// Scales of a block of 256, `[scales, ROWS, 2]`. Each scale is stored twice, because two sums
     /// of pairs are multiplied by it and added.
@@ -96,8 +97,8 @@ impl Panel {
     }
 
     /// Fills the panel with 16 rows of eight blocks. `codes` must unpack a block's codes, and
-    /// `split` must divide them into parts of four bits. `split` runs after the codes are
-    /// transposed, so that each code is moved only once.
+    /// `split` must divide them into parts of four bits. `split` runs after the transpose, so that
+    /// packed codes are moved together.
     ///
     /// All loops have constant lengths, so the compiler unrolls them and removes the bounds checks.
     #[inline]
@@ -143,8 +144,8 @@ impl Panel {
         }
     }
 
-    /// Fills the panel with a block of 256 weights of each of 16 rows. `codes` must load the bytes
-    /// of one half of a block, and `split` must convert them to 128 codes, after they are
+    /// Fills the panel with one block of 256 weights from each of 16 rows. `codes` must load the
+    /// bytes of one half of a block, and `split` must convert them to 128 codes, after they are
     /// transposed.
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
@@ -164,7 +165,8 @@ impl Panel {
                 let (head, r) = (head(row), 8 * rows_half + i);
                 self.scales[0][r] = _mm256_cvtss_f32(head.d);
                 scales[i] = head.scales;
-                // The offset of the codes is subtracted like a minimum of `offset` scales.
+                // The offset of the codes is subtracted like a minimum that is `offset` times the
+                // scale.
                 (minimums[i], self.minimums[0][r]) = match F::ZERO {
                     Zero::Minimum => (head.minimums, _mm256_cvtss_f32(head.dmin)),
                     Zero::Offset(offset) => {
@@ -216,7 +218,7 @@ impl Panel {
 }
 
 /// Returns the half-precision numbers at byte `AT` of eight blocks. Collects them with integer
-/// instructions, because the vector units are busy, then converts them together.
+/// instructions, because the vector units are busy, then converts them all at once.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 fn halves_at<const AT: usize, const BYTES: usize>(blocks: &[&[u8; BYTES]; 8]) -> [f32; 8] {

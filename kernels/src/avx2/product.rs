@@ -1,5 +1,5 @@
-//! The product of a panel and four rows of activations, used for all prefill.
-//! [`blocks`](super::blocks) describes the order of additions.
+//! The product of a panel and four rows of activations, used for prefill. [`blocks`](super::blocks)
+//! describes the order of additions.
 //!
 //! Most codes are so small that several sums of pairs fit 16 bits before they are widened. Q8_0's
 //! codes are too large, so their lower and upper four bits are multiplied separately.
@@ -15,7 +15,7 @@ use crate::{
 /// Sums of a panel's rows, for each row of activations.
 pub(super) type Sums = [[f32; ROWS]; TOKENS];
 
-/// Returns how many sums of two products can be added in 16 bits, if codes are at most `highest`.
+/// Returns how many sums of two products fit into 16 bits, if codes are at most `highest`.
 const fn depth(highest: u8) -> usize {
     let pair = 2 * highest as usize * 127;
     let mut depth = 8;
