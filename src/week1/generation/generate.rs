@@ -50,7 +50,7 @@ pub struct Limits {
 /// that is already reached costs no forward pass.
 ///
 /// # Errors
-/// If the prompt is empty, or longer than the context. In the second case the message names both
+/// If the prompt is empty, or longer than the context. In the second case, the message names both
 /// lengths.
 pub fn generate(
     mut next_logits: impl FnMut(&[u32]) -> Vec<f32>,

@@ -71,8 +71,8 @@ impl<'a> Reader<'a> {
         todo!("week2-day2 task 1: Reader::take")
     }
 
-    /// Reads the next `N` bytes, for `u16::from_le_bytes` and its like: every number in the file is
-    /// little-endian.
+    /// Reads the next `N` bytes, for `u16::from_le_bytes` and similar functions: every number in
+    /// the file is little-endian.
     ///
     /// # Errors
     /// As [`Reader::take`].

@@ -27,7 +27,7 @@ impl StopTexts {
     }
 
     /// Takes the next bytes, and returns whether one of the texts is now complete, no matter where
-    /// it began. After the first such text the answer is over, and `push` is not called again.
+    /// it began. After the first such text, the answer is over, and `push` is not called again.
     pub fn push(&mut self, bytes: &[u8]) -> bool {
         todo!("week3-day1 task 2: StopTexts::push")
     }

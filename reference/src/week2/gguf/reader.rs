@@ -82,8 +82,8 @@ impl<'a> Reader<'a> {
         // END SOLUTION
     }
 
-    /// Reads the next `N` bytes, for `u16::from_le_bytes` and its like: every number in the file is
-    /// little-endian.
+    /// Reads the next `N` bytes, for `u16::from_le_bytes` and similar functions: every number in
+    /// the file is little-endian.
     ///
     /// # Errors
     /// As [`Reader::take`].

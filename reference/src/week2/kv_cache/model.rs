@@ -47,7 +47,7 @@ pub struct Model {
 pub struct Workspace {
     /// `[T, E]`, the residual stream.
     x: Vec<f32>,
-    /// The input of the next matrices.
+    /// The input of the next matrix products.
     input: Input,
     q: Vec<f32>,
     k: Vec<f32>,

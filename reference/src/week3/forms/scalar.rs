@@ -35,7 +35,7 @@ pub enum Text {
     Escape,
     /// After `\u`.
     Unicode,
-    /// After `\ud`: the second digit says whether this is half a character.
+    /// After `\ud`: the second digit says whether this escape is only half a character.
     UnicodeD,
     /// In the middle of a character. The missing bytes are one byte from each set, in this order.
     Missing(&'static [Bytes]),

@@ -295,7 +295,7 @@ impl Prompt<'_> {
 }
 
 /// Provided. Writes a file under a temporary name, and renames it when everything is written. So at
-/// any moment there is the old file, the new one or none.
+/// any moment, there is either the old file, the new file or none.
 ///
 /// # Errors
 /// If the file cannot be written. The old file is then unchanged.

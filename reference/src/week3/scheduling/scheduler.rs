@@ -50,9 +50,8 @@ impl Scheduler {
         share_prompts(loads, self.budget - decoding, out);
     }
 
-    /// Returns how many rows of the step go to decoding requests: one each, as far as the budget
-    /// allows. Of the reserved rows, as many as the prompts can use are not given to decoding
-    /// requests.
+    /// Returns how many rows of the step go to decoding requests: one each, within the budget
+    /// without the reserved rows. Reserved rows that the prompts can't use are available too.
     #[must_use]
     pub fn decoding_rows(&self, loads: &[Load]) -> usize {
         // SOLUTION week3-day2 task 1

@@ -116,7 +116,7 @@ pub fn verify(
 /// `uniform` (in `[0, 1)`) times the sum of all weights. A token of weight 0 is never drawn.
 #[must_use]
 pub fn draw_weighted(weights: &[f64], uniform: f64) -> u32 {
-    // Most weights may be 0, and zeros are skipped.
+    // Most weights may be 0. They are skipped.
     let total: f64 = weights.iter().filter(|weight| **weight > 0.0).sum();
     let (mut sum, mut last) = (0.0, 0);
     for (token, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {

@@ -75,7 +75,7 @@ pub fn q4_0() -> &'static str {
 
 /// Returns WGSL that follows [`BINDINGS`], [`READING`] and a format's functions: `main`, with 64
 /// threads per workgroup and one workgroup for each row of the matrix. The grid of workgroups may
-/// have several rows, and there may be more workgroups than `sizes.rows`. Along `z` there is one
+/// have several rows, and there may be more workgroups than `sizes.rows`. Along `z`, there is one
 /// workgroup for each column. `result[column, row]` is the dot product of that row of weights and
 /// that column of `x`. A row has `sizes.k / 32` blocks. Each block is read once for each column.
 #[must_use]

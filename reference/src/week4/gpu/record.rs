@@ -28,7 +28,7 @@ pub struct DeviceMatrix {
 /// Minimum number of columns for which [`product`] uses [`mat_mat`](super::mat_mat::mat_mat).
 pub const MANY: usize = 5;
 
-/// Records a product: `x [columns, k]` → `result [columns, rows]`. For fewer than [`MANY`] columns
+/// Records a product: `x [columns, k]` → `result [columns, rows]`. For fewer than [`MANY`] columns,
 /// it uses `mat_vec`, with a workgroup for each row and column. Otherwise it uses `mat_mat`, with a
 /// workgroup for each tile.
 ///
