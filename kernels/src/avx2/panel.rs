@@ -52,7 +52,7 @@ impl Panel {
     #[target_feature(enable = "avx2")]
     pub(super) fn codes(&self, plane: usize, k: usize) -> [__m256i; 2] {
         let at = self.codes[plane][k].as_ptr();
-        // SAFETY: 64 bytes at an address that is a multiple of 32, as the panel's is.
+        // SAFETY: 64 bytes at an address that is a multiple of 32, because the panel's address is.
         unsafe { [_mm256_load_si256(at.cast()), _mm256_load_si256(at.add(32).cast())] }
     }
 
