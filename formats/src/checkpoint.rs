@@ -174,7 +174,7 @@ impl Checkpoint {
                 Dtype::F32 => TensorType::F32.first_not_finite(bytes),
                 Dtype::F16 => TensorType::F16.first_not_finite(bytes),
                 Dtype::BF16 => TensorType::BF16.first_not_finite(bytes),
-                _ => None, // No float of these models.
+                _ => None, // These models don't use other types.
             };
             if let Some(mut at) = found {
                 let mut place: Vec<usize> =

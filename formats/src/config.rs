@@ -292,7 +292,7 @@ impl Fields {
         }
     }
 
-    /// Returns the ids in a field that holds one id, a list of ids, or nothing.
+    /// Returns the ids in a field that has one id, a list of ids, or no value.
     fn token_ids(&self, field: &str, vocab_size: usize) -> Result<Vec<u32>> {
         let one =
             |value: &Value| value.as_u64().filter(|id| *id < vocab_size as u64).map(|id| id as u32);
@@ -372,7 +372,7 @@ impl Fields {
         if self.flag("mlp_bias")? {
             return self.wrong("mlp_bias", "false: the MLP has no bias here");
         }
-        // Llama files may have the fields of a window too, but the architecture ignores them.
+        // Llama files may also have the fields for a window, but the architecture ignores them.
         if family != Family::Llama && self.flag("use_sliding_window")? {
             return self
                 .wrong("use_sliding_window", "false: every layer attends to all positions here");

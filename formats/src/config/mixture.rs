@@ -26,8 +26,8 @@ pub enum MixtureFamily {
 pub struct MixtureConfig {
     /// The architecture.
     pub family: MixtureFamily,
-    /// Attention, embedding and context. Its `family` is the most similar one of week 1, and its
-    /// `intermediate_size` is the size of an expert.
+    /// Attention, embedding and context. `base.family` is the most similar of week 1's families,
+    /// and `base.intermediate_size` is the size of an expert.
     pub base: ModelConfig,
     /// Number of experts in a layer.
     pub experts: usize,
