@@ -81,7 +81,7 @@ fn known_or(
     match known.as_slice() {
         [one] => one.clone(),
         [] => otherwise(found, expected, tolerance).map(|text| line(&text)).unwrap_or_default(),
-        // `cargo course verify` ensures that this can't happen with an answer of the bank.
+        // `cargo course verify` ensures that this can't happen with an answer of `tests/wrong`.
         _ => String::new(),
     }
 }
