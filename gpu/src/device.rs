@@ -118,7 +118,7 @@ impl Gpu {
         Self::open_for(&Needs::default())
     }
 
-    /// Opens an adapter with limits other than those of this course's kernels.
+    /// Opens an adapter with limits other than the ones that this course's kernels need.
     ///
     /// # Errors
     /// As [`Gpu::open`].
