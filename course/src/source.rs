@@ -59,7 +59,7 @@ pub fn place(lines: &[&str], function: &str) -> Option<Place> {
     let indent = indentation(lines[start]);
     let open = start + lines[start..].iter().position(|line| line.contains('{'))?;
     if !lines[open].trim_end().ends_with('{') {
-        return None; // All in one line, or a comment behind the brace.
+        return None; // All in one line, or a comment after the brace.
     }
     let length = lines[open + 1..]
         .iter()
