@@ -208,7 +208,8 @@ fn without_mutant(day: &Day, program: &Program) -> Result<()> {
     Ok(())
 }
 
-/// Returns a command that runs a day's tests, or those of one task, with the mutant of this number.
+/// Returns a command that runs a day's tests, or only one task's tests, with the mutant of this
+/// number.
 fn command(number: usize, day: &Day, task: Option<usize>, program: &Program) -> Result<Command> {
     let wanted =
         |name: &str| task_of_test(name).is_some_and(|found| task.is_none_or(|task| task == found));
