@@ -1,6 +1,6 @@
 //! The cache on disk: where contents are stored, and how they are named.
 //!
-//! The layout is that of `huggingface_hub`, as `tiny_llm_formats::hub` describes it. The lock of a
+//! The layout is `huggingface_hub`'s, which `tiny_llm_formats::hub` describes. The lock of a
 //! content is the file `.locks/models--OWNER--NAME/HASH.lock`.
 
 use std::{
