@@ -22,7 +22,7 @@ use crate::week1::{
 /// |---|---|---|
 /// | `rope.cos`, `rope.sin` | `[L, D/2]` | the tables' first rows |
 /// | `causal_mask` | `[L, L]` | |
-/// | `layers.0.attention.q_proj.weight` | `[H_q·D, E]` | one weight, to show whether weights were read correctly |
+/// | `layers.0.attention.q_proj.weight` | `[H_q·D, E]` | a sample of how weights are read |
 /// | `embedding` | `[B, L, E]` | |
 /// | `layers.0.input_norm` | `[B, L, E]` | |
 /// | `layers.0.attention.q_proj`, `k_proj`, `v_proj` | `[B, L, H_q·D]`, `[B, L, H·D]` | |
