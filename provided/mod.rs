@@ -1,6 +1,6 @@
 //! Code that the course provides for both solutions, in the same folders as `src/`.
 //!
-//! Nothing here is a task. This code uses the solution that it is compiled with: yours or the
+//! Nothing here is a task. This code calls the solution that it is compiled with: yours or the
 //! reference. Each week re-exports its part: `provided/week3/batching/pass.rs` is `week3::pass`.
 
 pub(crate) mod week1;

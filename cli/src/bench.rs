@@ -116,8 +116,8 @@ fn ladder(solution: &Solution, args: &Args) -> Result<ExitCode> {
 fn fastest(model: &mut dyn Model, args: &Args) -> Result<Option<Speed>> {
     let config = model.config();
     let vocab_size = config.vocab_size;
-    // The ids are arbitrary, because every token costs the same. The stride spreads them over the
-    // vocabulary.
+    // The ids can be arbitrary, because every token costs the same. The stride spreads them over
+    // the vocabulary.
     let prompt: Vec<u32> =
         (0..args.prompt_tokens).map(|i| (i * 7919 % vocab_size) as u32).collect();
     check(model, &prompt)?;
@@ -192,8 +192,8 @@ impl Report {
         Some(self.speed.decode_rate()? * self.about.weight_bytes as f64 / self.bandwidth?)
     }
 
-    /// Returns the fraction of the matrix units' rate that prefill reaches. Attention counts as
-    /// part of the work.
+    /// Returns the fraction of the matrix units' rate that prefill reaches. The time for attention
+    /// is included.
     fn share_of_units(&self) -> Option<f64> {
         Some(self.speed.prefill_rate() * self.operations as f64 / self.units?)
     }

@@ -96,7 +96,7 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
             });
         let generated = match answer {
             Ok(generated) => generated,
-            // A user at a terminal can shorten the message or use /clear. A script cannot.
+            // A user at a terminal can shorten the message or use /clear, but a script cannot.
             Err(error) if interactive => {
                 note(&format!(
                     "{}; /clear forgets the conversation",
@@ -140,7 +140,7 @@ struct Conversation {
 
 impl Conversation {
     /// Returns the tokens of the conversation plus one message, ending where the answer begins.
-    /// Without a template, returns the tokens of that message alone.
+    /// Without a template, returns only the tokens of that message.
     fn prompt(
         &self,
         template: Option<&Template>,

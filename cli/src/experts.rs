@@ -88,8 +88,8 @@ fn list(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     }
 }
 
-/// Appends, for each expert of each layer, its number of tokens, and the token whose first choice
-/// it was most often.
+/// Appends a line for each expert of each layer: its number of tokens, and the token that most
+/// often had it as first choice.
 fn loads(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
     const BAR: usize = 24;
     const SHOWN: usize = 6;

@@ -1,5 +1,5 @@
-//! `fetch`: runs a separate program, the crate `tiny-llm-fetch`. It is built when it is first used.
-//! That program parses the options.
+//! `fetch`: runs a separate program, the crate `tiny-llm-fetch`, which is built when it is first
+//! used and parses the options.
 
 use std::{ffi::OsString, process::ExitCode};
 

@@ -19,7 +19,8 @@ pub(super) struct Entry {
 }
 
 /// Writes a safetensors file front to back. `write_values(i, out)` appends the values of tensor
-/// `i`, row-major and little-endian, `value_size` bytes each. No values are kept in memory.
+/// `i`, row-major and little-endian, `value_size` bytes each. The file is never in memory as a
+/// whole.
 pub(super) fn write_safetensors(
     path: &Path,
     dtype: &str,

@@ -8,7 +8,7 @@ use tiny_llm_schema::Shape;
 
 use super::Form;
 
-/// The form that an answer must have.
+/// The constraint on an answer, if any.
 #[derive(clap::Args)]
 pub(super) struct FormOptions {
     /// Force the answer to be a complete JSON object, even at the token limit
@@ -20,7 +20,7 @@ pub(super) struct FormOptions {
 }
 
 impl FormOptions {
-    /// Returns the form, and the name of the option that requires it.
+    /// Returns the constraint, and the name of the option that sets it.
     ///
     /// # Errors
     /// If the schema cannot be read or uses an unsupported keyword.

@@ -13,7 +13,7 @@ use super::{
 };
 use tiny_llm_formats::gguf::{Array, Metadata, TensorInfo, TensorType, Value};
 
-/// Maximum number of characters of a text that are shown.
+/// Maximum number of characters that are shown of a text.
 const TEXT: usize = 100;
 const ELEMENTS: usize = 6;
 
@@ -34,7 +34,7 @@ pub(super) struct Args {
     threads: Option<usize>,
 }
 
-/// The limit that memory bandwidth sets to decode speed.
+/// The limit that memory bandwidth sets on decode speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Roofline {
     /// Number of bytes of weights that each token reads.

@@ -1,4 +1,4 @@
-//! Ctrl-C and termination signals. The first one stops generation at the next token, the second one
+//! Ctrl-C and termination signals. The first signal stops generation at the next token. The second
 //! ends the program and removes incomplete files.
 
 use std::{

@@ -136,13 +136,13 @@ impl fmt::Display for Absent {
 
 impl Error for Absent {}
 
-/// Returns the missing model, if that is why the options could not be parsed.
+/// If the options could not be parsed because a model is missing, returns that model.
 pub(super) fn absent(error: &clap::Error) -> Option<&Absent> {
     error.source()?.downcast_ref()
 }
 
 impl ModelOption {
-    /// Returns the path given on the command line, or that of the embedded model.
+    /// Returns the path given on the command line, or else the path of the embedded model.
     pub(super) fn path(&self) -> PathBuf {
         self.model.as_ref().map_or_else(|| embedded("tiny-story"), |model| model.path.clone())
     }
@@ -155,13 +155,13 @@ impl ModelOption {
         }
     }
 
-    /// Sets the model to this path if the command line has none.
+    /// Sets the model to this path if the command line names none.
     pub(super) fn or(mut self, path: PathBuf) -> Self {
         self.model.get_or_insert_with(|| Located::at(path));
         self
     }
 
-    /// Checks the options for an engine that runs batches. This is always week 2's engine.
+    /// Checks the options for an engine that runs batches. Such an engine is always week 2's.
     ///
     /// # Errors
     /// If a batch does not support one of the options.
@@ -227,10 +227,11 @@ impl ModelOption {
         Err(WrongOption(problem).into())
     }
 
-    /// If `form` names an option, checks that the other options allow constrained answers.
+    /// If `form` is an option's name, checks that the other options allow constrained answers.
     ///
     /// # Errors
-    /// If the options also ask for week 1's engine, or for a draft, which would ignore the form.
+    /// If the options also ask for week 1's engine, or for drafts, which would ignore the
+    /// constraint.
     pub(super) fn formed(mut self, form: Option<&str>) -> Result<Self> {
         let Some(option) = form else { return Ok(self) };
         let problem = if self.speed.draft.is_some() {
@@ -338,7 +339,7 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
 }
 
 /// Maximum number of threads, more than any supported machine has cores. The system may refuse to
-/// start even fewer.
+/// start that many.
 const MAX_THREADS: usize = 1024;
 
 /// Parses a number of threads.

@@ -9,7 +9,7 @@ use std::{
 use super::output;
 
 /// Replaces the standard panic message and the backtrace. If consecutive panics have the same
-/// message, prints it once.
+/// message, prints that message once.
 pub(super) fn install() {
     let last = Mutex::new(String::new());
     std::panic::set_hook(Box::new(move |panic| {

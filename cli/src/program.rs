@@ -28,7 +28,7 @@ pub(super) fn become_program(
     let failed = |e: std::io::Error| {
         anyhow!("this program was built without the network, and cargo cannot be started: {e}")
     };
-    // On Unix it replaces this process, so that it receives the signals.
+    // On Unix, the program replaces this process, so that it receives the signals.
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;

@@ -1,5 +1,5 @@
-//! `score`: measures a model on questions about held-out stories, answered greedily, and its
-//! perplexity on such stories.
+//! `score`: asks a model questions about held-out stories, which it answers greedily, and measures
+//! its perplexity on such stories.
 
 use std::{
     collections::BTreeMap,
@@ -24,7 +24,7 @@ use super::{
     session::Session,
 };
 
-/// Maximum number of tokens in an answer, longer than every correct answer.
+/// Maximum number of tokens in an answer. Every correct answer is shorter.
 const MAX_ANSWER: usize = 48;
 
 #[derive(clap::Args)]
@@ -210,7 +210,8 @@ fn read_questions(path: &Path, limit: usize) -> Result<Vec<Question>> {
     Ok(all.into_iter().filter(within).collect())
 }
 
-/// Scores of guessing, by kind of question, read from a file. If there is no file, they are null.
+/// The scores that guessing would reach, by kind of question, from a file. They are null if there
+/// is no file.
 struct Levels {
     /// Score of picking at random among the words of the right list that the story mentions.
     guess: Value,
@@ -254,8 +255,7 @@ fn as_table(kinds: &[(&str, Marks)], levels: &Levels, likelihood: &Likelihood) -
 fn as_json(kinds: &[(&str, Marks)], likelihood: &Likelihood) -> String {
     let exact: BTreeMap<_, _> = kinds.iter().map(|(kind, marks)| (kind, marks.share())).collect();
     let asked: BTreeMap<_, _> = kinds.iter().map(|(kind, marks)| (kind, marks.asked)).collect();
-    // Models are compared story by story, because stories differ more from each other than models
-    // do.
+    // Models are compared story by story, because stories differ more than models do.
     json!({
         "exact": exact,
         "asked": asked,

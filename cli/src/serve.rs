@@ -1,5 +1,5 @@
 //! `serve`: options, model and tokenizer of a server. The network code is in the crate
-//! `tiny-llm-server`, in a separate program that is built only when `serve` is used.
+//! `tiny-llm-server`, a separate program that is built only when `serve` is used.
 
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ use super::{
 /// The program that runs the server.
 #[derive(Clone, Copy)]
 pub enum Server {
-    /// This program, which calls the function.
+    /// This program itself, which calls the function.
     Here(fn(Opened, &Settings) -> Result<ExitCode>),
     /// A separate program, `tiny-llm-serve`, which cargo builds with these features.
     Built(&'static str),
@@ -222,7 +222,7 @@ pub(super) fn run(solution: &Solution, args: Args, server: Server) -> Result<Exi
     let serve = match server {
         Server::Here(serve) => serve,
         Server::Built(features) => {
-            // Reports wrong options before anything is built.
+            // Report wrong options before anything is built.
             args.settings()?;
             args.model.for_batch()?;
             let build =
@@ -234,8 +234,8 @@ pub(super) fn run(solution: &Solution, args: Args, server: Server) -> Result<Exi
     serve(opened, &settings)
 }
 
-/// Opens an engine and reads its server's settings from the arguments of `serve`, for programs
-/// without a command line.
+/// Opens an engine and returns it with the server's settings, for programs without a command line.
+/// `arguments` are those of `serve`.
 ///
 /// # Errors
 /// If an option is wrong, or the model cannot be opened.
@@ -245,7 +245,7 @@ pub fn open_for_server(solution: &Solution, arguments: &[String]) -> Result<(Ope
         if let Some(absent) = absent(&error) {
             return anyhow!("{absent}");
         }
-        // The error ends with the usage of the command `serve`, which is dropped.
+        // The error ends with the usage of `serve`, which is omitted.
         let text = error.to_string();
         let problem: Vec<&str> =
             text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();

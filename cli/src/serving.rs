@@ -13,7 +13,7 @@ pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 pub struct BatchOptions {
     /// Number of batch slots.
     pub max_batch: usize,
-    /// Maximum rows per step. 0 means no limit, `None` the engine's default.
+    /// Maximum rows per step. 0 means no limit; `None` means the engine's default.
     pub budget: Option<usize>,
     /// Limit for the time of a step with prompts, as a multiple of a decode-only step. 0 means no
     /// limit.
@@ -94,10 +94,10 @@ pub struct PageCounts {
     pub used: usize,
     /// Maximum number of pages in use after a step.
     pub most_used: usize,
-    /// Number of preemptions because no page was free.
+    /// Number of preemptions, which occur when no page is free.
     pub preempted: u64,
-    /// Number of prompt tokens that were found in unused pages, and number that were looked up.
-    /// `None` if unused pages are not kept.
+    /// Number of prompt tokens that were found in unused pages, and number of prompt tokens that
+    /// were looked up. `None` if unused pages are not kept.
     pub found: Option<(u64, u64)>,
 }
 
@@ -155,8 +155,8 @@ pub trait Batch {
     /// Returns the totals since the start.
     fn counts(&self) -> BatchCounts;
 
-    /// Returns the waits of finished requests, or `None` if there are no records or no finished
-    /// requests.
+    /// Returns the waits of finished requests, or `None` if no records are kept or no request has
+    /// finished.
     fn waits(&mut self) -> Option<BatchWaits>;
 }
 

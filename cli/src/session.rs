@@ -78,7 +78,7 @@ impl Answer<'_> {
         let speed = self.stopwatch.stop();
         let rest = self.stream.finish();
         self.text += &rest;
-        // The result no longer matters, because the answer is over.
+        // The return value no longer matters, because the answer is over.
         let _ = on_text(&rest);
         let Self { text, caught, .. } = self;
         Generated { text, finish, speed, interrupted: caught.requested() }
@@ -121,7 +121,7 @@ impl Session {
             let tokenizer = Tokenizer::from_gguf(&metadata)?;
             let mut stop_tokens = loaded.config().eos_token_ids.clone();
             for end in ENDS {
-                // The text is a single token.
+                // This text is a single token.
                 if let [id] = tokenizer.encode(end)?[..] {
                     stop_tokens.push(id);
                 }
@@ -133,7 +133,7 @@ impl Session {
             let session = Self { model: loaded, tokenizer, stop_tokens, load, text };
             return Ok((session, Some(metadata)));
         }
-        // Opens the tokenizer first, because a missing one is found quickly.
+        // Open the tokenizer first: if it is missing, that is noticed quickly.
         let tokenizer = Tokenizer::from_folder(&path)?;
         let (loaded, load) = timed(solution, model)?;
         if let Some(draft) = model.draft_model() {
@@ -144,7 +144,7 @@ impl Session {
         Ok((Self { model: loaded, tokenizer, stop_tokens, load, text }, None))
     }
 
-    /// Sets the model's vocabulary if there is a form. Returns the form.
+    /// Sets the model's vocabulary if the answer is constrained. Returns the constraint.
     pub(super) fn prepare(&mut self, form: Option<Form>) -> Option<Form> {
         if form.is_some() {
             let texts = form::texts(&self.tokenizer, self.model.config().vocab_size);

@@ -51,7 +51,7 @@ pub trait Model {
     /// Continues the prompt. Ignores stop texts, because `on_token` can end the text.
     ///
     /// # Errors
-    /// If the prompt is empty or longer than the context, or no text of the requested form fits
+    /// If the prompt is empty or longer than the context, or no text that obeys the constraint fits
     /// within the maximum number of tokens.
     fn generate(
         &mut self,
@@ -63,14 +63,14 @@ pub trait Model {
     /// Drops the cache, so that the next request is computed from the start.
     fn clear_cache(&mut self) {}
 
-    /// Returns labels and texts that describe the savings from a cache file or from drafts in the
-    /// last request.
+    /// Returns labels and texts that describe what a cache file or drafts saved in the last
+    /// request.
     fn savings(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 
     /// Sets the bytes of each token, empty for a token without text. Required before the first
-    /// request with a form.
+    /// constrained request.
     fn use_vocabulary(&mut self, _texts: Vec<Vec<u8>>) {}
 
     /// Turns the model into an engine that runs batches. `token_bytes` returns the bytes of a
@@ -105,8 +105,8 @@ pub struct Solution {
     pub load: fn(&Path, &LoadOptions) -> Result<Box<dyn Model>>,
     /// Reads metadata and tensor table of a GGUF file.
     pub inspect: fn(&Path) -> Result<(Metadata, Vec<TensorInfo>)>,
-    /// Returns the limit of a model's decode speed on this machine with this many threads. `None`
-    /// means one thread per physical core.
+    /// Returns the limit of a model's decode speed on this machine. The second argument is the
+    /// number of threads; `None` means one per physical core.
     pub roofline: fn(&[TensorInfo], Option<usize>) -> Roofline,
     /// Returns the rungs of the kernel ladder that this machine supports, slowest first.
     pub rungs: fn() -> Vec<&'static str>,
@@ -115,8 +115,8 @@ pub struct Solution {
     /// Measures the operations per second of the matrix units with this many threads. Returns
     /// `None` if there are no matrix units.
     pub matrix_units: fn(usize) -> Option<f64>,
-    /// Checks the tokens, calls `ready`, and runs the model on them. Fails if the model has no
-    /// named activations.
+    /// Checks the tokens, calls `ready`, and runs the model on them. Returns an error if the model
+    /// has no named activations.
     pub activations: fn(
         &ActivationsRequest<'_>,
         ready: &mut dyn FnMut() -> Result<()>,
@@ -132,7 +132,8 @@ pub struct Solution {
     /// Creates week 3's scheduler and pages, without a model.
     pub simulated: fn(SimulatedOptions) -> Box<dyn Simulated>,
     /// Writes a model as a GGUF file with its weights in other types, and returns its tensor table.
-    /// The callback receives the progress and may cancel the conversion. Then no file is written.
+    /// The callback receives the progress and may cancel the conversion, in which case no file is
+    /// written.
     pub quantize: fn(
         &QuantizeRequest<'_>,
         &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
@@ -142,7 +143,7 @@ pub struct Solution {
     pub write_gguf: fn(&WriteRequest<'_>, &mut WriteTensor<'_>) -> Result<Vec<TensorInfo>>,
     /// Builds and draws the graph of a pass.
     pub graph: fn(&GraphRequest<'_>) -> Result<Drawn>,
-    /// Returns the bytes that the graph of a pass needs, for each method of memory planning.
+    /// Returns the bytes that the graph of a pass needs with each method of memory planning.
     pub graph_memory: fn(&GraphRequest<'_>) -> Result<Vec<(&'static str, usize)>>,
     /// Returns how the graph of a pass is divided among the backends.
     pub graph_splits: fn(&GraphRequest<'_>) -> Result<Divided>,
@@ -178,8 +179,7 @@ pub struct GraphRequest<'a> {
     pub rows: usize,
 }
 
-/// How to run a model. The solution chooses every value that is `None`. It also interprets the
-/// names.
+/// How to run a model. The solution chooses every value that is `None`, and interprets the names.
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
     /// The week whose engine runs the model.
@@ -229,7 +229,7 @@ pub struct QuantizeRequest<'a> {
     pub output: &'a Path,
     /// Name of the target type, such as `q4_k_m`. The solution interprets it.
     pub target: &'a str,
-    /// Returns the type of the matrix with this name, if it is not the type that the target gives
+    /// Returns the type of the matrix with this name, or `None` for the type that the target gives
     /// it.
     pub override_for: &'a dyn Fn(&str) -> Option<TensorType>,
     /// Number of threads.
@@ -312,7 +312,7 @@ pub struct PackRequest<'a> {
 /// Appends a tensor's bytes to the output.
 pub type WriteTensor<'a> = dyn FnMut(&TensorInfo, &mut dyn Write) -> Result<()> + 'a;
 
-/// A form that the answer must have.
+/// A constraint on the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Form {
     /// A JSON object.

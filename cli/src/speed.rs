@@ -34,8 +34,8 @@ impl Stopwatch {
     }
 }
 
-/// Speed of prefill and decode. Prefill lasts until the first new token. Decode generates all other
-/// new tokens.
+/// Speed of prefill and decode. Prefill lasts until the first new token, and decode generates all
+/// others.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speed {
     pub(super) prompt_tokens: usize,
@@ -56,13 +56,13 @@ impl Speed {
     }
 
     /// Returns the speed of decode: new tokens per second after the first one. Returns `None` if
-    /// there was only one.
+    /// there is only one new token.
     pub(super) fn decode_rate(&self) -> Option<f64> {
         (self.decoded() > 0).then(|| rate(self.decoded(), self.decode))
     }
 
-    /// Formats prefill as `4 tokens, 512.0 tokens/s`. If there is no new token, the prompt was not
-    /// computed.
+    /// Formats prefill as `4 tokens, 512.0 tokens/s`. If there is no new token, says that the
+    /// prompt was not computed.
     pub(super) fn prefill_text(&self) -> String {
         if self.new_tokens == 0 {
             return format!("none of {} tokens", self.prompt_tokens);

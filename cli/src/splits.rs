@@ -16,9 +16,9 @@ pub struct Divided {
 pub struct Holds {
     /// Name of the backend.
     pub name: String,
-    /// Number of bytes of weights that it reads directly from the mapped file.
+    /// Number of bytes of weights that the backend reads directly from the mapped file.
     pub in_place: usize,
-    /// Number of bytes of weights copied to its memory.
+    /// Number of bytes of weights copied to the backend's memory.
     pub copied: usize,
     /// Size of its arena in bytes.
     pub arena: usize,

@@ -59,8 +59,8 @@ impl Template {
     }
 
     /// Returns the tokens of a conversation in which the model may call these tools. If the
-    /// template has no tools, lists them in the system message, as in the embedded model's training
-    /// data.
+    /// template doesn't support tools, lists the tools in the system message, as in the embedded
+    /// model's training data.
     pub(super) fn tokens_with(
         &self,
         messages: &[Message],

@@ -1,7 +1,7 @@
 //! The command line: the learner's commands, and access to the tools.
 //!
 //! This crate uses no derive macros, because their compiler plug-ins would be half of its build,
-//! and a learner waits for that build first.
+//! which is the first that a learner waits for.
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -46,7 +46,7 @@ fn run(arguments: &ArgMatches) -> Result<ExitCode> {
     if let Some(build) = engine::named(name) {
         return tools::engine(&root, build, &rest(options, ""));
     }
-    // After an interrupted update, the list of tasks may not fit the rest.
+    // After an interrupted update, the list of tasks may not match the other files.
     if name == "update" {
         let from = options.get_one::<String>("from").map(String::as_str);
         update::update(&root, from, has(options, "dry-run"))?;
@@ -117,7 +117,8 @@ fn every_day() -> [Command; 8] {
         Command::new("watch")
             .about("Rerun your task's tests whenever you save (keys: hints, list, chapter)")
             .arg(place("week1-day3 [default: the whole course]"))
-            // Files are always polled, so this option of earlier versions has no effect.
+            // Earlier versions had this option. It has no effect now, because files are always
+            // polled.
             .arg(flag("poll", "").hide(true)),
         Command::new("hint")
             .about("Show the next of a task's three hints")

@@ -38,8 +38,8 @@ pub struct Day {
     pub chapter: String,
     /// What the learner's model can do after this day, in one sentence.
     pub shows: Option<String>,
-    /// For a day that the week's feature does not include, the reason: how long the day's libraries
-    /// take to build.
+    /// For a day that the week's feature does not include: the reason, which is how long the day's
+    /// libraries take to build.
     pub apart: Option<String>,
     /// Tasks in order, numbered from 1.
     pub tasks: Vec<Task>,
@@ -59,8 +59,8 @@ pub struct Task {
     pub functions: Vec<String>,
     /// Goal, in one sentence.
     pub goal: String,
-    /// Rust's name of the processor architecture on which the task runs. `None` for most tasks,
-    /// because they run on all.
+    /// Rust's name for the processor architecture on which the task runs. `None` for most tasks,
+    /// which run on all.
     pub architecture: Option<String>,
     /// Number of the same day's task that replaces this one on another processor architecture.
     pub twin: Option<usize>,
@@ -121,15 +121,15 @@ impl Day {
             .filter(|name| name.ends_with(".rs"))
             .map(|name| format!("{folder}/{name}"))
             .collect();
-        // Fixed cases come before edge cases and random ones, because they are the most
+        // Fixed cases come before edge cases and random cases, because they are the most
         // informative.
         of_tasks.sort_by_key(|path| (!path.contains("/task_"), path.clone()));
         [vec![format!("{folder}.rs")], of_tasks].concat()
     }
 
     /// Returns the day's tasks in the order in which they are offered. If a task for another
-    /// processor has a twin for this machine's processor, the twin takes the position of that task,
-    /// and that task comes last.
+    /// processor has a twin for this machine's processor, the twin takes that task's position, and
+    /// the other task comes last.
     pub fn offered(&self) -> impl Iterator<Item = (TaskId, &Task)> {
         let here = self.tasks().filter(|(_, task)| task.is_for_here());
         let mut here: Vec<_> = here.collect();
@@ -272,7 +272,7 @@ impl Curriculum {
         Ok((curriculum, unknown))
     }
 
-    /// Returns the features that together include all days: those of the weeks, and those of days
+    /// Returns the features that together include all days: one for each week, and one for each day
     /// that no week includes.
     pub fn features(&self) -> Vec<String> {
         let weeks = self.weeks.iter().map(|week| format!("week{}", week.number));

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// The part of the reference engine that builds fastest, for the story of `cargo course start`.
+/// Builds the part of the reference engine that is needed for the story of `cargo course start`,
+/// which is the fastest build.
 pub const STORY: [&str; 7] =
     ["--release", "--package", "tiny-llm-reference", "--features", "story", "--bin", "story"];
 

@@ -47,7 +47,7 @@ pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
         }
         file.sync_all()?;
         fs::rename(&temporary, &target)?;
-        // Makes the new name survive a power failure, if the platform supports that.
+        // Make the new name survive a power failure, if the platform supports that.
         if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     };
     write().with_context(|| format!("{} cannot be written", path.display())).inspect_err(|_| {
@@ -92,8 +92,8 @@ pub fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result
     Ok(())
 }
 
-/// Returns whether [`write_atomically`] may have created a file with this name. If a command is
-/// killed, such a file may remain.
+/// Returns whether [`write_atomically`] may have created a file with this name. Such a file may
+/// remain if a command is killed.
 pub fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(".tmp")
 }
@@ -132,8 +132,8 @@ impl Recovery {
         }
     }
 
-    /// Creates the folder, named after the present time in UTC. If another command creates its
-    /// folder in the same second, that folder gets a different name.
+    /// Creates the folder, named after the present time in UTC. If another command has created a
+    /// folder in the same second, uses a different name.
     ///
     /// # Errors
     /// If the folder cannot be created.

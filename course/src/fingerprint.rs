@@ -1,5 +1,5 @@
-//! The fingerprint of the code that a task's tests check. The fingerprint shows whether an earlier
-//! verdict still applies to the present files.
+//! The fingerprint of the code that a task's tests check. It shows whether an earlier verdict still
+//! applies to the present files.
 //!
 //! It is the 64-bit FNV-1a hash of:
 //! - the learner's files that the curriculum lists for the tasks up to and including this one,
@@ -7,8 +7,8 @@
 //!   verdict on task 1 in the same file;
 //! - the day's test files.
 //!
-//! Line ends are `\n`. The hash is implemented here, because the standard library's may change from
-//! one version to the next.
+//! Line ends are `\n`. The hash is implemented here, because the standard library's hash may change
+//! from one version to the next.
 
 use std::{collections::HashMap, fs, path::Path};
 

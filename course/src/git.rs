@@ -75,7 +75,7 @@ fn on_texts(arguments: &[&str], texts: &[(&str, &str)]) -> Result<(bool, String)
 
 fn command(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
-    // A hook or a file watcher would be a program that the other repository has chosen.
+    // A hook or a file watcher would run a program that the other repository has chosen.
     command.args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]).args(arguments);
     command.current_dir(root).env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {

@@ -94,7 +94,7 @@ fn load(root: &Path, day: &Day, id: &TaskId) -> Result<Vec<String>> {
 }
 
 /// Returns the problems with the hints, one line each. Every task of the course must have three
-/// hints, and there must be no hints for other tasks.
+/// hints, and every hint must belong to a task.
 pub fn problems(root: &Path, curriculum: &Curriculum) -> Vec<String> {
     let mut problems: Vec<String> =
         curriculum.days().flat_map(|day| problems_of(root, day, None)).collect();

@@ -20,7 +20,7 @@ impl Ink {
         Self { colour: false }
     }
 
-    /// Returns whether colour is used. Programs that this one starts do the same.
+    /// Returns whether colour is used. If so, the programs that this program starts use it too.
     pub(crate) fn has_colour(self) -> bool {
         self.colour
     }

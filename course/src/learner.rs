@@ -22,13 +22,13 @@ pub enum State {
 }
 
 impl State {
-    /// Returns whether overwriting it with the stub would lose something.
+    /// Returns whether overwriting the function with the stub would lose something.
     pub fn is_work(self) -> bool {
         matches!(self, Self::Begun | Self::Written | Self::Missing)
     }
 }
 
-/// Returns the state of `function` in the text `yours`, where `stub` would be the unchanged stub.
+/// Returns the state of `function` in the text `yours`. `stub` is the text of the unchanged stub.
 /// Counts a borrowed function as written; `Generated::state` compares it with the reference.
 pub fn function_state(stub: &str, yours: &str, function: &str) -> State {
     let (stub, yours): (Vec<&str>, Vec<&str>) = (stub.lines().collect(), yours.lines().collect());

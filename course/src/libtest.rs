@@ -8,7 +8,7 @@ pub struct Report {
     /// Whether each test passed, by name without modules. Ignored tests, for example those for
     /// another kind of processor, are not included.
     pub passed: BTreeMap<String, bool>,
-    /// Names with more than one verdict line. The test runner wrote at most one of these lines.
+    /// Tests with more than one verdict line. The test runner wrote at most one of these lines.
     pub repeated: BTreeSet<String>,
     /// The output of each failed test, by name.
     output: BTreeMap<String, String>,
@@ -41,7 +41,7 @@ impl Report {
                 line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... "))
             {
                 let name = own_name(name.trim_end_matches(" - should panic")).to_owned();
-                // A test without a verdict was running when the program stopped.
+                // A test without a verdict was running when the test program stopped.
                 if verdict.starts_with("ignored") || verdict.is_empty() {
                     continue;
                 }
@@ -54,8 +54,8 @@ impl Report {
     }
 
     /// Records the test that stopped the whole test program. After a stack overflow, the system
-    /// names that test on standard error. If there was only one thread, it is the test that was
-    /// running. `text` is standard output and error.
+    /// names that test on standard error. If there was only one thread, the test that was running
+    /// is to blame. `text` is standard output and error.
     pub fn add_stopped(&mut self, text: &str) {
         let overflowed = |line: &str| {
             let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
@@ -89,8 +89,8 @@ impl Report {
         self.passed.insert(name, false);
     }
 
-    /// Returns why tests could not check anything, if their output says that this machine lacks
-    /// something.
+    /// If the tests' output says that this machine lacks something, so that they could not check
+    /// anything, returns what.
     pub fn not_verified(&self) -> Option<&str> {
         let mut panics = self.output.keys().filter_map(|name| self.first_panic(name));
         panics.find_map(|panic| panic.strip_prefix("not verified: "))
@@ -110,7 +110,7 @@ impl Report {
     }
 }
 
-/// Removes the modules from a test's name, because they only show in which file the test is:
+/// Removes the modules from a test's name, which only show in which file the test is:
 /// `task_2::task_2_rejects_an_odd_head` → `task_2_rejects_an_odd_head`.
 pub fn own_name(name: &str) -> &str {
     name.rsplit_once("::").map_or(name, |(_, own)| own)

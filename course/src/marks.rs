@@ -107,7 +107,8 @@ pub fn put_in(
         let Some(at) = todo else { continue };
         let raw: Vec<&str> = text.split_inclusive('\n').collect();
         let (indent, end) = (leading(lines[at]), ending(raw[at]));
-        // Spaces after the `todo!` are kept after the mark, so that returning restores them.
+        // Spaces after the `todo!` are moved to the end of the mark, so that returning restores
+        // them.
         let trailing = &lines[at][lines[at].trim_end().len()..];
         let mut block = format!("{indent}{OPEN}{}{trailing}{end}", region.task);
         for line in region.body(indent) {
@@ -205,8 +206,8 @@ fn with_helpers(template: &Template, mut text: String) -> Result<String> {
     }
     let end = text.split_inclusive('\n').next().map_or("\n", ending).to_owned();
     for (open, body) in blocks {
-        // If the file does not end with a line feed, neither does the new one. Its line feed goes
-        // before the block.
+        // If the file does not end with a line feed, the new file doesn't either: the line feed
+        // goes before the block.
         let ends = text.ends_with('\n');
         let block =
             [open].into_iter().chain(body).chain([CLOSE.to_owned()]).collect::<Vec<_>>().join(&end);

@@ -19,8 +19,8 @@ pub struct Finished {
     pub status: ExitStatus,
     /// Standard output and error, line by line in order of arrival.
     pub text: String,
-    /// Only standard output. Results are parsed from this, because a line of cargo's standard error
-    /// may appear anywhere among the tests' lines in `text`.
+    /// Only standard output. Results are parsed from it, because in `text` a line of cargo's
+    /// standard error may appear anywhere among the tests' lines.
     pub output: String,
     /// Time from start to end.
     pub duration: Duration,
@@ -104,7 +104,7 @@ pub fn run_aloud(command: &mut Command) -> Result<Finished> {
 pub struct Line {
     /// The text without its line end.
     pub text: String,
-    /// Whether the line was printed on standard output instead of standard error.
+    /// Whether the line was printed on standard output, not on standard error.
     pub is_output: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Tasks for one kind of processor: whether this machine can run them directly, and how it runs
-//! them under QEMU if not.
+//! Tasks for one kind of processor: whether this machine can run them directly, and if not, how it
+//! runs them under QEMU.
 
 use std::{
     env,
@@ -21,7 +21,7 @@ pub struct Processor {
     pub name: &'static str,
     /// Rust's target triple.
     target: &'static str,
-    /// Prefix of the names of its linker and of its C library's folder.
+    /// Prefix of the names of the target's linker and of its C library's folder.
     prefix: &'static str,
     /// Debian packages of the linker, the C library and the emulator.
     packages: &'static str,
@@ -92,8 +92,8 @@ pub struct Emulation {
     runner: OsString,
 }
 
-/// Returns the linker that comes with the default compiler. Targets without an operating system
-/// need it, and a system's own compiler may lack it.
+/// Returns the linker that comes with the default compiler. It is needed for targets without an
+/// operating system. (A system's own compiler may come without it.)
 #[must_use]
 pub fn rust_lld() -> Option<PathBuf> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());

@@ -83,7 +83,7 @@ impl<'a> Build<'a> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            // A build with nothing to do ends before any progress is shown.
+            // If there is nothing to build, the build ends before any progress is shown.
             if start.elapsed() > Duration::from_millis(500) {
                 let elapsed = start.elapsed();
                 let of_about = match self.estimate {

@@ -18,8 +18,8 @@
 //! }
 //! ```
 //!
-//! The record is a memory, not evidence: a run whose fingerprint differs from the present files
-//! counts as not verified, and an unreadable file counts as empty.
+//! The record proves nothing by itself: if a run's fingerprint differs from the present files, the
+//! task counts as not verified. An unreadable file counts as empty.
 
 use std::{
     collections::BTreeMap,
@@ -204,8 +204,8 @@ impl Record {
     }
 
     /// Reads the file again, because another command may have written it in the meantime, and
-    /// applies `change`. If the file cannot be written, prints a note to standard error: a verdict
-    /// counts even if it isn't recorded.
+    /// applies `change`. If the file cannot be written, prints a note to standard error and
+    /// continues: a verdict counts even if it isn't recorded.
     pub(crate) fn update(root: &Path, change: impl FnOnce(&mut Self)) {
         let mut record = Self::load(root);
         let before = record.clone();

@@ -56,7 +56,7 @@ fn replace_one(root: &Path, Replacement { path, old, new, .. }: &Replacement) ->
     );
     let Some(new) = new else {
         fs::remove_file(&place).with_context(|| format!("{path} cannot be removed"))?;
-        // Stops at the first folder that contains something else.
+        // Stop at the first folder that contains something else.
         for folder in place.ancestors().skip(1).take_while(|folder| *folder != root) {
             if fs::remove_dir(folder).is_err() {
                 break;

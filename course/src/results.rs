@@ -39,8 +39,8 @@ impl<'a> Results<'a> {
             files.iter().filter_map(|file| fs::read_to_string(root.join(file)).ok()).collect();
         let order: Vec<&str> = tests_of_tasks(&texts).collect();
         let place = |name: &str| order.iter().position(|test| *test == name).unwrap_or(usize::MAX);
-        // If a test program was stopped, only the task that stopped it has a verdict. For a whole
-        // day, only the tasks that this machine's processor runs have one.
+        // If a test program was stopped, only the task that stopped it gets a verdict. For a whole
+        // day, only the tasks that this machine's processor can run get one.
         let only = test_run.report.stopped_by.or(only);
         let chosen = day
             .tasks()
@@ -69,7 +69,7 @@ impl<'a> Results<'a> {
         self.tasks.iter().all(|task| task.verdict == Verdict::Passed)
     }
 
-    /// Writes the verdicts to the record, with the fingerprints from before the run, because the
+    /// Writes the verdicts to the record. Uses the fingerprints from before the run, because the
     /// run did not test changes that were saved while it was running.
     pub(crate) fn remember(&self, root: &Path, fingerprints: &HashMap<TaskId, String>) {
         Record::update(root, |record| {
@@ -159,7 +159,7 @@ impl<'a> Results<'a> {
 
     fn line(&self, task: &TaskResult, ink: Ink) -> String {
         let name = format!("{}, {}", task.id, task.task.title);
-        // There is only one time for a whole day.
+        // For a whole day, there is only one time.
         let seconds =
             if self.tasks.len() == 1 { format!(", {}", self.seconds()) } else { String::new() };
         match task.failing.first().and_then(|test| explain::open_stub(&self.test_run.report, test))

@@ -28,7 +28,7 @@ impl Words {
         curriculum: &'a Curriculum,
         here: Option<&'a Day>,
     ) -> Result<Option<Selection<'a>>> {
-        // As in messages: `week1-day2 task 3`.
+        // The form in messages: `week1-day2 task 3`.
         let words: Vec<&str> = self.0.iter().map(String::as_str).filter(|w| *w != "task").collect();
         Ok(Some(match words[..] {
             [] => {

@@ -1,8 +1,8 @@
 //! Parses the parts of Rust's grammar that the runner needs: which function contains a line, and
 //! the body of a function.
 //!
-//! The parser relies on rustfmt's indentation. In a learner's file with another layout, it does not
-//! recognise an untouched stub. The stub then counts as the learner's work, which is safe.
+//! The parser relies on rustfmt's indentation. In a learner's file with another layout, an
+//! untouched stub is not recognised and counts as the learner's work, which is safe.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -59,7 +59,7 @@ pub fn place(lines: &[&str], function: &str) -> Option<Place> {
     let indent = indentation(lines[start]);
     let open = start + lines[start..].iter().position(|line| line.contains('{'))?;
     if !lines[open].trim_end().ends_with('{') {
-        return None; // All in one line, or a comment behind the brace.
+        return None; // All in one line, or a comment after the brace.
     }
     let length = lines[open + 1..]
         .iter()
@@ -112,11 +112,11 @@ fn enclosing_function_line(lines: &[&str], at: usize) -> Option<usize> {
             || code.starts_with("where")
             || (code.starts_with('}') && code.ends_with('{'))
         {
-            // The end of a signature, or `} else {`: the line that it continues has the same
+            // This line is the end of a signature, or `} else {`. It continues a line with the same
             // indentation.
             indent += 1;
         } else if code.starts_with('}') {
-            // A sibling ends here, so no line at this depth encloses the line.
+            // A sibling ends here, so no earlier line at this depth encloses the line.
             return None;
         }
     }

@@ -12,7 +12,7 @@
 //! - A body that `cargo course borrow` has inserted stays borrowed; `--force` removes it. If it was
 //!   edited, it counts as work.
 //! - `--check` writes nothing, and fails if a file differs from the generated one. Files with a
-//!   learner's work are listed, not compared.
+//!   learner's work are only listed, not compared.
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
@@ -80,8 +80,8 @@ impl Generated {
 
     /// Returns the functions and other items outside the tasks that only the learner's file has.
     ///
-    /// An item of an older reference looks the same. So if a file exactly equals the stub of the
-    /// last commit's reference, its items don't count as the learner's.
+    /// An item of an older reference would look like an item of the learner's. So if a file exactly
+    /// equals the stub of the last commit's reference, its items don't count as the learner's.
     fn own_items(&self, root: &Path, curriculum: &Curriculum) -> Vec<String> {
         let Some(current) = &self.current else { return Vec::new() };
         let (returned, _) = marks::take_out_intact(&self.template, current);

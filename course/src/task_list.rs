@@ -10,7 +10,7 @@ const TASKS: &str = "//! Tasks here: ";
 const END: &str = "provided.";
 
 /// Returns `text` with the list of its tasks at the end of its first comment. `template` was parsed
-/// from `text`. If there is no such comment, adds no list.
+/// from `text`. If there is no such comment, returns `text` unchanged.
 pub(crate) fn with_list(template: &Template, text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let end = lines.iter().take_while(|line| line.starts_with("//!")).count();

@@ -33,7 +33,7 @@ pub(crate) enum Mark {
     Borrowed,
     /// All functions are written, but there is no run of the present code.
     NotVerified(Reason),
-    /// For another processor architecture, so it is optional.
+    /// The task is for another processor architecture, so it is optional.
     Elsewhere,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Status<'a> {
     /// task of the whole course.
     ///
     /// If a task passed but its files have changed since, it is chosen only if no other task is
-    /// left. Otherwise work on task 3 would lead back to task 1.
+    /// left. Otherwise, work on task 3 would lead back to task 1.
     pub(crate) fn current(&self) -> Option<&TaskStatus<'a>> {
         self.worked_on().map_or_else(|| first_open(self.tasks.iter()), |task| self.after(task.day))
     }

@@ -186,8 +186,8 @@ impl Template {
     }
 
     /// Returns the whole reference, in which each function of a task has several bodies. At run
-    /// time, the function calls `crate::proof::body(order)`, which selects its stub, one of the
-    /// arms from `arms` (each `17 => { … }`), or the reference's body.
+    /// time, the function calls `crate::proof::body(order)`, whose result selects the function's
+    /// stub, an arm of `arms` (`17 => { … }`), or the reference's body.
     pub fn render_proof(
         &self,
         order: impl Fn(&TaskId) -> usize,
@@ -216,9 +216,9 @@ impl Template {
         text
     }
 
-    /// Returns the whole reference, in which each function has several bodies. The value of the
-    /// expression `chosen` is a number that selects one of the arms from `arms` (each `17 => { …
-    /// }`), or else the reference's body.
+    /// Returns the whole reference, in which each function has several bodies. The expression
+    /// `chosen` is a number. It selects an arm of `arms` (`17 => { … }`); any other number selects
+    /// the reference's body.
     pub fn render_arms(&self, chosen: &str, arms: impl Fn(&str) -> Vec<String>) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
@@ -250,8 +250,8 @@ impl Template {
         for piece in &self.pieces {
             match piece {
                 Piece::Line(line) => {
-                    // Removing a helper leaves two blank lines, or one at the beginning of the
-                    // file: one too many.
+                    // Removing a helper leaves one blank line too many: two in a row, or one at the
+                    // beginning of the file.
                     let superfluous =
                         vanished && line.is_empty() && lines.last().is_none_or(String::is_empty);
                     if !superfluous {

@@ -142,8 +142,8 @@ impl TestRun {
         if report.closing.is_empty() {
             report.add_stopped(&text);
         }
-        // A test program that is stopped from outside, for example by a stack overflow, prints its
-        // first line but no closing line.
+        // A test program that is killed, for example by a stack overflow, prints its first line but
+        // no closing line.
         let began = !report.closing.is_empty()
             || output.lines().any(|line| line.starts_with("running ") && line.contains(" test"));
         let verdict = match (began, status.success() && !report.passed.is_empty()) {

@@ -123,11 +123,12 @@ fn become_program(root: &Path, build: progress::Build, arguments: &[OsString]) -
     build.run(root)?;
     let mut command = process::cargo(root);
     command.args(["run", "--quiet"]).args(build.arguments).arg("--").args(arguments);
-    // The program has this terminal to itself, including colours.
+    // The program has this terminal to itself and may use colours.
     command.env_remove("CARGO_TERM_COLOR");
-    // Paths in its arguments are relative to the learner's folder.
+    // Paths in the program's arguments are relative to the learner's folder.
     command.current_dir(".");
-    // On Unix it replaces this process, so that only it receives Ctrl-C and signals.
+    // On Unix, the program replaces this process, so that only the program receives Ctrl-C and
+    // signals.
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;

@@ -20,11 +20,11 @@ use crate::{
 
 /// Number of bytes that are hashed while the next bytes arrive.
 const BLOCK: usize = 1 << 18;
-/// Maximum number of such blocks that wait to be hashed.
+/// Maximum number of blocks that wait to be hashed.
 const WAITING: usize = 16;
 /// Number of bytes after which data is flushed to the disk while more arrives.
 const FLUSH: u64 = 1 << 26;
-/// Number of bytes that an attempt must receive to count as progress.
+/// Number of bytes that an attempt must receive, or it counts as one without progress.
 const PROGRESS: u64 = 1 << 20;
 
 /// Downloads a content unless it is already there. Checks its length and its hash.
@@ -171,7 +171,7 @@ impl Part<'_> {
                     let before = *have;
                     *have += length as u64;
                     if before / FLUSH != *have / FLUSH {
-                        // If the disk is slower, one request already waits.
+                        // If the disk is slower, a request to flush is already waiting.
                         let _ = flush.try_send(());
                     }
                     progress.at(*have);

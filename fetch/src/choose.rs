@@ -8,7 +8,7 @@ use tiny_llm_formats::{
     hub::{Choice, Name, OPTIONAL, REQUIRED},
 };
 
-/// The file that a model folder must contain for every program.
+/// The file that every program expects in a model folder.
 pub(crate) const CONFIG: &str = "config.json";
 const WEIGHTS: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
@@ -25,7 +25,7 @@ pub(crate) enum Wanted<'a> {
     Folder {
         /// The weights, or their index.
         weights: &'a str,
-        /// The other files, except `config.json`, which must be the last to appear.
+        /// The other files, except `config.json`, which must appear last.
         rest: Vec<&'a str>,
     },
 }
@@ -40,7 +40,7 @@ pub(crate) fn wanted<'a>(name: &Name, files: &'a [String]) -> Result<Wanted<'a>>
     let there: Vec<&str> = files.iter().map(String::as_str).collect();
     let expected = match name.choose(&there)? {
         Choice::File(file) => {
-            // A name must not lead out of its folder, neither here nor in the cache.
+            // A name must not lead out of its folder, here or in the cache.
             let selected: Result<Name> = format!("{}:{file}", name.id()).parse();
             ensure!(
                 selected.is_ok(),

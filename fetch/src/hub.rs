@@ -38,7 +38,7 @@ pub(crate) struct Listing {
 
 /// A file on the hub.
 pub(crate) struct Remote {
-    /// Its path in the repository.
+    /// Path in the repository.
     pub(crate) file: String,
     pub(crate) hash: Hash,
     pub(crate) size: u64,
@@ -68,7 +68,7 @@ impl Hub {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             // Redirects are followed in this file, because the headers of the first response are
-            // needed, and because the token must not leave the hub.
+            // needed, and because the token must be sent only to the hub.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .timeout_connect(Some(settings.answer_time))
@@ -213,8 +213,8 @@ impl Hub {
     }
 
     /// Sends a request and follows redirects. The token is sent only to the hub. A HEAD request
-    /// ends at the response that states a file's hash, because the host that it redirects to does
-    /// not state it.
+    /// stops at the first response that states a file's hash, because the host to which that
+    /// response redirects does not state it.
     fn send(&self, method: Method, url: &str, from: u64) -> Result<Response<Body>, Failure> {
         let mut at = url.to_owned();
         for _ in 0..=REDIRECTS {
@@ -267,7 +267,7 @@ fn listing(text: &str) -> Result<Listing> {
     Ok(Listing { commit, files })
 }
 
-/// Returns the scheme, host and port of a URL. A token for one of them is not sent to another.
+/// Returns the scheme, host and port of a URL. A token for one such origin is not sent to another.
 fn origin(url: &str) -> Option<(String, String, u16)> {
     let uri: Uri = url.parse().ok()?;
     let scheme = uri.scheme_str()?.to_owned();

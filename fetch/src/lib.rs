@@ -3,15 +3,15 @@
 //!
 //! The crate `hf-hub` is not used. Version 1.0 downloads a file from its first byte after every
 //! interruption, checks no hash, has no timeouts and no offline mode, and depends on `tokio` and
-//! `hf-xet`. Version 0.5 resumes, but checks no hash either, and its lock gives up after seconds.
-//! This crate uses `ureq` for HTTP, which blocks, reads proxies from the environment and trusts the
-//! system's certificates.
+//! `hf-xet`. Version 0.5 resumes, but checks no hash either, and it waits only a few seconds for a
+//! lock. This crate uses `ureq` for HTTP, which blocks, reads proxies from the environment and
+//! trusts the system's certificates.
 //!
 //! An incomplete download never appears as a model:
 //!
 //! 1. A file is downloaded as `blobs/HASH.incomplete`, under the lock that `huggingface_hub` also
-//!    uses. The next attempt continues there, and so do those versions of `huggingface_hub` that
-//!    resume (2.4 does not).
+//!    uses. The next attempt continues with that file. So do those versions of `huggingface_hub`
+//!    that resume (2.4 does not).
 //! 2. Its hash is computed during the download. If the hash is right, the file is renamed to
 //!    `blobs/HASH`.
 //! 3. When all files are complete, `snapshots/COMMIT` gets a link to each: first small files, then

@@ -1,6 +1,6 @@
-//! The cache on disk: where contents are stored, and how they get their names.
+//! The cache on disk: where contents are stored, and how they are named.
 //!
-//! The layout is that of `huggingface_hub`, as `tiny_llm_formats::hub` describes it. The lock of a
+//! The layout is `huggingface_hub`'s, which `tiny_llm_formats::hub` describes. The lock of a
 //! content is the file `.locks/models--OWNER--NAME/HASH.lock`.
 
 use std::{
@@ -189,7 +189,7 @@ fn symlink(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Returns whether a file still has a name.
+/// Returns whether a file still has a name, that is, has not been deleted.
 fn is_named(file: &File) -> bool {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! Bytes that several owners share without a copy: a mapped file, or a part of one.
+//! Bytes that several owners share without a copy: a mapped file or a part of one.
 
 #![allow(
     unsafe_code,
@@ -38,8 +38,8 @@ impl Bytes {
             }
             let file = File::open(path)?;
             // SAFETY: the map is read-only and only ever exposed as `&[u8]`, for which every value
-            // is valid. Another process may still shorten or rewrite the file. The documentation
-            // above forbids it, as every engine that maps its weights must.
+            // is valid. Another process may still shorten or rewrite the file, which the
+            // documentation above forbids. Every engine that maps its weights has to rely on that.
             unsafe { Mmap::map(&file) }
         };
         let map = open().map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))?;
@@ -71,10 +71,10 @@ impl Bytes {
         })
     }
 
-    /// Asks the system to load all of these bytes, because they are needed soon. Otherwise the
-    /// system maps the pages of a file one by one, when each is first accessed, and a prefetch of a
-    /// page that isn't mapped yet has no effect. Does nothing if the system has no such call, or
-    /// the call fails.
+    /// Asks the system to load all of these bytes, because they are needed soon. Without this call,
+    /// the system maps the pages of a file one by one, when each is first accessed. Until then, a
+    /// prefetch of the page has no effect. Does nothing if the system has no such call, or the call
+    /// fails.
     pub fn bring_in(&self) {
         #[cfg(target_os = "linux")]
         // SAFETY: the bytes exist as long as `self` does, and reading them changes nothing. The
@@ -88,7 +88,7 @@ impl Bytes {
         }
     }
 
-    /// Returns all bytes of the owner: the whole file that these are a part of.
+    /// Returns all bytes of the owner: the whole file, of which these bytes are a part.
     #[must_use]
     pub fn whole(&self) -> Self {
         Self::of(Arc::clone(&self.owner))

@@ -1,6 +1,6 @@
 //! Memory-mapped safetensors files.
 //!
-//! Only the header is read at first. The operating system loads the other pages when they are
+//! At first, only the header is read. The operating system loads the other pages when they are
 //! accessed.
 
 #![allow(unsafe_code, reason = "mapping a file is unsafe, and is done here alone")]
@@ -98,9 +98,9 @@ impl Checkpoint {
 
     /// Returns the tensor of this name, if it has this shape.
     ///
-    /// First releases the pages of tensors that were read earlier. So a model that is converted
-    /// tensor by tensor never has the whole file in memory in addition to its weights. Earlier
-    /// `StoredTensor`s stay valid: their pages are loaded again when they are accessed.
+    /// First releases the pages of tensors that were read earlier. So if a model is converted
+    /// tensor by tensor, memory never holds the whole file in addition to the converted weights.
+    /// Earlier `StoredTensor`s stay valid: their pages are loaded again when they are accessed.
     ///
     /// # Errors
     /// If there is no such tensor (the message lists the closest names), or it has a different
@@ -123,11 +123,13 @@ impl Checkpoint {
         Ok((info.dtype, Bytes::of(file).slice(info.bytes.clone())?))
     }
 
-    /// Checks that the checkpoint has the model's tensors, and no others. An unknown tensor belongs
-    /// to a model that computes something else, and would otherwise be silently ignored.
+    /// Checks that the checkpoint has the model's tensors, and no others. An unknown tensor means
+    /// that the model computes something that this engine doesn't. Without this check, the tensor
+    /// would be silently ignored.
     ///
     /// # Errors
-    /// If a tensor is missing, has a different shape, or is not the model's. The message names it.
+    /// If a tensor is missing, has a different shape, or does not belong to the model. The message
+    /// names it.
     pub fn check_names(&self, config: &ModelConfig) -> Result<()> {
         let mut known = HashSet::new();
         for (name, shape) in config.tensors() {
@@ -171,7 +173,7 @@ impl Checkpoint {
                 Dtype::F32 => TensorType::F32.first_not_finite(bytes),
                 Dtype::F16 => TensorType::F16.first_not_finite(bytes),
                 Dtype::BF16 => TensorType::BF16.first_not_finite(bytes),
-                _ => None, // No float of these models.
+                _ => None, // These models don't use other types.
             };
             if let Some(mut at) = found {
                 let mut place: Vec<usize> =
@@ -242,8 +244,8 @@ impl Shard {
             let file = File::open(&path)?;
             // SAFETY: the map is read-only, private to this struct, and only exposed as `&[u8]`,
             // for which every value is valid. Another process may still shorten or rewrite the
-            // file. A checkpoint in use must not be written to, as for every engine that maps its
-            // weights.
+            // file. As for every engine that maps its weights, a checkpoint in use must not be
+            // written to.
             unsafe { Mmap::map(&file) }
         };
         let map = open().map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
@@ -252,7 +254,7 @@ impl Shard {
     }
 
     /// Tells the operating system that no page of the map is needed now. On a system without such a
-    /// call, the pages stay in memory until the system needs it.
+    /// call, the pages stay in memory until the system needs the memory.
     fn give_back_pages(&self) {
         #[cfg(unix)]
         // SAFETY: this advice can lose only changes to private pages. The map is shared and
@@ -262,7 +264,7 @@ impl Shard {
     }
 }
 
-/// Converts the header's entries to those of a checkpoint.
+/// Converts a header's entries to entries of a checkpoint.
 fn tensors(header: Header) -> Result<BTreeMap<String, Info>> {
     let info = |(name, place): (String, Place)| {
         let Place { dtype, shape, bytes } = place;

@@ -2,7 +2,7 @@
 //!
 //! Two forms are in use. Most checkpoints on the hub have `rope_theta` and `rope_scaling` at the
 //! top level, but transformers 5 writes both into `rope_parameters`. A configuration that this
-//! crate cannot run is rejected here, by field, before any weight is read.
+//! engine cannot run is rejected here, before any weight is read. The error names the field.
 
 mod gguf;
 pub mod mixture;
@@ -14,7 +14,7 @@ use std::{f64::consts::TAU, path::Path};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value};
 
-/// The architectures that the course's one decoder covers, by the `model_type` of the file.
+/// The architectures that the course's decoder covers. The file names them in `model_type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// `llama`: Llama 2 and 3, SmolLM, TinyLlama. No q/k norm. Biases only if `attention_bias` is
@@ -29,7 +29,7 @@ pub enum Family {
 /// Llama 3's scaling of RoPE beyond the context that the model was first trained on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Llama3Scaling {
-    /// Divisor of the frequencies that turn too slowly.
+    /// Divisor of the frequencies of pairs that turn too slowly.
     pub factor: f32,
     /// A pair that makes fewer turns than this within `original_max_positions` turns too slowly.
     pub low_freq_factor: f32,
@@ -63,7 +63,7 @@ pub struct ModelConfig {
     pub max_positions: usize,
     /// Base of RoPE's frequencies.
     pub rope_theta: f32,
-    /// Llama 3's change to these frequencies.
+    /// Llama 3's scaling of these frequencies.
     pub rope_scaling: Option<Llama3Scaling>,
     /// Epsilon of every RMSNorm.
     pub rms_norm_eps: f32,
@@ -85,8 +85,8 @@ pub struct ModelConfig {
 /// Maximum of any size: far above every known model, but no product of two sizes overflows.
 const MAX_SIZE: u64 = 1 << 24;
 const MAX_LAYERS: u64 = 1 << 12;
-/// Maximum head size. It is lower because RoPE's tables, which grow with it, are built before any
-/// weight is read.
+/// Maximum head size. It is below [`MAX_SIZE`] because RoPE's tables grow with the head size and
+/// are built before any weight is read.
 const MAX_HEAD_DIM: u64 = 1 << 12;
 const MAX_POSITIONS: u64 = 1 << 30;
 
@@ -226,7 +226,7 @@ fn read(path: &Path) -> Result<String> {
         .map_err(one_line)
 }
 
-/// Joins the chain of causes into one message, so that it is one line in any format.
+/// Joins the chain of causes into one message, which is one line in any format.
 fn one_line(error: anyhow::Error) -> anyhow::Error {
     anyhow::anyhow!("{error:#}")
 }
@@ -292,7 +292,7 @@ impl Fields {
         }
     }
 
-    /// Returns the ids in a field that holds one id, a list of ids, or nothing.
+    /// Returns the ids in a field that has one id, a list of ids, or no value.
     fn token_ids(&self, field: &str, vocab_size: usize) -> Result<Vec<u32>> {
         let one =
             |value: &Value| value.as_u64().filter(|id| *id < vocab_size as u64).map(|id| id as u32);
@@ -372,7 +372,7 @@ impl Fields {
         if self.flag("mlp_bias")? {
             return self.wrong("mlp_bias", "false: the MLP has no bias here");
         }
-        // Llama files may have the fields of a window too, but the architecture ignores them.
+        // Llama files may also have the fields for a window, but the architecture ignores them.
         if family != Family::Llama && self.flag("use_sliding_window")? {
             return self
                 .wrong("use_sliding_window", "false: every layer attends to all positions here");

@@ -11,6 +11,6 @@ pub enum FinishReason {
     ContextFull,
     /// The receiver of the tokens ended the answer.
     Interrupted,
-    /// Its logits were NaN or infinite.
+    /// The logits were NaN or infinite.
     NotFinite,
 }

@@ -1,5 +1,5 @@
-//! The vocabulary of GGUF files: block types, metadata values, tensor entries. Reading and writing
-//! them is taught in week 2.
+//! The vocabulary of GGUF files: block types, metadata values, tensor entries. Week 2 teaches how
+//! to read and write them.
 //!
 //! Format: <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>.
 
@@ -22,20 +22,21 @@ pub const VERSION: u32 = 3;
 pub const DEFAULT_ALIGNMENT: usize = 32;
 
 /// A key of our own (a boolean): whether text is converted to Unicode's normal form C before it is
-/// split. It is for tokenizers that differ in this from others with the same `tokenizer.ggml.pre`.
-/// Without this key, only Qwen2's tokenizers convert text.
+/// split. Some tokenizers with the same `tokenizer.ggml.pre` differ in this. Without this key, only
+/// Qwen2's tokenizers convert text.
 pub const NORMALIZES: &str = "tiny-llm.tokenizer.nfc";
 /// A key of our own (a boolean): whether text is converted to lower case before it is split.
 pub const LOWERCASE: &str = "tiny-llm.tokenizer.lowercase";
 /// A key of our own (a boolean): whether a word that is itself a token is used whole, without
-/// merging its bytes. It is Hugging Face's `ignore_merges`. Without this key, only Llama 3's words
-/// are used whole.
+/// merging its bytes. This is Hugging Face's `ignore_merges`. Without this key, only Llama 3's
+/// tokenizers do so.
 pub const WHOLE_WORDS: &str = "tiny-llm.tokenizer.whole_words";
 /// A value of our own for `tokenizer.ggml.pre`: the whole text is one piece.
 pub const WHOLE: &str = "tiny-llm-whole";
 /// A key of our own: where a space is put before a text, if `tokenizer.ggml.add_space_prefix`
-/// cannot express it. The values `metaspace-first` and `metaspace-always` are the `prepend_scheme`
-/// of Hugging Face's `Metaspace`, which adds no space if there is already one.
+/// cannot express it. The values `metaspace-first` and `metaspace-always` stand for the
+/// `prepend_scheme` of Hugging Face's `Metaspace`, which doesn't add a space if there already is
+/// one.
 pub const SPACE_PREFIX: &str = "tiny-llm.tokenizer.space_prefix";
 
 /// The numbers in `tokenizer.ggml.token_type`.
@@ -43,9 +44,10 @@ pub const SPACE_PREFIX: &str = "tiny-llm.tokenizer.space_prefix";
 pub mod token_type {
     pub const NORMAL: i32 = 1;
     pub const UNKNOWN: i32 = 2;
-    /// Tokens that begin and end texts and turns. They are found in text before everything else.
+    /// Tokens that begin and end texts and turns. The tokenizer finds them in a text before it does
+    /// anything else.
     pub const CONTROL: i32 = 3;
-    /// Tokens that are text themselves, but are also found before everything else.
+    /// Tokens that are ordinary text. The tokenizer also finds them before it does anything else.
     pub const USER_DEFINED: i32 = 4;
     pub const UNUSED: i32 = 5;
     /// Tokens of a single byte. They spell characters that have no token.

@@ -1,11 +1,10 @@
 //! The header of a safetensors file: which tensors the file holds, and where.
 //!
-//! A file has three parts: 8 bytes with the length of the header, the header (JSON: for each tensor
-//! its type, shape and place), and the values. Format:
-//! <https://github.com/huggingface/safetensors>.
+//! A file has three parts: the length of the header (8 bytes), the header (JSON: the type, shape
+//! and place of each tensor), and the values. Format: <https://github.com/huggingface/safetensors>.
 //!
 //! This module does not use the `safetensors` crate: its derive macros would more than double the
-//! time of the first day's build, and its messages name no tensor.
+//! first day's build time, and its messages don't name the tensor.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -17,7 +16,7 @@ use serde_json::{Map, Value};
 pub struct Header {
     /// The tensors by name.
     pub tensors: BTreeMap<String, Place>,
-    /// Free texts by name.
+    /// Other entries by name, with any text.
     pub metadata: Map<String, Value>,
 }
 
@@ -37,7 +36,7 @@ impl Header {
     /// file.
     ///
     /// # Errors
-    /// If the header is malformed. The message has the tensor, what was found and what was
+    /// If the header is malformed. The message says which tensor, what was found and what was
     /// expected.
     pub fn read(file: &[u8]) -> Result<Self> {
         let Some((length, rest)) = file.split_first_chunk::<8>() else {
@@ -73,7 +72,7 @@ impl Header {
     }
 }
 
-/// Reads `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`. Offsets are counted from the
+/// Reads `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`. Offsets are relative to the
 /// beginning of the values, which have `length` bytes.
 fn place(info: &Value, length: usize) -> Result<Place> {
     let field = |name: &str| info.get(name).with_context(|| format!("found no field {name:?}"));
@@ -120,8 +119,8 @@ fn bits(dtype: &str) -> Option<usize> {
     })
 }
 
-/// Checks that the tensors fill the values one after the other: no byte belongs to two tensors, or
-/// to none.
+/// Checks that the tensors fill the values one after the other, so that every byte belongs to
+/// exactly one tensor.
 fn no_gaps(tensors: &BTreeMap<String, Place>, values: Range<usize>) -> Result<()> {
     let mut places: Vec<(&Range<usize>, &String)> =
         tensors.iter().map(|(name, place)| (&place.bytes, name)).collect();

@@ -1,7 +1,7 @@
-//! Models by name, in the cache that Hugging Face's tools share.
+//! Finds models by name in the cache that Hugging Face's tools share.
 //!
-//! A name is `OWNER/NAME[@REVISION][:FILE]`. REVISION is a branch, a tag or a commit; without it,
-//! `main`. FILE is a GGUF file, or the type that ends such a file's name: `Q4_K_M`.
+//! A name is `OWNER/NAME[@REVISION][:FILE]`. REVISION is a branch, a tag or a commit, by default
+//! `main`. FILE is a GGUF file, or the type at the end of such a file's name: `Q4_K_M`.
 //!
 //! The cache: <https://huggingface.co/docs/huggingface_hub/guides/manage-cache>. The folder of a
 //! repository is `models--OWNER--NAME`. In it, `refs/REVISION` holds a commit, and
@@ -92,11 +92,12 @@ impl Name {
         cache.join(format!("models--{}--{}", self.owner, self.repository))
     }
 
-    /// Selects among the names of a revision's files, which have `/` between folders.
+    /// Selects the files that the name means from `files`, all files of a revision, with `/`
+    /// between folders.
     ///
     /// # Errors
-    /// If several files match, or if the match is a model that is split into several files, which
-    /// no engine here reads. The message is one line.
+    /// If several files match, or if the match is one part of a model that is split into several
+    /// GGUF files, which the engines can't read. The message is one line.
     pub fn choose<'a>(&self, files: &[&'a str]) -> Result<Choice<'a>> {
         let ggufs = files.iter().copied().filter(|file| is_gguf(file));
         let fitting: Vec<&str> = match &self.file {

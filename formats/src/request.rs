@@ -1,11 +1,11 @@
-//! Requests of a client to an engine, and the engine's reports: types that the network, the command
-//! line and both solutions share. A request is not converted to any other type on its way.
+//! Clients' requests to an engine, and the engine's reports. The network, the command line and both
+//! solutions share these types, so a request is never converted to another type on its way.
 
 use std::fmt;
 
 use super::FinishReason;
 
-/// The id of a request, from its submission on. Ids are never used twice.
+/// The id that a request gets when it is submitted. Ids are never used twice.
 pub type RequestId = u64;
 
 /// A client's request.
@@ -17,8 +17,8 @@ pub struct Request {
     pub max_new_tokens: usize,
     /// Each of these tokens ends the answer, and is not part of it.
     pub stop_tokens: Vec<u32>,
-    /// Each of these texts ends the answer as soon as the answer contains it. They are bytes,
-    /// because a token may hold a part of a character.
+    /// Each of these texts ends the answer as soon as the answer contains it. The texts are bytes,
+    /// because a token may end within a character.
     pub stop_texts: Vec<Vec<u8>>,
     /// Sampling options. Every request has its own generator, so its draws do not depend on other
     /// requests.
@@ -44,7 +44,7 @@ impl Request {
 }
 
 // ANCHOR: sampler_options
-/// Options that shape the distribution. [`SamplerOptions::default`] does not change it.
+/// Options that shape the distribution. [`SamplerOptions::default`] leaves it unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplerOptions {
     /// Temperature: 0 is greedy, 1 changes nothing.
@@ -111,7 +111,7 @@ impl SamplerOptions {
     }
 
     /// Returns whether the token with the largest logit is always chosen, so that nothing needs to
-    /// be drawn. No cut-off removes the most probable token.
+    /// be drawn. (No cut-off ever removes the most probable token.)
     #[must_use]
     pub fn is_greedy(&self) -> bool {
         self.temperature == 0.0 && self.repetition_penalty == 1.0
@@ -144,8 +144,8 @@ pub struct Extras {
     /// Penalty that is subtracted from a token's logit once for each occurrence of the token in the
     /// answer.
     pub frequency: f32,
-    /// If set, each chosen token is reported with its log-probability, and with this many of the
-    /// most probable tokens and theirs.
+    /// If set, each chosen token is reported with its log-probability, and so are this many of the
+    /// most probable tokens.
     pub logprobs: Option<usize>,
 }
 
@@ -176,7 +176,7 @@ pub enum Event {
     Finished {
         /// The request's id.
         id: RequestId,
-        /// The reason why it ended.
+        /// The reason why the answer ended.
         reason: FinishReason,
     },
 }
@@ -205,8 +205,8 @@ impl fmt::Display for UnknownToken {
 
 impl std::error::Error for UnknownToken {}
 
-/// Checks that every token is in a vocabulary of this many ids. Each token is given with its
-/// position.
+/// Checks that every token is in a vocabulary of this many ids. `tokens` are pairs of position and
+/// token.
 ///
 /// # Errors
 /// If a token is not in the vocabulary. The error names the first such token.

@@ -82,7 +82,8 @@ pub fn transpose(x: &Tensor) -> ArrayViewD<'_, f32> {
 /// leading shape (as views with stride 0, without a copy) and each pair of matrices is multiplied
 /// in turn.
 ///
-/// A transposed view costs nothing: `matmul(x, transpose(weight))`.
+/// Transposing a side costs nothing, because [`transpose`] returns a view: `matmul(x,
+/// transpose(weight))`.
 ///
 /// # Panics
 /// If a side has fewer than two axes, the inner sizes differ, or the leading axes do not broadcast.
@@ -106,8 +107,8 @@ pub fn matmul<'a, 'b>(
         let rows = lead_a.iter().product::<usize>() * m;
         let a = a.to_shape((rows, *k)).expect("rows × K covers a");
         let b: ArrayView2<f32> = b.into_dimensionality().expect("b has two axes");
-        // Not `a.dot(&b)`, which returns a column-major product for two column-major sides (a
-        // single column is one).
+        // Not `a.dot(&b)`: if both sides are column-major (as a single column is), it returns a
+        // column-major product.
         let mut product = Array2::zeros((rows, *n));
         general_mat_mul(1.0, &a, &b, 0.0, &mut product);
         return product
@@ -132,8 +133,8 @@ pub fn matmul<'a, 'b>(
     out.into_shape_with_order(IxDyn(&[&lead[..], &[*m, *n]].concat())).expect("out is contiguous")
 }
 
-/// Returns the shape that two shapes broadcast to, by NumPy's rule: aligned at the right, each pair
-/// of sizes must be equal, or one of them 1.
+/// Returns the shape that two shapes broadcast to, by NumPy's rule: the shapes are aligned at the
+/// right, and each pair of sizes must be equal unless one of them is 1.
 #[must_use]
 pub fn broadcast_shape(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let n = a.len().max(b.len());

@@ -24,7 +24,7 @@ impl Unfinished {
     /// replaced, and the link stays.
     ///
     /// # Errors
-    /// If the target does not end in a name, is a link to nothing, or is neither file nor folder: a
+    /// If the target does not end in a name, is a broken link, or is neither a file nor a folder: a
     /// rename would replace a device or a pipe by a file.
     pub fn new(target: &Path) -> Result<Self> {
         let target = resolved(target)?;
@@ -101,8 +101,8 @@ pub fn cannot_be_written(path: &Path, error: &io::Error) -> anyhow::Error {
     anyhow!("{}: cannot be written: {error}", path.display())
 }
 
-/// Adds the name of the file to an error that ended its writing: the system's errors, such as a
-/// full disk, do not say which file they are about.
+/// Adds the file's name to an error that occurred while it was being written. The system's errors,
+/// such as a full disk, do not say which file they are about.
 #[must_use]
 pub fn named(path: &Path, error: anyhow::Error) -> anyhow::Error {
     match error.downcast::<io::Error>() {

@@ -22,8 +22,8 @@ use wgpu::{
 /// Environment variable that selects an adapter: part of its name, `software`, or empty.
 const VARIABLE: &str = "TINY_LLM_GPU";
 
-/// Timeout of a submission, so that a kernel with an endless loop does not hang a test. (Mesa's
-/// software device ends every loop after 65,536 iterations and has no timeout.)
+/// Timeout of a submission, so that a kernel with an endless loop does not make a test hang.
+/// (Mesa's software device ends every loop after 65,536 iterations and has no timeout.)
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Limits that an adapter must have. The device is opened with them.
@@ -37,7 +37,7 @@ pub struct Needs {
     pub storage_buffers: u32,
     /// Workgroups along an axis.
     pub groups: u32,
-    /// Maximum buffer size. The device is opened with this limit even if it supports more.
+    /// Maximum buffer size. The device is opened with exactly this limit, even if it supports more.
     pub buffer_bytes: u64,
 }
 
@@ -118,7 +118,7 @@ impl Gpu {
         Self::open_for(&Needs::default())
     }
 
-    /// Opens an adapter with other limits than those of this course's kernels.
+    /// Opens an adapter with limits other than the ones that this course's kernels need.
     ///
     /// # Errors
     /// As [`Gpu::open`].
@@ -215,8 +215,8 @@ impl Gpu {
         self.device.destroy();
     }
 
-    /// Polls the device without waiting, which is the only way to notice a loss. If work is
-    /// running, the loss may show only after the work.
+    /// Polls the device without waiting, which is the only way to notice a loss. While work is
+    /// running, a loss may not be visible until the work ends.
     pub(crate) fn look(&self) -> Result<()> {
         self.poll(PollType::Poll)
     }
@@ -304,7 +304,7 @@ fn polled(poll: impl FnOnce() -> Result<PollStatus, PollError>) -> Result<(), St
     }
 }
 
-/// Returns the message of a panic on one line.
+/// Returns the message of a panic as one line.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or(panic.downcast_ref().copied()).unwrap_or("a panic");

@@ -1,5 +1,5 @@
-//! Access to a GPU for both engines: everything around week 4's kernels that is not a task of day
-//! 5.
+//! Access to a GPU for both engines: everything that week 4's kernels need and that is not a task
+//! of day 5.
 //!
 //! In reading order: `device` (finds and opens an adapter), `memory` (buffers, uploads, downloads),
 //! `check` (validates WGSL without a device), `kernel` (compiles WGSL), `pass` (records kernels and
@@ -8,8 +8,8 @@
 //! The words in brackets are the terms of Apple's Metal.
 //!
 //! This is the only crate that uses wgpu, and it is built only with the feature `gpu`. naga checks
-//! each kernel before a device compiles it. A lost device, missing memory or a missing limit causes
-//! a one-line error that names the node and the bytes.
+//! each kernel before a device compiles it. A lost device, too little memory or too low a limit
+//! causes a one-line error that names the node and the bytes.
 
 mod check;
 mod device;

@@ -32,8 +32,8 @@ impl Gpu {
 }
 
 impl Pass<'_> {
-    /// Records a kernel with `groups` workgroups. `uniforms` are the numbers of binding 0 (f32 as
-    /// bits). `reads` are the next bindings, and `writes` is the last.
+    /// Records a kernel with `groups` workgroups. `uniforms` are the numbers in binding 0 (f32 as
+    /// bits). `reads` are the next bindings, and `writes` is the last one.
     ///
     /// # Errors
     /// If the bindings don't match the kernel, or there are too many workgroups for the device.

@@ -26,8 +26,7 @@ pub struct Mismatch {
 
 /// Finds the worst element out of tolerance, if any: first a NaN or an infinity, then the largest
 /// difference. Differences are relative to the expected number, or to the typical magnitude if that
-/// is larger. So a wrong sign of a number near 0 counts less than an error as large as a typical
-/// number.
+/// is larger. So the wrong sign of a number near 0 counts less than an error of typical magnitude.
 ///
 /// # Panics
 /// If the shapes differ.
@@ -125,9 +124,9 @@ pub fn assert_agrees(
     }
 }
 
-/// Passes if an answer that is a text or a list, not a tensor, equals the expected one. A wrong
-/// answer is compared with those of known mistakes. So use this only for answers that are long
-/// enough to differ from mistake to mistake.
+/// Passes if an answer that is a text or a list (not a tensor) equals the expected one. A wrong
+/// answer is compared with the answers of known mistakes. So use this only for answers that are
+/// long enough to differ from mistake to mistake.
 ///
 /// # Panics
 /// Otherwise, with both answers, or with the differences if they are long lists.
@@ -217,7 +216,7 @@ fn row_of(x: &Tensor, index: &[usize]) -> Option<Vec<f32>> {
     (2..=difference::READABLE).contains(&row.len()).then(|| row.iter().copied().collect())
 }
 
-/// Formats a row. `whole` means that all numbers in both rows are whole, and omits decimals.
+/// Formats a row. `whole` says that all numbers in both rows are whole, so decimals are omitted.
 fn readable(row: &[f32], whole: bool) -> String {
     let one = |&v: &f32| match v {
         _ if whole => format!("{}", v as i32),
@@ -228,7 +227,7 @@ fn readable(row: &[f32], whole: bool) -> String {
 }
 
 /// Passes if `action` panics, as documented for these arguments. The panic of a `todo!` does not
-/// count: it is passed on.
+/// count, and is passed on.
 ///
 /// # Panics
 /// If `action` returns.
@@ -312,9 +311,9 @@ pub struct Part {
     pub check: fn(),
 }
 
-/// Runs a test of code that uses functions of other tasks. If it fails, checks these parts in order
-/// and reports the first wrong one, because the test's own message is not helpful while a part is
-/// wrong.
+/// Runs a test of code that uses functions of other tasks. If the test fails, checks these parts in
+/// order and reports the first wrong one instead, because the test's own message is misleading
+/// while a part is wrong.
 ///
 /// # Panics
 /// If `test` panics.

@@ -1,7 +1,7 @@
 //! Explains a wrong answer in the learner's terms.
 //!
-//! First, the answer is compared with the answers of the wrong solutions in `tests/wrong` to the
-//! same input. `cargo course matrix` records these answers in
+//! First, the answer is compared with the answers that the wrong solutions in `tests/wrong` give
+//! for the same input. `cargo course matrix` has recorded these answers in
 //! `tests/fixtures/wrong/DAY.safetensors`, so no wrong code is linked. If no answer matches, some
 //! general patterns are tried. If no pattern fits, there is no diagnosis, because a wrong diagnosis
 //! is worse than none.
@@ -19,7 +19,7 @@ use tiny_llm_formats::Tensor;
 pub(crate) struct Nan<'a> {
     pub(crate) comes_of: &'a str,
     /// The elements that are NaN because of this cause, as a range in row-major order. `None` if
-    /// they don't distinguish this cause from others.
+    /// the NaNs' positions don't distinguish this cause from others.
     pub(crate) place: Option<Range<usize>>,
 }
 
@@ -81,7 +81,7 @@ fn known_or(
     match known.as_slice() {
         [one] => one.clone(),
         [] => otherwise(found, expected, tolerance).map(|text| line(&text)).unwrap_or_default(),
-        // `cargo course verify` ensures that this can't happen with an answer of the bank.
+        // `cargo course verify` ensures that this can't happen with an answer of `tests/wrong`.
         _ => String::new(),
     }
 }
@@ -89,7 +89,7 @@ fn known_or(
 /// Like [`of_tensor`], for a written answer, such as a text or a list of tokens.
 pub(crate) fn of_text(what: &str, found: &str) -> String {
     if found == "an error" || found == "None" {
-        // Any mistake can lead to this answer, so it doesn't reveal the cause.
+        // Many mistakes lead to this answer, so it doesn't reveal the cause.
         return String::new();
     }
     record(what, || json!({ "text": found }));
@@ -158,8 +158,8 @@ impl Known {
     }
 }
 
-/// Returns the day whose tests are running, from the program's name, or from the environment if one
-/// program has the tests of several days.
+/// Returns the day whose tests are running. It is in the program's name, or in the environment if
+/// one program has the tests of several days.
 fn this_day() -> Option<String> {
     if let Ok(day) = std::env::var("COURSE_DAY") {
         return Some(day);
@@ -214,7 +214,7 @@ fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f
 }
 
 /// Appends an answer to the file that `COURSE_RECORD` names, if it is set. `cargo course matrix`
-/// records the bank's answers this way.
+/// records the answers of `tests/wrong` this way.
 fn record(what: &str, answer: impl FnOnce() -> Value) {
     let Some(path) = std::env::var_os("COURSE_RECORD") else { return };
     let mut line = answer();
@@ -226,7 +226,7 @@ fn record(what: &str, answer: impl FnOnce() -> Value) {
         .unwrap_or_else(|error| panic!("COURSE_RECORD={}: {error}", PathBuf::from(path).display()));
 }
 
-/// Recognises general mistakes that need no entry in the bank.
+/// Recognises general mistakes, for which `tests/wrong` needs no entry.
 fn by_shape(
     found: &Tensor,
     expected: &Tensor,
@@ -237,8 +237,8 @@ fn by_shape(
         return wrong_shape(found, expected, tolerance);
     }
     if close(found, expected, tolerance) {
-        // The answer is so close to the expected one that a factor near 1 or a shift near 0 would
-        // also fit.
+        // The answer is too close to the expected one: a factor near 1 or a shift near 0 would also
+        // fit.
         return None;
     }
     not_finite(found, expected, nan)
@@ -374,11 +374,11 @@ fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<Str
     let (at, &y) = expected.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     let factor = found.iter().nth(at)? / y;
     if !(1e-6..=1e6).contains(&factor.abs()) {
-        // Such a number has vanished or exploded. A factor would not explain it.
+        // Such a number has vanished or exploded, which a factor would not explain.
         return None;
     }
     if (factor - 1.0).abs() < 2e-4 {
-        // The factor is so close to 1 that the slack below would accept other deviations as a
+        // The factor is so close to 1 that the slack below would mistake other deviations for a
         // factor.
         return None;
     }

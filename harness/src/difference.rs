@@ -14,8 +14,8 @@ const SOME: usize = 6;
 /// Maximum number of differences that are named one by one.
 const NAMED: usize = 4;
 
-/// Describes rows longer than [`READABLE`]: the first element that differs, and, if they form a
-/// pattern, the columns that are right in all rows.
+/// Describes rows longer than [`READABLE`]: the first element that differs, and the columns that
+/// are right in all rows if those form a pattern.
 pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
     let width = *expected.shape().last()?;
     if width <= READABLE {

@@ -9,9 +9,9 @@
 //!  "reveals": ["softmax-wrong-axis"]}
 //! ```
 //!
-//! `relative` lists the outputs whose tolerance is relative. `reveals` names mistakes whose answers
-//! the oracle has checked to be at least 20 tolerances away. If present, `nan` explains a NaN on
-//! this input, and `nan_place` lists elements: the explanation is given only if exactly these are
+//! `relative` lists the outputs whose tolerance is relative. `reveals` names mistakes; the oracle
+//! has checked that their answers are at least 20 tolerances away. If present, `nan` explains a NaN
+//! on this input. If `nan_place` lists elements, the explanation is given only if exactly these are
 //! NaN.
 
 /// The type that [`Case::value`] returns.
@@ -152,7 +152,7 @@ impl Case<'_> {
         &self.about["scalars"][name]
     }
 
-    /// Returns the tolerance of an expected output, which the oracle has derived and stored.
+    /// Returns the stored tolerance of an expected output.
     ///
     /// # Panics
     /// If the tolerance is missing.

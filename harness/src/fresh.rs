@@ -1,9 +1,9 @@
 //! Draws random inputs for each grading, and sends answers out of the process.
 //!
 //! The tests in `tests/fresh/` draw inputs, call a task's functions and print the answers. They
-//! contain no expected values and compare nothing: they run in one process with the submission,
-//! which could forge their verdicts. `cargo course grade` runs the same tests on the reference with
-//! the same seed, and compares the answers.
+//! contain no expected values and compare nothing, because they run in the same process as the
+//! submission, which could forge their verdicts. `cargo course grade` runs the same tests on the
+//! reference with the same seed, and compares the answers.
 
 use std::{cell::Cell, fmt, io::Write as _};
 

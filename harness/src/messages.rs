@@ -1,4 +1,4 @@
-//! Checks that error messages have the right numbers, and attribute them to the right things.
+//! Checks that error messages have the right numbers, and say correctly what each number is.
 
 use std::fmt::{Debug, Display};
 
@@ -43,8 +43,8 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty())
 }
 
-/// Returns whether `text` contains `part`: a number must be found as a whole (12 is not in 120),
-/// and anything else is found ignoring case.
+/// Returns whether `text` contains `part`. A number must occur as a whole (120 does not contain
+/// 12). For anything else, case is ignored.
 fn says(text: &str, part: &str) -> bool {
     if part.bytes().all(|byte| byte.is_ascii_digit()) {
         numbers(text).any(|number| number == part)
@@ -86,11 +86,11 @@ pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]
     }
 }
 
-/// Passes unless a message confuses two numbers. Each number is attributed to the name before it,
-/// or else to the name after it.
+/// Passes unless a message confuses two numbers. A number belongs to the name before it, or else to
+/// the name after it.
 ///
 /// # Panics
-/// If each number is attributed to the other name.
+/// If each number belongs to the other name.
 #[track_caller]
 pub fn assert_not_exchanged(what: &str, message: &str, [a, b]: [(&str, usize); 2]) {
     let text = message.to_lowercase();

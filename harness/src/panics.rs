@@ -1,8 +1,8 @@
 //! Delays the messages of panics that a test expects or examines.
 //!
-//! Rust prints every panic immediately, even if it is caught. A test that provokes a panic and
-//! fails later would first show the wrong location. So panics within [`catch`] are recorded, and
-//! printed only if they continue.
+//! Rust prints every panic immediately, even if it is caught. If a test provokes a panic and fails
+//! later, the location of the wrong panic would be shown first. So panics within [`catch`] are
+//! recorded, and printed only if they continue.
 
 use std::{
     any::Any,
@@ -38,8 +38,8 @@ impl Panic {
         self.message().starts_with("not yet implemented")
     }
 
-    /// Continues the panic, and prints it as Rust would have. If there is an outer [`catch`], that
-    /// receives it instead.
+    /// Continues the panic, and prints it as Rust would have. If there is an outer [`catch`], it
+    /// receives the panic instead.
     pub fn go_on(self) -> ! {
         if SEEN.with_borrow(|seen| !seen.is_empty()) {
             let backtrace = self.backtrace.unwrap_or_else(Backtrace::disabled);

@@ -21,8 +21,8 @@ impl Choice {
 
     /// Makes each row's result independent of the other rows: it is the same, to the last bit, as
     /// if the row were computed alone. So requests that are computed together don't affect each
-    /// other. If a learner's kernel serves only few rows, a provided kernel replaces it, which adds
-    /// in the same order as the kernel for many rows.
+    /// other. If a learner's kernel supports only a few rows, it is replaced by a provided kernel
+    /// that adds in the same order as the kernel for many rows.
     #[must_use]
     pub fn alike(self) -> Self {
         Self { alike: true, ..self }
@@ -69,12 +69,12 @@ pub struct Next {
 }
 
 impl Choice {
-    /// Returns, for each format, the highest rung whose kernel a solution has written, and the
-    /// kernels that are still to be written above it.
+    /// Returns, for each format, the highest rung whose kernel the learner has written, and the
+    /// kernels on higher rungs that the learner has still to write.
     ///
     /// A format that the course does not teach runs on the best rung of this machine. If the course
-    /// teaches a format but provides its kernel on some rung, the provided kernel counts as written
-    /// as soon as the solution has written any kernel of that rung.
+    /// teaches a format but provides its kernel on some rung, that kernel counts as written as soon
+    /// as the learner has written any kernel of that rung.
     pub fn written_first(mut status: impl FnMut(Rung, TensorType) -> Status) -> (Self, Vec<Next>) {
         let rungs: Vec<Rung> = Rung::available().into_iter().rev().collect();
         let mut statuses = |rung| TensorType::READ.map(|tensor_type| status(rung, tensor_type));
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(choice.rung(TensorType::Q8_0), Rung::Integer);
         assert_eq!(choice.rung(TensorType::Q6_K), Rung::Integer);
         assert_eq!(named(next), [format!("{highest} Q8_0"), format!("{highest} Q4_K")]);
-        // A single kernel of the next rung is written. The provided kernels of that rung then count
+        // A single kernel of the next rung is written, so the provided kernels of that rung count
         // too.
         let (choice, next) =
             choose(|rung, tensor_type| rung <= Rung::Integer || tensor_type == TensorType::Q8_0);

@@ -9,13 +9,13 @@ pub trait Format {
     const TYPE: TensorType;
     /// Number of weights that share a scale: 16 or 32.
     const PER_SCALE: usize;
-    /// The weight that a code of 0 represents.
+    /// How the weight that a code of 0 represents is stored.
     const ZERO: Zero;
     /// The largest code.
     const HIGHEST: u8;
 }
 
-/// The weight that a code of 0 represents.
+/// How the weight that a code of 0 represents is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Zero {
     /// All codes have this offset: a weight is `scale · (code − offset)`.

@@ -7,8 +7,8 @@ use crate::amx::activations::Int8Tile;
 pub use crate::int8::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
 use crate::parallel::{Schedule, Team};
 
-/// Number of values that a thread quantizes at a time. To quantize fewer would take less time than
-/// a barrier.
+/// Number of values that a thread quantizes at a time. Quantizing fewer would take less time than a
+/// barrier.
 const QUANTIZED: usize = 4096;
 
 /// Number of rows that a thread copies at a time.

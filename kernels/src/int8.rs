@@ -3,8 +3,8 @@
 /// Number of activations in a super-block, which is the number of weights in the longest blocks
 /// (K-quants).
 pub const SUPER_BLOCK: usize = 256;
-/// Minimum number of activations that share a scale, which is the number of weights in the shortest
-/// blocks.
+/// Smallest number of activations that share a scale, which is the number of weights in the
+/// shortest blocks.
 pub const BLOCK: usize = 32;
 /// Number of activations per stored sum: the smallest number of weights that share a scale (16 in
 /// `Q6_K`).
@@ -19,9 +19,10 @@ pub const SUM: usize = 16;
 pub struct Int8SuperBlock {
     /// Values in −127…127.
     pub values: [i8; SUPER_BLOCK],
-    /// The sum of each [`SUM`] values, for formats whose weights have an offset or a minimum.
+    /// The sum of every [`SUM`] values, for formats whose weights have an offset or a minimum.
     pub sums: [i16; SUPER_BLOCK / SUM],
-    /// One scale per [`BLOCK`]. A scale that the whole super-block shares is stored eight times.
+    /// One scale for every [`BLOCK`] values. A scale that the whole super-block shares is stored
+    /// eight times.
     pub scales: [f32; SUPER_BLOCK / BLOCK],
 }
 
@@ -48,7 +49,7 @@ pub(crate) fn scale(absmax: f32) -> f32 {
 }
 
 /// Returns the largest magnitude in `x`. If an element is NaN, returns NaN, which `f32::max` would
-/// not. Compares bits: without their signs, floats have the same order as their bits, and every NaN
+/// not. Compares bits: without its sign, a float has the same order as its bits, and every NaN
 /// comes after infinity.
 #[cfg(any(
     target_arch = "x86_64",
@@ -60,9 +61,9 @@ pub(crate) fn largest(magnitudes: impl IntoIterator<Item = f32>) -> f32 {
     f32::from_bits(magnitudes.into_iter().fold(0, |most, x| most.max(x.to_bits())))
 }
 
-/// Calls `quantize` with each [`SUPER_BLOCK`] values of a row. Pads the last ones with zeros.
+/// Calls `quantize` for every [`SUPER_BLOCK`] values of a row. Pads the last ones with zeros.
 ///
-/// It is inlined into its caller, so that `quantize` may use the caller's instructions.
+/// Always inlined into its caller, so that `quantize` may use the caller's instructions.
 #[cfg(any(
     target_arch = "x86_64",
     target_arch = "aarch64",

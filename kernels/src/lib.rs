@@ -27,8 +27,8 @@
 //! - `lanes.rs`: loads, stores and sums on slices, with most of the `unsafe` code.
 //! - One short file per format, such as `q4_0.rs`: how to unpack codes, scales and minimums from a
 //!   block, and the format's two kernels, `few` and `many`.
-//! - `blocks.rs` and `super_blocks.rs`: few rows of activations (limited by memory bandwidth) times
-//!   blocks of 32 weights and of 256.
+//! - `blocks.rs` and `super_blocks.rs`: a few rows of activations (limited by memory bandwidth)
+//!   times blocks of 32 weights and of 256.
 //! - `many.rs`: many rows of activations (limited by arithmetic). Rows of weights are unpacked
 //!   once, side by side, into a `panel.rs`, and `product.rs` multiplies the panel by all rows of
 //!   activations. In `avx2`, blocks of 32 weights need no panel: `columns.rs` keeps them in
@@ -39,9 +39,8 @@
 //! `simd128` has only what the book's page needs: two formats, and one kernel for any number of
 //! rows.
 //!
-//! `few` and `many` of a format are [`Kernel`]s. To add a kernel for an intermediate number of
-//! rows, or for another unit of the processor, add a file next to `panel.rs` and an entry to the
-//! table.
+//! `few` and `many` of a format are [`Kernel`]s. To add a kernel for an intermediate number of rows
+//! or for another unit of the processor, add a file next to `panel.rs` and an entry in the table.
 //!
 //! # What a solution provides
 //!
@@ -93,7 +92,7 @@ pub mod withheld;
 
 use self::{input::Input, matrix::Matrix, parallel::Tile};
 
-/// Number of rows of activations at and above which arithmetic is the limit, not memory bandwidth.
+/// Number of rows of activations from which on arithmetic, not memory bandwidth, is the limit.
 pub const MANY: usize = 4;
 
 /// Computes a rectangle of the output: `tile[t, r] = Σ weight[r, c] · x[t, c]`.

@@ -38,7 +38,7 @@ impl MultiplyAdd for Separate {
 }
 
 /// Returns the factor by which RMSNorm multiplies a row. If the sum of squares is too large for
-/// f32, returns NaN instead of 0. With the factor 0, a row of large numbers would become zeros.
+/// f32, returns NaN instead of 0. Otherwise, a row of large numbers would become zeros.
 #[inline(always)]
 fn norm_scale<M: MultiplyAdd>(x: &[f32], eps: f32) -> f32 {
     let squares = dot::<M>(x, x);
@@ -66,8 +66,8 @@ pub(crate) fn silu_gate<M: MultiplyAdd>(gate: &[f32], up: &[f32], out: &mut [f32
     }
 }
 
-/// Computes `e^(score − max)` for each score, in place, and returns the sum. Appending scores of −∞
-/// doesn't change the sum, because score `i` is always added to sum `i % 16`.
+/// Computes `e^(score − max)` for each score, in place, and returns the sum. Score `i` is always
+/// added to sum `i % 16`, so appending scores of −∞ doesn't change the result.
 #[inline(always)]
 pub(crate) fn exp_sum_of_any<M: MultiplyAdd>(scores: &mut [f32], max: f32) -> f32 {
     let mut sums = [0f32; 16];
@@ -93,7 +93,7 @@ pub(crate) mod exp_constants {
     pub(crate) const LOWEST: f32 = -87.3;
     /// Highest `x` for which the result is not infinity.
     pub(crate) const HIGHEST: f32 = 88.4;
-    /// Adding this to a number below 2²² rounds it: no fraction bits are left.
+    /// Adding this to a number below 2²² rounds it, because no bits are left for a fraction.
     pub(crate) const ROUND: f32 = 12_582_912.0;
     /// ln 2 in two parts. The first has so few bits that n times it is exact.
     pub(crate) const LN2_HIGH: f32 = 0.693_359_4;
@@ -215,7 +215,7 @@ fn score_rows<M: MultiplyAdd, const N: usize>(
             }
         }
         totals = sum_of(&low, &high);
-        // A sum is complete when its second half is.
+        // A sum is complete as soon as its second half is.
         let halves = i.trailing_ones() as usize;
         for waiting in &waiting[..halves] {
             totals = sum_of(waiting, &totals);
@@ -259,7 +259,7 @@ pub(crate) fn tile_sum_of_any<M: MultiplyAdd>(
     let rows = weights.chunks_exact(TILE).zip(factors).zip(out.chunks_exact_mut(dim));
     for ((weights, &factor), out) in rows {
         let mut at = 0;
-        // Keeps 32 sums in registers while it reads the values.
+        // Keeps 32 sums in registers while the values are read.
         while at + 32 <= dim {
             let mut sums = [0f32; 32];
             for (sum, out) in sums.iter_mut().zip(&out[at..at + 32]) {

@@ -49,8 +49,9 @@ impl Matrix {
         Self::new(rows, cols, TensorType::F32, bytes.into()).expect("one value for each place")
     }
 
-    /// Splits a stack of `n` matrices, whose rows follow each other in this one. An example is a
-    /// tensor of three axes, such as the experts of a layer. Nothing is copied.
+    /// Splits this matrix into `n` matrices, whose rows are stored in it one matrix after the
+    /// other. An example is a tensor with three axes, such as the experts of a layer. Nothing is
+    /// copied.
     ///
     /// # Errors
     /// If the number of rows is not a multiple of `n`.

@@ -2,7 +2,7 @@
 //! prefill.
 
 /// Returns how many multiplications and additions of bytes per second the matrix units of `threads`
-/// threads do together, without loads or stores. The result is the best of several short runs.
+/// threads do in total, without loads or stores. The result is the best of several short runs.
 /// Returns `None` if there is no usable unit.
 #[must_use]
 pub fn of_matrix_units(threads: usize) -> Option<f64> {

@@ -1,10 +1,11 @@
 //! Prefetches memory, if that helps.
 //!
-//! Processors detect sequential reads and prefetch by themselves. The quality of these prefetches
-//! and the best distance for explicit ones differ:
+//! Processors detect sequential reads and prefetch by themselves. How well they do that, and the
+//! best distance for explicit prefetches, differ:
 //!
 //! - On an Intel server (Emerald Rapids), prefetching 4 KiB ahead made a kernel 1.6 times as fast.
-//! - On AMD's Zen 4, this distance is slower than no prefetching, and 1 KiB gains 5 %.
+//! - On AMD's Zen 4, that distance is slower than no prefetching, and a distance of 1 KiB gains 5
+//!   %.
 //! - On its successor Zen 5, one core decodes up to 10 % faster with 2 KiB than with 1 KiB.
 //!
 //! So the distance depends on the processor's vendor and family, unless [`VARIABLE`] sets it.
@@ -17,8 +18,8 @@ use std::{arch::x86_64::*, sync::OnceLock};
 /// `TINY_LLM_PREFETCH=2048`.
 const VARIABLE: &str = "TINY_LLM_PREFETCH";
 
-/// Prefetch distance in bytes. A read takes several hundred cycles, in which a core multiplies a
-/// few kilobytes.
+/// Prefetch distance in bytes. A read from memory takes several hundred cycles, in which a core
+/// multiplies a few kilobytes of weights.
 const AHEAD: usize = 4096;
 const AHEAD_ZEN_4: usize = 1024;
 const AHEAD_ZEN_5: usize = 2048;
@@ -83,19 +84,19 @@ pub(super) fn fetch_line(at: *const u8) {
     unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) };
 }
 
-/// The family of the first AMD processors with Zen 5 cores.
+/// The family number of the first AMD processors with Zen 5 cores.
 const ZEN_5: u32 = 0x1a;
 
 /// Returns the family of an AMD processor, or `None` for other vendors.
 fn amd_family() -> Option<u32> {
-    // SAFETY: every x86-64 processor has this instruction with leaves 0 and 1. Compilers know that
-    // from version 1.92 on.
+    // SAFETY: every x86-64 processor has this instruction with leaves 0 and 1. From version 1.92
+    // on, the compiler knows that.
     #[allow(unused_unsafe, reason = "older compilers ask for it")]
     let [make, version] = unsafe { [__cpuid(0), __cpuid(1)] };
     // The vendor's name: four letters in each of three registers.
     let name = [make.ebx, make.edx, make.ecx];
     let is_amd = name == [*b"Auth", *b"enti", *b"cAMD"].map(u32::from_le_bytes);
-    // A family of 15 means that eight more bits follow, which are added.
+    // If the family is 15, eight more bits follow, which are added to it.
     let (family, more) = (version.eax >> 8 & 15, version.eax >> 20 & 255);
     is_amd.then_some(if family == 15 { family + more } else { family })
 }

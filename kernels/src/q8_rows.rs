@@ -238,7 +238,7 @@ pub(crate) fn narrow_q8<M: MultiplyAdd>(values: &[f32], row: &mut [u32]) {
     let (scales, codes) = bytemuck::cast_slice_mut::<u32, u8>(row).split_at_mut(at);
     let blocks = values.chunks(BLOCK).zip(codes.chunks_mut(BLOCK));
     for ((values, codes), bits) in blocks.zip(scales.as_chunks_mut::<2>().0) {
-        // Compared as integers, so that the largest is NaN if there is one.
+        // Compared as integers, so that a NaN counts as the largest.
         let largest = values.iter().fold(0, |max: u32, x| max.max(x.to_bits() & i32::MAX as u32));
         let narrowed = f16::from_f32_const(f32::from_bits(largest) / LARGEST).to_bits();
         if narrowed >= INFINITE {
@@ -246,8 +246,8 @@ pub(crate) fn narrow_q8<M: MultiplyAdd>(values: &[f32], row: &mut [u32]) {
             codes.fill(0);
             continue;
         }
-        // Rounded down, so that the largest code is 127 for any scale. Then widening a row and
-        // narrowing it again gives the same bytes.
+        // Rounded down, so that the largest code is 127 for any scale. So widening a row and
+        // quantizing it again gives the same bytes.
         let exact = f32::from_bits(largest) / LARGEST;
         let narrowed = narrowed - u16::from(scale(narrowed) > exact);
         *bits = narrowed.to_ne_bytes();

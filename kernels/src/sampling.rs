@@ -3,9 +3,9 @@
 //!
 //! Week 1 processes the whole vocabulary in every step. Here each step processes only the
 //! candidates that the previous steps kept, in the order of their ids. Top-k uses a selection
-//! algorithm, and top-p pops the largest candidates from a heap until it has enough. Candidates
-//! that week 1 has ruled out have weight 0 in its sums, so omitting them changes no sum, as long as
-//! the others are added in the same order: see `Candidates::weigh`.
+//! algorithm, and top-p pops the largest candidates from a heap until it has enough. The candidates
+//! that have been ruled out have weight 0 in week 1's sums. So omitting them changes no sum, as
+//! long as the others are added in the same order: see `Candidates::weigh`.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
@@ -149,7 +149,7 @@ impl Candidates {
 
     /// Returns the token at which the running sum of probabilities first exceeds `uniform`.
     fn draw(&mut self, best: u32, uniform: f64) -> u32 {
-        // If all candidates are ruled out, week 1 takes token 0 for the largest.
+        // If all candidates are ruled out, week 1 takes token 0.
         let mut last = if self.tokens.is_empty() { 0 } else { best };
         let Some((_, sum)) = self.weigh() else { return last };
         let mut running = 0.0;
@@ -169,9 +169,8 @@ impl Candidates {
     /// Computes `e^(logit − max)` of each candidate. Returns the maximum and the sum, or `None` if
     /// there are no candidates.
     ///
-    /// The sum is added in the order in which `ndarray` adds the whole vocabulary, where the
-    /// weights of all other tokens are 0: eight sums of every eighth token, then the remaining
-    /// tokens.
+    /// The additions have the order in which `ndarray` adds the whole vocabulary, where the weights
+    /// of all other tokens are 0: eight sums of every eighth token, then the remaining tokens.
     fn weigh(&mut self) -> Option<(f32, f32)> {
         let max = self.max();
         if max == f32::NEG_INFINITY {

@@ -8,9 +8,9 @@ pub(super) const STREAMS: usize = 4;
 
 /// Fills a tile. `dot(rows, t)` multiplies four rows of weights by row `t` of the activations. The
 /// tile's rows of weights are divided into four parts, one for each stream. If a part is shorter
-/// than the others, its stream repeats the last row.
+/// than the others, its stream repeats the part's last row.
 ///
-/// It is inlined into its caller, because `dot` uses instructions for which this file is not
+/// Always inlined into its caller, because `dot` uses instructions for which this file is not
 /// compiled. Without inlining, `dot` would be a function call for every four rows.
 #[inline(always)]
 pub(super) fn each_four(
@@ -50,7 +50,7 @@ pub(super) fn each_four_by<const N: usize>(
     });
 }
 
-/// Calls `work` with each four rows of weights and their columns in the tile.
+/// Calls `work` for every four rows of weights, with their columns in the tile.
 #[inline(always)]
 fn each_stretch(
     weight: &Matrix,

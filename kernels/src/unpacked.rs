@@ -14,7 +14,7 @@ use crate::{
 pub struct Unpacked {
     /// Signed codes, with the format's offset already subtracted.
     pub codes: [i8; SUPER_BLOCK],
-    /// One scale for each 16 weights, as in the finest format.
+    /// One scale for every 16 weights, as in the finest format.
     pub scales: [f32; SUPER_BLOCK / SUM],
     /// Minimums, in the same layout as `scales`. Zeros in formats without minimums.
     pub mins: [f32; SUPER_BLOCK / SUM],

@@ -5,7 +5,7 @@
 //! instructions. That works for simple loops. Products of quantized weights need tricks, so they
 //! are written by hand in the other folders.
 //!
-//! The unit is the same for the whole process: the machine's best, or that of the rung that the
+//! The whole process uses the same unit: the machine's best, or the one of the rung that the
 //! environment names ([`VARIABLE`](crate::rung::VARIABLE)). It doesn't depend on an engine's plan,
 //! so two engines with different rungs in one process don't change each other's bits.
 
@@ -52,7 +52,7 @@ impl Unit {
         }
     }
 
-    /// Returns the unit of this process: that of the rung in the environment, or else the best.
+    /// Returns the unit of this process: the one of the rung in the environment, or else the best.
     #[inline]
     fn in_use() -> Self {
         match IN_USE.load(Ordering::Relaxed) {
@@ -70,12 +70,12 @@ impl Unit {
     }
 }
 
-/// A [`Unit`], or 0 before the first use. It selects code and guards no data, so it needs no memory
-/// ordering.
+/// A [`Unit`], or 0 before the first use. It only selects code, and guards no data, so it needs no
+/// memory ordering.
 static IN_USE: AtomicU8 = AtomicU8::new(0);
 
-/// Makes all threads use this rung for everything in this file from now on. For tests that compare
-/// units; an engine never calls it.
+/// Makes all threads use this rung for everything in this file from now on. This is for tests that
+/// compare units; an engine never calls it.
 ///
 /// # Panics
 /// If this machine cannot run the rung.
@@ -119,7 +119,8 @@ macro_rules! for_each_unit {
                     fn avx2($($arg: $type),*) $(-> $out)? { loops::$name::<Fused>($($arg),*) }
                     match unit {
                         Unit::Plain => loops::$name::<OnEveryProcessor>($($arg),*),
-                        // SAFETY: a unit is chosen only where its rung's instructions were found.
+                        // SAFETY: a unit is chosen only if the processor has its rung's
+                        // instructions.
                         #[cfg(target_arch = "x86_64")]
                         Unit::Avx2 => unsafe { avx2($($arg),*) },
                         // SAFETY: as above.
@@ -165,7 +166,7 @@ for_each_unit! {
 pub fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 {
-        // SAFETY: a unit is in use only where its rung's instructions were found.
+        // SAFETY: a unit is in use only if the processor has its rung's instructions.
         return unsafe { exp::exp_sum(scores, max) };
     }
     exp_sum_of_any(scores, max)
@@ -176,7 +177,7 @@ pub fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
 pub fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 && dim.is_multiple_of(tiles::LANES) {
-        // SAFETY: a unit is in use only where its rung's instructions were found.
+        // SAFETY: a unit is in use only if the processor has its rung's instructions.
         return unsafe { tiles::tile_scores(q, k, dim, scale, scores) };
     }
     tile_scores_of_any(q, k, dim, scale, scores);
@@ -199,8 +200,8 @@ pub fn tile_scores_q8(q: &[&[f32]], keys: Q8Rows<'_>, scale: f32, scores: &mut [
     let done = 0;
     #[cfg(target_arch = "x86_64")]
     let done = if Unit::in_use() != Unit::Plain && keys.dim.is_multiple_of(16) {
-        // SAFETY: a unit is in use only if its rung's instructions were found, and AVX-512 includes
-        // AVX2.
+        // SAFETY: a unit is in use only if the processor has its rung's instructions, and AVX-512
+        // includes AVX2.
         unsafe { avx2::q8_rows::tile_scores(q, keys, scale, scores) }
     } else {
         done
@@ -232,10 +233,10 @@ pub fn widen_f16(x: &[f16], out: &mut [f32]) {
         Unit::Plain if cfg!(target_arch = "x86_64") => {
             out.iter_mut().zip(x).for_each(|(out, x)| *out = x.to_f32_const());
         }
-        // SAFETY: a unit is in use only where its rung's instructions were found.
+        // SAFETY: a unit is in use only if the processor has its rung's instructions.
         #[cfg(target_arch = "x86_64")]
         Unit::Avx512 => unsafe { values::widen(x, out) },
-        // SAFETY: as above. `half` would call a function for each eight numbers.
+        // SAFETY: as above. `half` would call a function for every eight numbers.
         #[cfg(target_arch = "x86_64")]
         Unit::Avx2 => unsafe { avx2::float::widen(x, out) },
         // `half` uses the instruction that 64-bit Arm has for it.
@@ -243,8 +244,8 @@ pub fn widen_f16(x: &[f16], out: &mut [f32]) {
     }
 }
 
-/// Prefetches memory that is read next, if that helps. `in_a_row` means that `x` directly follows
-/// the memory that is being read now. Some processors prefetch such memory by themselves.
+/// Prefetches memory that will be read next, if that helps. `in_a_row` means that `x` directly
+/// follows the memory that is being read now. Some processors prefetch such memory by themselves.
 pub fn prefetch<T>(x: &[T], in_a_row: bool) {
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 {
@@ -334,7 +335,7 @@ mod tests {
                 let mut out = numbers(heads * dim, 4);
                 on::tile_sum_of_any(unit, &scores, &factors, &v, dim, &mut out);
                 assert_close(&out, &sums, unit);
-                // The unit in use selects these functions, which have their own instructions.
+                // These functions have their own instructions, so the unit in use selects them.
                 let (mut chosen, mut out) = (vec![7.0; heads * TILE], numbers(heads * dim, 4));
                 tile_scores(&q, &k, dim, 0.5, &mut chosen);
                 assert_close(&chosen, &expected, Unit::in_use());
@@ -355,7 +356,8 @@ mod tests {
             let mut scores = vec![7.0; queries * TILE];
             tile_scores_transposed(&q, &k, 0.3, &mut scores);
             assert_eq!(scores, expected, "{unit:?}: {queries} queries of {dim}");
-            // Each query's scores also equal those that it gets alone, as with few rows.
+            // Each query's scores also equal those that it gets by itself, as in a pass with a few
+            // rows.
             let keys: Vec<f32> =
                 (0..TILE).flat_map(|j| k.chunks_exact(TILE).map(move |k| k[j])).collect();
             tile_scores(&all, &keys, dim, 0.3, &mut expected);

@@ -8,7 +8,7 @@
 //! - A cache returns runs of consecutive keys and values. A `Matrix` is a view of the mapped file.
 //! - Only `kernels::matmul` calls a kernel. Only `Team::parallel_tiles` divides work among threads.
 //!   Norms, gates and attention use the same rung as the products.
-//! - Nothing needs a later day: with plain weights, naive kernels and one thread, day 1 runs before
+//! - No day needs a later one: with plain weights, naive kernels and one thread, day 1 runs before
 //!   any later task is solved.
 
 // Day 1: each position is computed once.

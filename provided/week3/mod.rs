@@ -7,12 +7,14 @@
 //! - A batch multiplies with kernels that add in the same order for any number of rows
 //!   (`Choice::alike`), and its attention reads the cache in parts of fixed size (`InParts`). So a
 //!   request's logits do not depend on the other requests. Prompts on Arm are not covered yet.
-//! - While a request decodes, a step takes at most `EngineOptions::gap` times as long as a step without
-//!   prompts (a server's default is 3). `StepTimes` estimates a step's time from its rows.
-//! - Drafts are rows of a step. They count against its budget, and the engine keeps a draft only if it
-//!   is the token that it would choose anyway.
-//! - A `Constraint` knows which bytes may follow and how many tokens the shortest end needs. The engine
-//!   masks logits before the sampler sees them, and rejects a token limit into which no answer fits.
+//! - While any request decodes, a step takes at most `EngineOptions::gap` times as long as a step
+//!   without prompts (the server's default is 3). `StepTimes` estimates a step's time from its
+//!   number of rows.
+//! - Drafts are rows of a step. They count against the step's budget, and the engine keeps a draft
+//!   only if it equals the token that it would choose anyway.
+//! - A `Constraint` knows which bytes may follow, and how many tokens the shortest completion
+//!   needs. The engine masks logits before the sampler sees them, and rejects a request if no
+//!   answer fits within its token limit.
 
 // Day 1: many requests share a forward pass.
 #[path = "batching/asked.rs"]
@@ -46,7 +48,7 @@ pub mod step_times;
 #[path = "paged_attention/in_parts.rs"]
 pub mod in_parts;
 
-// Day 5: computed keys and values are kept for later requests.
+// Day 5: keys and values are kept for later requests.
 #[path = "prefixes/from_words.rs"]
 pub mod from_words;
 

@@ -8,9 +8,11 @@ use crate::{
     stack::{Frame, Link, Stack},
 };
 
-/// Maximum nesting of objects and arrays. Deeper in, only the shortest completion is allowed.
+/// Maximum nesting of objects and arrays. At greater depth, only the shortest completion is
+/// allowed.
 pub const MOST_DEPTH: usize = 64;
-/// Maximum number of parallel parses of a text. Beyond it, those closest to an end are kept.
+/// Maximum number of parallel parses of a text. If there are more, those closest to an end are
+/// kept.
 const MOST_THREADS: usize = 256;
 
 /// Position of one parse of the text.
@@ -18,7 +20,7 @@ const MOST_THREADS: usize = 256;
 enum Place {
     /// Before a value of this kind, after an optional blank.
     Value(NodeId, bool),
-    /// In this automaton, in this state.
+    /// In a scalar, in this state of its automaton.
     Scalar(u32),
     /// In a string of this kind, after this many characters, and in this state within the next
     /// character.
@@ -143,7 +145,8 @@ impl Automaton {
         position.threads().iter().all(over)
     }
 
-    /// Returns the shortest completion; among equals, the one with the smallest bytes.
+    /// Returns the shortest completion. Of equally short ones, returns the one with the smallest
+    /// bytes.
     pub(crate) fn closing_text(&self, position: &Position) -> Vec<u8> {
         let texts = position.threads().iter().map(|thread| self.closing(thread));
         texts.min_by(|a, b| (a.len(), a).cmp(&(b.len(), b))).unwrap_or_default()
@@ -281,7 +284,7 @@ impl Automaton {
         Link::push(&link.outer, Frame::Array(id, count))
     }
 
-    /// Returns the state of a string after a byte of a character.
+    /// Returns the state of a string after one more byte of a character.
     fn behind_byte(&self, node: NodeId, place: u32, count: u32) -> Place {
         if self.nodes.dfa.tag(place).is_none() {
             return Place::Text(node, place, count);

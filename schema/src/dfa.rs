@@ -15,8 +15,8 @@ const MOST_WORK: usize = 5_000_000;
 /// Larger than any distance to an end.
 const NEVER: u32 = u32::MAX;
 
-/// An automaton under construction: the edges of each state, and its meaning if a text may end
-/// there. The first state is the start.
+/// An automaton under construction: the edges of each state, and the state's meaning if a text may
+/// end there. The first state is the start.
 #[derive(Debug, Default)]
 pub(crate) struct Raw {
     pub(crate) edges: Vec<Vec<(u8, u8, u32)>>,
@@ -72,8 +72,8 @@ impl Dfa {
         place
     }
 
-    /// Adds an automaton. Returns `None` if no text leads to an end. After an end with a tag,
-    /// `cost` more bytes are needed.
+    /// Adds an automaton. Returns `None` if no text leads to an end. `cost(tag)` is the number of
+    /// bytes that are still needed after an end with that tag.
     ///
     /// # Errors
     /// If there are too many states.
@@ -179,8 +179,8 @@ fn distances(raw: &Raw, cost: impl Fn(u32) -> u32) -> Vec<u32> {
 }
 
 impl Raw {
-    /// Converts a graph: a state is a set of the graph's states. The smallest of several tags
-    /// counts.
+    /// Converts a graph. A state of the automaton is a set of the graph's states. If they have
+    /// several tags, the smallest counts.
     ///
     /// # Errors
     /// If it becomes too large.

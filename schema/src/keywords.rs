@@ -1,5 +1,5 @@
-//! Converts a schema's JSON to kinds of values. Every keyword is either read, or refused with its
-//! name and position.
+//! Converts a schema's JSON to kinds of values. Every keyword is either read, or refused by an
+//! error with its name and position.
 
 use crate::{
     json::Json,
@@ -35,7 +35,7 @@ const ANNOTATIONS: [&str; 12] = [
     "$defs",
     "definitions",
 ];
-/// Keywords that are read, in schemas without a keyword that takes precedence.
+/// Keywords that are read if the schema has no keyword that takes precedence.
 const READ: [&str; 17] = [
     "type",
     "properties",

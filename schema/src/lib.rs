@@ -8,10 +8,10 @@
 //!
 //! **Format of answers.** Properties are in the order of the schema, followed by any others. There
 //! are no spaces, except an optional blank after a comma or a colon. Keys, values of `enum` and
-//! `const`, and strings with a pattern or a format have their shortest spelling. Other strings have
-//! any. Numbers have at most 15 digits on each side of the point and two in the exponent; with a
-//! bound, 15 in total and no exponent. Whole numbers have no point. An array or object nested in 64
-//! others gets the shortest completion.
+//! `const`, and strings with a pattern or a format have their shortest spelling. Other strings may
+//! have any spelling. Numbers have at most 15 digits on each side of the point and two in the
+//! exponent; with a bound, 15 in total and no exponent. Whole numbers have no point. An array or
+//! object nested in 64 others gets the shortest completion.
 //!
 //! **Supported keywords.** `type`, also several; `properties`, `required`, `additionalProperties`;
 //! `items`, `minItems`, `maxItems`; `minLength` and `maxLength`, in characters; `pattern`; `format`
@@ -81,7 +81,7 @@ impl Style {
 pub struct Shape {
     automaton: Automaton,
     style: Style,
-    /// Whether the answer may also be any text that does not begin a call.
+    /// Whether the answer may also be any text that does not begin like a call.
     free: bool,
     /// Whether another call may follow a call, on the next line.
     several: bool,
@@ -317,14 +317,14 @@ impl Shape {
         }
     }
 
-    /// Returns whether they are complete and nothing may follow.
+    /// Returns whether the bytes so far are complete and nothing may follow.
     #[must_use]
     pub fn is_over(&self, state: &State) -> bool {
         !self.several && self.is_ended(state)
     }
 
-    /// Returns the shortest text that completes the bytes so far. After its first byte, the
-    /// completion is the rest of the same text.
+    /// Returns the shortest text that completes the bytes so far. In the state after that text's
+    /// first byte, the result is the rest of the same text.
     #[must_use]
     pub fn closing_text(&self, state: &State) -> Vec<u8> {
         let Style { open, close } = self.style;

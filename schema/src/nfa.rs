@@ -1,4 +1,4 @@
-//! Nondeterministic graphs of bytes. Texts are first described by such a graph, which `dfa`
+//! Nondeterministic graphs of bytes. Sets of texts are first described by such a graph, which `dfa`
 //! converts to an automaton.
 
 use regex_syntax::utf8::Utf8Sequences;

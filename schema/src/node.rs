@@ -42,8 +42,8 @@ pub(crate) struct Object {
     /// The kind of all other properties, which come after the listed ones.
     pub(crate) others: Option<NodeId>,
     /// For each index `i`, the automaton of the next key, including its quotation marks, after the
-    /// properties before `i`. Its tags are indices of properties. The number of properties is the
-    /// tag of all others.
+    /// properties before `i`. Its tags are indices of properties. All other keys have the number of
+    /// properties as their tag.
     pub(crate) keys: Vec<Option<u32>>,
 }
 
@@ -188,7 +188,7 @@ impl Nodes {
         object.others = object.others.filter(|&others| self.has(others));
         let names: Vec<String> = object.properties.iter().map(|one| spelled(&one.name)).collect();
         let count = names.len();
-        // A tag for names that are not allowed, either at all or at this index.
+        // A tag for names that are not allowed at this index, or not at all.
         let forbidden = count as u32 + 1;
         for at in 0..=count {
             let last = object.required(at).map_or(count, |last| last + 1);

@@ -2,9 +2,9 @@
 //!
 //! Supported are characters, `.`, classes (`[a-z]`, `[^"]`, `\d`, `\w`, `\s` and their opposites),
 //! groups, `|`, the counts `*`, `+`, `?`, `{2}`, `{2,}` and `{2,5}`, and `^` and `$` at the ends of
-//! the outermost alternatives. They have the meaning of ECMAScript, so `\d` is ten digits. As in
-//! JSON Schema, a pattern without `^` and `$` may match anywhere in the string. Lookaround and
-//! backreferences are refused by name.
+//! the outermost alternatives. They mean the same as in ECMAScript, so `\d` is one of ten digits.
+//! As in JSON Schema, a pattern without `^` and `$` may match anywhere in the string. Lookaround
+//! and backreferences are refused by name.
 
 use crate::nfa::{LAST, Nfa, TooLarge};
 
@@ -218,7 +218,7 @@ impl Reader {
             _ => return Ok(part),
         };
         self.at += 1;
-        // A lazy count matches the same strings, only in another order.
+        // A lazy count matches the same strings: it only tries them in another order.
         self.eat("?");
         if matches!(self.peek(), Some('*' | '+' | '?' | '{')) {
             return Err("found two counts in a row; put the first in a group".to_owned());

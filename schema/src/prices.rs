@@ -1,13 +1,14 @@
 //! Computes the price of each token of a vocabulary after a state, in one walk of a tree.
 //!
-//! The results equal those of week 3's day 7. Three optimisations make it faster:
+//! The results equal those of week 3, day 7. Three optimisations make this faster:
 //!
 //! - The tree's nodes are stored in the order of the walk, and each stores the index of the end of
 //!   its subtree. So a subtree that is not allowed is skipped in one step, without any look-up.
 //! - The grammar computes the effect of a byte on a state only once. A table stores the result. In
 //!   a string, nearly every byte leads back to the same state.
-//! - The number of tokens in a text depends only on its end, and closing texts have long common
-//!   ends. So each text is counted only from where it differs from the previous one.
+//! - The number of tokens from a position on depends only on the rest of the text, and closing
+//!   texts have long common ends. So each text is counted only up to where its end differs from the
+//!   previous text's.
 
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
@@ -46,11 +47,11 @@ pub struct Tree {
     first: Box<[Option<u32>; 256]>,
 }
 
-/// A node of the tree: the last byte of a prefix. The bytes before it are those of its ancestors.
+/// A node of the tree: the last byte of a prefix. The earlier bytes belong to its ancestors.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     byte: u8,
-    /// Number of bytes before it.
+    /// Number of bytes before this one.
     depth: u32,
     /// The index of the first node after its subtree.
     end: u32,
@@ -102,7 +103,7 @@ impl Tree {
         self.vocabulary
     }
 
-    /// Returns the tokens whose whole text is this node's.
+    /// Returns the tokens whose whole text ends at this node.
     fn tokens(&self, node: usize) -> &[u32] {
         let end = self.nodes.get(node + 1).map_or(self.tokens.len(), |next| next.tokens as usize);
         &self.tokens[self.nodes[node].tokens as usize..end]
@@ -125,7 +126,7 @@ struct Fewest {
     /// The last text, with its last byte first.
     text: Vec<u8>,
     /// `counts[i]`: the minimum for the last `i` bytes, or `None` if they can't be made of tokens.
-    /// At first only that of no bytes, which is 0.
+    /// At first it has only the entry for no bytes, which is 0.
     counts: Vec<Option<u32>>,
 }
 
@@ -193,7 +194,7 @@ impl<S: Clone + Eq + Hash> Table<S> {
     }
 }
 
-/// The prices of a grammar's states. They are kept for later use.
+/// The prices of a grammar's states, kept for later use.
 #[derive(Debug)]
 pub struct Prices<S> {
     known: HashMap<S, Arc<[u16]>>,
@@ -243,7 +244,7 @@ impl<S: Clone + Eq + Hash> Prices<S> {
         let mut at = 0;
         while let Some(node) = tree.nodes.get(at) {
             let depth = node.depth as usize;
-            // The limit is at least twice the path's length, so that a long text doesn't cause
+            // The limit is at least twice the path's length. Otherwise, a long text would cause
             // removals at each of its bytes.
             if self.table.states.len() >= self.most_states.max(2 * (depth + 1)) {
                 self.table.forget(&mut behind[..=depth]);
@@ -343,8 +344,8 @@ mod tests {
         let rules = Letters(0.into());
         let mut prices = Prices::new(4);
         prices.of(&rules, &tree, &(0, 0));
-        // There is a state for each length. The rules are asked about two bytes in each, except in
-        // the last but one, where they are asked about one.
+        // There is a state for each length. The rules are called for two bytes in each, except in
+        // the last but one, where they are called for one.
         assert_eq!(rules.0.get(), 17);
         prices.of(&rules, &tree, &(1, 0));
         assert_eq!(rules.0.get(), 17 + 2, "nearly all of it was known");

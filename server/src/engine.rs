@@ -1,6 +1,6 @@
 //! The engine's thread. Between two steps it takes commands from clients, and after each step it
-//! sends the new tokens. It never waits for a client. A client that stops reading loses its answer,
-//! and other clients are not delayed.
+//! sends the new tokens. It never waits for a client. A client that stops reading loses its answer;
+//! other clients are not delayed.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -66,11 +66,11 @@ pub(crate) enum Reply {
 pub(crate) enum Cut {
     /// The engine refused the request.
     Refused(String),
-    /// Its client read too slowly.
+    /// The client read too slowly.
     Slow,
     /// The server is shutting down.
     Ending,
-    /// Its logits were NaN or infinite.
+    /// The answer's logits were NaN or infinite.
     NotFinite,
     /// The engine failed.
     Failed(String),
@@ -84,8 +84,8 @@ struct Open {
     /// Time of the answer's last token. Before the first token, the time of the request.
     last: Instant,
     first: bool,
-    /// Number of prompt tokens that were in the cache when it first got a batch slot. After a
-    /// preemption, the answer's own earlier pages are also in the cache, but don't count.
+    /// Number of prompt tokens that were in the cache when the answer first got a batch slot. After
+    /// a preemption, the answer's own earlier pages are also in the cache, but don't count.
     cached: Option<usize>,
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct EngineLoop {
     batch: Box<dyn Batch>,
     tokenizer: Arc<Tokenizer>,
     text: fn() -> Box<dyn Text>,
-    /// Returns the text of each token. `None` once the engine has the texts.
+    /// Returns the text of each token. `None` after it has been passed to the engine.
     texts: Option<Texts>,
     metrics: Arc<Metrics>,
     live: Live,

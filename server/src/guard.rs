@@ -17,7 +17,7 @@ use crate::{api::error::ApiError, app::App};
 /// Maximum size of a request's header in bytes: its path, names and values.
 pub(crate) const MAX_HEADER: usize = 64 * 1024;
 
-/// Paths that need no key: load balancers have none, and the page asks its user for one.
+/// Paths that need no key: load balancers have no key, and the page asks its user for one.
 const OPEN: [&str; 4] = ["/", "/page.css", "/page.js", "/health"];
 
 /// Passes a request on, or answers it with an error.
@@ -64,9 +64,9 @@ fn head_len(request: &Request) -> usize {
     request.uri().path_and_query().map_or(0, |path| path.as_str().len()) + lines.sum::<usize>()
 }
 
-/// Returns whether a request names this server. A browser sends the name that is in its address
-/// bar, so a page whose domain was redirected to this machine (DNS rebinding) sends a different
-/// one. An IP address can't be redirected.
+/// Returns whether a request names this server. A browser sends the name in its address bar. So a
+/// page whose domain was redirected to this machine (DNS rebinding) sends a different name. An IP
+/// address can't be redirected.
 fn is_for_us(settings: &Settings, request: &Request) -> bool {
     let own = |host: &str| {
         let names = settings.allow_hosts.iter().chain([&settings.host]).map(String::as_str);

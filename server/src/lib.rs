@@ -4,8 +4,8 @@
 //! it takes commands, and after each step it sends the new tokens, without ever waiting (`engine`).
 //! The other thread handles the network: connections (`network`, `patient`, `guard`), paths
 //! (`routes`), requests and answers (`api`). They communicate through bounded queues: each running
-//! or waiting answer needs a permit (`app`), and the number of unread tokens per client is limited.
-//! The engine publishes metrics (`metrics`) and a live view (`live`, `watch`).
+//! or waiting answer needs a permit (`app`), and each client may have only a limited number of
+//! unread tokens. The engine publishes metrics (`metrics`) and a live view (`live`, `watch`).
 //!
 //! If another program handles the network, as Ray does in a cluster, requests arrive by function
 //! call instead (`local`). Everything else is the same.
@@ -67,7 +67,7 @@ pub fn serve(opened: Opened, settings: &Settings) -> Result<ExitCode> {
     server.run()
 }
 
-/// A server that already listens. It answers once [`Server::run`] is called.
+/// A server that is listening. It answers once [`Server::run`] is called.
 pub struct Server {
     opened: Opened,
     settings: Settings,
@@ -171,7 +171,7 @@ pub struct Read {
     pub sampling: SamplerOptions,
 }
 
-/// Reads a request's body for a fuzzer, of a chat or of a completion.
+/// Reads the body of a chat request or a completion request, for a fuzzer.
 ///
 /// # Errors
 /// If the request is invalid. The error is the body of the response.

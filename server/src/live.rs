@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use crate::metrics::Metrics;
 
-/// Minimum time between two views. More frequent views are invisible to the eye, and each costs
+/// Minimum time between two views. More frequent views would be too fast to see, and each one costs
 /// time on the engine's thread.
 const PERIOD: Duration = Duration::from_millis(100);
 /// Maximum number of pages in a view. Of a larger cache, only the first pages are sent.
@@ -37,7 +37,8 @@ impl Live {
         self.views.clone()
     }
 
-    /// Sends a view after a step, if there are viewers. `last` means that no step follows soon.
+    /// Sends a view after a step, if there are viewers. If `last`, no step follows soon, so the
+    /// view is sent even if the previous one is recent.
     pub(crate) fn show(&mut self, batch: &dyn Batch, metrics: &Metrics, who: &Who<'_>, last: bool) {
         if self.views.receiver_count() == 0 {
             return;

@@ -35,8 +35,8 @@ use crate::{app::App, engine::Command, routes::router, run_beside};
 
 /// How often to check whether the engine has failed.
 const PERIOD: Duration = Duration::from_millis(50);
-/// Maximum number of chunks of an answer that are buffered for the caller, in addition to the
-/// tokens in the client's queue.
+/// Maximum number of chunks of an answer that are buffered for the caller. The client's queue
+/// buffers more tokens.
 const PIECES: usize = 8;
 
 /// An engine on one thread, and the handlers of its requests on another. Dropping it ends
@@ -265,7 +265,7 @@ async fn run(mut jobs: mpsc::UnboundedReceiver<Job>, app: &Arc<App>, fallen: &At
     }
     app.ending.store(true, Relaxed);
     app.tell(Command::End);
-    // Answers that were cut off still send the reason.
+    // Clients whose answers were cut off still have to receive the reason.
     let last_words = async { while running.join_next().await.is_some() {} };
     let _ = timeout(Duration::from_secs(2), last_words).await;
 }

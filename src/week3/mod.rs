@@ -1,4 +1,4 @@
-//! Week 3: serve many. Requests share the model, a step at a time.
+//! Week 3: serving many requests, which share every step of the model.
 //!
 //! Each day has a folder, in the order of the days. The same folder of `provided/week3` has the
 //! day's provided code.

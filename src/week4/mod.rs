@@ -1,4 +1,4 @@
-//! Week 4: under the hood. The same model as tensors with strides, and as a graph.
+//! Week 4: under the hood. The same model, with strided tensors and as a graph.
 //!
 //! Each day has a folder, in the order of the days. The same folder of `provided/week4` has the
 //! day's provided code.

@@ -59,7 +59,7 @@ pub(crate) fn problems(root: &Path, curriculum: &Curriculum) -> Result<Vec<Strin
         }
         Err(error) => problems.push(format!("{error:#}")),
     }
-    // The folder is created with the first hints, and must then be complete.
+    // The folder is created with the first hints. From then on, it must be complete.
     if root.join(hint::FOLDER).exists() {
         problems.extend(hint::problems(root, curriculum));
     }
@@ -126,8 +126,8 @@ fn test_target(manifest: &Table, day: &Day, problems: &mut Vec<String>) {
     }
 }
 
-/// Checks that every task has tests, named `task_K_…`, and that no test belongs to a task that does
-/// not exist.
+/// Checks that every task has tests, named `task_K_…`, and that every test belongs to an existing
+/// task.
 fn test_functions(root: &Path, day: &Day, problems: &mut Vec<String>) {
     let path = format!("tests/{}.rs", day.module());
     let Ok(text) = fs::read_to_string(root.join(&path)) else {

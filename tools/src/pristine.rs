@@ -1,4 +1,4 @@
-//! Creates a copy of the repository in which everything can be changed.
+//! Creates a copy of the repository, in which anything may be changed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -38,7 +38,7 @@ pub(crate) fn copy_tree(
     list(tree, Path::new(""), &mut there)?;
     for stale in there.difference(&files) {
         fs::remove_file(tree.join(stale))?;
-        // Also removes folders that become empty.
+        // Also remove folders that become empty.
         let mut folder = stale.parent();
         while let Some(empty) = folder.filter(|at| fs::remove_dir(tree.join(at)).is_ok()) {
             folder = empty.parent();

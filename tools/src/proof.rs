@@ -2,10 +2,10 @@
 //! on every body of the bank.
 //!
 //! Building each stage of each day, each mistake and each day's program separately takes an hour.
-//! Instead, a copy of the repository gets a reference whose functions choose their body when they
-//! are called, and one test program with a module for each day. Two environment variables control
-//! the choice: [`SOLVED`] is the number of solved tasks of the course, and [`VARIANT`] selects a
-//! body of the bank.
+//! Instead, in a copy of the repository, the reference's functions choose their body when they are
+//! called, and one test program has a module for each day. Two environment variables control the
+//! choice: [`SOLVED`] is the number of solved tasks of the course, and [`VARIANT`] selects a body
+//! of the bank.
 
 use std::{
     collections::BTreeMap,
@@ -144,13 +144,13 @@ pub(crate) fn frame(root: &Path, curriculum: &Curriculum) -> Result<BTreeMap<Pat
     Ok(instead)
 }
 
-/// The crates that are optimized for the tests. A crate at this level uses a generic function that a
-/// crate below it has already compiled. If that crate were not optimized, the function would be slow
-/// in all crates above it.
+/// The crates that are optimized for the tests. At this level, a crate uses the instances of
+/// generic functions that its dependencies have already compiled. If such a dependency were not
+/// optimized, those functions would be slow in all crates that depend on it.
 const OPTIMIZED: [&str; 6] =
     ["half", "ndarray", "serde_json", "tiny-llm-formats", "tiny-llm-harness", "tiny-llm-reference"];
 
-/// A program has only one allocator, so it counts for all days.
+/// A program has only one allocator, so all days share one that counts.
 const HEAD: &str = "\
 #![allow(warnings)]
 #[global_allocator]
@@ -182,8 +182,8 @@ pub(crate) fn without_warnings(library: &Path) -> std::io::Result<String> {
 }
 
 /// Writes one profile for everything that is proved, to a file that cargo finds above all copies.
-/// It has no debug information, which would take gigabytes. It is not incremental, because most
-/// crates are built once. It is optimized where the tests spend their time.
+/// It has no debug information, which would take gigabytes. Builds are not incremental, because
+/// most crates are built once. Code is optimized where the tests spend their time.
 fn settings(root: &Path) -> Result<()> {
     let mut text = "[profile.dev]\ndebug = false\nincremental = false\n".to_owned();
     for package in OPTIMIZED {
@@ -220,11 +220,11 @@ pub(crate) struct Program {
 
 impl Program {
     /// Builds the tests of some days in the copy `tree`. Its features differ from those of
-    /// verification's program, so that one stays as it is. Both share the other crates.
+    /// verification's program, so that program stays as it is. The two share all other crates.
     ///
     /// # Errors
     /// If something does not compile. In the compiler's message, a comment next to a body names the
-    /// file of its entry.
+    /// entry's file.
     pub(crate) fn build(
         root: &Path,
         tree: &Path,
@@ -314,11 +314,11 @@ pub(crate) fn build(
         }
     };
     command.args(["--message-format", "json-render-diagnostics"]).args(arguments);
-    // Cargo does not distinguish two copies of one workspace, and would run a program that was
-    // built in the other copy. A crate with different settings is a different crate, and so are all
-    // crates that use it.
+    // Cargo does not distinguish two copies of a workspace, and would run a program that was built
+    // in the other copy. But a crate with different settings is a different crate for cargo, and so
+    // are all crates that use it.
     command.args(["--config", "profile.dev.package.tiny-llm-reference.codegen-units=17"]);
-    // These two are incremental, so that a changed body takes seconds to build.
+    // These two crates are built incrementally, so that a changed body takes only seconds to build.
     for package in ["tiny-llm", "tiny-llm-reference"] {
         command.arg("--config").arg(format!("profile.dev.package.{package}.incremental=true"));
     }

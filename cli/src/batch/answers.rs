@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::super::output::note;
 use tiny_llm_formats::unfinished::cannot_be_written;
 
-/// An open file of answers. Each whole line is written immediately, so stopping loses only answers
-/// that wait for an earlier one.
+/// An open file of answers. Each line is written as soon as it is complete and in order, so if the
+/// run is stopped, only answers that wait for an earlier one are lost.
 pub(super) struct Answers {
     path: PathBuf,
     file: File,
@@ -72,8 +72,8 @@ impl Answers {
             );
             written += 1;
         }
-        // Checked before the first change, because a file that is not a list of answers must not
-        // change.
+        // Checked before anything is written, because a file that is not a list of answers must not
+        // be changed.
         let (half, expected) = (&bytes[whole..], head(written));
         if !half.is_empty() {
             let n = half.len().min(expected.len());

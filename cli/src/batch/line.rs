@@ -70,8 +70,8 @@ impl Line {
     }
 }
 
-/// Reads the form that the answer must have: `{"type": "json_object"}` or `json_schema`, as in
-/// OpenAI's API.
+/// Reads the constraint on the answer: `{"type": "json_object"}` or `json_schema`, as in OpenAI's
+/// API.
 fn form(line: &[u8], fields: &Map<String, Value>, default: Option<Form>) -> Result<Option<Form>> {
     let Some(value) = fields.get("response_format").filter(|value| !value.is_null()) else {
         return Ok(default);
@@ -80,7 +80,7 @@ fn form(line: &[u8], fields: &Map<String, Value>, default: Option<Form>) -> Resu
         Some("text") => Ok(None),
         Some("json_object") => Ok(Some(Form::Json)),
         Some("json_schema") => {
-            // Parsed again to keep the order of the keys.
+            // Parse the line again, in the order of its keys.
             let ordered = Json::parse(line).map_err(|e| anyhow!("not JSON: {e}"))?;
             let place = "/response_format/json_schema/schema";
             let Some(schema) = ordered.at(place) else {

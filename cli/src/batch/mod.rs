@@ -220,7 +220,7 @@ struct Run {
     /// The chat template, or why there is none. Only lines with `messages` need it.
     template: Result<Template>,
     stop_tokens: Vec<u32>,
-    /// Size of the vocabulary, or `None` once the engine has the texts of the tokens.
+    /// Size of the vocabulary, or `None` once the engine has the tokens' texts.
     vocabulary: Option<usize>,
     defaults: Defaults,
     /// Name of the file of requests.
@@ -236,7 +236,7 @@ struct Run {
 }
 
 impl Run {
-    /// Answers all lines, starting at index `from`. At most `ahead` of them are in the engine at
+    /// Answers all lines, starting at index `from`. At most `ahead` requests are in the engine at
     /// the same time. Returns false if Ctrl-C ended the run.
     fn all(&mut self, lines: &[(usize, &[u8])], from: usize, ahead: usize) -> Result<bool> {
         let caught = Caught::new();

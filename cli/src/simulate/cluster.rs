@@ -67,14 +67,14 @@ pub(super) struct Outcome {
     pub gap: Histogram,
     /// The longest inter-token latency of each request.
     pub longest_gap: Histogram,
-    /// Results that only a real run has.
+    /// Results that only a run of the real model has.
     pub real: Option<Real>,
 }
 
 /// Measurements that a simulation cannot make.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Real {
-    /// Cache bytes after the step at which the requests had the most positions in total.
+    /// Bytes of the cache after the step at which the requests had the most positions in total.
     pub cache: CacheBytes,
     /// Number of bytes that were reserved but unused per running request: the maximum over all
     /// steps.
@@ -247,7 +247,7 @@ impl Cluster {
                 let beginning = prompt.iter().take(BEGINNING);
                 let key = beginning.fold(1u64, |key, token| key << 1 ^ u64::from(*token));
                 let home = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % n;
-                // Reusing a prefix is not worthwhile if the request waits for more than twice as
+                // Reusing a prefix doesn't pay off if the request would wait for more than twice as
                 // much work.
                 if open(home) > 2 * open(least) + 8 { least } else { home }
             }

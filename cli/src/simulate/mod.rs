@@ -208,7 +208,7 @@ fn simulated(
     rate: f64,
 ) -> Result<Case> {
     let engines = (0..replicas).map(|_| (solution.simulated)(options)).collect();
-    // No request may need more than all pages together.
+    // No request may need more pages than there are.
     let page_len = (solution.simulated)(options).pages().page_len;
     let context = options.context.min(options.pages.saturating_mul(page_len));
     let arrivals = arrivals(solution, args, context, rate)?;

@@ -52,7 +52,7 @@ fn how(case: &Case) -> &'static str {
     if case.outcome.real.is_some() { "real" } else { "simulated" }
 }
 
-/// Describes how much a simulation differs from the measurement.
+/// Describes how much a simulation differs from the real run.
 fn difference(real: &Case, simulated: &Case) -> String {
     let (a, b) = (&real.outcome, &simulated.outcome);
     let percent = |a: f64, b: f64| format!("{:+.0} %", 100.0 * (b / a - 1.0));

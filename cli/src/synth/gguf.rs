@@ -1,5 +1,5 @@
-//! A random GGUF file: tensor types as the engine's converter chooses them, random blocks, and a
-//! byte tokenizer.
+//! A random GGUF file, with the tensor types that the engine's converter would choose, random
+//! blocks, and a byte tokenizer.
 
 use std::ops::RangeInclusive;
 
@@ -98,8 +98,8 @@ mod tests {
 
     #[test]
     fn bytes_have_the_letters_of_gpt_2() {
-        // Known from such vocabularies: a space, a new line, and the soft hyphen, the last byte
-        // that is not printable.
+        // Known from such vocabularies: a space, a line feed, and the soft hyphen, which is the
+        // last byte that is not printable.
         assert_eq!([b' ', b'\n', b'a', 0, 0xad].map(byte_letter), ['Ġ', 'Ċ', 'a', 'Ā', 'Ń']);
     }
 }

@@ -29,8 +29,8 @@ impl Random {
     fn normal(&mut self) -> f32 {
         let z = self.bits();
         let sum = (z & 0xffff) + (z >> 16 & 0xffff) + (z >> 32 & 0xffff) + (z >> 48);
-        // A uniform number from 0 to 65,535 has mean 65,535/2 and variance of about 65,536²/12. The
-        // sum of four has four times both.
+        // A uniform number from 0 to 65,535 has mean 65,535/2 and variance of about 65,536²/12. For
+        // the sum of four, both are four times as large.
         (sum as f32 - 2.0 * 65_535.0) / (65_536.0 / 3f32.sqrt())
     }
 
@@ -88,8 +88,8 @@ impl Random {
     }
 }
 
-/// Turns random bytes into a block of weights around 0: sets the scales such that uniformly
-/// distributed codes have standard deviation [`DEVIATION`].
+/// Turns random bytes into a block of weights around 0: sets the scales so that the weights of
+/// uniformly distributed codes have standard deviation [`DEVIATION`].
 fn tame(tensor_type: TensorType, block: &mut [u8]) {
     // Standard deviation of a code that is uniform over `levels` values.
     let of_codes = |levels: f32| ((levels * levels - 1.0) / 12.0).sqrt();
@@ -148,7 +148,8 @@ mod tests {
         let values: Vec<f64> = (0..n).map(|_| f64::from(random.normal())).collect();
         let mean = values.iter().sum::<f64>() / f64::from(n);
         let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / f64::from(n);
-        // Five standard errors: 1/√n of the mean, at most √(2/n) of the variance.
+        // Five standard errors. The standard error is 1/√n for the mean, and at most √(2/n) for the
+        // variance.
         assert!(mean.abs() < 5.0 / 256.0, "mean {mean}");
         assert!((variance - 1.0).abs() < 5.0 * 2f64.sqrt() / 256.0, "variance {variance}");
     }

@@ -6,13 +6,13 @@ use ndarray::Dimension;
 
 use super::list::Recorded;
 
-/// Both sides compute in f32 but add in different orders. The rounding error of a sum of n products
-/// is at most n · 2⁻²⁴ of the sum of their magnitudes, and typically √n · 2⁻²⁴: 2e-6 for n = 1,024.
-/// Errors accumulate over the layers, and are enlarged when numbers nearly cancel before a norm.
-/// Measured on the embedded model, all correct alternative bodies (`tests/alternate`) together
-/// deviate by 1.5e-6 on 10 tokens. On 400 tokens they deviate by 1.8e-5 (in `rope.sin`, where the
-/// rounding error of an angle grows with the position). The mildest mistake that `cargo course
-/// verify` plants, bf16 without its last bit, deviates by 5e-3.
+/// Tolerance of a comparison. Both sides compute in f32 but add in different orders. The rounding
+/// error of a sum of n products is at most n · 2⁻²⁴ of the sum of their magnitudes, and typically
+/// √n · 2⁻²⁴: 2e-6 for n = 1,024. Errors accumulate over the layers, and are enlarged when numbers
+/// nearly cancel before a norm. Measured on the embedded model, all correct alternative bodies
+/// (`tests/alternate`) together deviate by 1.5e-6 on 10 tokens. On 400 tokens, they deviate by
+/// 1.8e-5 (in `rope.sin`, where the rounding error of an angle grows with the position). The
+/// mildest mistake that `cargo course verify` plants, bf16 without its last bit, deviates by 5e-3.
 const TOLERANCE: f32 = 1e-4;
 use tiny_llm_formats::Tensor;
 
@@ -97,7 +97,7 @@ pub(super) fn difference(found: &Tensor, expected: &Recorded) -> Result<f32, Dif
     }
     match values {
         Some(values) => Err(Difference::Values(Values { furthest, ..values })),
-        // A tensor of zeros that gets here matches exactly.
+        // A tensor of zeros is only compared here if it matches exactly.
         None => Ok(if largest > 0.0 { furthest / largest } else { 0.0 }),
     }
 }

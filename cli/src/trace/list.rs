@@ -28,7 +28,7 @@ impl Recorded {
     }
 }
 
-/// Writes the whole list, or no file if it fails.
+/// Writes the whole list. If that fails, writes no file.
 pub(super) fn write(path: &Path, list: &[Recorded]) -> Result<()> {
     let entries: Vec<_> =
         list.iter().map(|r| Entry { name: r.name.clone(), shape: r.shape.clone() }).collect();

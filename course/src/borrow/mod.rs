@@ -2,8 +2,8 @@
 //! restore the `todo!`.
 //!
 //! Functions that the learner has begun or written are named and left unchanged. A borrowed body
-//! that was edited also counts as the learner's work: without `--force`, `return` refuses it and
-//! changes nothing at all.
+//! that was edited also counts as the learner's work: without `--force`, `return` refuses to remove
+//! it and changes nothing at all.
 
 use std::path::Path;
 

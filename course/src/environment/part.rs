@@ -11,7 +11,7 @@ use crate::process::run_quietly;
 pub(super) struct Part {
     /// Name.
     pub(super) name: &'static str,
-    /// The result of the check, or a message that says what is missing and how to get it.
+    /// What the check found, or a message that says what is missing and how to get it.
     pub(super) found: Result<String, String>,
     /// For an optional requirement, what doesn't work without it.
     pub(super) optional: Option<&'static str>,

@@ -48,7 +48,7 @@ pub struct Venv {
     pub folder: PathBuf,
     /// Its Python interpreter.
     pub python: PathBuf,
-    /// File that lists the packages it was created for, one per line.
+    /// File that lists the packages for which the environment was created, one per line.
     pub stamp: PathBuf,
     /// The pinned packages, from `project.optional-dependencies.dev`.
     pub packages: Vec<String>,

@@ -153,8 +153,8 @@ fn folder_size(folder: &Path) -> u64 {
     entries.flatten().map(of).sum()
 }
 
-/// Checks whether another cargo has locked the build folder, because then a build would wait. Only
-/// Linux lists file locks.
+/// Checks whether another cargo has locked the build folder, so that a build would have to wait.
+/// Only Linux lists file locks.
 pub(super) fn other_cargo(root: &Path) -> Part {
     let found = match lock_holder(root) {
         Some(holder) => Err(format!(
@@ -179,7 +179,8 @@ fn lock_holder(root: &Path) -> Option<String> {
         let fields: Vec<&str> = line.split_whitespace().filter(|field| *field != "->").collect();
         let file: u64 = fields.get(5)?.rsplit(':').next()?.parse().ok()?;
         let process = *fields.get(4)?;
-        // Compares only the inode: some file systems report another device here than for the file.
+        // Compare only the inode, because some file systems report a different device here than for
+        // the file.
         (files.contains(&file) && fields[3] == "WRITE").then(|| {
             let name = fs::read_to_string(format!("/proc/{process}/comm"))
                 .unwrap_or_else(|_| "a program".to_owned());

@@ -46,8 +46,8 @@ pub(super) fn linker() -> Part {
 
 fn cc() -> Result<String, String> {
     if cfg!(windows) {
-        // rustc finds Visual Studio's linker in the registry. The only evidence for it is that this
-        // program was built.
+        // rustc finds Visual Studio's linker in the registry. The only evidence that it exists is
+        // that this program was built.
         return Ok("found by rustc".to_owned());
     }
     let advice = match std::env::consts::OS {

@@ -84,7 +84,7 @@ fn half_a_solution_counts_as_work() {
     assert_eq!(text(root, "src/week1/a.rs"), begun);
 }
 
-/// Only its name distinguishes a learner's helper from an item of an older reference. So it is
+/// A learner's helper differs from an item of an older reference only in its name. So both are
 /// kept, except in a file that equals the last commit's stub.
 #[test]
 fn a_helper_outside_the_tasks_is_the_learners() {

@@ -26,8 +26,8 @@ const SOURCES: [&str; 9] = [
 ];
 
 /// Computes a number that changes with the contents of the reference's sources, with the input, and
-/// with the names, sizes and times of the model's files. If the model is given by name, the key is
-/// different each time.
+/// with the names, sizes and times of the model's files. If the model is given by name, returns a
+/// different key each time.
 pub(super) fn key(root: &Path, model: &Path, options: &Options) -> Result<u64> {
     let mut hasher = DefaultHasher::new();
     for source in SOURCES {
@@ -44,7 +44,7 @@ pub(super) fn key(root: &Path, model: &Path, options: &Options) -> Result<u64> {
         (&path, data.len(), data.modified().ok()).hash(&mut hasher);
     }
     if !model.exists() {
-        // The name may refer to another model by now.
+        // By now, the name may refer to another model.
         SystemTime::now().hash(&mut hasher);
     }
     (model, options.prompt(), &options.tokens).hash(&mut hasher);
@@ -56,7 +56,7 @@ pub(super) fn clear(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         if entry.file_name().to_string_lossy().starts_with("reference-") {
-            // A file that remains only wastes space.
+            // If a file remains, it only wastes space.
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -36,10 +36,10 @@ const MODEL: &str = "models/tiny-story";
 /// If something does not compile (rustc's message is printed first), or the reference cannot run on
 /// this input.
 pub(crate) fn trace(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<ExitCode> {
-    // The learner's code first: if it does not compile, the message comes soon.
+    // Build the learner's code first: if it does not compile, the message comes sooner.
     progress::build(root, "your engine", &YOURS)?;
     let model = match &options.model {
-        // A name, which the engine looks up.
+        // This is a name, which the engine looks up.
         Some(name) if !name.exists() => name.clone(),
         Some(folder) => absolute(folder)
             .with_context(|| format!("{} is not the name of a folder", folder.display()))?,

@@ -1,4 +1,4 @@
-//! Finds the parts of the newer course's CHANGELOG.md that the learner's lacks.
+//! Finds the parts of the newer course's CHANGELOG.md that the learner's copy lacks.
 
 /// Path of the changelog, relative to the repository.
 pub(super) const PATH: &str = "CHANGELOG.md";

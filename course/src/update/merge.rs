@@ -1,8 +1,8 @@
 //! Updates one of the learner's generated files to a newer course: a three-way merge of the present
 //! stub, the learner's file and the newer stub.
 //!
-//! Before the merge, the stubs' `todo!` lines are replaced by equal ones in all three texts, so
-//! that renumbering a task causes no difference. Borrowed bodies are returned before the merge, and
+//! Before the merge, the stubs' `todo!` lines are made equal in all three texts, so that
+//! renumbering a task causes no difference. Borrowed bodies are returned before the merge, and
 //! afterwards borrowed again from the newer reference. A function that the learner has touched
 //! keeps its body, even if the newer course provides it. If the newer course changes its signature,
 //! there is no merge.
@@ -131,7 +131,7 @@ impl Texts {
     }
 
     /// If a function was a task and is now provided, treats it as if it were still a task. So the
-    /// learner's body is kept, if it fits.
+    /// learner's body is kept if it fits.
     fn keep_body(&mut self, function: &str) {
         let base: Vec<&str> = self.base.lines().collect();
         let newer: Vec<&str> = self.newer.lines().collect();
@@ -147,8 +147,8 @@ impl Texts {
     }
 
     /// If the learner has already given a function the newer signature, puts that signature into
-    /// the base. Otherwise, a change that both sides made would conflict with a neighbouring change
-    /// by one side.
+    /// the base. Otherwise, the change that both sides made would conflict with a neighbouring
+    /// change that only one side made.
     fn agree(&mut self, function: &str) {
         let base: Vec<&str> = self.base.lines().collect();
         let newer: Vec<&str> = self.newer.lines().collect();
@@ -302,7 +302,8 @@ fn show_todos(text: &str, template: &Template) -> String {
                     .regions()
                     .find(|region| region.function.as_deref() == Some(function.trim_end()));
                 let function = function.trim_end();
-                // A function that was begun and is now provided keeps its lines, and is not a task.
+                // A function that was begun and is now provided keeps its lines and isn't a task
+                // any more.
                 let message = region
                     .map_or_else(|| function.to_owned(), |region| region.task.message(function));
                 let end = if line.ends_with('\n') { "\n" } else { "" };

@@ -38,7 +38,7 @@ use plan::Plan;
 pub(crate) fn update(root: &Path, from: Option<&str>, dry_run: bool) -> Result<()> {
     let newer = newer::read(root, from)?;
     let record = Record::read(root)?;
-    // Outside git there is no history, so less is known.
+    // Outside git, there is no history, so fewer original files are known.
     let mine = git::history(root, "HEAD").unwrap_or_default();
     if let Some(commit) = &newer.commit {
         let recorded = record

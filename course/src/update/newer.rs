@@ -23,14 +23,14 @@ type Files = BTreeMap<String, Vec<u8>>;
 pub(super) struct Newer {
     /// Its name in messages.
     pub(super) name: String,
-    /// Its commit, if its files are exactly those of a commit.
+    /// The course's commit, if its files are exactly a commit's.
     pub(super) commit: Option<String>,
     /// All files except the stubs.
     pub(super) files: Files,
     /// The templates of stubs, with the paths of the stubs, such as
     /// `src/week1/attention/attention.rs`.
     pub(super) templates: Vec<(String, Template)>,
-    /// Its commit and all ancestors of that commit. Empty if unknown.
+    /// The course's commit and all its ancestors. Empty if unknown.
     pub(super) history: BTreeSet<String>,
 }
 
@@ -121,7 +121,7 @@ fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
     Ok((files, templates))
 }
 
-/// Returns the newest commit of a folder, if the folder's files are exactly those of that commit.
+/// Returns the newest commit of a folder, if the folder's files are exactly that commit's.
 fn commit_of(folder: &Path) -> Option<String> {
     let status = git::line(folder, &["status", "--porcelain", "--untracked-files=no"]).ok()?;
     let top = git::line(folder, &["rev-parse", "--show-toplevel"]).ok()?;

@@ -32,7 +32,7 @@ use crate::{
 pub(super) struct Plan {
     /// The changes, in order.
     pub(super) changes: Vec<Replacement>,
-    /// For each file of tasks that the newer course has renamed, the new name, by old name.
+    /// For each file of tasks that the newer course has renamed: its new name, by its old name.
     moved: BTreeMap<String, String>,
     pub(super) conflicts: Vec<Conflict>,
 }
@@ -84,7 +84,7 @@ impl Plan {
             Ok(text) => text.into_bytes(),
             Err(conflicts) => return self.conflicts.extend(conflicts),
         };
-        // They are equal if an interrupted update has written the file.
+        // The two are equal if an interrupted update has written the file.
         if let Some(old) = old.as_ref().filter(|old| same.is_none() && **old != new) {
             return self.conflicts.push(Conflict {
                 what: format!("{path} is yours, and the newer course has a file with that name"),
@@ -126,8 +126,8 @@ impl Plan {
             _ if is_generated(&change.path) => "merged",
             _ => "replaced",
         };
-        // Lists a learner's own files one by one. The course's files are many, so only a dry run
-        // lists them.
+        // List a learner's own files one by one. The course has many files, so only a dry run lists
+        // them.
         for change in self.changes.iter().filter(|change| dry_run || is_generated(&change.path)) {
             println!("{:<9}{}", verb(change), change.path);
         }
@@ -180,8 +180,8 @@ fn step(change: &Replacement) -> usize {
     }
 }
 
-/// Returns the former name of a new file. That is the name of a file that the newer course no
-/// longer has, and that contains most of the new file's functions. If there are several (kernels
+/// Returns the former name of a new file: the name of a file that the newer course no longer has,
+/// and that contains most of the new file's functions. If there are several such files (kernels
 /// have the same functions), returns the most similar one.
 fn moved<'a>(
     newer: &Newer,

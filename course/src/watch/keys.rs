@@ -49,7 +49,7 @@ pub(super) fn read_keys(inputs: Sender<Input>) {
 }
 
 /// Sends lines of standard input to `inputs` as keys. Watching continues after the end of the
-/// input, because in a pipe or in CI there may be no input at all.
+/// input, because there may be no input at all in a pipe or in CI.
 pub(super) fn read_lines(inputs: Sender<Input>) {
     thread::spawn(move || {
         for line in io::stdin().lock().lines().map_while(Result::ok) {
@@ -76,8 +76,8 @@ fn key_of(letter: char) -> Option<Key> {
     })
 }
 
-/// Sets the terminal's mode with `stty`, because a library for it would be a tenth of the runner's
-/// build.
+/// Sets the terminal's mode with `stty`, because a library for that would be a tenth of the
+/// runner's build.
 #[cfg(unix)]
 mod terminal {
     use std::{

@@ -44,7 +44,7 @@ impl Prebuild {
 impl Drop for Prebuild {
     fn drop(&mut self) {
         let Some(mut child) = self.0.take() else { return };
-        // After a process has ended, its id may belong to another process.
+        // Once a process has ended, its id may belong to another process.
         if matches!(child.try_wait(), Ok(None)) {
             kill_group(&mut child);
             let _ = child.wait();
@@ -71,7 +71,7 @@ fn idle(command: &Command) -> Command {
     same
 }
 
-/// Copies the working folder and the environment of another command.
+/// Gives a command the working directory and the environment of another.
 fn like(command: &mut Command, other: &Command) {
     if let Some(folder) = other.get_current_dir() {
         command.current_dir(folder);

@@ -77,7 +77,7 @@ impl Runner {
         let Some(running) = self.running.take() else { return };
         if let Some(mut child) = running.lock().unwrap_or_else(PoisonError::into_inner).take() {
             kill_group(&mut child);
-            // Waits until its lock on the build folder is released.
+            // Wait until the process has released its lock on the build folder.
             let _ = child.wait();
         }
     }
@@ -99,7 +99,7 @@ pub(super) fn in_a_group(_command: &mut Command) {}
 
 #[cfg(unix)]
 pub(super) fn kill_group(child: &mut Child) {
-    // The shell's own `kill` always exists; a program of that name might not.
+    // The shell's own `kill` always exists, but a program of that name might not.
     let mut command = Command::new("sh");
     command.args(["-c", &format!("kill -s KILL -- -{}", child.id())]);
     let stopped = crate::process::run_quietly(&mut command);

@@ -19,7 +19,7 @@ use super::event::Input;
 /// Interval between checks of the files.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Time without changes after which the burst of changes before it counts as a save. An editor may
+/// After this time without changes, the previous burst of changes counts as a save. An editor may
 /// save in several steps.
 const QUIET: Duration = Duration::from_millis(50);
 

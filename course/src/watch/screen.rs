@@ -45,7 +45,7 @@ impl Screen {
         }
     }
 
-    /// Shows the progress of a build: often on a terminal, seldom elsewhere.
+    /// Shows the progress of a build: frequently on a terminal, and rarely elsewhere.
     pub(crate) fn step(&mut self, text: &str) {
         self.passing.show(text);
     }

@@ -92,7 +92,7 @@ pub(crate) struct Session {
     running: Option<(u64, Cause)>,
     runs: u64,
     /// Whether the current task was only announced as the next one and has not run. If so, `n` runs
-    /// this task instead of the one after it.
+    /// this task, not the one after it.
     announced: bool,
 }
 

@@ -15,9 +15,9 @@ impl ModelConfig {
     /// factors in a tensor, `rope_freqs.weight`.
     ///
     /// # Errors
-    /// If the architecture is a different one, or a value is missing, of the wrong type, or one
-    /// that this engine cannot run. The message is one line: the file, the key, what was found and
-    /// what was expected.
+    /// If the architecture is a different one, or if a value is missing, has the wrong type, or is
+    /// one that this engine cannot run. The message is one line: the file, the key, what was found
+    /// and what was expected.
     pub fn from_gguf(metadata: &Metadata, tensors: &[TensorInfo]) -> Result<Self> {
         const ARCHITECTURE: &str = "general.architecture";
         let architecture = metadata.required(ARCHITECTURE, metadata.text(ARCHITECTURE))?;
@@ -241,7 +241,7 @@ impl Keys<'_> {
                 "\"none\" or nothing; Llama 3's scaling is a tensor, rope_freqs.weight",
             );
         }
-        // Files with scaled positions need not have the scaling type.
+        // A file with scaled positions may lack the scaling type.
         for name in ["rope.scaling.factor", "rope.scale_linear"] {
             if self.metadata.float(&self.key(name))?.is_some_and(|x| x != 1.0 && x != 0.0) {
                 return self.wrong(name, "1 or nothing: positions are not scaled here");

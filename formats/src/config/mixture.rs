@@ -1,7 +1,7 @@
 //! Models with experts: Qwen3-MoE and gpt-oss, from `config.json` or a GGUF file's metadata.
 //!
 //! The properties that they share with week 1's decoder are read as [`ModelConfig`].
-//! [`MixtureConfig`] adds the others. Anything else is rejected, by field.
+//! [`MixtureConfig`] adds the others. Any other field is an error that names it.
 
 use std::path::Path;
 
@@ -26,8 +26,8 @@ pub enum MixtureFamily {
 pub struct MixtureConfig {
     /// The architecture.
     pub family: MixtureFamily,
-    /// Attention, embedding and context. Its `family` is the most similar one of week 1, and its
-    /// `intermediate_size` is the size of an expert.
+    /// Attention, embedding and context. `base.family` is the most similar of week 1's families,
+    /// and `base.intermediate_size` is the size of an expert.
     pub base: ModelConfig,
     /// Number of experts in a layer.
     pub experts: usize,
@@ -55,12 +55,12 @@ pub struct Clamp {
     pub limit: f32,
 }
 
-/// Maximum number of experts: more than any known model has.
+/// Maximum number of experts. Known models have fewer.
 const MAX_EXPERTS: u64 = 1 << 12;
 
 impl MixtureConfig {
     /// Returns whether a folder's `config.json` describes a supported model with experts. Returns
-    /// false if the file cannot be read; the function that reads it next reports the error.
+    /// false if the file cannot be read. The next function that reads the file reports the error.
     #[must_use]
     pub fn is_folder(folder: &Path) -> bool {
         let path = folder.join("config.json");
@@ -149,8 +149,8 @@ impl MixtureConfig {
                 let (found, theta) = f.yarn()?;
                 yarn = Some(found);
                 blocks = f.is_mxfp4()?;
-                // The file has the size of a head, and biases depend on `attention_bias`. Both are
-                // as in Llama.
+                // As in Llama, the file has the size of a head, and biases depend on
+                // `attention_bias`.
                 f.size("head_dim", super::MAX_HEAD_DIM)?;
                 f.set("model_type", "llama".into());
                 for field in
@@ -198,8 +198,8 @@ impl MixtureConfig {
         let (mut windows, mut yarn, mut clamp) = (vec![None; base.n_layers], None, None);
         if family == MixtureFamily::GptOss {
             let window = keys.size("attention.sliding_window", MAX_POSITIONS)?;
-            // The file has no pattern. llama.cpp derives it from the architecture: every other
-            // layer has a window, beginning with the first.
+            // The file doesn't say which layers have a window. llama.cpp derives that from the
+            // architecture: every other layer has one, beginning with the first.
             windows.iter_mut().step_by(2).for_each(|layer| *layer = Some(window));
             clamp = Some(Clamp { alpha: 1.702, limit: 7.0 });
             yarn = keys.yarn()?;

@@ -1,4 +1,4 @@
-//! The list of a model's tensors, from its configuration alone.
+//! The list of a model's tensors, made from only its configuration.
 
 use super::ModelConfig;
 

@@ -18,10 +18,11 @@ pub struct Yarn {
     pub beta_slow: f32,
     /// The context of the first training, in tokens.
     pub original_max_positions: usize,
-    /// Factor of cosines and sines. If a file does not specify it, it is `0.1 · ln(factor) + 1`.
+    /// Factor by which cosines and sines are multiplied. If a file does not specify it, it is `0.1
+    /// · ln(factor) + 1`.
     pub concentration: f32,
-    /// Whether the limits of the mixed range are rounded to whole pairs. llama.cpp does so for all
-    /// files. In a model folder, a setting decides.
+    /// Whether the limits of the mixed range are rounded to whole pairs. llama.cpp always rounds
+    /// them. In a model folder, a setting decides.
     pub truncate: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Makes a GGUF file's metadata for a Hugging Face folder: the keys that llama.cpp's converter
-//! writes for Llama, Qwen2 and Qwen3, from `config.json`, `generation_config.json`,
+//! Makes a GGUF file's metadata from a Hugging Face folder. Writes the same keys as llama.cpp's
+//! converter for Llama, Qwen2 and Qwen3. Reads `config.json`, `generation_config.json`,
 //! `tokenizer.json` and `tokenizer_config.json`.
 
 mod tokenizer;
@@ -75,8 +75,8 @@ pub fn insert_architecture(metadata: &mut Metadata, config: &ModelConfig) -> Res
     Ok(())
 }
 
-/// Returns the chat template's text, and the name of the file that it comes from. That file is
-/// `chat_template.jinja`, or else `tokenizer_config.json` with the field `chat_template`. Returns
+/// Returns the chat template's text, and the name of the file that it comes from. The text is
+/// `chat_template.jinja`, or else the field `chat_template` of `tokenizer_config.json`. Returns
 /// `None` if there is neither. Of several named templates, takes `default`.
 ///
 /// # Errors

@@ -2,8 +2,8 @@
 
 use super::TensorType;
 
-/// Number of elements that are checked together, without an early exit, so that the loop over them
-/// compiles to vector instructions.
+/// Number of elements that are checked without an early exit, so that the loop over them compiles
+/// to vector instructions.
 const AT_ONCE: usize = 1024;
 
 impl TensorType {
@@ -51,8 +51,8 @@ mod tests {
     fn every_number_of_every_block_is_looked_at() {
         for tensor_type in TensorType::READ {
             let (size, blocks) = (tensor_type.block_bytes(), 2 * AT_ONCE + 3);
-            // All other bits may be set: codes are not floats, and the largest finite numbers have
-            // such bits too.
+            // These bits are set wherever they may be: codes are not floats, and only an exponent
+            // of all ones makes a float NaN or infinite.
             let finite: Vec<u8> = (0..size)
                 .map(|i| match tensor_type {
                     TensorType::F32 if i % 4 == 2 => 0x7f,

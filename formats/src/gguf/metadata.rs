@@ -105,8 +105,8 @@ impl Metadata {
         self.values.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Returns the value as a non-negative integer, whatever its stored width. Returns `None` if
-    /// the key is missing.
+    /// Returns the value as a non-negative integer, whatever integer type is stored. Returns `None`
+    /// if the key is missing.
     ///
     /// # Errors
     /// If the value has a different type or is negative.
@@ -176,10 +176,10 @@ impl Metadata {
         }
     }
 
-    /// Returns a value that the file must have.
+    /// Returns the value in `value`, which the file must have.
     ///
     /// # Errors
-    /// If the file does not have the value. Also returns the error of `value`, if it is one.
+    /// If `value` is `None`. If `value` is an error, returns that error.
     pub fn required<T>(&self, key: &str, value: Result<Option<T>>) -> Result<T> {
         match value? {
             Some(value) => Ok(value),

@@ -1,4 +1,4 @@
-//! Finds the path of a model that is complete in the cache.
+//! Finds the path of a model in the cache, if all its files are there.
 
 use std::{
     fs,
@@ -27,7 +27,8 @@ const DEPTH: usize = 4;
 /// of this name in the cache.
 ///
 /// # Errors
-/// If neither exists. The message is one line: what was searched for, where, and what to type.
+/// If neither exists. The message is one line: what was searched for, where, and which command to
+/// type.
 pub fn locate(model: &Path) -> Result<PathBuf> {
     if fs::symlink_metadata(model).is_ok() {
         return Ok(model.to_owned());
@@ -43,7 +44,7 @@ pub fn locate(model: &Path) -> Result<PathBuf> {
 ///
 /// # Errors
 /// If a file is missing, or its link leads nowhere. Also if several files match the name. The
-/// message is one line: the first such file, and what to type.
+/// message is one line: the first such file, and which command to type.
 pub fn find(name: &Name, cache: &Path) -> Result<PathBuf> {
     let folder = name.folder(cache);
     let fetch = || format!("`cargo llm fetch {name}` fetches it");
@@ -107,7 +108,7 @@ pub fn find(name: &Name, cache: &Path) -> Result<PathBuf> {
     Ok(snapshot)
 }
 
-/// Returns whether a path is a file, or a link to a file that is complete.
+/// Returns whether a path is a file, or a link to a file that exists.
 fn is_whole(path: &Path) -> bool {
     fs::canonicalize(path).is_ok_and(|path| {
         path.is_file() && path.extension().is_none_or(|extension| extension != "incomplete")

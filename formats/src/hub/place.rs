@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 /// Returns the folder of the cache. It may not exist.
 ///
 /// # Errors
-/// If no variable names it and the user has no home folder.
+/// If no environment variable names it and the user has no home folder.
 pub fn cache() -> Result<PathBuf> {
     cache_of(|name| std::env::var_os(name), std::env::home_dir().as_deref())
         .context("found no home folder: set HF_HUB_CACHE to the cache's folder")

@@ -1,5 +1,5 @@
-//! The chat template: a Jinja program in the model folder. It turns messages into text of the form
-//! that the model was trained on.
+//! The chat template: a Jinja program in the model folder. It turns messages into text in the
+//! format that the model was trained on.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// A model's chat template, which is rendered as by `apply_chat_template` of transformers.
+/// A model's chat template. It is rendered like `apply_chat_template` of transformers does.
 pub struct ChatTemplate {
     environment: Environment<'static>,
     source: String,
@@ -84,8 +84,8 @@ impl ChatTemplate {
     /// Returns the text of a chat. With `add_generation_prompt`, the text ends where the
     /// assistant's answer begins.
     ///
-    /// Encode it with [`Tokenizer::encode`](super::Tokenizer::encode): if the model needs a token
-    /// that begins a text, the template has already written it.
+    /// Encode the text with [`Tokenizer::encode`](super::Tokenizer::encode), which adds no tokens:
+    /// if the model needs a token at the beginning, the template has already written it.
     ///
     /// # Errors
     /// If the template rejects these messages (two from the same role in a row, for example).
@@ -126,8 +126,8 @@ impl ChatTemplate {
     }
 }
 
-/// Returns fields such as `bos_token`, whose value is a string or an object with the string as
-/// `content`.
+/// Returns fields such as `bos_token`. The value is either a string, or an object with the string
+/// as `content`.
 fn special_tokens(config: &Value) -> BTreeMap<String, String> {
     let fields = config.as_object().into_iter().flatten();
     let tokens = fields.filter(|(field, _)| field.ends_with("_token"));
@@ -216,7 +216,7 @@ impl serde_json::ser::Formatter for OneLine {
 }
 
 /// Computes Python's `strftime` for the directives that chat templates use. The time is in UTC,
-/// because the standard library knows no other zone. An unknown directive is copied unchanged.
+/// because the standard library supports no other zone. An unknown directive is copied unchanged.
 fn strftime(format: &str, seconds_since_1970: u64) -> String {
     const MONTHS: [&str; 12] = [
         "January",

@@ -18,7 +18,7 @@ pub(crate) struct Int8Tile {
     /// The integer sums of each row's values, for each block of 32 columns. Integer minimums are
     /// multiplied by them. Each element holds two 16-bit sums.
     pub(crate) sums: [[i32; SIDE]; SUPER_BLOCK / BLOCK / 2],
-    /// The integer sums of each row's values, for each 16 columns, in the same layout.
+    /// The integer sums of each row's values, for every 16 columns, in the same layout.
     pub(crate) finer_sums: [[i32; SIDE]; SUPER_BLOCK / SUM / 2],
 }
 
@@ -45,7 +45,7 @@ impl Int8Tile {
         all.iter_mut().zip(rows).for_each(|(to, row)| *to = row);
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx512bw") {
-            // SAFETY: the instructions were found.
+            // SAFETY: the processor has the instructions.
             return unsafe { turned::fill(self, all) };
         }
         self.fill_one_by_one(all);
@@ -127,8 +127,8 @@ mod turned {
         assert!(at + ROW <= size_of::<Int8SuperBlock>(), "bytes of a super-block");
         let mut v = [_mm512_setzero_si512(); SIDE];
         for i in 0..SIDE {
-            // SAFETY: 64 bytes are there, and all of them are initialized: there is no padding
-            // between the fields, see above.
+            // SAFETY: 64 bytes are there, and all of them are initialized, because there is no
+            // padding between the fields (see above).
             v[i] = unsafe {
                 _mm512_loadu_si512(std::ptr::from_ref(rows[i]).cast::<u8>().add(at).cast())
             };

@@ -1,17 +1,17 @@
-//! Formats with blocks of 32 weights: each sum of 32 products is stored from its tile before it is
-//! scaled.
+//! Formats with blocks of 32 weights. Each sum of 32 products is stored from its tile, then scaled.
 //!
 //! Each block of weights and each block of activations has its own scale, so no two blocks can
 //! share a sum. A tile multiplies 32 columns, half as many as it could, and its sums must be stored
-//! for every block. For the unit, storing takes as long as multiplying. Scaling takes three vector
-//! operations per 16 sums, and the vector unit needs nearly as long for them as the matrix unit
-//! needs for both.
+//! for every block. The matrix unit takes as long to store a tile as to multiply it. Scaling takes
+//! three vector operations per 16 sums. For these, the vector unit needs nearly as long as the
+//! matrix unit needs to multiply and store.
 //!
 //! One would expect the two units to work in parallel. On the processor that this was written on
 //! (an Intel Xeon of 2023) they don't: products, stores of tiles and vector operations take as long
-//! interleaved as one after the other, or slightly longer. Only a store and the products that
-//! follow it overlap a little. So the kernel first computes the sums of a whole super-block,
-//! storing the sums of each block after the products of the next block, and then scales them.
+//! when interleaved as when done one after the other, or slightly longer. Only a store and the
+//! products after it overlap a little. So the kernel first computes the sums of a whole
+//! super-block, and then scales them. It stores the sums of each block after the products of the
+//! next block.
 
 use std::marker::PhantomData;
 
@@ -51,7 +51,7 @@ impl<F: Format> Plan for Blocks<F> {
         out: &mut Outputs,
         soon: Option<Soon<'_>>,
     ) {
-        // A constant for the most common numbers of blocks, so that the compiler unrolls the loop.
+        // Constants for the most common numbers of blocks, so that the compiler unrolls the loop.
         match blocks {
             8 => add::<F, V, U>(unit, panels, x, 8, sums, out, soon),
             6 => add::<F, V, U>(unit, panels, x, 6, sums, out, soon),
@@ -73,7 +73,7 @@ fn add<F: Format, V: Sixteen, U: Unit>(
     out: &mut Outputs,
     soon: Option<Soon<'_>>,
 ) {
-    // A block's sums are stored while the next block is multiplied, so that the store doesn't wait
+    // A block's sums are stored after the next block is multiplied, so that the store doesn't wait
     // for the products.
     for block in 0..blocks {
         fetch::<V>(soon, block);
@@ -104,7 +104,7 @@ fn add<F: Format, V: Sixteen, U: Unit>(
     }
 }
 
-/// Prefetches an eighth of the next data.
+/// Prefetches an eighth of the data that is needed next.
 #[inline(always)]
 fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, block: usize) {
     if let Some(Soon { x, outputs }) = soon {
@@ -144,9 +144,9 @@ fn store<const A: usize, const B: usize, U: Unit>(unit: &mut U, [first, second]:
 }
 
 /// Scales the sums of a row's blocks and adds them to its outputs. The order of additions is the
-/// same as in all other kernels for few and for many rows: see `avx512/fours.rs`.
+/// same as in the other AVX-512 kernels, for any number of rows: see `avx512/fours.rs`.
 ///
-/// Processes one row at a time. A version with four rows at a time measured slower.
+/// Processes one row at a time. A version with four rows at a time was slower.
 #[inline(always)]
 fn scale<F: Format, V: Sixteen>(
     sums: &BlockSums,

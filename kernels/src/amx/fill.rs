@@ -1,5 +1,5 @@
-//! Unpacks rows with 512-bit instructions: unpacks them like the kernels for few rows of
-//! activations, then stores the result in the layout of tiles.
+//! Unpacks rows of weights with 512-bit instructions, like the kernels for a few rows of
+//! activations, then stores them in the layout of tiles.
 
 use std::arch::x86_64::*;
 
@@ -63,7 +63,7 @@ pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
 pub(super) fn bytes<const BYTES: usize>(panel: &mut Panel, i: usize, bytes: &[u8]) {
     let head = BYTES - BLOCK;
     if bytes.len() >= 8 * BYTES {
-        // A length that is known at compile time, so that nothing is checked.
+        // This length is known at compile time, so no bounds are checked.
         let bytes = &bytes[..8 * BYTES];
         for b in 0..8 {
             store_block(panel, i, b, load32(part(bytes, b * BYTES + head)));
@@ -107,7 +107,7 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
         match F::FOLD {
             Fold::Whole => store::<F>(&mut panel.codes, i, v, _mm512_mullo_epi16(codes, scales)),
             Fold::Minus => {
-                // The lower byte of a product of bytes doesn't depend on higher bits.
+                // The lower byte of a product depends only on the lower bytes of its factors.
                 let codes = _mm512_sub_epi8(_mm512_set1_epi8(4), codes);
                 let a = _mm512_and_si512(_mm512_mullo_epi16(codes, scales), even);
                 let b = _mm512_mullo_epi16(_mm512_and_si512(codes, odd), scales);
@@ -141,10 +141,10 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
     if F::ZERO == Zero::Minimum {
         let mut minimums = block.minimums;
         if F::PER_SCALE == 32 {
-            // Each minimum occurs twice, in two 16-bit elements; this keeps the first.
+            // Each minimum is stored twice, in two 16-bit elements; keep the first.
             minimums = _mm256_zextsi128_si256(_mm256_cvtepi32_epi16(minimums));
         }
-        // SAFETY: 16 numbers of 16 bits are 32 bytes, as are 8 of 32.
+        // SAFETY: 16 numbers of 16 bits are 32 bytes, and so are 8 of 32 bits.
         unsafe {
             _mm256_storeu_si256(panel.whole_minimums[i].as_mut_ptr().cast(), minimums);
         }

@@ -63,8 +63,8 @@ macro_rules! kernels {
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")]
         fn $name(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
             if !x.has_tiles {
-                // The integers were quantized by another rung and aren't in the layout of tiles.
-                // SAFETY: this rung's instructions include those of AVX-512.
+                // The integers were quantized by another rung, so they aren't in the layout of
+                // tiles. SAFETY: this rung's instructions include those of AVX-512.
                 return unsafe { avx512::kernel(weight.tensor_type, x.rows)(weight, x, tile) };
             }
             let source = Unpacked(|$panel: &mut Panel, $i: usize, $bytes: &[u8]| $fill);

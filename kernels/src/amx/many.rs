@@ -15,8 +15,8 @@ use crate::{
     parallel::Tile,
 };
 
-/// Number of activation tiles that are multiplied for each unpacking of the weights. The L2 cache
-/// has room for that many.
+/// Number of activation tiles that are multiplied each time weights are unpacked. The L2 cache has
+/// room for that many.
 const CHUNK: usize = 32;
 
 /// The outputs of 32 rows of weights for 16 rows of activations.
@@ -66,7 +66,7 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
     tile: &mut Tile<'_, f32>,
 ) {
     let (mut panels, mut space) = ([Panel::ZEROS; 2], P::SPACE);
-    // Only as many elements as there are tiles are written and used.
+    // Only one element per tile is written and used.
     let mut outputs = [const { MaybeUninit::uninit() }; CHUNK];
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let super_block_bytes =
@@ -90,8 +90,7 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
                         rows[i] =
                             &row[g * super_block_bytes..row_bytes.min((g + 1) * super_block_bytes)];
                     }
-                    // While these rows are read, the next rows, which follow them in memory, are
-                    // prefetched.
+                    // While these rows are read, the next rows in memory are prefetched.
                     source.fill(panel, rows, 2 * SIDE * row_bytes);
                 }
                 let blocks = (weight.cols - g * SUPER_BLOCK).min(SUPER_BLOCK) / BLOCK;
@@ -135,7 +134,7 @@ fn write<V: Sixteen>(
             if h * SIDE < end {
                 let out = &mut tile.row_mut(first + n)[from..][h * SIDE..end];
                 match out.first_chunk_mut() {
-                    // A length that is known at compile time, so that no function is called.
+                    // This length is known at compile time, so the copy needs no function call.
                     Some(out) => *out = turned[n],
                     None => out.copy_from_slice(&turned[n][..end - h * SIDE]),
                 }

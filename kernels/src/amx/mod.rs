@@ -4,7 +4,8 @@
 //! Operands are cheap to load: tiles hold weights in the same order as the file, one row each, and
 //! activations are rearranged once for all matrices (`activations`). Results are expensive. A tile
 //! of sums takes as long to store as to compute, and its numbers are then scaled one by one. So
-//! each family of formats has its own plan to store few sums (`blocks`, `super_blocks`).
+//! each family of formats has its own plan to store as few sums as possible (`blocks`,
+//! `super_blocks`).
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -17,8 +18,8 @@
 //! | `sixteen` | operations on the stored sums, with vectors or with arrays |
 //! | `fill`, `kernels` | unpacking weights, and the table of kernels |
 //!
-//! The plans are generic over the unit and over the operations that follow it. Tests run them with
-//! the model and with arrays on every machine.
+//! The plans are generic over the unit, and over the operations on its sums. On every machine,
+//! tests run them with the model and with arrays.
 
 #![allow(unsafe_code, reason = "instructions that the compiler has no functions for")]
 

@@ -14,10 +14,10 @@ pub(crate) struct Panel {
     /// The upper parts of the products in `codes`, in formats where one byte is too small for a
     /// product.
     pub(crate) upper: [u8; SIDE * SUPER_BLOCK],
-    /// Scales of each row, one for each 16 columns. For blocks of 256, only the first two are used:
-    /// the factor of all products, and the negated factor of minimums.
+    /// Scales of each row, one for every 16 columns. For blocks of 256, only the first two are
+    /// used: the factor of all products, and the negated factor of minimums.
     pub(crate) scales: [[f32; SUPER_BLOCK / SUM]; SIDE],
-    /// Minimums, one for each 16 columns. Unused in formats without them.
+    /// Minimums, one for every 16 columns. Unused in formats without them.
     pub(crate) minimums: [[f32; SUPER_BLOCK / SUM]; SIDE],
     /// The integer minimums of blocks of 256. Each element holds two 16-bit minimums.
     pub(crate) whole_minimums: [[i32; SUPER_BLOCK / BLOCK]; SIDE],
@@ -36,6 +36,6 @@ impl Panel {
 /// Unpacks weights.
 pub(crate) trait Source {
     /// Fills a panel. `rows` are the bytes of 256 columns of each row, or of all remaining columns.
-    /// Also prefetches the bytes at a distance of `ahead` bytes.
+    /// Also prefetches the bytes that are `ahead` bytes further on.
     fn fill(&self, panel: &mut Panel, rows: [&[u8]; SIDE], ahead: usize);
 }

@@ -1,9 +1,9 @@
 //! Finds out whether this process may use the matrix unit.
 //!
-//! The unit's tiles are 8 KiB that the operating system must save whenever it switches threads. So
-//! a process may use them only after it has asked Linux. It asks once for all its threads and
-//! forks. A program that the process executes must ask again. If the processor has no unit, a
-//! hypervisor hides it, or the system refuses, the rung below is used.
+//! The unit's tiles have 8 KiB, which the operating system must save whenever it switches threads.
+//! So a process may use them only after it has asked Linux for permission. It asks once for all its
+//! threads and forks. A program that the process executes must ask again. If the processor has no
+//! unit, a hypervisor hides it, or the system refuses, the next lower rung is used.
 
 use std::{fmt, sync::OnceLock};
 
@@ -18,9 +18,9 @@ pub enum Refusal {
     Absent,
     /// The system does not save the unit's tiles.
     NotSaved,
-    /// The system refuses the unit to this process, with this error number.
+    /// The system doesn't let this process use the unit, with this error number.
     Refused(i64),
-    /// The program doesn't know how to ask this operating system.
+    /// This program can't ask this operating system.
     UnknownSystem,
 }
 
@@ -80,7 +80,7 @@ fn shown() -> Result<(), Refusal> {
         return Err(Refusal::Absent);
     }
     #[allow(unused_unsafe, reason = "older compilers ask for it")]
-    // SAFETY: every x86-64 processor has the instruction; one with AVX-512 has leaf 7.
+    // SAFETY: every x86-64 processor has the instruction, and one with AVX-512 has leaf 7.
     let leaf = unsafe { __cpuid_count(7, 0) };
     if leaf.edx & WANTED != WANTED {
         return Err(Refusal::Absent);
@@ -92,7 +92,7 @@ fn shown() -> Result<(), Refusal> {
 
 #[target_feature(enable = "xsave")]
 fn saved() -> u64 {
-    // SAFETY: register 0 is always there.
+    // SAFETY: register 0 always exists.
     unsafe { std::arch::x86_64::_xgetbv(0) }
 }
 
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(ask(None, Ok(()), || Ok(())), Ok(()));
         assert_eq!(ask(None, Ok(()), refuse), Err(Refusal::Refused(-95)));
         assert_eq!(ask(Some("refused"), Ok(()), || Ok(())), Err(Refusal::Refused(-1)));
-        // The system isn't asked for a unit that is not there.
+        // If there is no unit, the system isn't asked.
         let never = || panic!("the system was asked");
         assert_eq!(ask(None, Err(Refusal::Absent), never), Err(Refusal::Absent));
         assert_eq!(ask(Some("hidden"), Ok(()), never), Err(Refusal::Absent));
@@ -155,7 +155,7 @@ mod tests {
         unsafe fn call(number: i64, arguments: [i64; 4]) -> i64 {
             let [a, b, c, d] = arguments;
             let answer: i64;
-            // SAFETY: as the caller says; Linux destroys the two registers.
+            // SAFETY: the caller obeys the rules. Linux destroys the two registers.
             unsafe {
                 std::arch::asm!(
                     "syscall", inlateout("rax") number => answer, in("rdi") a, in("rsi") b,

@@ -1,7 +1,7 @@
 //! 16 floats as one value: a vector register, or an array on any processor.
 //!
-//! The code that processes the sums of a tile is generic over both kinds of value, so that it adds
-//! in the same order with either.
+//! The code that processes the sums of a tile is generic over the two, so that it adds in the same
+//! order with either.
 
 use super::unit::SIDE;
 
@@ -14,9 +14,9 @@ pub(super) trait Sixteen: Copy {
     fn of_integers(from: &[i32; SIDE]) -> Self;
     /// Computes `upper · 2^SHIFT + lower`, rounded once.
     fn of_two<const SHIFT: u32>(lower: &[i32; SIDE], upper: &[i32; SIDE]) -> Self;
-    /// Returns sums of products, rounded once: element `i` of the result adds the products of all
-    /// `x[k][i]` and `minimums[k]`. Each of these numbers holds two 16-bit numbers, which are
-    /// multiplied separately. `minimums` may have more elements than `x`.
+    /// Returns sums of products, rounded once: element `i` is the sum over `k` of `x[k][i]` times
+    /// `minimums[k]`. Each of these numbers holds two 16-bit numbers, which are multiplied
+    /// separately. `minimums` may have more elements than `x`.
     fn of_products(x: &[[i32; SIDE]], minimums: &[i32; 8]) -> Self;
     fn store(self, to: &mut [f32; SIDE]);
     fn plus(self, b: Self) -> Self;

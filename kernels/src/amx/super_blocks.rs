@@ -3,13 +3,13 @@
 //!
 //! An integer weight is its code times the scale of its sub-block. That is too large for one byte,
 //! but not for two: `code · scale = a · upper + lower`. So a block needs two products of 256
-//! columns and stores two tiles of sums. Without this, the sums of its sub-blocks would be eight or
-//! sixteen tiles, each scaled separately: the matrix unit would take a third longer, and the vector
-//! unit four times as long.
+//! columns and stores two tiles of sums. Otherwise, the sums of its sub-blocks would fill eight or
+//! sixteen tiles, each of which would be scaled separately. The matrix unit would take a third
+//! longer, and the vector unit four times as long.
 //!
 //! The number of stored sums also depends on the order of additions, which must be the same as in
-//! the kernels for few rows. If a float can hold the sum of a block exactly, the whole sum is
-//! stored. Otherwise its parts are stored and rounded one by one.
+//! the kernels for a few rows. If a float can hold the sum of a block exactly, the whole sum is
+//! stored. Otherwise, parts of the sum are stored and rounded one by one.
 
 use std::marker::PhantomData;
 
@@ -74,7 +74,7 @@ const QUARTERS: [usize; 4] = [0, 2, 1, 3];
 /// the quarter. Quarters of the same part are neighbours.
 pub(crate) const fn place(fold: Fold, piece: usize) -> (usize, usize) {
     match fold {
-        // Kernels for few rows round sums of every fourth piece.
+        // Kernels for a few rows round sums of every fourth piece.
         Fold::Bytes => (piece % 4, piece / 4),
         // The first and third 64 columns, then the second and fourth.
         Fold::Eights => (QUARTERS[piece / 4], piece % 4),
@@ -183,7 +183,7 @@ fn multiply<F: Folded, V: Sixteen, U: Unit>(
     }
 }
 
-/// Prefetches a quarter of the next data.
+/// Prefetches a quarter of the data that is needed next.
 #[inline(always)]
 fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, quarter: usize) {
     if let Some(Soon { x, outputs }) = soon {
@@ -195,7 +195,7 @@ fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, quarter: usize) {
 }
 
 /// Scales the sums of a block and adds them to the outputs. The order of additions is the same as
-/// in all other kernels for few and for many rows.
+/// in the other AVX-512 kernels, for any number of rows.
 #[inline(always)]
 fn scale<F: Folded, V: Sixteen>(
     sums: &BlockSums,

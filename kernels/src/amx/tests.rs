@@ -1,4 +1,4 @@
-//! Tests of the plans, with the model of the unit and with arrays on every machine, and with the
+//! Tests of the plans. They use the model of the unit and arrays on every machine, and the
 //! processor's unit if there is one.
 
 use tiny_llm_formats::gguf::TensorType;
@@ -248,7 +248,7 @@ mod on_this_processor {
         for_each(|weight, x, what| {
             let alone = outputs(weight, x, |tile| {
                 let few = avx512::kernel(weight.tensor_type, 1);
-                // SAFETY: the instructions were found.
+                // SAFETY: the processor has the instructions.
                 unsafe { few(weight, x, tile) }
             });
             assert_same(&with_model(weight, x), &alone, weight, what);
@@ -263,7 +263,7 @@ mod on_this_processor {
         for_each(|weight, x, what| {
             let found = outputs(weight, x, |tile| {
                 let many = kernels::kernel(weight.tensor_type, 16);
-                // SAFETY: the instructions were found.
+                // SAFETY: the processor has the instructions.
                 unsafe { many(weight, x, tile) }
             });
             assert_same(&found, &with_model(weight, x), weight, what);

@@ -1,6 +1,6 @@
 //! The processor's matrix unit.
 //!
-//! Compilers have no stable functions for its instructions yet, so they are written as assembly.
+//! The compiler has no stable intrinsics for its instructions yet, so they are written as assembly.
 //! The compiler itself never uses a tile, so a tile keeps its contents from one assembly block to
 //! the next.
 
@@ -27,9 +27,9 @@ impl Tiles {
     }
 }
 
-/// Multiplies tiles that are already filled, to measure the unit's highest rate. Each turn has four
-/// products of tiles. Returns the number of operations: a multiplication and an addition for each
-/// product.
+/// Multiplies tiles that are already filled, to measure the unit's highest rate. Each turn
+/// multiplies four pairs of tiles. Returns the number of operations: a multiplication and an
+/// addition for each product of numbers.
 ///
 /// # Panics
 /// If there is no unit, or it may not be used.

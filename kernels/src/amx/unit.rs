@@ -42,7 +42,7 @@ impl Shapes {
 /// The operations of the unit. A tile's number is a const parameter, because it is part of the
 /// instruction.
 ///
-/// These operations are available on any processor: `Model` is the unit in plain Rust.
+/// These operations exist on any processor: `Model` is the unit in plain Rust.
 pub(crate) trait Unit {
     /// Sets the shapes of all tiles.
     fn configure(&mut self, shapes: &Shapes);

@@ -1,11 +1,10 @@
-//! Products of blocks of 32 weights and few rows of activations.
+//! Products of blocks of 32 weights and a few rows of activations.
 //!
 //! **One order of additions.** An output must not depend, bit for bit, on the number of rows of
-//! activations, so the kernels for few and for many rows ([`product`](super::product)) add in the
-//! same order. Integer sums are exact in any order: all products of a block are added as integers,
-//! also across lanes. Blocks are then added in pairs:
-//! `p = (scale · sum) of the even block + (scale · sum) of the odd block`.
-//! The output is `((p0 + p1) + p2) + …`.
+//! activations, so the kernels for a few rows and those for many rows ([`product`](super::product))
+//! add in the same order. Integer sums are exact in any order: all products of a block are added as
+//! integers, also across lanes. Blocks are then added in pairs: `p = (scale · sum) of the even
+//! block + (scale · sum) of the odd block`. The output is `((p0 + p1) + p2) + …`.
 
 use std::arch::x86_64::*;
 
@@ -41,8 +40,8 @@ pub(super) fn dot<F: Format, const BYTES: usize>(
     add_pairs(sum, in_pairs(both), &Scales::of::<F, BYTES>(blocks, x))
 }
 
-/// Returns the sums of the even blocks in the lower half, and those of the odd blocks in the upper
-/// half. Each element of `both` has four sums of an even block, then four of the next block.
+/// Returns the sums of the even blocks in the lower half, and the sums of the odd blocks in the
+/// upper half. Each element of `both` has four sums of an even block, then four of the next block.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn in_pairs(both: [__m256i; 4]) -> __m256i {
@@ -52,7 +51,7 @@ pub(super) fn in_pairs(both: [__m256i; 4]) -> __m256i {
 
 /// Factors and offsets of the sums of eight blocks, even blocks in the lower half.
 pub(super) struct Scales {
-    /// Scales of the weights times those of the activations.
+    /// Scales of the weights times scales of the activations.
     factors: __m256,
     /// Integers that compensate for the codes' offsets, added to each block's sum.
     offsets: Option<__m256i>,
@@ -121,7 +120,7 @@ pub(super) fn add_pairs(sum: __m128, products: __m256i, scales: &Scales) -> __m1
     _mm_add_ss(sum, _mm_movehdup_ps(upper))
 }
 
-/// Multiplies 32 codes by 32 values, and adds each four neighbouring products. The sum of two
+/// Multiplies 32 codes by 32 values, and adds every four neighbouring products. The sum of two
 /// products is at most 2 · 31 · 127, which fits i16.
 #[inline]
 #[target_feature(enable = "avx2")]

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Multiplies rows of blocks by activations, `BLOCKS` blocks per super-block. `add` must add a
-/// super-block's products to the first lane of the sum so far, so it determines the order of
+/// super-block's products to the first lane of the sum so far, which determines the order of
 /// additions.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
@@ -31,7 +31,7 @@ pub(super) fn in_order<const BYTES: usize, const BLOCKS: usize>(
                 for block in blocks {
                     prefetch(block, ahead);
                 }
-                // A constant length, so that the loop over blocks is unrolled.
+                // The length is a constant, so that the loop over blocks is unrolled.
                 sum = match <&[[u8; BYTES]; BLOCKS]>::try_from(blocks) {
                     Ok(all) => add(all, x, sum),
                     Err(_) => add(blocks, x, sum),
@@ -66,7 +66,7 @@ pub fn rows<const BYTES: usize, const BLOCKS: usize>(
                 for block in blocks {
                     prefetch(block, ahead);
                 }
-                // A constant length, so that the loop over blocks is unrolled.
+                // The length is a constant, so that the loop over blocks is unrolled.
                 let products = match <&[[u8; BYTES]; BLOCKS]>::try_from(blocks) {
                     Ok(all) => dot(all, x),
                     Err(_) => dot(blocks, x),

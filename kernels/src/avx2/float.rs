@@ -13,8 +13,8 @@ use crate::{
     streams::{STREAMS, each_four_by},
 };
 
-/// Number of rows of activations that are multiplied together by four rows of weights. The sums of
-/// more rows don't fit into the registers.
+/// Number of rows of activations that are multiplied at once by four rows of weights. The sums of
+/// more rows wouldn't fit into the registers.
 const ROWS: usize = 2;
 /// Size of a cache line in bytes.
 const LINE: usize = 64;
@@ -52,7 +52,7 @@ pub(crate) fn widen(x: &[f16], out: &mut [f32]) {
     let (x, x_rest) = x.as_chunks::<LANES>();
     let (out, out_rest) = out.as_chunks_mut::<LANES>();
     for (x, out) in x.iter().zip(out) {
-        // SAFETY: eight numbers of 16 bits are 16 bytes, of 32 bits 32.
+        // SAFETY: eight numbers of 16 bits are 16 bytes, and eight of 32 bits are 32 bytes.
         unsafe {
             let wide = _mm256_cvtph_ps(_mm_loadu_si128(x.as_ptr().cast()));
             _mm256_storeu_ps(out.as_mut_ptr(), wide);
@@ -87,7 +87,7 @@ fn product<const BYTES: usize>(
 }
 
 /// Computes dot products. Each result has its own vector of sums, and is added up from the first
-/// element to the last. So it does not depend on the other rows.
+/// element to the last, so it does not depend on the other rows.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn dot<const BYTES: usize, const N: usize>(

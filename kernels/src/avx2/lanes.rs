@@ -79,14 +79,14 @@ pub(super) fn sum(x: __m256) -> f32 {
     _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
 }
 
-/// Returns the half-precision numbers at byte `AT` of up to eight blocks: first those of the even
-/// blocks, then those of the odd blocks. Missing blocks give zeros.
+/// Returns the half-precision numbers at byte `AT` of up to eight blocks: first of the even blocks,
+/// then of the odd blocks. Missing blocks give zeros.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn halves_in_pairs<const AT: usize, const BYTES: usize>(
     blocks: &[[u8; BYTES]],
 ) -> __m256 {
-    // Assembled as integers, because the vector units have enough to do.
+    // Assembled in integer registers, because the vector units are busy.
     let word = |b: usize| {
         blocks.get(b).map_or(0, |block| u64::from(u16::from_le_bytes([block[AT], block[AT + 1]])))
     };
@@ -95,8 +95,8 @@ pub(super) fn halves_in_pairs<const AT: usize, const BYTES: usize>(
     _mm256_cvtph_ps(_mm_set_epi64x(four(1), four(0)))
 }
 
-/// Returns half of the powers of two with which up to eight blocks begin: first those of the even
-/// blocks, then those of the odd blocks. Missing blocks give zeros.
+/// Returns half of the powers of two with which up to eight blocks begin: first of the even blocks,
+/// then of the odd blocks. Missing blocks give zeros.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn powers_in_pairs<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m256 {

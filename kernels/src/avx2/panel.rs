@@ -1,6 +1,7 @@
-//! A block of 256 weights of each of 16 rows, side by side. A register holds four neighbouring codes of each of eight rows.
-//! So one instruction multiplies four activations, repeated on all lanes, by eight rows. Each lane
-//! of the result belongs to one row, and nothing is added across lanes.
+//! A block of 256 weights of each of 16 rows, side by side. A register holds four neighbouring codes
+//! of each of eight rows. So one instruction multiplies eight rows by four activations, which are
+//! repeated on all lanes. Each lane of the result belongs to one row, and nothing is added across
+//! lanes.
 
 use std::arch::x86_64::*;
 
@@ -14,7 +15,7 @@ use crate::{
 /// Number of weight rows in a panel: two registers of eight lanes.
 pub(super) const ROWS: usize = 16;
 
-/// Number of rows of activations that are multiplied together. Their sums stay in registers.
+/// Number of rows of activations that are multiplied at once. Their sums stay in registers.
 pub(super) const TOKENS: usize = 4;
 
 /// [`SUPER_BLOCK`] unpacked columns of [`ROWS`] rows.

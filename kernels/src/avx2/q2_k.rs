@@ -1,4 +1,4 @@
-//! `Q2_K`: a byte holds four codes; each 16 weights have a scale and a minimum of 4 bits.
+//! `Q2_K`: a byte holds four codes; every 16 weights share a scale and a minimum of 4 bits.
 
 use std::arch::x86_64::*;
 
@@ -15,7 +15,7 @@ use crate::{format::Q2_K, input::Input, matrix::Matrix, parallel::Tile};
 /// Size of a block in bytes.
 const BYTES: usize = TensorType::Q2_K.block_bytes();
 
-/// Multiplies by few rows of activations.
+/// Multiplies by a few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {

@@ -1,5 +1,5 @@
 //! `Q3_K`: a quarter of a byte holds two bits of a code, and the third bit is stored elsewhere.
-//! Codes are stored with 4 added. Each 16 weights have a scale of 6 bits.
+//! Codes are stored with 4 added. Every 16 weights share a scale of 6 bits.
 
 use std::arch::x86_64::*;
 
@@ -17,7 +17,7 @@ use crate::{blocks::q3_k, format::Q3_K, input::Input, matrix::Matrix, parallel::
 /// Size of a block in bytes.
 const BYTES: usize = TensorType::Q3_K.block_bytes();
 
-/// Multiplies by few rows of activations.
+/// Multiplies by a few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {

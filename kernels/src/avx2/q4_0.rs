@@ -25,7 +25,7 @@ const BYTES: usize = TensorType::Q4_0.block_bytes();
 /// Number of blocks per super-block of activations.
 const BLOCKS: usize = 8;
 
-/// Multiplies by few rows of activations.
+/// Multiplies by a few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     each_four(weight, tile, |rows, t| dot(rows, x.int8_row(t)));
@@ -102,7 +102,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     columns::multiply::<Q4_0, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
 }
 
-/// Returns the 32 codes of a block, 0…15: the low halves of its bytes, then the high ones.
+/// Returns the 32 codes of a block, 0…15: the low halves of its bytes, then the high halves.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES]) -> __m256i {

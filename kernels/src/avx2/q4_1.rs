@@ -14,7 +14,7 @@ use crate::{format::Q4_1, input::Input, matrix::Matrix, parallel::Tile};
 /// Size of a block in bytes.
 const BYTES: usize = TensorType::Q4_1.block_bytes();
 
-/// Multiplies by few rows of activations.
+/// Multiplies by a few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 8>(weight, x, tile, |row, x, sum| {

@@ -1,5 +1,5 @@
 //! `Q4_K`: a byte holds two codes; scales and minimums have 6 bits. If a learner has written a
-//! kernel for few rows of activations, it replaces the one here.
+//! kernel for a few rows of activations, it replaces the one here.
 
 use std::arch::x86_64::*;
 
@@ -16,7 +16,7 @@ use crate::{blocks::six_bits, format::Q4_K, input::Input, matrix::Matrix, parall
 /// Size of a block in bytes.
 const BYTES: usize = TensorType::Q4_K.block_bytes();
 
-/// Multiplies by few rows of activations, in the same order of additions as [`many()`].
+/// Multiplies by a few rows of activations. Adds in the same order as [`many()`].
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {
@@ -39,8 +39,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 }
 
 /// Returns eight scales as i16, in both halves of a register, and eight minimums as i16. Each
-/// minimum is stored in two neighbouring lanes, because it is multiplied by two sums of 16
-/// activations.
+/// minimum is in two neighbouring lanes, because it is multiplied by two sums of 16 activations.
 ///
 /// # Safety
 /// The machine must have AVX2 and FMA.

@@ -1,5 +1,5 @@
 //! `Q6_K`: half a byte holds four bits of a code, and two more are stored elsewhere. Codes are
-//! stored with 32 added. Each 16 weights have a scale.
+//! stored with 32 added. Every 16 weights share a scale.
 
 use std::arch::x86_64::*;
 
@@ -16,7 +16,7 @@ use crate::{format::Q6_K, input::Input, matrix::Matrix, parallel::Tile};
 /// Size of a block in bytes.
 const BYTES: usize = TensorType::Q6_K.block_bytes();
 
-/// Multiplies by few rows of activations.
+/// Multiplies by a few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {

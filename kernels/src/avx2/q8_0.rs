@@ -1,4 +1,4 @@
-//! `Q8_0`: codes are signed bytes. If a learner has written a kernel for few rows of activations,
+//! `Q8_0`: codes are signed bytes. If a learner has written a kernel for a few rows of activations,
 //! it replaces the one here.
 
 use std::arch::x86_64::*;
@@ -20,7 +20,7 @@ use crate::{
 /// Size of a block in bytes.
 const BYTES: usize = TensorType::Q8_0.block_bytes();
 
-/// The format as kernels for few rows use it: codes keep their signs.
+/// The format for kernels with a few rows of activations, in which codes keep their signs.
 struct Signed;
 
 impl Format for Signed {
@@ -30,10 +30,10 @@ impl Format for Signed {
     const HIGHEST: u8 = 127;
 }
 
-/// Multiplies by few rows of activations, in the same order of additions as [`many()`].
+/// Multiplies by a few rows of activations. Adds in the same order as [`many()`].
 ///
-/// `maddubs` needs one unsigned factor. That is |weight|, and the activation gets the weight's
-/// sign. The sum of two products is at most 2 · 128 · 127, which fits i16.
+/// `maddubs` needs one unsigned factor: |weight|. The weight's sign is moved to the activation. The
+/// sum of two products is at most 2 · 128 · 127, which fits i16.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 8>(weight, x, tile, |row, x, sum| {
@@ -45,8 +45,8 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 }
 
 /// Multiplies by many rows of activations. Adds 128 to each code to make it unsigned, and splits it
-/// into two 4-bit parts, which are multiplied one after the other. That leaves room in 16 bits for
-/// several products.
+/// into two 4-bit parts, which are multiplied one after the other. So several products of a part
+/// fit into 16 bits.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let split = |codes: __m256i| {

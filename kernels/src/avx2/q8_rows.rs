@@ -1,5 +1,5 @@
-//! Scores of queries and rows of a q8_0 cache, eight rows at a time, so that their sums are reduced
-//! together.
+//! Scores of queries and rows of a q8_0 cache, eight rows at a time, so that the sums of eight rows
+//! are reduced at once.
 
 use std::arch::x86_64::*;
 
@@ -8,16 +8,15 @@ use crate::{
     q8_rows::{BLOCK, Q8Rows, rows, scale},
 };
 
-/// Number of rows whose sums are reduced together.
+/// Number of rows whose sums are reduced at once.
 const ROWS: usize = 8;
 /// Number of queries that share a row's conversion to f32.
 const QUERIES: usize = 3;
 /// Number of elements of a register.
 const LANES: usize = 8;
 
-/// Computes [`tile_scores_q8`](crate::vector::tile_scores_q8) for as many whole groups of [`ROWS`]
-/// rows as there are, from the first row on. `dim` must be a multiple of 16. Returns the number of
-/// these rows.
+/// Computes [`tile_scores_q8`](crate::vector::tile_scores_q8) for all whole groups of [`ROWS`]
+/// rows, from the first row on. `dim` must be a multiple of 16. Returns the number of these rows.
 #[target_feature(enable = "avx2,fma")]
 pub(crate) fn tile_scores(
     q: &[&[f32]],
@@ -72,7 +71,7 @@ fn of<const N: usize>(q: &[&[f32]; N], keys: Q8Rows<'_>, factor: f32, scores: &m
     }
 }
 
-/// Returns eight codes, each times the scale.
+/// Returns eight codes, each multiplied by the scale.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn widen(scale: __m256, codes: &[u8; LANES]) -> __m256 {

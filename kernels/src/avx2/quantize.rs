@@ -34,7 +34,7 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
         super_block.scales[b] = int8::scale(absmax[b]);
         let inverse = _mm256_set1_ps(if absmax[b] > 0.0 { 127.0 / absmax[b] } else { 0.0 });
         let x: &[[f32; 8]] = x.as_chunks().0;
-        // Conversion rounds to nearest, ties to even. Narrowing interleaves the halves of two
+        // The conversion rounds to nearest, ties to even. Narrowing interleaves the halves of two
         // registers; the order is restored at the end.
         let eight = |i: usize| _mm256_cvtps_epi32(_mm256_mul_ps(load(&x[i]), inverse));
         let bytes = _mm256_packs_epi16(
@@ -44,7 +44,7 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
         let bytes = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
         // SAFETY: 32 values of one byte; this store asks for no alignment.
         unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), bytes) };
-        // Sums of eight unsigned bytes. Each value is 128 too large.
+        // Sums of eight unsigned bytes, each of which is 128 too large.
         let eights = _mm256_sad_epu8(
             _mm256_xor_si256(bytes, _mm256_set1_epi8(-128)),
             _mm256_setzero_si256(),
@@ -60,7 +60,7 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
 #[inline]
 #[target_feature(enable = "avx2")]
 fn largest(x: &[f32; BLOCK]) -> f32 {
-    // Compared as integers, because the maximum of floats would ignore a NaN.
+    // Compared as integers, because a maximum of floats would ignore a NaN.
     let mut largest = _mm256_setzero_si256();
     for x in x.as_chunks().0 {
         let magnitudes = _mm256_andnot_ps(_mm256_set1_ps(-0.0), load(x));

@@ -1,4 +1,4 @@
-//! Products of blocks of 256 weights with integer scales and few rows of activations. The
+//! Products of blocks of 256 weights with integer scales and a few rows of activations. The
 //! instruction that adds pairs of products also multiplies them by a scale.
 
 use std::arch::x86_64::*;
@@ -12,14 +12,14 @@ use crate::{
 /// The parts of a block besides its codes. A weight is `d · scale · code − dmin · minimum`, or in a
 /// format with an offset `d · scale · (code − offset)`.
 pub(super) struct Head {
-    /// Scales of 16 bits, one for each 16 weights. If a scale belongs to 32 weights, it is stored
-    /// twice.
+    /// Scales of 16 bits, one for every 16 weights. A scale that 32 weights share is stored twice.
     pub(super) scales: __m256i,
     /// Minimums, in the same layout as `scales`. Unused in a format with an offset.
     pub(super) minimums: __m256i,
-    /// The factor of scales, on all lanes.
+    /// The factor by which scales are multiplied, on all lanes.
     pub(super) d: __m256,
-    /// The factor of minimums, on all lanes. Unused in a format with an offset.
+    /// The factor by which minimums are multiplied, on all lanes. Unused in a format with an
+    /// offset.
     pub(super) dmin: __m256,
 }
 
@@ -36,8 +36,8 @@ pub(super) fn dot<F: Format>(
     x: &Int8SuperBlock,
     sum: __m128,
 ) -> __m128 {
-    // The even scales go to the lower half of a register and the odd ones to the upper, because the
-    // two halves of 32 products need them there.
+    // The even scales go to the lower half of a register, and the odd ones to the upper half:
+    // that's where the two halves of 32 products need them.
     let even = _mm256_srai_epi32::<16>(_mm256_slli_epi32::<16>(head.scales));
     let odd = _mm256_srai_epi32::<16>(head.scales);
     let both = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi32(even, odd));

@@ -1,8 +1,8 @@
-//! Formats with blocks of 32 weights of 4 or 5 bits, times few rows of activations.
+//! Formats with blocks of 32 weights of 4 or 5 bits, times a few rows of activations.
 //!
-//! Eight blocks (256 columns) are multiplied together. Each lane of a vector of codes holds 16
-//! codes of one block, so all 256 products are added into two vectors of sums. The sums of four
-//! rows of weights are then added side by side ([`fours`](super::fours)).
+//! Eight blocks (256 columns) are multiplied at once. Each lane of a vector of codes holds 16 codes
+//! of one block, so all 256 products are added into two vectors of sums. The sums of four rows of
+//! weights are then added side by side ([`fours`](super::fours)).
 
 use std::arch::x86_64::*;
 
@@ -21,7 +21,7 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// Size of eight of the longest blocks, in bytes.
+/// Size in bytes of eight blocks of the longest format.
 const LONGEST: usize = 8 * 24;
 
 /// Multiplies blocks of `BYTES` bytes, whose codes begin at byte `HEAD`; see
@@ -34,9 +34,9 @@ pub(super) fn multiply<F: Format, const BYTES: usize, const HEAD: usize>(
     tile: &mut Tile<'_, f32>,
 ) {
     let len = weight.row_bytes();
-    // If the last group is not a whole eight blocks, the last eight blocks are used again, and
-    // those that were already counted are multiplied by zeros. A row of fewer than eight blocks is
-    // padded with zeros.
+    // If fewer than eight blocks are left, the row's last eight blocks are used, and those that
+    // were already counted are multiplied by zeros. A row of fewer than eight blocks is padded with
+    // zeros.
     let (whole, left) = (len / (8 * BYTES), len % (8 * BYTES) / BYTES);
     let (last, mut filled) = (len.saturating_sub(8 * BYTES), [[0; LONGEST]; STREAMS]);
     let (ahead, mut ready) = (distance(), Ready::new());
@@ -59,7 +59,7 @@ pub(super) fn multiply<F: Format, const BYTES: usize, const HEAD: usize>(
                 }),
             );
             for (g, x) in (first..).zip(x) {
-                // A length that is known at compile time, so that nothing below is checked.
+                // This length is known at compile time, so no bounds are checked below.
                 let at = if g < whole { g * 8 * BYTES } else { last };
                 let eight = |s: usize| &from[s][at..at + 8 * BYTES];
                 let eights = [eight(0), eight(1), eight(2), eight(3)];

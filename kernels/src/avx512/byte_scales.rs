@@ -37,7 +37,7 @@ pub(super) fn scales(rows: [&[u8; EIGHT]; STREAMS]) -> Eights<__m512> {
     let two = |s: usize, v: usize| load64(part(rows[s], 2 * v * BYTES));
     let index = _mm512_setr_epi32(0, 16, 8, 24, 0, 16, 8, 24, 0, 16, 8, 24, 0, 16, 8, 24);
     let of_both = |s: usize, v: usize| _mm512_permutex2var_epi32(two(s, v), index, two(s + 1, v));
-    // Two blocks in each lane: first the even block of rows s and s + 1, then the odd block.
+    // Each lane has two blocks: first the even block of rows s and s + 1, then the odd block.
     let of_all = |s: usize| {
         let first = _mm512_mask_blend_epi32(0x00f0, of_both(s, 0), of_both(s, 1));
         let second = _mm512_mask_blend_epi32(0xf000, of_both(s, 2), of_both(s, 3));

@@ -1,5 +1,5 @@
-//! Blocks of 32 whole bytes (`Q8_0`), times few rows of activations. Eight blocks of each of four
-//! rows of weights are multiplied together. The sums and scales of the four rows are then put side
+//! Blocks of 32 one-byte weights (`Q8_0`), times a few rows of activations. Eight blocks of each of
+//! four weight rows are multiplied at once. The sums and scales of the four rows are then put side
 //! by side ([`fours`](super::fours)).
 
 use std::arch::x86_64::*;
@@ -43,8 +43,8 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
     let mut sums = _mm_setzero_ps();
     let len = rows[0].len();
     assert!(rows.iter().all(|row| row.len() == len), "rows of one matrix");
-    // If the last group is not a whole eight blocks, the last eight blocks are used again, and
-    // those that were already counted are multiplied by zeros.
+    // If fewer than eight blocks are left, the row's last eight blocks are used, and those that
+    // were already counted are multiplied by zeros.
     let (whole, left) = (len / EIGHT, len % EIGHT / BYTES);
     let last = if left > 0 { Some(later(&x[whole], 8 - left)) } else { None };
     for (g, x) in x.iter().enumerate() {
@@ -52,7 +52,7 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
             Some(last) if g == whole => (len - EIGHT, last),
             _ => (g * EIGHT, x),
         };
-        // Lengths that are known at compile time, so that nothing is checked in `codes` and
+        // These lengths are known at compile time, so no bounds are checked in `codes` and
         // `scales`.
         let eights = [part(rows[0], at), part(rows[1], at), part(rows[2], at), part(rows[3], at)];
         for eight in eights {
@@ -92,7 +92,7 @@ impl Activations {
     fn times(&self, rows: [&[u8; EIGHT]; STREAMS], sums: __m128) -> __m128 {
         let mut products = [_mm512_setzero_si512(); 4];
         for v in 0..4 {
-            // Two lanes of block 2v, then two of block 2v + 1. Each lane has a sum of each row.
+            // Two lanes of block 2v, then two of block 2v + 1. Each lane has one sum for each row.
             let mut of_rows = [_mm512_setzero_si512(); STREAMS];
             for s in 0..STREAMS {
                 of_rows[s] = _mm512_dpbusd_epi32(self.starts[v], codes(rows[s], v), self.values[v]);

@@ -26,7 +26,7 @@ pub(crate) struct Eight {
 }
 
 impl Eight {
-    /// Converts to a row of a [`panel`](super::panel).
+    /// Converts the blocks to a row of a [`panel`](super::panel).
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn row(self) -> Row {

@@ -1,4 +1,4 @@
-//! Numbers of eight blocks of 32 columns for four rows of weights side by side.
+//! Numbers that belong to eight blocks of 32 columns, for four rows of weights side by side.
 //! [`fours`](super::fours) describes the order of additions.
 
 use std::arch::x86_64::*;
@@ -6,8 +6,8 @@ use std::arch::x86_64::*;
 use crate::input::Int8SuperBlock;
 
 /// One number per row and block, for four rows and eight blocks of 32 columns. Lane `l` (128 bits)
-/// has one number of each row: of block `l` in the first vector, and of block `4 + l` in the
-/// second.
+/// has one number for each row: the number of block `l` in the first vector, and of block `4 + l`
+/// in the second.
 pub(super) type Eights<T> = [T; 2];
 
 /// Copies the number of each block to all four rows.
@@ -46,7 +46,7 @@ pub(super) fn sums(x: &Int8SuperBlock) -> __m512i {
     _mm512_cvtepi16_epi32(unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) })
 }
 
-/// Returns the activations moved back by `places` blocks, with zeros before them.
+/// Returns the activations moved `places` blocks to the right, with zeros before them.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(super) fn later(x: &Int8SuperBlock, places: usize) -> Int8SuperBlock {
@@ -54,7 +54,7 @@ pub(super) fn later(x: &Int8SuperBlock, places: usize) -> Int8SuperBlock {
     // SAFETY: numbers whose mask bit is 0 are not read; the others are in `x`.
     unsafe {
         for v in 0..4 {
-            // One bit per number; each place has 32.
+            // One bit per number, so 32 bits for each block.
             let before = (32 * places).saturating_sub(64 * v);
             let there = u64::MAX.checked_shl(before as u32).unwrap_or(0);
             let from = x.values.as_ptr().wrapping_add(64 * v).wrapping_sub(32 * places);

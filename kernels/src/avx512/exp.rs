@@ -1,5 +1,5 @@
-//! Softmax weights with 512-bit instructions, for a few scores at a time. They equal those of
-//! [`loops`](crate::loops), bit for bit.
+//! Softmax weights with 512-bit instructions. They are bit for bit the same as those of
+//! [`loops`](crate::loops).
 
 use std::arch::x86_64::*;
 
@@ -8,8 +8,8 @@ use crate::loops::exp_constants::*;
 /// Numbers in a vector.
 const LANES: usize = 16;
 
-/// Computes [`exp_sum`](crate::vector::exp_sum). It works on two vectors at a time, because most
-/// operations on one vector wait for the previous one.
+/// Computes [`exp_sum`](crate::vector::exp_sum). Works on two vectors at a time, because most
+/// operations on one vector have to wait for the previous operation.
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(crate) fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
     let max = _mm512_set1_ps(max);
@@ -93,7 +93,7 @@ mod tests {
                         (found[n as usize / 2], expected[n as usize / 2]) =
                             (f32::NEG_INFINITY, f32::NEG_INFINITY);
                     }
-                    // SAFETY: the instructions were found.
+                    // SAFETY: the processor has the instructions.
                     let sum = unsafe { exp_sum(&mut found, max) };
                     let wanted = loops::exp_sum_of_any::<loops::Fused>(&mut expected, max);
                     assert_eq!(found, expected, "{n} scores, times {scale}, less {max}");

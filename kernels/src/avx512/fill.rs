@@ -1,5 +1,5 @@
-//! Fills a panel for the most common formats: transposes bytes as they are in the file, then
-//! unpacks the codes and scales of 16 rows together.
+//! Fills a panel for the most common formats. Transposes bytes as they are in the file, then
+//! unpacks the codes and scales of 16 rows at once.
 
 use std::arch::x86_64::*;
 
@@ -76,7 +76,7 @@ impl Panel {
         }
     }
 
-    /// Stores the scales, one for each 16 columns, and their common factor. The scales are signed
+    /// Stores the scales, one for every 16 columns, and their common factor. The scales are signed
     /// bytes from byte `at` on, and the factor is at byte `d`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
@@ -98,7 +98,7 @@ impl Panel {
                 self.scales[4 * i + j] = _mm512_castps_si512(scale);
             }
         }
-        // The factor, loaded together with the 14 bytes before it.
+        // The factor is loaded together with the 14 bytes before it.
         self.minimums[8] = floats(_mm512_srli_epi32::<16>(turned_heads(rows, d - 14)[3]));
     }
 

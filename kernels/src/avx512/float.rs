@@ -12,8 +12,8 @@ use crate::{
     streams::{STREAMS, each_four_by},
 };
 
-/// Number of rows of activations that are multiplied together by four rows of weights. The sums of
-/// more rows don't fit into the registers.
+/// Number of rows of activations that are multiplied at once by four rows of weights. The sums of
+/// more rows wouldn't fit into the registers.
 const ROWS: usize = 4;
 /// Size of a cache line in bytes.
 const LINE: usize = 64;
@@ -73,7 +73,7 @@ fn product<const BYTES: usize>(
 }
 
 /// Computes dot products. Each result has its own vector of sums, and is added up from the first
-/// element to the last. So it does not depend on the other rows.
+/// element to the last, so it does not depend on the other rows.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn dot<const BYTES: usize, const N: usize>(
@@ -124,8 +124,8 @@ fn dot<const BYTES: usize, const N: usize>(
     out
 }
 
-/// Returns the sum of each vector. Adds the four side by side, because for short rows separate sums
-/// would take as long as the products.
+/// Returns the sum of each vector. Adds the four side by side: for short rows, adding them
+/// separately would take as long as the products.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn add_up([a, b, c, d]: [__m512; STREAMS]) -> [f32; STREAMS] {

@@ -32,7 +32,7 @@ pub(super) fn halves_of_powers(exponents: __m512i) -> __m512 {
 
 /// Returns the scales of eight blocks of four rows.
 ///
-/// A block has 17 bytes. So block `l` of four blocks begins at byte `l` of lane `l`.
+/// A block has 17 bytes, so block `l` of four blocks begins at byte `l` of lane `l`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn scales(rows: [&[u8]; STREAMS]) -> Eights<__m512> {

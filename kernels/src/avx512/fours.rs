@@ -1,26 +1,28 @@
-//! Sums of four rows of weights side by side: the last step of kernels for few rows of activations.
+//! Sums of four rows of weights side by side: the last step of kernels for a few rows of
+//! activations.
 //!
 //! **One order of additions.** An output must not depend, bit for bit, on the number of rows of
-//! activations, so the kernels for few and for many rows ([`product`](super::product)) add in the
-//! same order. Integer sums are exact in any order: products that share a scale are added as
-//! integers, also across lanes. Then:
+//! activations, so the kernels for a few rows and those for many rows ([`product`](super::product))
+//! add in the same order. Integer sums are exact in any order: products that share a scale are
+//! added as integers, also across lanes. Then:
 //!
 //! - Blocks of 32 are added eight at a time. First block `l`, then block `l + 4` is added to a
 //!   pair: `pair = pair + (x_scale · products) · d`, and in formats with minimums, `pair = pair +
 //!   min · total`, each with one rounding. Then `(p0 + p2) + (p1 + p3)` is added to the row's sum
-//!   ([`eights`](super::eights)). Adding the blocks one after the other would be a chain in which
-//!   each addition waits for the previous one, and would take longer than everything else. Moving
-//!   blocks back by some places, with zeros before them, gives the same sum, because it only
-//!   permutes the pairs. If the last blocks of a row are fewer than eight, they are added this way.
-//! - The integer sum of a block of 256 may need more bits than a float has. It is added in four
-//!   parts, each rounded once: `(L0 + L1) + (L2 + L3)` ([`total`]). Then it is multiplied by the
-//!   scales of the block and of the activations ([`add_block`]).
+//!   ([`eights`](super::eights)). If the blocks were added one after the other, each addition would
+//!   wait for the previous one, and they would take longer than everything else. Moving blocks to
+//!   the right by some places, with zeros before them, gives the same sum, because it only permutes
+//!   the pairs. If fewer than eight blocks are left in a row, they are added this way.
+//! - The integer sum of a block of 256 may need more bits than a float has. So the block is added
+//!   in four parts, each rounded once: `(L0 + L1) + (L2 + L3)` ([`total`]). Then the result is
+//!   multiplied by the scales of the block and of the activations ([`add_block`]).
 
 use std::arch::x86_64::*;
 
 use crate::streams::STREAMS;
 
-/// Adds integers within lanes: lane `l` of the result has the sum of lane `l` of each row.
+/// Adds integers within lanes: lane `l` of the result has, for each row, the sum of the row's lane
+/// `l`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn add_lanes(v: [__m512i; STREAMS]) -> __m512i {

@@ -2,8 +2,8 @@
 //! bits.
 //!
 //! A block begins at an even byte, and the relevant part of its head is within two 32-bit numbers.
-//! These are picked from windows of 64 bytes, and then 16-bit words are picked from them. Picking
-//! words directly from windows takes a processor three times as long.
+//! First, these numbers are picked from windows of 64 bytes, then 16-bit words are picked from
+//! these numbers. Picking words directly from the windows would take three times as long.
 
 use std::{arch::x86_64::*, hint::black_box};
 
@@ -15,7 +15,7 @@ use crate::streams::STREAMS;
 
 /// The heads of eight blocks of `BYTES` bytes each, whose codes begin at byte `HEAD`. 32-bit number
 /// `b` contains the scale of block `b`. If the format has fifth bits, number `8 + b` is the next
-/// number of that block.
+/// 32-bit number of that block.
 #[derive(Clone, Copy)]
 pub(super) struct Heads<const BYTES: usize, const HEAD: usize>(__m512i);
 
@@ -95,7 +95,7 @@ impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
         Self(_mm512_setzero_si512())
     }
 
-    /// Picks the heads from the bytes of eight blocks.
+    /// Picks the heads out of the bytes of eight blocks.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn of(bytes: &[u8]) -> Self {

@@ -46,14 +46,13 @@ pub(super) fn load16(bytes: &[u8; 16]) -> __m128i {
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// Loads four times 16 bytes, one into each lane, directly from memory. So it doesn't use the
-/// execution unit that moves bytes between lanes. A compiler would load the pieces and combine them
-/// in that unit.
+/// Loads four pieces of 16 bytes, one into each lane, directly from memory. The compiler would load
+/// the pieces and combine them in the execution unit that moves bytes between lanes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn load_lanes(pieces: [&[u8; 16]; 4]) -> __m512i {
     let mut v;
-    // SAFETY: 16 bytes are there, four times.
+    // SAFETY: each of the four pieces has 16 bytes.
     unsafe {
         asm!(
             "vbroadcasti32x4 {v}, [{a}]",

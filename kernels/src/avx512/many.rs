@@ -18,7 +18,7 @@ use crate::{
 
 /// Number of rows of activations whose sums are in registers at the same time.
 const TOKENS: usize = 6;
-/// Number of rows of activations that are multiplied for each unpacking of weights.
+/// Number of rows of activations that are multiplied each time weights are unpacked.
 const CHUNK: usize = 256;
 /// Number of rows of activations above which multiplying a panel takes longer than reading its
 /// weights from memory.
@@ -35,18 +35,18 @@ pub(super) fn multiply<F: Format>(
     fill: impl Fn(&mut Panel, &Rows),
 ) {
     let mut panels = [Panel::zeros(); 2];
-    // In the output, a column's neighbouring tokens are so far apart that a cache can hold only a
-    // few of them. Here they are contiguous.
+    // In the output, neighbouring tokens of a column are so far apart that the cache can hold only
+    // a few of them. Here they are contiguous.
     let mut sums = [[_mm512_setzero_ps(); 2]; CHUNK];
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let super_block_bytes =
         SUPER_BLOCK / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
     for first in tile.rows().step_by(CHUNK) {
         let tokens = first..tile.rows().end.min(first + CHUNK);
-        // The memory to prefetch while a panel is filled. With few rows of activations, reading
-        // takes longer than a panel's products, so the next rows of weights are prefetched in
-        // memory order. With many, only the next columns of the same rows are prefetched, because
-        // anything earlier would be evicted before its use.
+        // The memory to prefetch while a panel is filled. With only a few rows of activations,
+        // reading takes longer than a panel's products, so the next rows of weights are prefetched
+        // in memory order. With many rows, only the next columns of the same rows are prefetched,
+        // because data that is prefetched earlier would be evicted before it is used.
         let soon = |rows: &[&[u8]; LANES], row: usize, (g, h): (usize, usize)| {
             if tokens.len() > SOON && g + 1 < x.super_blocks() {
                 let from = rows[0].as_ptr().wrapping_add(super_block_bytes);

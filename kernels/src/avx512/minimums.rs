@@ -1,5 +1,5 @@
-//! Computes the amounts that the minimums of 256-weight blocks subtract: each is a minimum times a
-//! sum of activations.
+//! Computes what has to be subtracted for the minimums of 256-weight blocks: minimums times sums of
+//! activations.
 
 use std::arch::{asm, x86_64::*};
 
@@ -29,7 +29,7 @@ pub(super) fn pairs<F: Format, const N: usize>(x: [&Int8SuperBlock; N]) -> [[i32
     pairs
 }
 
-/// Returns the sums of minimums times sums of activations.
+/// Returns, for each row, the sum of its minimums times sums of activations.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vnni")]
 pub(super) fn minimums<F: Format, const N: usize>(
@@ -49,8 +49,8 @@ pub(super) fn minimums<F: Format, const N: usize>(
 }
 
 /// Adds the products of 16-bit numbers to `sums`, two to each sum: `vpdpwssd`. For the intrinsic,
-/// compilers emit a product and a separate addition: two instructions for a queue that is often
-/// full.
+/// the compiler emits a product and a separate addition, two instructions for an execution unit
+/// that is often busy.
 #[inline]
 #[target_feature(enable = "avx512vnni")]
 pub(crate) fn add_words(sums: __m512i, a: __m512i, b: __m512i) -> __m512i {

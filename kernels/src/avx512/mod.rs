@@ -1,8 +1,8 @@
 //! 512-bit kernels: they process 64 bytes of weights at a time. One instruction (VNNI's `vpdpbusd`)
-//! multiplies 64 unsigned bytes by 64 signed bytes and adds each four products to one of 16 sums of
-//! 32 bits.
+//! multiplies 64 unsigned bytes by 64 signed bytes, and adds every four products to one of 16 sums
+//! of 32 bits.
 //!
-//! With few rows of activations (`blocks`, `super_blocks`), memory bandwidth is the limit: four
+//! With a few rows of activations (`blocks`, `super_blocks`), memory bandwidth is the limit: four
 //! rows of weights are read side by side, each as its own stream. With many rows (`panel`),
 //! arithmetic is the limit: 32 rows of weights are unpacked once, in the order that `vpdpbusd`
 //! needs, and multiplied by all rows of activations.

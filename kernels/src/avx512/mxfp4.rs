@@ -16,7 +16,7 @@ use crate::{format::MXFP4, input::Input, matrix::Matrix, parallel::Tile};
 /// Number of bytes of a block before the codes.
 const HEAD: usize = 1;
 
-/// Multiplies by few rows of activations.
+/// Multiplies by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     blocks::multiply::<MXFP4, BYTES, HEAD>(weight, x, tile);

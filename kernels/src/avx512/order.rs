@@ -1,4 +1,4 @@
-//! The order of columns in a format's unpacked vectors, for rearranging activations in the same
+//! The order of columns in a format's unpacked vectors. Activations are rearranged in the same
 //! order.
 
 use std::arch::x86_64::*;
@@ -19,7 +19,7 @@ pub(crate) struct Order {
     numbers: [[i64; 8]; 4],
     /// Where each group of four neighbouring columns is in the unpacked vectors.
     pub(super) columns: Columns,
-    /// Index of the scale of each two neighbouring codes of a vector.
+    /// For every two neighbouring codes of a vector, the index of their scale.
     pub(crate) words: [[i16; 32]; 4],
 }
 

@@ -1,6 +1,6 @@
 //! 16 rows of weights, transposed. A vector holds four neighbouring columns of each row, whose
-//! products `vpdpbusd` adds. Its other operand is the same four activations in every lane. So each
-//! lane computes the output of one row of weights, and nothing is added across lanes.
+//! products `vpdpbusd` adds. The instruction's other operand has the same four activations in every
+//! lane. So each lane computes the output of one row of weights, and nothing is added across lanes.
 //!
 //! Bytes can be transposed before codes are unpacked from them, which is less work if a byte has
 //! several codes. See [`fill`](super::fill).
@@ -20,9 +20,9 @@ pub(super) const LANES: usize = 16;
 pub(super) struct Row {
     /// Unsigned codes, one byte each, in the order of the format's [`Columns`].
     pub(super) codes: [__m512i; 4],
-    /// One scale for each 16 columns. For blocks of 256 columns, the integer scales.
+    /// One scale for every 16 columns. For blocks of 256 columns, the integer scales.
     pub(super) scales: __m512,
-    /// One minimum for each 16 columns, unused in formats without minimums. For blocks of 256
+    /// One minimum for every 16 columns, unused in formats without minimums. For blocks of 256
     /// columns, the 16-bit integer minimums, followed by the factors of the scales and of the
     /// minimums as floats.
     pub(super) minimums: __m512i,
@@ -34,8 +34,8 @@ pub(super) struct Rows<'a> {
     pub(super) soon: Soon,
 }
 
-/// The bytes of a whole super-block of 16 rows. The length is known at compile time, so nothing is
-/// checked when a piece is loaded.
+/// The bytes of a whole super-block of 16 rows. The length is known at compile time, so no bounds
+/// are checked when a piece is loaded.
 pub(super) struct Whole<'a, const BYTES: usize> {
     pub(super) rows: [&'a [u8; BYTES]; LANES],
     pub(super) soon: Soon,
@@ -58,7 +58,8 @@ impl<const BYTES: usize> Whole<'_, BYTES> {
     #[inline(always)]
     pub(super) fn fetch_rest(&self, first: usize) {
         let lines = (LANES * BYTES).div_ceil(LINE);
-        // If each row has its own lines, its last line may contain only a few of its bytes.
+        // If each row has its own cache lines, the last line may contain only a few of the row's
+        // bytes.
         let rows_apart = self.soon.sixteen_apart == LINE;
         for line in first..if rows_apart { lines.next_multiple_of(LANES) } else { lines } {
             self.soon.fetch(line);
@@ -71,8 +72,8 @@ impl<const BYTES: usize> Whole<'_, BYTES> {
 #[derive(Clone, Copy)]
 pub(super) struct Soon {
     pub(super) from: *const u8,
-    /// Distance in bytes between neighbouring lines. The next field is the distance between groups
-    /// of 16 lines.
+    /// Distance in bytes between neighbouring lines. (The next field is the distance between groups
+    /// of 16 lines.)
     pub(super) apart: usize,
     pub(super) sixteen_apart: usize,
 }

@@ -1,4 +1,4 @@
-//! The product of two panels and some rows of activations, used for all prefill.
+//! The product of two panels and some rows of activations, used for prefill.
 //! [`fours`](super::fours) describes the order of additions.
 
 use std::arch::x86_64::*;
@@ -40,8 +40,8 @@ fn add_blocks<F: Format, const N: usize>(
     blocks: usize,
     all: &mut [Sums; N],
 ) {
-    // For each block, the amount that the offset subtracts, which is the same in all rows, and the
-    // factor of the minimums.
+    // For each block: the amount that the offset subtracts, which is the same for all rows of
+    // weights, and the factor of the minimums.
     let (mut starts, mut totals) = ([[0i32; 8]; N], [[0f32; 8]; N]);
     for n in 0..N {
         // SAFETY: 16 sums of 16 bits are 32 bytes, as are 8 numbers of 32 bits.
@@ -112,8 +112,8 @@ pub(super) fn store(sums: [__m512; 2], out: &mut [f32]) {
     }
 }
 
-/// Prefetches a super-block that will be needed soon, because rows of activations are too far apart
-/// for the processor to predict the next one.
+/// Prefetches a super-block that will be needed soon. Rows of activations are too far apart for the
+/// processor to predict the next one.
 #[inline]
 pub(super) fn fetch(super_block: &Int8SuperBlock) {
     let start = std::ptr::from_ref(super_block).cast::<i8>();

@@ -1,4 +1,4 @@
-//! [`Q2_K`](crate::blocks::q2_k): a byte holds four codes; each 16 weights have a scale and a
+//! [`Q2_K`](crate::blocks::q2_k): a byte holds four codes; every 16 weights share a scale and a
 //! minimum of 4 bits.
 
 use std::arch::x86_64::*;
@@ -14,7 +14,7 @@ use crate::{blocks::q2_k::BYTES, format::Q2_K, input::Input, matrix::Matrix, par
 /// The order of columns: a vector holds 32 columns of each half.
 pub(crate) const ORDER: Order = Order::new([0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15]);
 
-/// Multiplies by few rows of activations.
+/// Multiplies by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     super_blocks::multiply::<Q2_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));

@@ -1,5 +1,5 @@
 //! [`Q3_K`](crate::blocks::q3_k): a quarter of a byte holds two bits of a code, and the third bit
-//! is stored elsewhere. Codes are stored with 4 added. Each 16 weights have a scale of 6 bits.
+//! is stored elsewhere. Codes are stored with 4 added. Every 16 weights share a scale of 6 bits.
 
 use std::arch::x86_64::*;
 
@@ -17,7 +17,7 @@ use crate::{
     parallel::Tile,
 };
 
-/// Multiplies by few rows of activations.
+/// Multiplies by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     super_blocks::multiply::<Q3_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));

@@ -17,7 +17,7 @@ use crate::{format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
 /// Size of a block in bytes.
 const BYTES: usize = TensorType::Q4_K.block_bytes();
 
-/// Multiplies by few rows of activations.
+/// Multiplies by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     sub_blocks::multiply(weight, x, tile, |block| codes(block));

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{blocks::q5_k::BYTES, format::Q5_K, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Multiplies by few rows of activations.
+/// Multiplies by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     sub_blocks::multiply(weight, x, tile, |block| codes(block));
@@ -39,8 +39,8 @@ pub(crate) fn unpack(block: &[u8; BYTES]) -> SuperBlock {
 fn codes(block: &[u8; BYTES]) -> [__m512i; 4] {
     let low = _mm512_set1_epi8(15);
     let (a, b) = (load64(part(block, 48)), load64(part(block, 112)));
-    // Bit j of byte i belongs to weight i of sub-block j. The upper half of a vector holds the
-    // sub-block two after the lower half's.
+    // Bit j of byte i belongs to weight i of sub-block j. The sub-block in the upper half of a
+    // vector comes two after the one in the lower half.
     let fifth = _mm512_broadcast_i64x4(load32(part(block, 16)));
     let fifth = _mm512_mask_srli_epi16::<2>(fifth, 0xffff_0000, fifth);
     let sixteen = _mm512_set1_epi8(16);

@@ -1,5 +1,5 @@
 //! `Q6_K`: half a byte holds four bits of a code, and two more are stored elsewhere. Codes are
-//! stored with 32 added. Each 16 weights have a scale.
+//! stored with 32 added. Every 16 weights share a scale.
 
 use std::arch::x86_64::*;
 
@@ -21,7 +21,7 @@ const BYTES: usize = TensorType::Q6_K.block_bytes();
 /// The order of columns: the same as in the matrix.
 pub(crate) const ORDER: Order = Order::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
-/// Multiplies by few rows of activations.
+/// Multiplies by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     super_blocks::multiply::<Q6_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
@@ -42,8 +42,8 @@ pub(crate) fn unpack(block: &[u8; BYTES]) -> SuperBlock {
     };
     let half = |h: usize| {
         let codes = load64(part(block, 64 * h));
-        // Each byte holds the upper two bits of four codes. The upper half of a vector holds
-        // weights that come 32 after the lower half's, and their bits are the next two.
+        // Each byte holds the upper two bits of four codes. The weights in the upper half of a
+        // vector come 32 places after those in the lower half, and their bits are the next two.
         let bits = _mm512_broadcast_i64x4(load32(part(block, 128 + 32 * h)));
         let bits = _mm512_mask_srli_epi16::<2>(bits, 0xffff_0000, bits);
         [with(codes, _mm512_slli_epi16::<4>(bits)), with(_mm512_srli_epi16::<4>(codes), bits)]
@@ -67,9 +67,9 @@ fn fill(panel: &mut Panel, rows: &Rows<'_>) {
     for half in 0..2 {
         let codes = turned(&rows, 64 * half, LANES * (1 + half));
         for i in 0..16 {
-            // For the first 32 weights, the low two bits belong to the codes in low halves of
-            // bytes, and the two bits four above them to the codes in high halves. For the next 32
-            // weights, these positions are two bits higher.
+            // For the first 32 weights, bits 0 and 1 belong to the codes in low halves of bytes,
+            // and bits 4 and 5 to the codes in high halves. For the next 32 weights, these
+            // positions are two bits higher.
             let bits = bits[8 * half + i % 8];
             let [first, second] = if i < 8 {
                 [_mm512_slli_epi16::<4>(bits), bits]

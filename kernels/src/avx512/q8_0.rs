@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{format::Q8_0, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Multiplies by few rows of activations.
+/// Multiplies by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     bytes::multiply(weight, x, tile);

@@ -26,7 +26,7 @@ pub(crate) fn quantize_activations(
 fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8SuperBlock) {
     let mut absmax = [0f32; SUPER_BLOCK / BLOCK];
     for (b, absmax) in absmax.iter_mut().enumerate() {
-        // Compared as integers, because the maximum of floats would ignore a NaN.
+        // Compared as integers, because a maximum of floats would ignore a NaN.
         let magnitudes = |i| _mm512_castps_si512(_mm512_abs_ps(load(x, i)));
         let largest = _mm512_max_epi32(magnitudes(2 * b), magnitudes(2 * b + 1));
         *absmax = f32::from_bits(_mm512_reduce_max_epi32(largest) as u32);

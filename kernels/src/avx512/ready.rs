@@ -1,4 +1,4 @@
-//! Activations prepared for a kernel for few rows. They are prepared once for all rows of weights
+//! Activations prepared for a kernel for a few rows. They are prepared once for all rows of weights
 //! that a thread processes at a time.
 
 use std::mem::MaybeUninit;

@@ -1,4 +1,4 @@
-//! Codes of 4 or 5 bits for few rows of activations, and activations in the same order: each lane
+//! Codes of 4 or 5 bits for a few rows of activations, and activations in the same order. Each lane
 //! has sixteen columns of one block.
 
 use std::arch::x86_64::*;
@@ -88,8 +88,8 @@ impl Activations {
         }
     }
 
-    /// Returns the products with eight blocks of a row of weights. Each lane has the products of
-    /// one block.
+    /// Returns the products of the activations and eight blocks of a row of weights. Each lane has
+    /// the products of one block.
     #[inline]
     #[target_feature(enable = "avx512vnni")]
     fn times(&self, codes: [__m512i; 4]) -> Eights<__m512i> {

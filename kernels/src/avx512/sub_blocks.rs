@@ -1,9 +1,9 @@
 //! Formats whose blocks of 256 weights have eight sub-blocks of 32, each with a scale and a minimum
-//! of 6 bits ([`Q4_K`](super::q4_k), [`Q5_K`](super::q5_k)), times few rows of activations.
+//! of 6 bits ([`Q4_K`](super::q4_k), [`Q5_K`](super::q5_k)), times a few rows of activations.
 //!
-//! The heads of blocks are unpacked for four rows of weights together, with one row in each lane of
-//! 128 bits. Unpacking a single row would fill only a quarter of a vector and take as many
-//! instructions.
+//! The heads of blocks are unpacked for four rows of weights at once, with one row in each lane of
+//! 128 bits. Unpacking a single row would take as many instructions, and would fill only a quarter
+//! of a vector.
 
 use std::arch::x86_64::*;
 
@@ -85,8 +85,8 @@ const SCALES: [[[i16; 32]; 2]; STREAMS] = {
     let (mut scales, mut i) = ([[[0; 32]; 2]; STREAMS], 0);
     while i < STREAMS * 64 {
         let (s, half, word) = (i / 64, i / 32 % 2, i % 32);
-        // A lane has four sums of each vector. The upper two lanes hold the sub-blocks two after
-        // those of the lower lanes.
+        // A lane has four sums of each vector. The sub-blocks in the upper two lanes come two after
+        // those in the lower lanes.
         scales[s][half][word] = (8 * s + 4 * half + word / 16 * 2 + word / 4 % 2) as i16;
         i += 1;
     }
@@ -99,7 +99,7 @@ struct Heads {
     scales: __m512i,
     /// Minimums, in the same layout as `scales`.
     minimums: __m512i,
-    /// The factors of each row's scales, and those of its minimums.
+    /// The factors of each row's scales, and the factors of its minimums.
     factors: [__m128; 2],
 }
 
@@ -111,13 +111,14 @@ impl Heads {
         // Each lane has four numbers of 32 bits. The first has the two factors. The second has
         // scales 0 to 3 and the third minimums 0 to 3, in the lower six bits of bytes, with the
         // upper two bits of scales and minimums 4 to 7 above them. The fourth has the lower four
-        // bits of those, scales in the lower halves of bytes and minimums in the upper.
+        // bits of scales and minimums 4 to 7: scales in the lower halves of bytes, minimums in the
+        // upper halves.
         let first = _mm512_and_si512(heads, bytes(0x3f));
         let upper = _mm512_and_si512(_mm512_srli_epi16::<2>(heads), bytes(0x30));
         let last = _mm512_shuffle_epi32::<0b11_11_11_11>(heads);
         let last = _mm512_and_si512(_mm512_srlv_epi32(last, _mm512_set1_epi64(4)), bytes(0x0f));
         let second = _mm512_or_si512(upper, last);
-        // Scales are in the second number of each, minimums in the third.
+        // Scales are in the second number of each lane, minimums in the third.
         let (low, high) =
             (_mm512_unpacklo_epi32(first, second), _mm512_unpackhi_epi32(first, second));
         let zero = _mm512_setzero_si512();
@@ -135,7 +136,7 @@ impl Heads {
     }
 }
 
-/// Returns the 16-bit sums of each 32 activations, in every lane.
+/// Returns the 16-bit sums of every 32 activations, in every lane.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 fn sums_of_32(x: &Int8SuperBlock) -> __m512i {

@@ -1,4 +1,4 @@
-//! Products of formats whose blocks have 256 weights and integer scales, for few rows of
+//! Products of formats whose blocks have 256 weights and integer scales, for a few rows of
 //! activations.
 //!
 //! Scales are multiplied as integers. Sums of four products are packed to 16 bits, and `vpdpwssd`
@@ -26,7 +26,7 @@ use crate::{
 pub(crate) struct SuperBlock {
     /// Unsigned codes, at most 63, in the format's [`Order`].
     pub(crate) codes: [__m512i; 4],
-    /// Scales of 16 bits, one for each 16 columns.
+    /// Scales of 16 bits, one for every 16 columns.
     pub(crate) scales: __m256i,
     /// Minimums, in the same layout as `scales`. Unused in a format with an offset.
     pub(crate) minimums: __m256i,
@@ -35,8 +35,8 @@ pub(crate) struct SuperBlock {
 }
 
 impl SuperBlock {
-    /// Converts to a row of a panel: scales become floats, minimums stay 16-bit integers, and `d`
-    /// and `dmin` follow them.
+    /// Converts the block to a row of a panel: scales become floats, minimums stay 16-bit integers,
+    /// and `d` and `dmin` are stored after the minimums.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn row(self) -> panel::Row {
@@ -76,7 +76,7 @@ fn dot<F: Format, const BYTES: usize>(
     assert!(rows[0].len() == x.len() * BYTES, "a block for each super-block");
     for (g, x) in x.iter().enumerate() {
         let values = order.arrange(x);
-        // The part of each sum of four products that the offset subtracts.
+        // The amount that the offset subtracts from each sum of four products.
         let mut starts = [zero; 4];
         if let Zero::Offset(offset) = F::ZERO {
             for v in 0..4 {

@@ -1,8 +1,8 @@
 //! The product of two panels of blocks of 256 weights and some rows of activations.
 //!
-//! A sum of products times an integer scale is an integer, and exact as a float if it is below 2²⁴.
-//! So such sums are multiplied and added as floats, with one instruction, for as many sums as
-//! [`chain`] allows.
+//! A sum of products times an integer scale is an integer, which a float holds exactly if it is
+//! below 2²⁴. So as many sums as [`chain`] allows are multiplied and added as floats, with one
+//! instruction each.
 
 use std::arch::x86_64::*;
 
@@ -19,7 +19,7 @@ use crate::{
 /// Returns how many sums, multiplied by their scales, can be added while the total stays below 2²⁴.
 const fn chain<F: Format>() -> usize {
     // The largest code without its offset. Activations are at most 127. Scales have 4 bits in Q2_K,
-    // signs in formats with an offset, and 6 bits otherwise.
+    // are signed in formats with an offset, and have 6 bits otherwise.
     let (code, scale) = match F::ZERO {
         Zero::Offset(offset) => (offset as usize, if F::HIGHEST == 7 { 32 } else { 128 }),
         Zero::Minimum => (F::HIGHEST as usize, if F::PER_SCALE == 16 { 15 } else { 63 }),
@@ -32,7 +32,7 @@ const fn chain<F: Format>() -> usize {
     chain
 }
 
-/// Returns the order in which sums are added. Sums of the same part (as in the kernels for few
+/// Returns the order in which sums are added. Sums of the same part (as in the kernels for a few
 /// rows) are neighbours.
 const fn order<F: Format>() -> [usize; SUPER_BLOCK / SUM] {
     match F::PER_SCALE {

@@ -1,12 +1,12 @@
-//! Attention's scores, a tile of keys at a time, with 512-bit instructions. A compiler would turn
-//! the plain loops in [`vector`](crate::vector) into code that reduces each dot product separately.
-//! Here 16 sums are reduced together, and four queries share each read.
+//! Attention's scores, a tile of keys at a time, with 512-bit instructions. From the plain loops in
+//! [`vector`](crate::vector), a compiler would make code that reduces each dot product separately.
+//! Here, 16 sums are reduced at once, and four queries share each read.
 
 use std::arch::x86_64::*;
 
 use crate::loops::TILE;
 
-/// Numbers in a vector. Heads of other sizes use the plain loops.
+/// Number of elements in a vector. Heads whose size isn't a multiple of it use the plain loops.
 pub(crate) const LANES: usize = 16;
 
 /// Computes [`tile_scores`](crate::vector::tile_scores) for a `dim` that is a multiple of
@@ -93,7 +93,7 @@ fn score_columns<const N: usize>(
                 totals[n][half] = _mm512_add_ps(totals[n][half], high[n][half]);
             }
         }
-        // A sum is complete when its second half is.
+        // A sum is complete as soon as its second half is.
         let halves = i.trailing_ones() as usize;
         for waiting in &waiting[..halves] {
             for n in 0..N {

@@ -1,5 +1,5 @@
-//! Attention's values, a tile at a time, with 512-bit instructions. Each value that is read is used
-//! for several queries, and each weight for several values.
+//! Weighted sums of attention's values, a tile at a time, with 512-bit instructions. Each value
+//! that is read is used for several queries, and each weight for several values.
 
 use std::arch::x86_64::*;
 
@@ -49,8 +49,8 @@ fn sum<const N: usize>(
 }
 
 /// Computes `V` vectors of each sum, from column `d` on; returns `V`. With four queries times four
-/// vectors in registers, each value and each weight that is read is used four times, and no sum
-/// waits for its last product.
+/// vectors in registers, each value and each weight that is read is used four times, and no sum has
+/// to wait for the product before it.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn sum_columns<const N: usize, const V: usize>(
@@ -92,7 +92,7 @@ pub(crate) fn widen(x: &[f16], out: &mut [f32]) {
     let (x, x_rest) = x.as_chunks::<LANES>();
     let (out, out_rest) = out.as_chunks_mut::<LANES>();
     for (x, out) in x.iter().zip(out) {
-        // SAFETY: 16 numbers of 16 bits are 32 bytes, 16 of 32 bits are 64.
+        // SAFETY: 16 numbers of 16 bits are 32 bytes, and 16 of 32 bits are 64 bytes.
         unsafe {
             _mm512_storeu_ps(
                 out.as_mut_ptr(),

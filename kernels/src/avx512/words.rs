@@ -1,4 +1,4 @@
-//! Unpacks eight blocks of 18 to 24 bytes together: picks their codes and scales, in words of 16
+//! Unpacks eight blocks of 18 to 24 bytes at once: picks their codes and scales, as words of 16
 //! bits, from windows of 64 bytes.
 
 use std::arch::x86_64::*;
@@ -20,7 +20,7 @@ struct Words {
 impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
     /// Number of blocks whose heads and first halves of codes fit in a window.
     const PER_WINDOW: usize = if 3 * BYTES + HEAD + 8 <= 64 { 4 } else { 3 };
-    /// Offset of the third window. If the window is moved by 8 bytes, it ends at the end of the
+    /// Offset of the third window. If the window is moved on by 8 bytes, it ends at the end of the
     /// last block.
     const THIRD: usize = 8 * BYTES - 72;
 
@@ -91,8 +91,8 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
     #[target_feature(enable = "avx512bw")]
     pub(super) fn nibbles_and(&self, bits: __m256i) -> [__m512i; 4] {
         let mut codes = self.nibbles();
-        // Widens the bits of each block to the block's 64 bits of codes. Then copies byte v of them
-        // to each of eight codes, each of which tests its own bit.
+        // Copies the 32 bits of each block to the block's 64-bit lane. Then copies byte v of these
+        // bits to each of eight codes, each of which tests its own bit.
         let bits = _mm512_cvtepu32_epi64(bits);
         let own = _mm512_set1_epi64(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
         for v in 0..4 {

@@ -1,5 +1,5 @@
-//! `Q2_K`: 256 weights of 2 bits; a scale and a minimum of 4 bits for each 16. This takes 2.625
-//! bits per weight.
+//! `Q2_K`: 256 weights of 2 bits, with a scale and a minimum of 4 bits for every 16 weights. This
+//! takes 2.625 bits per weight.
 //!
 //! ```text
 //! byte  0             16                    80  82     84
@@ -33,7 +33,7 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     for (i, x) in out.iter_mut().enumerate() {
         let scale = d * f32::from(scales[i / 16] & 15);
         let minimum = dmin * f32::from(scales[i / 16] >> 4);
-        // Weight i: in half i / 128, in lane i / 32 % 4, at byte i % 32.
+        // Weight i is in half i / 128, in bit pair i / 32 % 4 of byte i % 32.
         let q = quants[i / 128 * 32 + i % 32] >> (i / 32 % 4 * 2) & 3;
         *x = scale * f32::from(q) - minimum;
     }

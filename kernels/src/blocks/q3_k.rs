@@ -1,4 +1,5 @@
-//! `Q3_K`: 256 weights of 3 bits; a scale of 6 bits for each 16. This takes 3.4375 bits per weight.
+//! `Q3_K`: 256 weights of 3 bits, with a scale of 6 bits for every 16 weights. This takes 3.4375
+//! bits per weight.
 //!
 //! ```text
 //! byte  0            32                    96            108 110

@@ -1,5 +1,5 @@
-//! `Q5_K`: 256 weights of 5 bits; a scale and a minimum of 6 bits for each 32. This takes 5.5 bits
-//! per weight.
+//! `Q5_K`: 256 weights of 5 bits, with a scale and a minimum of 6 bits for every 32 weights. This
+//! takes 5.5 bits per weight.
 //!
 //! ```text
 //! byte  0   2      4          16           48                         176

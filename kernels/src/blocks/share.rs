@@ -2,9 +2,9 @@
 
 use half::f16;
 
-/// Returns the nearest integer, ties to even, for `|x| < 2²²`. At 1.5 · 2²³ an f32 has no bits left
-/// for a fraction. `round_ties_even` would be a function call if the compiler may not assume an
-/// instruction for it.
+/// Returns the nearest integer, ties to even, for `|x| < 2²²`. Near 1.5 · 2²³, an f32 has no bits
+/// left for a fraction. `round_ties_even` would be a function call unless the compiler may assume
+/// an instruction for it.
 #[must_use]
 pub fn nearest(x: f32) -> f32 {
     const NO_FRACTION: f32 = 12_582_912.0;
@@ -24,7 +24,7 @@ pub fn code(x: f32, scale: f32, low: f32, high: f32) -> f32 {
 #[must_use]
 pub fn share<const N: usize>(values: [f32; N], top: u8) -> (f32, [u8; N]) {
     let d = values.iter().fold(0f32, |m, &x| m.max(x)) / f32::from(top);
-    // The cast from f32 saturates.
+    // A cast from f32 saturates.
     let numbers = values.map(|x| if d > 0.0 { (nearest(x / d) as u8).min(top) } else { 0 });
     (f16::from_f32(d).to_f32(), numbers)
 }

@@ -1,4 +1,4 @@
-//! Few rows of activations times blocks of 32 weights. Memory bandwidth is the limit, so every
+//! A few rows of activations times blocks of 32 weights. Memory bandwidth is the limit, so every
 //! instruction per weight counts.
 //!
 //! Eight rows of weights are read side by side, each as its own stream, and share the activations'
@@ -24,8 +24,9 @@ pub(super) trait Blocks {
     /// Whether a block has a minimum `m`.
     const MINIMUM: bool = false;
 
-    /// Returns the codes of four blocks, the first at `four`. `own` is an address that only this
-    /// function reads and moves. At the beginning of a row, it is two bytes after `four`.
+    /// Returns the codes of four blocks, the first at `four`. `own` is an address for this
+    /// function's own use: only this function moves it. At the beginning of a row, it is two bytes
+    /// after `four`.
     ///
     /// # Safety
     /// There must be four blocks at `four`.
@@ -38,15 +39,15 @@ pub(super) trait Blocks {
     /// There must be four blocks at `four`.
     #[inline(always)]
     unsafe fn scales(four: *const u8) -> (float32x4_t, *const u8) {
-        // SAFETY: as for this function; each block begins with its scale.
+        // SAFETY: as this function requires; each block begins with its scale.
         unsafe { four_halves(four, Self::BYTES) }
     }
 }
 
-/// Size of eight of the longest blocks, in bytes.
+/// Size in bytes of eight blocks of the longest format.
 pub(super) const LONGEST: usize = 8 * 34;
 
-/// Computes a tile of the output with few rows of activations; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output for a few rows of activations; see [`Kernel`](crate::Kernel).
 ///
 /// # Safety
 /// The machine must have the instructions of `M`.
@@ -56,8 +57,8 @@ pub(super) unsafe fn few<M: Multiply, F: Blocks>(
     x: &Input,
     tile: &mut Tile<'_, f32>,
 ) {
-    // Weights are read once for all rows that share the activations, so more is better, as long as
-    // the sums fit into registers.
+    // The activations are loaded once for all rows of weights that share them, so more rows are
+    // better as long as their sums fit into registers.
     if tile.cols().len() < 8 {
         // SAFETY: as for this function.
         unsafe { each::<M, F, 4>(weight, x, tile) }
@@ -152,8 +153,8 @@ struct Products<const N: usize> {
 struct Half {
     values: [int8x16_t; 8],
     scales: float32x4_t,
-    /// The sum of activations for each block, times [`Blocks::OFFSET`]. The next field has the same
-    /// sums without that factor, to be multiplied by minimums.
+    /// The sum of each block's activations, times [`Blocks::OFFSET`]. (The next field has the same
+    /// sums without that factor, to be multiplied by minimums.)
     offsets: float32x4_t,
     minimums: float32x4_t,
 }

@@ -28,7 +28,7 @@ pub fn rows<const BYTES: usize, const BLOCKS: usize>(
             let mut acc = vdupq_n_f32(0.0);
             let blocks: &[[u8; BYTES]] = weight.row(r).as_chunks().0;
             for (blocks, x) in blocks.chunks(BLOCKS).zip(x) {
-                // A constant length, so that the loop over blocks is unrolled.
+                // The length is a constant, so that the loop over blocks is unrolled.
                 let products = match <&[[u8; BYTES]; BLOCKS]>::try_from(blocks) {
                     Ok(all) => dot(all, x),
                     Err(_) => dot(blocks, x),

@@ -2,8 +2,8 @@
 //! four lanes.
 //!
 //! Instructions whose intrinsics are not stable yet (`sdot`, `smmla`, `fcvtl`) are written as
-//! `asm!`. Two sequences of other instructions are also written so, to keep their order: the
-//! compiler would delay them until it runs out of registers.
+//! `asm!`. So are two sequences of other instructions, to keep their order: the compiler would
+//! delay them until it runs out of registers.
 
 use std::arch::{aarch64::*, asm};
 
@@ -65,10 +65,9 @@ pub struct DotProduct;
 impl Multiply for DotProduct {
     #[inline(always)]
     unsafe fn add(mut sums: int32x4_t, codes: int8x16_t, values: int8x16_t) -> int32x4_t {
-        // Not `pure`, here and below. So these instructions keep their order, and only a few of an
-        // unrolled loop's sums are alive at a time.
-        // SAFETY: the caller has found the extension; the instruction reads and writes only these
-        // three registers.
+        // Not `pure`, here and below, so that these instructions keep their order, and only a few
+        // sums of an unrolled loop are alive at a time. SAFETY: the caller has checked for the
+        // extension; the instruction reads and writes only these three registers.
         unsafe {
             asm!(
                 ".arch_extension dotprod",
@@ -115,8 +114,8 @@ pub(super) unsafe fn add_matrix(
     rows: int8x16_t,
     columns: int8x16_t,
 ) -> int32x4_t {
-    // SAFETY: the caller has found the extension; the instruction reads and writes only these three
-    // registers.
+    // SAFETY: the caller has checked for the extension; the instruction reads and writes only these
+    // three registers.
     unsafe {
         asm!(
             ".arch_extension i8mm",
@@ -214,7 +213,7 @@ pub(super) fn one_half(bytes: &[u8; 2]) -> float32x4_t {
 }
 
 /// Converts four half-precision numbers, the first at `from` and the others `step` bytes apart.
-/// Also returns the address where a fifth would be.
+/// Also returns the address where a fifth number would be.
 ///
 /// # Safety
 /// `from` must point to `4 · step` readable bytes.
@@ -259,8 +258,8 @@ pub(super) unsafe fn four_halves(mut from: *const u8, step: usize) -> (float32x4
     (values, from)
 }
 
-/// Loads 32 bytes at each of four addresses, the first `from` and the others `step` bytes apart.
-/// Moves `from` to the address where a fifth would be.
+/// Loads 32 bytes at each of four addresses: `from`, then `step` bytes further each time. Moves
+/// `from` to the address where a fifth would be.
 ///
 /// # Safety
 /// The 32 bytes at all four addresses must be readable.
@@ -286,12 +285,12 @@ pub(super) unsafe fn four_pairs(from: &mut *const u8, step: usize) -> [int8x16_t
     [a, b, c, d, e, f, g, h]
 }
 
-/// Adds four dot products, one to each lane of `acc`, each times its factor. Dot product `i` is the
+/// Adds four dot products, each times its factor, one to each lane of `acc`. Dot product `i` is the
 /// total of the lanes of `sums[i]`, minus their previous total, `before[i]`. Returns `acc` and the
 /// new totals.
 ///
-/// Never resetting the sums to zero saves one instruction per sum. They may wrap, but their
-/// differences are still correct.
+/// The sums are never reset to zero, which saves one instruction per sum. They may wrap around, but
+/// their differences are still correct.
 #[inline(always)]
 pub(super) fn add_products(
     mut acc: float32x4_t,

@@ -19,7 +19,7 @@ pub(super) struct Matrices;
 #[repr(C, align(64))]
 pub(super) struct Columns {
     values: [[[i8; 16]; 2]; SUPER_BLOCK / 8],
-    /// For each 32 values, the scales of all rows.
+    /// For every 32 values, the scales of all rows.
     scales: [[f32; COLUMNS]; SUPER_BLOCK / 32],
     sums: [[f32; COLUMNS]; SUPER_BLOCK / SUM],
 }
@@ -83,9 +83,9 @@ impl Unit for Matrices {
     unsafe fn add(panel: &Panel, x: &Columns, shape: Shape, sums: &mut [[f32; ROWS]; COLUMNS]) {
         // Elements: [rows 2r and 2r + 1, activations 2p and 2p + 1], for four r and two p.
         let mut acc = [[vdupq_n_f32(0.0); 2]; ROWS / 2];
-        // Slices are consumed from front to back. A load reaches far past the address in its
-        // register, but hardly before it. With indices, the compiler puts the end of the range into
-        // the register.
+        // Slices are consumed from front to back. A load can have a large positive offset from its
+        // address register, but hardly a negative one. With indices, the compiler would put the end
+        // of the range into the register.
         let codes = panel.codes.chunks_exact(shape.step / 8 * ROWS / 2);
         let values = x.values.chunks_exact(shape.step / 8);
         for (i, (codes, values)) in codes.zip(values).enumerate() {

@@ -22,7 +22,7 @@ impl Blocks for Mxfp4 {
 
     #[inline(always)]
     unsafe fn scales(four: *const u8) -> (float32x4_t, *const u8) {
-        // SAFETY: as for this function; each block begins with its exponent.
+        // SAFETY: as this function requires; each block begins with its exponent.
         unsafe {
             let scale = |b: usize| half_of_scale(*four.add(b * Self::BYTES));
             let scales = [scale(0), scale(1), scale(2), scale(3)];

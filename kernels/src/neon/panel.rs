@@ -1,4 +1,4 @@
-//! Many rows of activations: arithmetic is the limit. Codes are unpacked once for many rows of
+//! Many rows of activations: arithmetic is the limit. So codes are unpacked once for many rows of
 //! activations. The codes of eight rows of weights are stored side by side, in the order that the
 //! multiplying instruction needs.
 
@@ -17,10 +17,10 @@ use crate::{
 
 /// Number of rows of weights in a panel.
 pub(super) const ROWS: usize = 8;
-/// Number of rows of activations that are multiplied together by a panel.
+/// Number of rows of activations that are multiplied by a panel at once.
 pub(super) const COLUMNS: usize = 4;
-/// A panel is unpacked once for this many rows of activations. Activations are arranged once for
-/// this many panels.
+/// A panel is unpacked once for this many rows of activations, and activations are arranged once
+/// for this many panels.
 const CHUNK: usize = 128;
 const PANELS: usize = 4;
 
@@ -29,7 +29,7 @@ const PANELS: usize = 4;
 pub(super) struct Panel {
     /// Codes, in an order that depends on the unit.
     pub(super) codes: [[i8; 16]; ROWS * SUPER_BLOCK / 16],
-    /// The scales of all rows, for each 16 weights or, in the first half, for each 32.
+    /// The scales of all rows, for every 16 weights or, in the first half, for every 32.
     pub(super) scales: [[f32; ROWS]; SUPER_BLOCK / SUM],
     /// Minimums, in the same layout as `scales`.
     pub(super) minimums: [[f32; ROWS]; SUPER_BLOCK / SUM],
@@ -101,7 +101,7 @@ pub(super) trait Unit {
     );
 }
 
-/// Computes a tile of the output with many rows of activations; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output for many rows of activations; see [`Kernel`](crate::Kernel).
 ///
 /// # Safety
 /// The machine must have the instructions of `U`.
@@ -310,7 +310,8 @@ pub(super) fn scaled_sums(x: &Int8SuperBlock, step: usize) -> [f32; SUPER_BLOCK 
     let mut out = [0.0; SUPER_BLOCK / SUM];
     for h in 0..2 {
         let sums: int16x8_t = load_sums(&x.sums.as_chunks().0[h]);
-        // SAFETY: four or eight numbers are written, and the first of them is number 4 or 8.
+        // SAFETY: `out` has 16 numbers, and `h` is 0 or 1. Four or eight numbers are written, from
+        // number 4h or 8h on.
         unsafe {
             if step == 32 {
                 let scales = load_floats(&x.scales.as_chunks().0[h]);

@@ -1,5 +1,5 @@
-//! `Q2_K`: a byte holds the two-bit codes of four weights that are 32 apart. Each 16 weights have a
-//! scale and a minimum of four bits.
+//! `Q2_K`: a byte holds the two-bit codes of four weights that are 32 apart. Every 16 weights share
+//! a scale and a minimum of four bits.
 
 use std::arch::aarch64::*;
 

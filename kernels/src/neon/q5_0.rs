@@ -1,5 +1,5 @@
 //! `Q5_0`: like `Q4_0`, with a fifth bit for each code. The byte with the bit is copied to the
-//! code's lane, where the code's own bit is tested.
+//! code's lane, which then tests its own bit.
 
 use std::arch::aarch64::*;
 
@@ -34,8 +34,8 @@ pub(super) unsafe fn five_bits<const BYTES: usize, const FIRST: usize>(
         let block = |b: usize| {
             let fifth = four.add(b * BYTES + FIRST);
             let bytes = vld1q_u8(fifth.add(4));
-            // If the bit is not set, the upper half of the code becomes ones, which subtracts 16.
-            // If it is set, the upper half becomes zeros.
+            // If the bit is not set, the upper half of the code's byte becomes ones, which
+            // subtracts 16. If the bit is set, the upper half becomes zeros.
             let missing = vdupq_n_u32(!fifth.cast::<u32>().read_unaligned());
             let missing = vreinterpretq_u8_u32(missing);
             let low = vtstq_u8(vqtbl1q_u8(missing, first_two), own);

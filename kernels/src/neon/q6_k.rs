@@ -1,5 +1,5 @@
 //! `Q6_K`: half a byte holds four bits of a code, and two more are stored elsewhere. Codes are
-//! stored with 32 added. A scale belongs to 16 weights, which fill a register.
+//! stored with 32 added. Every 16 weights, which fill a register, share a scale.
 
 use std::arch::aarch64::*;
 

@@ -1,5 +1,6 @@
-//! Few rows of activations times blocks of 256 weights, whose scales are integers. Integer products
-//! are multiplied by their integer scales, and only the sum of a block is converted to a float.
+//! A few rows of activations times blocks of 256 weights, whose scales are integers. Integer
+//! products are multiplied by their integer scales, and only the sum of a block is converted to a
+//! float.
 
 use std::arch::aarch64::*;
 
@@ -23,7 +24,7 @@ pub(super) trait SuperBlocks<const N: usize> {
     /// Returns a row's blocks.
     fn blocks(row: &[u8]) -> &[Self::Block];
 
-    /// Returns the scales and the other parts of a block besides its codes.
+    /// Returns everything in a block but its codes.
     ///
     /// # Safety
     /// The machine must have NEON.
@@ -46,7 +47,7 @@ pub(super) struct Head {
     pub(super) shifts: [int16x8_t; 2],
 }
 
-/// Computes a tile of the output with few rows of activations; see [`Kernel`](crate::Kernel).
+/// Computes a tile of the output for a few rows of activations; see [`Kernel`](crate::Kernel).
 ///
 /// # Safety
 /// The machine must have the instructions of `M`.

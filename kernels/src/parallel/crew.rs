@@ -2,12 +2,14 @@
 //!
 //! A job is a closure on the caller's stack. [`Turn::run`] lends it to the workers that enter while
 //! tiles are left, and returns after the last of them has left. It never waits for a worker that
-//! hasn't entered: the operating system may have given that worker's core to another program, and
-//! the caller can do the whole job alone. So it only waits for tiles that a worker has begun.
+//! hasn't entered, because the operating system may have given that worker's core to another
+//! program, and the caller can do the whole job alone. So it waits only for tiles that a worker has
+//! begun.
 //!
 //! All shared state is in one number, the gate: how many workers may still enter, how many are
-//! inside, and how many sleep. A thread that finds no tile left closes the gate. A worker that
-//! tries to enter later finds the gate closed and doesn't read the job, which may no longer exist.
+//! inside, and how many sleep. A thread that finds no tile left closes the gate. If a worker tries
+//! to enter after that, it finds the gate closed and doesn't read the job, which may no longer
+//! exist.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -117,11 +119,11 @@ impl Crew {
     }
 
     /// Returns the turn. Returns `None` if the throttle wants no workers, or if the workers are
-    /// busy: with another thread's job, or with the job that makes this call.
+    /// busy with another thread's job or with the job that makes this call.
     pub(super) fn turn(&self) -> Option<Turn<'_>> {
         let mut state = match self.turn.try_lock() {
             Ok(state) => state,
-            // A job that panicked has also ended.
+            // Even if a job panicked, it has ended.
             Err(TryLockError::Poisoned(error)) => error.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
@@ -130,9 +132,9 @@ impl Crew {
 }
 
 impl Turn<'_> {
-    /// Runs `job` on this thread and on the workers that enter in time. At the beginning, none of
-    /// `n` tiles is claimed. Returns the claims afterwards. `job` must return when no tile is left
-    /// to claim.
+    /// Runs `job` on this thread and on the workers that enter in time. At first, none of the `n`
+    /// tiles is claimed. Returns the claims at the end. `job` must return when no tile is left to
+    /// claim.
     pub(super) fn run(&mut self, n: usize, job: impl Fn(&Claims) + Sync) -> &Claims {
         let (claims, throttle) = &mut *self.state;
         claims.clear(n);
@@ -169,7 +171,7 @@ impl Drop for Crew {
         self.shared.gate.fetch_or(QUIT, Ordering::Release);
         for worker in self.workers.drain(..) {
             worker.thread().unpark();
-            // A worker does not panic outside a job, and a job's panic was passed on.
+            // A worker never panics outside a job, and a job's panic has been passed on.
             let _ = worker.join();
         }
     }
@@ -191,8 +193,8 @@ impl Shared {
             } else if looks < LINGER {
                 relax(&mut looks);
             } else if self.exchange(gate, gate + ASLEEP) {
-                // A caller that has made room in the meantime has seen that this thread sleeps, and
-                // wakes it.
+                // If a caller has made room in the meantime, it has seen that this thread sleeps,
+                // and wakes it.
                 park();
                 self.gate.fetch_sub(ASLEEP, Ordering::Relaxed);
                 looks = 0;

@@ -2,7 +2,7 @@
 //!
 //! All shared output is written through [`Team::parallel_tiles`]. It cuts an output into rectangles
 //! and gives each to one free thread. Two threads never get the same rectangle, so a thread writes
-//! its part through an ordinary `&mut` slice. This is guaranteed for any [`Schedule`]: a tile that
+//! its part through an ordinary `&mut` slice. This holds for any [`Schedule`], because a tile that
 //! was already handed out, or that the cut doesn't have, causes a panic.
 
 #![allow(
@@ -78,13 +78,13 @@ impl<S: Schedule> Team<S> {
         work: impl Fn(&mut Tile<'_, T>) + Sync,
     ) {
         let Some(whole) = Whole::cut(Part { out, width, tile }) else { return };
-        // SAFETY: each number occurs once, and no other thread has the output.
+        // SAFETY: each number is passed once, and no other thread has the output.
         self.share(whole.shape(), |i| work(&mut unsafe { whole.tile(i) }));
     }
 
     /// Like [`Team::parallel_tiles`], for several outputs in one job. `work` also gets the index of
-    /// the output that a tile belongs to. A job ends with a wait for the slowest thread, so one job
-    /// is better than several.
+    /// the output that a tile belongs to. Every job ends with a wait for the slowest thread, so one
+    /// job is better than several.
     ///
     /// # Panics
     /// As [`Team::parallel_tiles`].
@@ -100,7 +100,7 @@ impl<S: Schedule> Team<S> {
             for (number, part) in parts.iter().enumerate() {
                 match part {
                     Some(part) if i < part.shape().count() => {
-                        // SAFETY: each number occurs once, and no other thread has the output.
+                        // SAFETY: each number is passed once, and no other thread has the output.
                         return work(number, &mut unsafe { part.tile(i) });
                     }
                     _ => i -= count(part),

@@ -1,6 +1,6 @@
-//! The shared types of threads: those of the standard library, or those of `loom`, which runs a
-//! test once for every order in which threads can take their steps
-//! (`RUSTFLAGS="--cfg loom" cargo test --test loom`).
+//! Types that threads share: the standard library's, or those of `loom`, which runs a test once for
+//! every order in which threads can take their steps (`RUSTFLAGS="--cfg loom" cargo test --test
+//! loom`).
 
 #[cfg(loom)]
 pub(super) use loom::{
@@ -45,17 +45,17 @@ impl<T> UnsafeCell<T> {
 #[cfg(not(loom))]
 const SPINS: u32 = if cfg!(miri) { 1 } else { 1 << 10 };
 
-/// Number of times that a caller checks whether the last worker is done, before the caller sleeps.
-/// All checks together take tens of microseconds. A worker that takes longer has a long tile, or
-/// has lost its core.
+/// Number of times that a caller checks whether the last worker is done before it sleeps. All
+/// checks together take tens of microseconds. A worker that takes longer has a long tile, or has
+/// lost its core.
 pub(super) const PATIENCE: u32 = if cfg!(any(loom, miri)) { 0 } else { 1 << 11 };
 
 /// Number of times that a worker checks for the next job before it sleeps. All checks together take
-/// hundreds of microseconds. Most steps follow each other sooner and need not wake it, even if a
-/// smaller model drafts in between.
+/// hundreds of microseconds. Most steps follow each other sooner, even if a smaller model drafts in
+/// between, so the worker need not be woken.
 pub(super) const LINGER: u32 = if cfg!(any(loom, miri)) { 0 } else { 1 << 13 };
 
-/// Pauses briefly, and counts the pause in `looks`. Every [`SPINS`] pauses, yields the core,
+/// Pauses briefly, and counts the pause in `looks`. After every [`SPINS`] pauses, yields the core,
 /// because the thread that this one waits for may need it.
 #[cfg(not(loom))]
 pub(super) fn relax(looks: &mut u32) {

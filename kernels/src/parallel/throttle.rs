@@ -3,20 +3,20 @@
 use std::time::{Duration, Instant};
 
 /// Reduces the number of workers after a stall. A worker that loses its core in the middle of a
-/// tile stalls the job until it gets one back, for some milliseconds. If other programs use the
-/// machine, fewer threads are faster, so the throttle uses fewer for a while and then tries more
-/// again.
+/// tile stalls the job for some milliseconds, until it gets a core back. While other programs use
+/// the machine, fewer threads are faster. So the throttle uses fewer for a while, and then tries
+/// more again.
 pub(super) struct Throttle {
     workers: usize,
     wanted: usize,
-    /// How long the number stays reduced after the last stall.
+    /// How long the number of workers stays reduced after the last stall.
     pause: Duration,
     /// Time at which `wanted` last changed. `None` at first, and always in the browser, which has
     /// no clock and no workers.
     since: Option<Instant>,
 }
 
-/// If a caller waits longer than this, and longer than its own part took, a worker has probably
+/// If a caller sleeps longer than this, and longer than its own part took, a worker has probably
 /// lost its core.
 const STALL: Duration = Duration::from_micros(500);
 const SHORTEST: Duration = Duration::from_millis(4);

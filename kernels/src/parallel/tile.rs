@@ -1,4 +1,4 @@
-//! Cuts an output into tiles, and gives each tile to only one thread.
+//! Cuts an output into tiles, and gives each tile to exactly one thread.
 
 use std::{marker::PhantomData, ops::Range};
 

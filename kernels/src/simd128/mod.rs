@@ -1,7 +1,7 @@
 //! 128-bit integer arithmetic (WebAssembly). One instruction computes 8 products and adds them in
 //! pairs.
 //!
-//! A format without a kernel here is served by the rung below.
+//! For a format without a kernel here, the next lower rung's kernel is used.
 
 #![allow(unsafe_code, reason = "loads and stores through pointers")]
 

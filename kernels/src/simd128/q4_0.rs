@@ -1,5 +1,5 @@
-//! `Q4_0`: a byte holds two codes, the first 16 codes in the low halves. Codes are stored with 8
-//! added.
+//! `Q4_0`: a byte holds two codes. The first 16 codes are in the low halves. Codes are stored with
+//! 8 added.
 
 use std::arch::wasm32::*;
 

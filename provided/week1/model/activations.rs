@@ -16,13 +16,13 @@ use crate::week1::{
 };
 
 /// Passes every activation of `model` on `tokens [B, L]` to `each`, with its name, as soon as it is
-/// computed. If a step panics, the activations before it have been passed to `each`.
+/// computed. If a step panics, all earlier activations have already been passed to `each`.
 ///
 /// | name | shape | |
 /// |---|---|---|
 /// | `rope.cos`, `rope.sin` | `[L, D/2]` | the tables' first rows |
 /// | `causal_mask` | `[L, L]` | |
-/// | `layers.0.attention.q_proj.weight` | `[H_q·D, E]` | one weight, as a sample of how they were read |
+/// | `layers.0.attention.q_proj.weight` | `[H_q·D, E]` | a sample of how weights are read |
 /// | `embedding` | `[B, L, E]` | |
 /// | `layers.0.input_norm` | `[B, L, E]` | |
 /// | `layers.0.attention.q_proj`, `k_proj`, `v_proj` | `[B, L, H_q·D]`, `[B, L, H·D]` | |
@@ -40,7 +40,7 @@ use crate::week1::{
 /// | `layers.0` | `[B, L, E]` | and so on for all layers |
 /// | `norm` | `[B, L, E]` | |
 /// | `tied_output` or `lm_head` | `[B, L, V]` | the output head on `norm` |
-/// | `logits` | `[B, L, V]` | by [`Model::forward`], from the tokens on |
+/// | `logits` | `[B, L, V]` | by [`Model::forward`] in one call |
 ///
 /// # Panics
 /// As [`Model::forward`].
@@ -122,7 +122,7 @@ fn inside_attention(
     let k = rope_half_split(&k, &attention.rope, 0);
     each("attention.k_rope", &k);
 
-    // Query head 0 alone separates a mistake in attention from one in the grouping of heads.
+    // Query head 0 by itself tells a mistake in attention from one in the grouping of heads.
     let head_0 = |x: &Tensor| x.slice_axis(Axis(1), Slice::from(..1)).to_owned();
     let (q_0, k_0, v_0) = (head_0(&q), head_0(&k), head_0(&v));
     let scale = 1.0 / (q_0.shape()[3] as f32).sqrt();
@@ -143,7 +143,8 @@ fn inside_mlp(mlp: &SwiGlu, x: &Tensor, each: &mut dyn FnMut(&str, &Tensor)) {
 }
 
 /// Returns the functions that may be wrong if this activation is the first that differs. Each comes
-/// with its task, and the likeliest comes first. Empty if no activation has this name.
+/// with its task, and the likeliest comes first. Returns an empty list if no activation has this
+/// name.
 pub fn tasks_of(name: &str) -> &'static [&'static str] {
     // `layers.12.mlp` -> `mlp`, `layers.12` -> ``
     let part = match name.strip_prefix("layers.") {
@@ -170,8 +171,8 @@ pub fn tasks_of(name: &str) -> &'static [&'static str] {
         "attention.q_rope" | "attention.k_rope" => &["week1-day2 task 3: rope_half_split"],
         "attention.head_0.weights" => &["week1-day1 task 1: softmax"],
         "attention.head_0" => &["week1-day1 task 2: scaled_dot_product_attention"],
-        // If head 0 alone is right, the fault is in the grouping, or in attention with more than
-        // two leading axes.
+        // Head 0 by itself is right at this point, so the mistake is in the grouping, or in
+        // attention with more than two leading axes.
         "attention.heads" => &[
             "week1-day3 task 1: grouped_query_attention",
             "week1-day1 task 2: scaled_dot_product_attention",

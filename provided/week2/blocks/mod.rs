@@ -1,8 +1,7 @@
 //! Days 3 and 4. How weights are stored: as small integers in blocks. Each format specifies how a
-//! block's integers become weights.
-//! `src/week2/blocks` has a file for each format that the course teaches; the others are in the
-//! crate `tiny_llm_kernels`. A block is read from bytes at any address, because a block in a mapped
-//! file may begin at any address.
+//! block's integers become weights. `src/week2/blocks` has a file for each format that the course
+//! teaches; the others are in the crate `tiny_llm_kernels`. A block in a mapped file may begin at
+//! any address, so blocks are read as bytes.
 
 pub mod plain;
 
@@ -15,7 +14,7 @@ use crate::week2::{search::search_scale_and_min, search_scale::search_scale};
 
 /// Decodes a row of blocks: `bytes [cols / block_len · block_bytes]` → `out [cols]`. Any bytes are
 /// valid: a scale that is infinite or NaN gives weights that are infinite or NaN, by the rules of
-/// f32. The result is bit for bit that of the `gguf` package, except that a NaN may have other
+/// f32. The result is bit for bit what the `gguf` package returns, except that a NaN may have other
 /// bits.
 ///
 /// # Panics

@@ -1,19 +1,18 @@
-//! Measures how fast this machine reads memory, the limit on decoding speed.
+//! Measures this machine's memory bandwidth, which limits decoding speed.
 
 use std::{hint::black_box, time::Instant};
 
-/// Number of bytes to read: more than fit into any cache. Otherwise the cache's speed would be
-/// measured.
+/// Number of bytes to read. It is larger than any cache, whose speed would otherwise be measured.
 pub const ENOUGH: usize = 512 << 20;
-/// Number of streams of memory that a core reads in turn. With a single stream, a core reaches only
-/// a fraction of its bandwidth.
+/// Number of places in memory that a core reads from in turn. Reading from a single place, a core
+/// reaches only a fraction of its bandwidth.
 const STREAMS: usize = 4;
 /// Number of 8-byte elements in a cache line.
 const LINE: usize = 8;
 
-/// Returns the bytes per second that `threads` threads read together, each from its own buffer. The
-/// fastest of `passes` passes counts. Together, the threads read `bytes` bytes in each pass. Run it
-/// in a release build, on an otherwise idle machine.
+/// Returns the total number of bytes per second that `threads` threads read, each from its own
+/// buffer. They read `bytes` bytes in total in each of `passes` passes. The fastest pass counts.
+/// Run it in a release build, on an otherwise idle machine.
 #[must_use]
 pub fn measure(threads: usize, bytes: usize, passes: usize) -> f64 {
     let threads = threads.max(1);
@@ -33,7 +32,7 @@ pub fn measure(threads: usize, bytes: usize, passes: usize) -> f64 {
     (0..passes.max(1)).map(|_| pass()).fold(0.0, f64::max)
 }
 
-/// Adds up all elements, read as several streams, one cache line of each in turn.
+/// Adds up all elements. Reads several streams at once, one cache line of each in turn.
 fn sum(numbers: &[u64]) -> u64 {
     let streams = numbers.len() / STREAMS / LINE * LINE;
     let [a, b, c, d] =

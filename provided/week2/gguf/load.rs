@@ -61,7 +61,7 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
         Ok(matrix)
     };
     let model = build(config, &rope, context, &mut matrix)?;
-    // A tensor that isn't used belongs to a model that computes something else.
+    // An unused tensor means that the model computes something that this engine doesn't.
     if let Some(other) = gguf.tensors.iter().find(|tensor| !used.contains(&tensor.name)) {
         bail!("{file}: tensor {} is not part of these models", shown(&other.name));
     }
@@ -105,8 +105,8 @@ fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
 /// as in [`stored_matrix`].
 ///
 /// # Errors
-/// If no tensor has this name and shape, if it is a vector in a block format, or if a weight is NaN
-/// or infinite.
+/// If no tensor has this name and shape, if the tensor is a vector in a block format, or if a
+/// weight is NaN or infinite.
 pub fn gguf_matrix(gguf: &Gguf, name: &str, shape: &[usize]) -> Result<Matrix> {
     let (info, file) = (gguf.required(name)?, gguf.metadata.file());
     ensure!(
@@ -152,7 +152,8 @@ fn as_matrix(name: &str, shape: &[usize], tensor_type: TensorType, bytes: Bytes)
     let (rows, cols) = match *shape {
         [cols] => (1, cols),
         [rows, cols] => (rows, cols),
-        // The matrices follow one another, so they are one matrix with `n · rows` rows.
+        // The matrices are stored one after the other, so together they are one matrix with `n ·
+        // rows` rows.
         [n, rows, cols] => {
             let all = n.checked_mul(rows);
             (all.with_context(|| format!("tensor {name}: found {n} times {rows} rows"))?, cols)
@@ -276,8 +277,8 @@ mod tests {
         for attention in [AttentionKind::TwoPass, AttentionKind::Streaming] {
             for (cache_type, tolerance) in [(CacheType::F32, 3e-5), (CacheType::F16, 2e-2)] {
                 for (threads, chunk) in [(1, 1), (1, 75), (2, 7), (3, 64)] {
-                    // The kernels that a learner writes first are slow in a test, so only one chunk
-                    // size uses them.
+                    // A learner's first kernels are slow in a test build, so only one chunk size is
+                    // tested with them.
                     let rung = if chunk == 75 { Rung::Naive } else { Rung::best() };
                     let plan = Arc::new(Plan {
                         kernels: rung.into(),

@@ -30,10 +30,10 @@ use crate::week2::{
     write_file::write_file,
 };
 
-/// Number of weights that are read, encoded and written together.
+/// Number of weights that are read, encoded and written at once.
 const CHUNK: usize = 1 << 22;
 /// The largest half-precision number. A block's scale is never larger than the block's largest
-/// weight, so weights up to this are safe.
+/// weight, so weights up to this number are safe.
 const MAX_F16: f32 = 65504.0;
 
 /// A model whose tensors are in files.
@@ -84,8 +84,8 @@ impl Source {
             });
             Ok(matrix)
         };
-        // `build` requests each tensor in turn. The model itself, with a context of one token, is
-        // dropped.
+        // `build` requests each tensor in turn. The model that it returns, with a context of one
+        // token, isn't needed.
         build(
             config.clone(),
             &Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() },

@@ -23,7 +23,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// All targets, with their names in llama.cpp's command and their numbers in
+    /// All targets, with their names on llama.cpp's command line and their numbers in
     /// `general.file_type`.
     pub const ALL: [(Self, &'static str, u32); 13] = [
         (Self::All(TensorType::F32), "f32", 0),

@@ -13,8 +13,8 @@ use tiny_llm_formats::{
 };
 
 /// Writes a file from front to back: `head`, then each tensor's data, then zeros up to the offset
-/// of the next tensor. `write(i, out)` appends the data of tensor `i`. The file's data is not
-/// collected in memory. The file gets its name only when it is complete.
+/// of the next tensor. `write(i, out)` appends the data of tensor `i`. The data is never in memory
+/// as a whole. The file has a temporary name until it is complete.
 ///
 /// # Errors
 /// If the file can't be written, `write` returns an error, or `write` appends a different number of

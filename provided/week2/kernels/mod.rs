@@ -1,5 +1,5 @@
-//! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the only function that
-//! chooses a rung.
+//! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the function that chooses
+//! a rung.
 //!
 //! The rungs that the course teaches are in `src/week2/kernels`. All others, and the formats that
 //! no day teaches, are in the crate `tiny_llm_kernels`.
@@ -24,16 +24,17 @@ use crate::week2::{
 };
 use tiny_llm_kernels::parallel::Part;
 
-/// Number of weight rows that a thread takes at once. It is small, so that all threads stay busy to
-/// the end.
+/// Number of weight rows that a thread takes at once. It is small, so that all threads finish at
+/// about the same time.
 const GRAIN: usize = 32;
-/// Number of stretches of weight rows per thread when there are few rows of activations. Memory is
-/// then the limit, and long stretches are read faster. A stretch has at most [`LONG`] rows.
+/// Number of stretches of weight rows per thread if there are fewer than [`BATCH`] rows of
+/// activations. Memory is then the limit, and long stretches are read faster. A stretch has at most
+/// [`LONG`] rows.
 const STRETCHES: usize = 4;
 const LONG: usize = 256;
 /// Minimum number of activation rows for which computing takes longer than reading the weights, no
-/// matter in which order they are read. Most prompts have that many rows. With fewer, as in a batch
-/// of requests, reading speed matters as well.
+/// matter in which order the weights are read. Most prompts have that many rows. With fewer, as in
+/// a batch of requests, memory bandwidth matters as well.
 const BATCH: usize = 64;
 
 /// Returns the learner's kernel of this rung for a matrix of type `tensor_type` and `rows` rows of
@@ -62,23 +63,23 @@ pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
     integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()
 }
 
-/// Returns the kernel for this rung, and the rung that it belongs to. The learner's kernel is
-/// preferred, then the provided one, then that of the rung below.
+/// Returns the kernel for this rung, and the rung that it belongs to. Prefers the learner's kernel,
+/// then the provided one, then the kernel of the next lower rung.
 fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> (Rung, Kernel) {
     written(rung, tensor_type, rows)
         .or_else(|| provided::kernel(rung, tensor_type, rows))
         .map_or_else(|| kernel(rung.below(), tensor_type, rows), |kernel| (rung, kernel))
 }
 
-/// Like [`kernel`], but the returned kernel adds in the same order for any number of rows. Either
-/// one kernel handles all numbers of rows, or two kernels with the same order share them.
+/// Like [`kernel`], but the returned kernel adds in the same order for any number of rows. This is
+/// either one kernel for all numbers of rows, or one of two kernels that add in the same order.
 fn alike(rung: Rung, tensor_type: TensorType, rows: usize) -> Kernel {
     match rung {
         Rung::Naive => naive::kernel,
         Rung::Fused => fused::kernel,
         Rung::Integer if has_integers(tensor_type) => unpacked::kernel_for_many,
-        // On Arm, kernels for few and for many rows add in different orders. Those for few rows
-        // process one row after the other.
+        // On Arm, kernels for a few rows and kernels for many rows add in different orders. The
+        // former process one row after the other.
         _ => provided::kernel(
             rung,
             tensor_type,
@@ -105,11 +106,11 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &m
     multiply(team, x, [Product { kernel, rung, weight, out }]);
 }
 
-/// Like [`matmul`], but each row of `out` is bit for bit what it would be if `x` had only that row:
-/// kernels for few and for many rows add in the same order.
+/// Like [`matmul`], but each row of `out` is bit for bit what it would be if `x` had only that row,
+/// because the same order of additions is used for any number of rows.
 ///
-/// The learner's kernels may add in a different order than the provided ones. A learner's kernel
-/// that supports only some numbers of rows is therefore replaced by a provided one here.
+/// The learner's kernels may add in a different order than the provided ones. So this function
+/// replaces a learner's kernel by a provided one if it supports only some numbers of rows.
 ///
 /// # Panics
 /// As [`matmul`].
@@ -119,7 +120,7 @@ pub fn matmul_alike(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, o
 }
 
 /// Computes several products of one input as one job of the team. Each product is a pair `(weight,
-/// out)`. Every output is the same as that of [`matmul`] or [`matmul_alike`].
+/// out)`. Every output is what [`matmul`] or [`matmul_alike`] would compute.
 ///
 /// # Panics
 /// As [`matmul`].
@@ -209,7 +210,7 @@ fn multiply<const N: usize>(team: &Team, x: Prepared<'_>, products: [Product<'_>
     });
     team.parallel_parts(parts, |i, tile| {
         let (kernel, weight) = kernels[i];
-        // SAFETY: the machine has the rung's instructions, and those of the rungs below.
+        // SAFETY: the machine has the instructions of this rung and of all lower rungs.
         unsafe { kernel(weight, &x, tile) }
     });
 }

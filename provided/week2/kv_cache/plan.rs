@@ -1,4 +1,4 @@
-//! How a forward pass is computed: its kernels, attention and threads. Layers call the plan for
+//! How a forward pass is computed: its kernels, attention and threads. Layers call a [`Plan`] for
 //! products, biases and sums.
 
 use std::{fmt, str::FromStr};
@@ -56,7 +56,7 @@ impl Plan {
     /// Prepares an input in the form that the kernels need for these matrices. Pass the result to
     /// [`Plan::product`]. After the input is overwritten, prepare it again.
     pub(crate) fn prepare<'a>(&self, input: &'a mut Input, weights: &[&Matrix]) -> Prepared<'a> {
-        // A scale covers at most as many activations as the longest block has weights.
+        // At most as many activations share a scale as the longest block has weights.
         let blocks = weights.iter().map(|weight| weight.tensor_type.block_len());
         self.prepare_for(input, blocks.fold(BLOCK, usize::max))
     }
@@ -69,8 +69,8 @@ impl Plan {
         quantize(rung, &self.team, input, block.max(BLOCK))
     }
 
-    /// Computes `out = input · weightᵀ`. Several matrices can share an input that was prepared for
-    /// all of them.
+    /// Computes `out = input · weightᵀ`. An input that was prepared for several matrices can be
+    /// multiplied by each of them.
     pub fn product(&self, weight: &Matrix, input: Prepared<'_>, out: &mut [f32]) {
         self.products(input, [(weight, out)]);
     }

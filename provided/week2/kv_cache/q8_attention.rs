@@ -1,4 +1,4 @@
-//! Day 1. Attention over a q8_0 cache, tile by tile. The softmax is day 7's.
+//! Day 1. Attention over a q8_0 cache, tile by tile, with day 7's softmax.
 
 use std::ops::Range;
 
@@ -19,8 +19,8 @@ use crate::week2::{
 const MANY: usize = 16;
 
 /// Computes attention of `queries` over the same keys and values. `runs` are rows of q8_0, in
-/// order. `softmax [queries]` is the state of each query after earlier runs. The results are
-/// written to `out [queries, D]`. A score is `scale · q·k`.
+/// order. `softmax [queries]` is each query's state after any earlier runs. The results are written
+/// to `out [queries, D]`. A score is `scale · q·k`.
 ///
 /// # Panics
 /// If there are more queries than [`MAX_BLOCK_QUERIES`], or `D` is above [`MAX_HEAD_DIM`].
@@ -82,8 +82,7 @@ pub fn attend_q8<'a>(
     }
 }
 
-/// Like [`attend_q8`], for the query heads `q [G, D]` of one row, which sees the positions
-/// `visible`.
+/// Like [`attend_q8`], for the query heads `q [G, D]` of one row that sees the positions `visible`.
 pub fn attend_q8_row<'a>(
     q: &[f32],
     visible: Range<usize>,

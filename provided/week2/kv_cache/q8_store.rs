@@ -7,7 +7,7 @@ use crate::week2::kernels::{
     vector::{narrow_q8, prefetch},
 };
 
-/// Rows of q8_0, one after the other. Indices count elements, as in caches of other types, and are
+/// Rows of q8_0, one after the other. Indices are in elements, as in caches of other types, and are
 /// multiples of `D`.
 #[derive(Debug, Clone)]
 pub(crate) struct Q8Store {
@@ -30,7 +30,7 @@ impl Q8Store {
         self.words.copy_within(from, to);
     }
 
-    /// Quantizes `numbers`, which are whole rows, and stores them at index `at`.
+    /// Quantizes whole rows, `numbers`, and stores them at index `at`.
     pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         let (range, dim) = (self.words_of(at, numbers.len()), self.dim);
         let rows =

@@ -6,13 +6,13 @@
 pub struct Row {
     /// The token's id.
     pub token: u32,
-    /// The token's position in its sequence, from 0. The tokens before it are already in the cache,
-    /// or in earlier rows.
+    /// The token's position in its sequence, from 0. All earlier tokens are already in the cache,
+    /// or in earlier rows of the pass.
     pub position: usize,
     /// The sequence's number in the cache.
     pub sequence: usize,
-    /// Whether the logits of the next token are needed. Most rows of a prompt don't need them, and
-    /// the output head is the largest matrix.
+    /// Whether this row's logits are needed. Most rows of a prompt don't need them, and the output
+    /// head is the largest matrix, so skipping it saves time.
     pub logits: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Reads an engine's state between two steps.
+//! Functions that read an engine's state between two steps.
 
 use crate::week3::{
     ahead::{Ahead, Drafted},

@@ -12,9 +12,9 @@ use crate::week3::{
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// Chooses a token for every request whose tokens have all been computed. If the chosen token
-    /// is the request's next draft, the draft's row has already computed the logits after it, so
-    /// the next token is chosen too. If a request's logits are NaN or infinite, that request ends
-    /// and the others continue.
+    /// is the request's next draft, the logits after it have already been computed, so the next
+    /// token is chosen too. If a request's logits are NaN or infinite, that request ends and the
+    /// others continue.
     pub(crate) fn choose(&mut self, on_event: &mut dyn FnMut(Event)) {
         let now = self.now();
         let mut logits = self.pass.logits().chunks_exact(self.pass.vocab_size());
@@ -66,7 +66,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
                 accepted += 1;
                 sequence.computed(1);
             }
-            // Skip the request's remaining logits: those that follow belong to the next request.
+            // Skip the request's remaining logits: the next request's logits follow them.
             logits.for_each(drop);
             if let Some(ahead) = &mut self.ahead {
                 let slot = sequence.slot.expect("a running request has a slot");

@@ -23,8 +23,8 @@ impl Shaper {
         wanted.then(|| Box::new(Self { extras, prompt, logits: Vec::new(), chosen: None }))
     }
 
-    /// Returns whether penalties are set. With penalties, even greedy sampling may choose another
-    /// token than the one with the model's largest logit.
+    /// Returns whether penalties are set. With penalties, even greedy sampling may choose a token
+    /// other than the one with the model's largest logit.
     #[must_use]
     pub fn penalises(&self) -> bool {
         self.extras.presence != 0.0 || self.extras.frequency != 0.0
@@ -58,7 +58,7 @@ impl Shaper {
             ids.select_nth_unstable_by(top - 1, order);
         }
         ids.truncate(top);
-        // Tokens that the grammar forbids have no probability to report.
+        // Tokens that the grammar forbids are left out: they have no probability.
         ids.retain(|&id| logits[id as usize] > f32::NEG_INFINITY);
         ids.sort_unstable_by(order);
         let top = ids.into_iter().map(|id| (id, logprob(id))).collect();

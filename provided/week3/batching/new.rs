@@ -69,7 +69,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 
     /// Adds drafts: a decoding request may have several rows in a step if that is faster. Tokens
-    /// are chosen as without drafts, from the same logits and with the same random numbers. A draft
+    /// are chosen from the same logits and with the same random numbers as without drafts. A draft
     /// is kept only if it equals the chosen token, so no answer changes.
     #[must_use]
     pub fn with_drafts(self, ahead: Ahead) -> Self {
@@ -78,8 +78,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 }
 
 impl Sequence {
-    /// Creates a waiting request with a context of `context` tokens. If it requests no tokens, or
-    /// its prompt fills the context, it is finished immediately.
+    /// Creates a waiting request with a context of `context` tokens. If the request asks for no
+    /// tokens, or its prompt fills the context, it is finished immediately.
     #[must_use]
     pub fn new(id: RequestId, request: Request, context: usize) -> Self {
         let Request { mut prompt, max_new_tokens, stop_tokens, stop_texts, sampling, seed } =

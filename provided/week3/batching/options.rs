@@ -12,7 +12,7 @@ pub struct EngineOptions {
     ///
     /// - It takes at most this many times as long as a step of the decoding requests alone.
     /// - It takes at most [`BUSY`] times as long as a step in which every slot decodes.
-    /// - It may always have [`FEWEST`] rows.
+    /// - It may always have [`FEWEST`] rows, even if that takes longer.
     pub gap: Option<usize>,
     /// Whether to keep a record of every request, for
     /// [`Engine::take_records`](crate::week3::engine::Engine::take_records).
@@ -27,8 +27,8 @@ impl Default for EngineOptions {
     }
 }
 
-/// Number of rows that a step with a `gap` may always have. A step with fewer rows is no faster: it
-/// takes as long as reading the weights.
+/// Number of rows that a step with a `gap` may always have. A step with fewer rows isn't faster:
+/// any step takes at least as long as reading the weights.
 pub const FEWEST: usize = 8;
 
 /// Time limit of a step with a `gap`, as a multiple of a step in which every slot decodes.

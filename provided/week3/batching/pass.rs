@@ -18,21 +18,21 @@ pub trait Pass<C> {
     /// Returns the maximum length of a sequence, in tokens.
     fn max_positions(&self) -> usize;
 
-    /// Computes the rows, and advances the cache once for each row ([`KvCache::advance`]).
+    /// Computes the rows, and calls [`KvCache::advance`] once for each row.
     fn run(&mut self, rows: &[Row], cache: &mut C);
 
-    /// Returns the logits `[n, V]` of the `n` rows of the last pass that requested them, in their
+    /// Returns the logits `[n, V]` of the last pass, for the `n` rows that requested them, in
     /// order.
     fn logits(&self) -> &[f32];
 
-    /// Returns the simulated seconds of the last pass. Returns `None` for a real pass, which is
-    /// timed by a clock.
+    /// Returns the simulated seconds of the last pass. Returns `None` for a real pass, which the
+    /// caller times with a clock.
     fn seconds(&self) -> Option<f64> {
         None
     }
 }
 
-/// A model and the plan that computes it.
+/// A model, and the plan by which it is computed.
 pub struct ModelPass {
     model: Arc<Model>,
     plan: Arc<Plan>,

@@ -1,4 +1,5 @@
-//! What the engine requires of a cache, besides what the model requires: space.
+//! What the engine requires of a cache in addition to what the model requires: that it can reserve
+//! space.
 
 use crate::week2::{
     cache::{CacheShape, CacheType, DenseCache, KvCache},
@@ -12,13 +13,13 @@ pub trait EngineCache: KvCache {
     fn reserve(&mut self, sequence: usize, len: usize) -> bool;
 
     /// Attaches the cached positions of `tokens`' prefix to an empty sequence, and returns the
-    /// number of positions. It is less than `tokens.len()`, because the last token's logits are
-    /// needed. A cache that doesn't remember tokens returns 0.
+    /// number of positions. That number is less than `tokens.len()`, because the last token's
+    /// logits are needed. A cache that doesn't remember tokens returns 0.
     fn attach_prefix(&mut self, _sequence: usize, _tokens: &[u32]) -> usize {
         0
     }
 
-    /// Counts the pages in use that don't belong to this sequence and can't be evicted.
+    /// Returns the number of pages in use that don't belong to this sequence and can't be evicted.
     fn pages_of_others(&self, _sequence: usize) -> usize {
         0
     }

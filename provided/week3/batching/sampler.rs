@@ -1,5 +1,5 @@
-//! Chooses a request's tokens with week 1's steps and random numbers, but without sorting the
-//! vocabulary.
+//! Chooses a request's tokens in the same steps and with the same random numbers as week 1, but
+//! without sorting the vocabulary.
 
 use tiny_llm_kernels::sampling as fast;
 

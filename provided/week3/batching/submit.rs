@@ -27,8 +27,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// and however few tokens are left.
     ///
     /// # Errors
-    /// As [`Engine::submit`]. Also if no such answer fits the requested number of tokens or the
-    /// context, or if a stop text could end the answer before it is complete.
+    /// As [`Engine::submit`]. Also if every answer that obeys the grammar is longer than the
+    /// requested number of tokens or the context, or if a stop text could end the answer before it
+    /// is complete.
     pub fn submit_constrained(
         &mut self,
         request: Request,
@@ -82,7 +83,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 
     /// Ends a request whose client has disconnected. The next step reports the end and frees the
-    /// slot. Returns whether there was such a request.
+    /// slot. Returns false if there is no such request.
     pub fn cancel(&mut self, id: RequestId) -> bool {
         let sequences = self.waiting.iter_mut().chain(&mut self.running);
         match sequences.into_iter().find(|sequence| sequence.id == id) {

@@ -64,8 +64,8 @@ impl<G: Grammar> Priced<G> for Prices<G::State> {
     }
 }
 
-/// A grammar over a vocabulary. Any number of answers can share it, and with it the prices that
-/// have been computed.
+/// A grammar over a vocabulary, with the prices computed so far. Any number of answers can share
+/// it.
 pub struct Rules<G: Grammar> {
     grammar: G,
     vocabulary: Arc<Vocabulary>,
@@ -247,14 +247,14 @@ impl<G: Grammar> Follow for Follower<G> {
     fn mask(&mut self, logits: &mut [f32], left: usize, stop: &[u32]) {
         let complete = self.is_complete();
         let Rules { grammar, vocabulary, prices } = &*self.rules;
-        // If a thread panicked while it held the lock, the prices are still complete.
+        // Even if a thread panicked while it held the lock, the stored prices are complete.
         let mut prices = prices.lock().unwrap_or_else(PoisonError::into_inner);
         let prices = prices.of(grammar, vocabulary.trie(), &self.state);
         let too_long = |price: u16| price != NEVER && usize::from(price) >= left;
         let lost = logits.iter().zip(&*prices).filter(|(_, price)| too_long(**price));
         let lost = lost.map(|(&x, _)| x).fold(f32::NEG_INFINITY, f32::max);
         mask(logits, &prices, left, stop, complete);
-        // Most steps are far from the end, so they forbid no token for lack of room.
+        // Most steps are far from the token limit, so no token has to be forbidden because of it.
         self.cut_short |= lost > f32::NEG_INFINITY && logits.iter().all(|&x| x < lost);
     }
 

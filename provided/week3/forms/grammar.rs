@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-/// A set of texts, described by the bytes that may follow a prefix.
+/// A set of texts, described by which bytes may follow each prefix.
 pub trait Grammar: Send + Sync + 'static {
     /// Everything about the bytes so far that affects the next ones.
     type State: Clone + Eq + Hash + Send;
@@ -16,13 +16,12 @@ pub trait Grammar: Send + Sync + 'static {
     /// Returns whether the bytes so far are a text of the set.
     fn is_complete(&self, state: &Self::State) -> bool;
 
-    /// Returns whether the bytes so far are a text of the set to which only white space could be
-    /// added.
+    /// Returns whether the bytes so far are a text of the set, and only white space could follow.
     fn is_over(&self, state: &Self::State) -> bool;
 
     /// Returns the first byte of a shortest text that completes the bytes so far, or `None` if they
-    /// are complete. When called again in the state after that byte, returns the next byte of the
-    /// same text.
+    /// are complete. A second call, in the state after that byte, returns the next byte of the same
+    /// text.
     fn closing_byte(&self, state: &Self::State) -> Option<u8>;
 
     /// Returns a shortest text that completes the bytes so far.

@@ -40,7 +40,7 @@ struct Room {
     blocks: Vec<Range<usize>>,
     /// The block of each row, and the row's index in it, `[T]`.
     places: Vec<(usize, usize)>,
-    /// Sums, maximums and totals of each reader, `[blocks, parts, H, (D + 2) · queries]`.
+    /// The sums, maximums and totals of each reader, `[blocks, parts, H, (D + 2) · queries]`.
     seen: Vec<f32>,
 }
 
@@ -76,7 +76,7 @@ impl<C: Pages> InParts<C> {
     }
 }
 
-/// Splits an item of [`Room::seen`] for `queries` queries into the sums, and the maximums with the
+/// Splits an item of [`Room::seen`] for `queries` queries in two: the sums, then the maximums and
 /// totals.
 fn halves(item: &mut [f32], queries: usize) -> (&mut [f32], &mut [f32]) {
     let states = item.len() - 2 * queries;
@@ -84,8 +84,8 @@ fn halves(item: &mut [f32], queries: usize) -> (&mut [f32], &mut [f32]) {
 }
 
 impl Room {
-    /// Groups rows into blocks that read pages together: neighbouring rows whose sequences begin
-    /// with the same page, as many as fit into a block.
+    /// Groups rows into blocks that read pages together. A block has neighbouring rows whose
+    /// sequences begin with the same page, as many as fit.
     fn arrange(&mut self, cache: &impl Pages, queries: Queries<'_>) {
         let Queries { rows, group, .. } = queries;
         arrange(cache, rows, &mut self.order);

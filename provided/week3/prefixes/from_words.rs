@@ -1,4 +1,4 @@
-//! Day 5. Restores a q8_0 cache from the words of its rows.
+//! Day 5. Restores a q8_0 cache from the stored words of its rows.
 
 use std::ops::Range;
 
@@ -10,8 +10,8 @@ use crate::week2::{
     },
 };
 
-/// A cache that accepts keys and values in the form in which its runs hold them. For a q8_0 cache,
-/// that form is the words of its rows: each row is widened and quantized again, which gives the
+/// A cache that accepts keys and values in the form in which its runs return them. For a q8_0
+/// cache, these are the words of its rows: each row is widened and quantized again, which gives the
 /// same bytes. A cache of another type is written as usual.
 pub struct FromWords<'a, C>(pub &'a mut C);
 

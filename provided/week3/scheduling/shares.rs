@@ -15,7 +15,7 @@ use crate::week3::{
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// Attaches the cached prefix to every request that is about to get its first rows. This is not
     /// done earlier, because a request ahead in the queue may still compute the same prefix.
-    /// Returns whether a prefix was found. Skips the requests before index `tried`, which have
+    /// Returns whether a prefix was found. Skips the requests below index `tried`, which have
     /// already been checked.
     fn attach(&mut self, tried: &mut usize) -> bool {
         let mut any = false;
@@ -41,7 +41,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         let mut tried = 0;
         loop {
             self.share_what_is_left();
-            // A request with a cached prefix needs fewer rows, so others get more.
+            // A request with a cached prefix needs fewer rows, so share the rows again.
             if !self.attach(&mut tried) {
                 break;
             }
@@ -69,7 +69,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// Returns the scheduler for this step. Its budget is smaller while a prompt is being computed.
+    /// Returns the scheduler for this step, whose budget is smaller while a prompt is being
+    /// computed.
     fn scheduler_now(&self) -> Option<Scheduler> {
         let decoding = self.loads.iter().filter(|load| load.decoding).count();
         let most = match self.gap {
@@ -87,12 +88,13 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             TimeLimit { factor: gap as f64, rows: decoding },
             TimeLimit { factor: BUSY as f64, rows: slots },
         );
-        // The time of a step never grows faster than in proportion to its rows.
+        // At worst, a step's time is proportional to its rows, so this many rows are always
+        // allowed.
         let sure = gap.saturating_mul(decoding).min(BUSY.saturating_mul(slots));
         sure.max(FEWEST).max(within.unwrap_or(0))
     }
 
-    /// Runs the model, and measures how long that takes if the time is needed.
+    /// Runs the model. Measures the time if it is needed.
     pub(crate) fn run(&mut self) {
         let start = self.gap.map(|_| Instant::now());
         self.pass.run(&self.rows, &mut self.cache);

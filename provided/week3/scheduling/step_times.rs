@@ -1,4 +1,4 @@
-//! Estimates a step's time from its number of rows, using the steps that this machine has computed.
+//! Estimates a step's time from its number of rows, using the measured times of earlier steps.
 
 use crate::week3::draft_length::Costs;
 
@@ -18,9 +18,9 @@ struct Mean {
 /// A limit on a step's time: `factor` times the time of a step of `rows` rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeLimit {
-    /// Limit, as a multiple of the time of the step to compare with.
+    /// The limit, as a multiple of the time of a step of `rows` rows.
     pub factor: f64,
-    /// Number of rows of the step to compare with.
+    /// Number of rows of that step.
     pub rows: usize,
 }
 
@@ -44,9 +44,9 @@ impl StepTimes {
         mean.rows += WEIGHT * (rows - mean.rows);
     }
 
-    /// Returns the maximum number of rows with which a step obeys both limits. `gap` is relative to
-    /// a step of the decoding rows, and `busy` to a step in which every batch slot decodes. Returns
-    /// `None` before anything has been measured.
+    /// Returns the maximum number of rows that a step may have under both limits. `gap` is relative
+    /// to a step of the decoding rows, and `busy` to a step in which every batch slot decodes.
+    /// Returns `None` before anything has been measured.
     ///
     /// Between two measured sizes, times are interpolated linearly. Above the largest size, a row
     /// is assumed to cost as much as a row of the largest step. That overestimates the time, so the
@@ -152,14 +152,14 @@ mod tests {
     #[test]
     fn rows_fit_into_the_time() {
         assert_eq!(StepTimes::default().rows_within(limit(3.0, 1), ANY), None);
-        // A step of one row takes 17 here, so three times as long is 51.
+        // A step of one row takes 17 here, so the limit of three times that is 51.
         let times = measured(16.0, &[1, 8, 128]);
         assert_eq!(times.rows_within(limit(3.0, 1), ANY), Some(35));
         assert_eq!(times.rows_within(limit(3.0, 8), ANY), Some(56));
         assert_eq!(times.rows_within(limit(1.0, 8), ANY), Some(8));
         // Twice the time of a step of 16 rows is 64.
         assert_eq!(times.rows_within(limit(3.0, 8), limit(2.0, 16)), Some(48));
-        // Sizes below the smallest measured one are on the line, too.
+        // Sizes below the smallest measured one are on the same line.
         assert_eq!(measured(16.0, &[8, 128]).rows_within(limit(3.0, 1), ANY), Some(35));
     }
 

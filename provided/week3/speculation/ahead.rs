@@ -19,7 +19,7 @@ pub struct Drafted {
     pub accepted: u64,
 }
 
-/// How to find the costs that determine the number of drafts.
+/// Where the costs come from that determine the number of drafts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pricing {
     /// Uses these costs.
@@ -46,8 +46,8 @@ pub struct Ahead {
     counts: Drafted,
     /// Start of the pass, if its time is to be measured.
     start: Option<Instant>,
-    /// Number of steps until drafts are tried again, if they didn't pay off. The next field is the
-    /// length of the next pause.
+    /// Number of steps until drafts are tried again, if they didn't pay off. (The next field is the
+    /// length of the next pause.)
     rest: usize,
     next_rest: usize,
 }
@@ -121,8 +121,7 @@ impl Ahead {
         if !self.want(running, shares, requests, room) {
             return;
         }
-        // The time of a drafter that is catching up with a text says little about the cost of a
-        // draft.
+        // While a drafter catches up with a text, its time says little about the cost of a draft.
         let missing = running.iter().zip(&self.wanted).filter(|(_, wanted)| **wanted > 0);
         let usual = missing.map(|(one, _)| self.proposer.num_missing(one)).all(|n| n <= 2);
         let start = Instant::now();
@@ -156,7 +155,7 @@ impl Ahead {
         let measured = self.step_times.draft_costs(requests, self.draft_seconds.unwrap_or(0.0));
         let unknown = self.pricing == Pricing::Measured && measured.is_none();
         self.wanted.clear();
-        // The request to try drafts with if they pay off for none.
+        // If drafts pay off for no request, this is the one to try them with.
         let mut probe: Option<(usize, usize)> = None;
         for (i, (sequence, &rows)) in running.iter().zip(shares).enumerate() {
             self.wanted.push(0);
@@ -189,8 +188,8 @@ impl Ahead {
             return true;
         }
         let Some((i, _)) = probe else { return false };
-        // Occasionally, one request drafts anyway. Two tokens if the costs are unknown, because an
-        // estimate of a row's cost needs steps of two sizes.
+        // Occasionally, one request drafts anyway. It drafts two tokens if the costs are unknown,
+        // because estimating a row's cost needs steps of two sizes.
         self.wanted[i] = if unknown { self.most.min(room / requests).min(2) } else { 1 };
         if !unknown {
             self.rest = self.next_rest;
@@ -213,7 +212,7 @@ impl Ahead {
         had
     }
 
-    /// Appends the rows of request `i`'s drafts, after those of its tokens.
+    /// Appends the rows of request `i`'s drafts. The rows of its tokens must come first.
     pub fn append_rows(&self, i: usize, sequence: &Sequence, out: &mut Vec<Row>) {
         let slot = place(sequence);
         let rows = self.drafts(i).iter().zip(sequence.tokens.len()..);

@@ -29,9 +29,9 @@ impl DraftBackoff {
         self.passes_alone < ALONE || self.pause > 0
     }
 
-    /// Records whether the last pass had drafts, and whether more of them would pay off. Each trial
-    /// that doesn't pay off is followed by a pause twice as long as the one before. So even a very
-    /// long unpredictable text costs few trials.
+    /// Records whether the last pass had drafts, and whether more of them would pay off. After each
+    /// trial that doesn't pay off, the pause is twice as long as the previous one. So even a very
+    /// long unpredictable text has only a few trials.
     pub fn record(&mut self, drafted: bool, pays: bool) {
         if !drafted {
             self.pause = self.pause.saturating_sub(1);
@@ -72,7 +72,8 @@ mod tests {
         assert!(!backoff.is_paused() && backoff.costs().is_none());
         backoff.observe(4, 1.0);
         assert_eq!(backoff.costs(), Some(Costs { row: 0.25, draft: 0.0 }));
-        // A pass that is faster with a draft than without makes the draft almost free.
+        // If a pass is measured as faster with a draft than without, the draft counts as almost
+        // free.
         let mut quick = DraftBackoff::default();
         for (drafts, seconds) in [(0, 0.5), (0, 0.5), (1, 0.25)] {
             quick.observe(drafts, seconds);
@@ -97,8 +98,8 @@ mod tests {
         assert_eq!(rests, [0, 16, 32, 0, 0, 16]);
     }
 
-    /// Returns the drafts and the time of an unpredictable text of this many passes, where a draft
-    /// costs `c` passes.
+    /// Returns the number of drafts and the time for an unpredictable text of this many passes, if
+    /// a draft costs `c` passes.
     fn unguessable(passes: usize, c: f64) -> (usize, f64) {
         let mut length = DraftLength::doubtful(8, Costs { row: 0.25, draft: 0.0 });
         let (mut backoff, mut drafts, mut time) = (DraftBackoff::default(), 0, 0.0);

@@ -1,5 +1,5 @@
-//! Passes of a session that return the logits of several rows: of the drafts, and of the token
-//! before them.
+//! Passes of a session that return the logits of several rows: those of the drafts and of the token
+//! before the first draft.
 
 use anyhow::{Result, ensure};
 
@@ -18,7 +18,7 @@ impl<C: KvCache> Session<C> {
             tokens.len()
         );
         let (whole, last) = tokens.split_at(tokens.len() - n);
-        // The rows that share a pass with the last `n`.
+        // Rows that are in the same pass as the last `n`.
         let shared = whole.len() % chunk.max(1);
         let (whole, shared) = whole.split_at(whole.len() - shared);
         for part in whole.chunks(chunk.max(1)) {

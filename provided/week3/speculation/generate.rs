@@ -19,8 +19,8 @@ use crate::{
 
 impl<D: Drafter> Speculation<D> {
     /// Generates text like [`Session::generate`], with drafts. The limits are the same and are
-    /// checked in the same order. The text has the same distribution. At temperature 0, it is the
-    /// same text.
+    /// checked in the same order. The text has the same distribution as without drafts. At
+    /// temperature 0, it is the same text.
     ///
     /// # Errors
     /// If the prompt is empty, too long, or has a token that isn't in the vocabulary. Also if a
@@ -42,7 +42,8 @@ impl<D: Drafter> Speculation<D> {
         );
         let mut text = prompt.to_vec();
         session.keep_prefix(prompt);
-        // A drafter first reads the text. That time says little about the cost of a draft.
+        // A drafter first reads the text, and the time for that says little about the cost of a
+        // draft.
         let mut has_read = false;
         loop {
             let known = text.len();

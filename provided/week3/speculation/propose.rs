@@ -1,5 +1,5 @@
-//! Proposes drafts for many requests in one call: from each request's own text, or from one draft
-//! model for all.
+//! Proposes drafts for many requests in one call, from each request's own text or from one draft
+//! model.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::{
 
 /// Proposes tokens for the requests of a step.
 pub trait Proposer: Send {
-    /// Appends drafts for each request to its list in `drafts`, at most as many as `most` allows
-    /// for that request. The lists are empty at first.
+    /// Appends drafts for request `i` to `drafts[i]`, at most `most[i]` of them. The lists are
+    /// empty at first.
     fn propose(&mut self, requests: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]);
 
     /// Returns how many of a request's tokens the proposer must compute before the request's first

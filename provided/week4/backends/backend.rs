@@ -10,11 +10,11 @@ use crate::week4::{
     step::AnyStep,
 };
 
-/// A processor with its own memory, and the operations with which graphs run on it.
+/// A processor with its own memory, and the operations that running a graph on it needs.
 ///
 /// Operations take effect in the order of the calls, but possibly later: [`Backend::compute`] may
-/// return before the work is done. [`Backend::download`] and [`Backend::synchronise`] wait for it.
-/// So an error in such work may be reported by a later call.
+/// return before the work is done. [`Backend::download`] and [`Backend::synchronise`] wait for the
+/// work to finish. So an error may be reported by a later call than the one that caused it.
 pub trait Backend: Send {
     /// Returns the backend's name in errors and pictures, such as `cpu`.
     fn name(&self) -> &str;
@@ -22,9 +22,9 @@ pub trait Backend: Send {
     /// Returns whether the backend can compute this node: its operation, and the types and layouts
     /// of its sources.
     ///
-    /// For a `store` and an `attend`, the answer doesn't depend on the number of rows, because the
-    /// keys and values of all passes are in one memory. A backend that supports `store` has its own
-    /// cache, of the size of the step's cache. The step's cache then stays empty.
+    /// For `store` and `attend` nodes, the answer doesn't depend on the number of rows, because the
+    /// keys and values of all passes must be in one memory. A backend that supports `store` has its
+    /// own cache, with the size of the step's cache. The step's cache then stays empty.
     fn supports(&self, graph: &Graph, id: NodeId) -> bool;
 
     /// Returns whether a node may be planned in the memory of its first source, where
@@ -64,20 +64,21 @@ pub trait Backend: Send {
     /// If there is no such place, or it is read-only. Also if the device is lost.
     fn upload(&mut self, to: Place, bytes: &[u8]) -> Result<(), Fault>;
 
-    /// Computes the nodes of a [`Work`] in their order.
+    /// Computes the nodes of a [`Work`], in order.
     ///
     /// # Errors
     /// If a node can't be computed, or reads or writes beyond a buffer. Also if the device is lost.
     fn compute(&mut self, work: &Work<'_>, step: &mut AnyStep<'_>) -> Result<(), Failed>;
 
-    /// Waits until all work is done, and reads a place into `bytes`, which has the same length.
+    /// Waits until all work is done, then reads a place into `bytes`, which has the same length as
+    /// the place.
     ///
     /// # Errors
     /// If there is no such place, or earlier work has failed.
     fn download(&mut self, from: Place, bytes: &mut [u8]) -> Result<(), Fault>;
 
-    /// Returns the bytes of a place without a copy, if the work that writes them is done and the
-    /// program can read that memory. Returns `None` if they must be downloaded.
+    /// Returns the bytes of a place without a copy, if they have been written and the program can
+    /// read that memory. Otherwise returns `None`, and the caller must download them.
     fn lent(&self, _from: Place) -> Option<&[u8]> {
         None
     }
@@ -111,10 +112,10 @@ pub struct Work<'a> {
     pub graph: &'a Graph,
     /// The nodes, without leaves, views and copies.
     pub nodes: &'a [NodeId],
-    /// `[nodes of the graph]`: the place in this backend's memory of every node that is written or
-    /// read here, including weights and values. A view has no place: its bytes are in its root's
-    /// place ([`Graph::root`]), at the offset of its layout. Tokens have no place: they are in the
-    /// step.
+    /// `[nodes of the graph]`: for every node that is written or read here, its place in this
+    /// backend's memory. That includes weights and values. A view has no place: its bytes are in
+    /// its root's place ([`Graph::root`]), at the offset of its layout. Tokens have no place
+    /// either: they are in the step.
     pub places: &'a [Option<Place>],
 }
 

@@ -54,7 +54,7 @@ impl Network {
         sum
     }
 
-    /// Returns, for each point, whether it is on the last side: `[points]`. Call
+    /// Returns, for each point, whether the cut puts it on the last side: `[points]`. Call
     /// [`Network::cheapest_cut`] first. If several cuts are equally cheap, returns the one with the
     /// fewest points on the last side.
     #[must_use]
@@ -63,7 +63,7 @@ impl Network {
         let mut open = vec![Self::LAST];
         last[Self::LAST] = true;
         while let Some(point) = open.pop() {
-            // An edge that leads here is the reverse of an edge that begins here.
+            // Every edge that ends at this point is the reverse of one that begins at it.
             for &e in &self.from[point] {
                 let (a, _, left) = self.edges[e ^ 1];
                 if left > 0 && !last[a] {

@@ -222,8 +222,8 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Copies a node's bytes from one backend's memory to another's. An error is returned with the
-    /// index of the backend that failed.
+    /// Copies a node's bytes from one backend's memory to another's. An error comes with the index
+    /// of the backend that failed.
     fn copy(
         &mut self,
         ready: &Ready,
@@ -293,7 +293,7 @@ fn is_at(schedule: &Schedule, id: NodeId, backend: usize) -> bool {
     schedule.owners[id.index()] == Some(backend)
 }
 
-/// Assigns every node that must be computed to the only backend.
+/// Assigns every node that must be computed to backend 0, the only one.
 fn everything(graph: &Graph, order: &[NodeId]) -> Vec<Option<usize>> {
     let mut placed = vec![None; graph.len()];
     for &id in order {

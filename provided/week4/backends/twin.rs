@@ -60,21 +60,21 @@ impl Twin {
         Self { lacks, ..Self::default() }
     }
 
-    /// Limits its memory to this many bytes.
+    /// Limits the backend's memory to this many bytes.
     #[must_use]
     pub fn with_limit(mut self, bytes: usize) -> Self {
         self.cpu = Cpu::with_limit(bytes);
         self
     }
 
-    /// Lets it read the program's memory.
+    /// Lets the backend read the program's memory.
     #[must_use]
     pub fn with_host_pointers(mut self) -> Self {
         self.reads_host = true;
         self
     }
 
-    /// Aligns its places to multiples of this many bytes.
+    /// Sets the alignment of places, in bytes.
     #[must_use]
     pub fn with_alignment(mut self, bytes: usize) -> Self {
         self.alignment = Some(bytes);

@@ -1,5 +1,5 @@
-//! Day 5. The GPU as a backend of day 4. Each node becomes a kernel, and the nodes of a pass become
-//! one submission.
+//! Day 5. The GPU as a backend of day 4. Each node is one run of a kernel, and all nodes of a pass
+//! are one submission.
 
 use std::{collections::HashMap, mem};
 
@@ -276,7 +276,7 @@ impl Backend for GpuBackend {
 }
 
 impl GpuBackend {
-    /// Converts an error to day 4's type, with one line of text.
+    /// Converts an error to day 4's type, with a one-line message.
     fn fault(&self, error: &Error) -> Fault {
         if let Some(fault) = error.downcast_ref::<Fault>() {
             return fault.clone();

@@ -1,6 +1,5 @@
 //! Day 5. Plain number types as formats of [`mat_vec`](crate::week4::gpu::mat_vec), in blocks of 32
-//! with a scale of 1. Also the kernels of a language model that are copies and look-ups rather than
-//! exercises.
+//! with a scale of 1. Also the other kernels of a language model, which the course provides.
 
 /// Reads f32 weights.
 pub const F32: &str = "

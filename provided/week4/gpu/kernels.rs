@@ -8,8 +8,8 @@ use tiny_llm_gpu::{Gpu, Kernel};
 
 use crate::week4::gpu::{attention, elementwise, formats, mat_mat, mat_vec, norm};
 
-/// A set of kernels. Each is compiled when it is first requested, because those of later tasks may
-/// still be missing.
+/// A set of kernels. Each is compiled when it is first requested, because a learner may not have
+/// written the kernels of later tasks yet.
 #[derive(Debug)]
 pub struct Kernels<'a> {
     /// The device.

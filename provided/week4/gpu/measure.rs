@@ -1,4 +1,4 @@
-//! Day 5. Measures how fast the device reads memory, and what fraction of that each kernel reaches.
+//! Day 5. Measures the device's memory bandwidth, and the fraction of it that each kernel reaches.
 
 use std::time::{Duration, Instant};
 
@@ -43,8 +43,8 @@ pub struct Measured {
 /// How long each kernel is run.
 const TIME: Duration = Duration::from_millis(400);
 
-/// Measures the device's reading speed. For each format, also measures a product with one column
-/// and one with 64.
+/// Measures the device's memory bandwidth. For each format, also measures a product with one column
+/// and one with 64 columns.
 ///
 /// # Errors
 /// If the device is lost or its memory is too small.

@@ -46,8 +46,7 @@ impl Built {
     }
 }
 
-/// Runs passes. As long as the size of passes stays the same, it builds no graph and allocates
-/// nothing.
+/// Runs passes. As long as passes have the same size, it builds no new graph and allocates nothing.
 #[derive(Debug, Default)]
 pub struct GraphEngine {
     built: Option<Built>,
@@ -59,7 +58,7 @@ pub struct GraphEngine {
     graphs: usize,
 }
 
-/// A graph on backends. `logits` holds its last logits if their backend doesn't lend them.
+/// A graph on backends. `logits` holds its last logits, unless the backend lends them.
 #[derive(Debug)]
 struct Scheduled {
     scheduler: Scheduler,
@@ -143,8 +142,8 @@ impl GraphEngine {
         Ok(true)
     }
 
-    /// Returns how a pass of this size is divided among the backends. First prepares the pass's
-    /// graph. Returns `None` if this engine doesn't run on backends.
+    /// Prepares the graph of a pass of this size, and returns how it is divided among the backends.
+    /// Returns `None` if this engine doesn't run on backends.
     ///
     /// # Errors
     /// As [`Scheduler::prepare`].
@@ -153,7 +152,7 @@ impl GraphEngine {
         Ok(self.scheduled.as_ref().and_then(|scheduled| scheduled.ready.as_ref()))
     }
 
-    /// Advances the cache past the rows of a finished pass, and returns its logits.
+    /// Advances the cache past the rows of a finished pass, and returns the pass's logits.
     fn logits_behind(&self, rows: &[Row], cache: &mut impl KvCache) -> &[f32] {
         for row in rows {
             cache.advance(row.sequence, row.position);
@@ -253,8 +252,8 @@ impl GraphSession {
     }
 
     /// Returns the logits `[V]` after the last of these tokens. The prefix that these tokens share
-    /// with the last call's isn't computed again. The rest is computed in chunks of at most `chunk`
-    /// rows.
+    /// with the last call's tokens isn't computed again. The rest is computed in chunks of at most
+    /// `chunk` rows.
     ///
     /// # Errors
     /// If there are no tokens, or a token or its position is out of range.

@@ -61,7 +61,7 @@ pub(crate) fn copy(layout: Layout, values: &[f32], out: &mut [f32]) {
     }
 }
 
-/// Like [`copy`], but uses several threads if whole rows are stored one after the other.
+/// Like [`copy`], but uses several threads if each row is contiguous.
 pub(crate) fn copy_rows(team: &Team, layout: Layout, values: &[f32], out: &mut [f32]) {
     if !layout.is_contiguous() {
         return copy(layout, values, out);
@@ -157,7 +157,7 @@ pub(crate) fn compute<C: StepCache + ?Sized>(
 }
 
 /// Returns whether the second operand `y` of a sum is a single row, or has all elements of the
-/// first operand. A column is neither, even if it has as many elements as a row.
+/// first operand. A column returns false, even if it has as many elements as a row.
 fn is_by_rows(graph: &Graph, id: NodeId, y: &[f32]) -> bool {
     let node = graph.node(id);
     let b = graph.layout(node.sources[1]);
@@ -165,7 +165,7 @@ fn is_by_rows(graph: &Graph, id: NodeId, y: &[f32]) -> bool {
         && (y.len() == node.layout.ne[0] || y.len() == node.layout.elements())
 }
 
-/// Number of elements of a row that are processed together when a result overwrites its source.
+/// Number of elements of a row that are processed at once when a result overwrites its source.
 const PART: usize = 256;
 
 /// Computes a node in the memory of its first source: `out` holds the first source's values,
@@ -238,7 +238,7 @@ impl Graph {
     #[must_use]
     pub fn longest_block(&self, input: NodeId) -> usize {
         let known = self.blocks.get_or_init(|| self.longest_blocks());
-        // If the graph has grown since, compute it again.
+        // If the graph has grown since then, compute the result again.
         if known.len() == self.len() {
             known[input.index()]
         } else {

@@ -29,7 +29,7 @@ impl Graph {
         self.push(Op::Embed, &[table, tokens], layout)
     }
 
-    /// Adds an RMSNorm of each row of `x`. The weight becomes a leaf.
+    /// Adds an RMSNorm of each row of `x`, and a leaf for the weight.
     ///
     /// # Errors
     /// If a row isn't as long as the weight, or `x` isn't contiguous f32.
@@ -90,7 +90,7 @@ impl Graph {
     }
 
     /// Adds attention of queries `[D, H_q, T]` over a layer of the cache → `[H_q·D, T]`. `stored`
-    /// is the node that stores the rows' own keys and values there.
+    /// is the node that stores the rows' own keys and values in that layer.
     ///
     /// # Errors
     /// If the queries aren't contiguous f32, or `stored` doesn't store in this layer.

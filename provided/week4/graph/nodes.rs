@@ -18,14 +18,14 @@ impl Graph {
         prefix.clone_into(&mut self.prefix);
     }
 
-    /// Gives a node a name, after the prefix.
+    /// Sets a node's name to the prefix and `name`.
     pub fn named(&mut self, id: NodeId, name: &str) -> NodeId {
         self.nodes[id.index()].name = format!("{}{name}", self.prefix);
         id
     }
 
-    /// Returns the node that owns a node's bytes. For a view, that is the owner of its source's
-    /// bytes.
+    /// Returns the node that owns a node's bytes: the node itself, or for a view the root of its
+    /// source.
     #[must_use]
     pub fn root(&self, id: NodeId) -> NodeId {
         let mut root = id;
@@ -62,7 +62,7 @@ impl Graph {
         self.push(Op::Values(values.to_vec()), &[], layout)
     }
 
-    /// Adds a view in which axis `i` of `x` is axis `axes[i]`.
+    /// Adds a view in which axis `i` of `x` becomes axis `axes[i]`.
     ///
     /// # Errors
     /// As [`Layout::permute`].

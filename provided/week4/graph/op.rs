@@ -50,7 +50,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// Names of the operations that a backend may be given, as shown in pictures.
+    /// Names of the operations that a backend may have to compute, as shown in pictures.
     pub const NAMES: [&str; 10] = [
         "contiguous",
         "embed",
@@ -87,13 +87,13 @@ impl Op {
         }
     }
 
-    /// Returns whether the node is a leaf, whose values already exist.
+    /// Returns whether the node is a leaf, so that its values already exist.
     #[must_use]
     pub fn is_leaf(&self) -> bool {
         matches!(self, Self::Weight(_) | Self::Values(_) | Self::Tokens)
     }
 
-    /// Returns whether the node is a view, whose bytes are its source's.
+    /// Returns whether the node is a view, so that its bytes belong to its source.
     #[must_use]
     pub fn is_view(&self) -> bool {
         matches!(self, Self::Reshape | Self::Permute)

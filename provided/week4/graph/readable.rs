@@ -1,4 +1,4 @@
-//! Day 2. Checks which nodes an operation can read: not all nodes have values.
+//! Day 2. Checks which nodes an operation can read, because some nodes have no values.
 
 use anyhow::{Result, ensure};
 

@@ -27,8 +27,8 @@ pub struct Step<'a, C: ?Sized> {
 }
 
 impl<C: StepCache + ?Sized> Step<'_, C> {
-    /// Checks that the nodes of this order can be computed in this step: the number of rows, token
-    /// ids within the table, and the heads and layers of the cache.
+    /// Checks that the nodes of this order can be computed in this step. Compares the number of
+    /// rows, the token ids with the table's size, and the heads and layers of the cache.
     ///
     /// # Errors
     /// If something doesn't match. The message is one line that names the node, its operation, its
@@ -109,7 +109,7 @@ impl<C: StepCache + ?Sized> Step<'_, C> {
 /// A step with a cache of any type, known only at run time (day 4).
 pub type AnyStep<'a> = Step<'a, dyn StepCache + 'a>;
 
-/// The operations of a cache that a step uses, whatever the cache's type.
+/// The operations of a cache that a step uses. Works for a cache of any type.
 pub trait StepCache {
     /// Returns the cache's sizes.
     fn sizes(&self) -> CacheShape;

@@ -1,4 +1,4 @@
-//! Day 2. Draws a graph: every node is below all its sources, and the residual stream is the first
+//! Day 2. Draws a graph. Every node is below all its sources, and the residual stream is the first
 //! column.
 
 use std::fmt::Write as _;

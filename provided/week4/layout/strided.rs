@@ -8,7 +8,7 @@ use crate::week4::layout::{AXES, Layout};
 /// A tensor whose bytes are borrowed.
 #[derive(Debug, Clone, Copy)]
 pub struct Strided<'a> {
-    /// The position of each element in the bytes.
+    /// Where each element is in the bytes.
     pub layout: Layout,
     bytes: &'a [u8],
 }
@@ -41,7 +41,7 @@ impl<'a> Strided<'a> {
         &self.bytes[self.layout.byte_of(index)..][..self.layout.tensor_type.block_bytes()]
     }
 
-    /// Returns the bytes of the row that begins with this element. Rows must be contiguous.
+    /// Returns the bytes of the row that begins at this element. Rows must be contiguous.
     ///
     /// # Panics
     /// If an index is beyond its axis.
@@ -54,7 +54,7 @@ impl<'a> Strided<'a> {
     /// Decodes a row to f32.
     ///
     /// # Panics
-    /// As [`Strided::row`]. Also if the length of `out` isn't that of a row.
+    /// As [`Strided::row`]. Also if `out` isn't as long as a row.
     pub fn read_row(&self, index: [usize; AXES], out: &mut [f32]) {
         dequantize_row(self.layout.tensor_type, self.row(index), out);
     }

@@ -1,4 +1,4 @@
-//! Day 6. A paged cache for one sequence, in which layers with a sliding window return pages.
+//! Day 6. A paged cache for one sequence. Layers with a sliding window return pages to the pool.
 
 use std::ops::Range;
 
@@ -28,8 +28,8 @@ pub struct WindowedCache {
 }
 
 impl WindowedCache {
-    /// Creates a cache for one sequence of at most `shape.capacity` positions. One pass adds at
-    /// most `chunk` of them. `windows` has an entry for each layer.
+    /// Creates a cache for one sequence of at most `shape.capacity` positions. A pass adds at most
+    /// `chunk` positions. `windows` has an entry for each layer.
     #[must_use]
     pub fn new(
         shape: CacheShape,
@@ -38,7 +38,7 @@ impl WindowedCache {
         cache_type: CacheType,
     ) -> Self {
         let room = |window: &Option<usize>| {
-            // Space for the chunk, its window, and the unused parts of two pages.
+            // Room for the chunk, the window before it, and the unused parts of two pages.
             let positions = window.map_or(shape.capacity, |w| shape.capacity.min(w + chunk));
             shape.capacity.div_ceil(PAGE).min(positions.div_ceil(PAGE) + 1)
         };
@@ -61,7 +61,7 @@ impl WindowedCache {
         self.pool.num_pages() - self.pool.num_free()
     }
 
-    /// Returns the largest number of pages that were in use after a pass.
+    /// Returns the largest number of pages in use after any pass.
     #[must_use]
     pub fn most_pages(&self) -> usize {
         self.most
@@ -151,8 +151,8 @@ impl KvCache for WindowedCache {
         self.most = self.most.max(self.pages_in_use());
     }
 
-    /// Truncates the sequence. Pages that were returned don't come back. So first call
-    /// [`WindowedCache::reaches`], and truncate to 0 if it returns false.
+    /// Truncates the sequence. Pages that were returned to the pool can't be restored. So call
+    /// [`WindowedCache::reaches`] first, and truncate to 0 if it returns false.
     fn truncate(&mut self, _sequence: usize, len: usize) {
         if len == 0 {
             self.tables.iter_mut().for_each(|table| table.clear(&mut self.pool));

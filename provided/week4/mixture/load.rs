@@ -1,7 +1,8 @@
 //! Day 6. Loads models with experts from a Hugging Face folder or a GGUF file.
 //!
-//! Weights are used in place, except for the experts of a gpt-oss folder. There, rows of gate and
-//! up projections alternate, or matrices are transposed. Such experts are reordered once.
+//! Weights are used in place, except for the experts of a gpt-oss folder. There, the rows of the
+//! gate and up projections alternate, or the matrices are transposed. Such experts are copied once,
+//! in the right order.
 
 use std::{collections::HashSet, path::Path};
 
@@ -65,7 +66,7 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<MixtureModel> {
 }
 
 /// Returns an error if `other` names a tensor that isn't used. A model with such a tensor computes
-/// something else.
+/// something that this engine doesn't.
 fn refuse(other: Option<&str>, file: &str) -> Result<()> {
     match other {
         None => Ok(()),
@@ -79,7 +80,7 @@ enum File<'a> {
     Gguf(&'a Gguf),
 }
 
-/// Access to tensors by their names in folders. Remembers which names were requested.
+/// Gives access to tensors by their names in folders. Remembers which names were requested.
 struct Weights<'a> {
     file: File<'a>,
     used: HashSet<String>,
@@ -250,8 +251,8 @@ fn experts(config: &MixtureConfig, layer: usize, weights: &mut Weights<'_>) -> R
     Ok(Experts { router, routing, per_token, gate, up, down, clamp })
 }
 
-/// Returns one matrix per expert. The file has either a tensor for each expert, or tensors that
-/// hold all experts, with gate rows before up rows.
+/// Returns one matrix per expert. The file has either separate tensors for each expert, or tensors
+/// that hold all experts, with gate rows before up rows.
 fn qwen3_experts(
     [n, i, e]: [usize; 3],
     name: &dyn Fn(&str) -> String,

@@ -99,8 +99,8 @@ impl MixtureModel {
         self.matrices().map(|matrix| matrix.bytes().len() as u64).sum()
     }
 
-    /// Returns the bytes of the matrices that a pass of one row reads: it uses only `k` of a
-    /// layer's experts.
+    /// Returns the bytes of the matrices that a pass of one row reads. Of each layer's experts, it
+    /// reads only `k`.
     #[must_use]
     pub fn token_bytes(&self) -> u64 {
         let bytes = |matrices: &mut dyn Iterator<Item = &Matrix>| -> u64 {
@@ -240,7 +240,7 @@ impl MixtureModel {
     ) {
         let (layer, Queries { rows, q, group, head_dim: d }) = (&self.layers[index], queries);
         let (width, scale) = (q.len() / rows.len(), 1.0 / (d as f32).sqrt());
-        // Query heads per call: all that share a key head, or a part of them.
+        // Number of query heads per call: all that share a key head, or some of them.
         let together = (1..=group.min(MAX_QUERIES)).rev().find(|n| group % n == 0).unwrap_or(1);
         plan.team.parallel_tiles(out, width, (1, together * d), |tile| {
             let first = tile.cols().start / d;
@@ -323,7 +323,7 @@ impl MixtureModel {
 }
 
 /// Computes gpt-oss's gate: `g · sigmoid(alpha · g) · (u + 1)`, with `g` and `u` clamped. `clamp`
-/// preserves a NaN, which `min` would lose.
+/// preserves a NaN; `min` would not.
 fn clamped_gate(clamp: Clamp, gate: &[f32], up: &[f32], out: &mut [f32]) {
     let Clamp { alpha, limit } = clamp;
     for (out, (gate, up)) in out.iter_mut().zip(gate.iter().zip(up)) {

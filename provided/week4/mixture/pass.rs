@@ -1,6 +1,6 @@
 //! Day 6. Runs a model with experts in week 3's engine.
 //!
-//! That engine's cache keeps positions outside the windows, because each of its pages belongs to
+//! That engine's cache can't free positions that have left a layer's window, because a page holds
 //! all layers.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::{
     week3::pass::Pass,
 };
 
-/// A model with experts, and the plan that computes it.
+/// A model with experts, and the plan by which it is computed.
 pub struct MixturePass {
     model: Arc<MixtureModel>,
     plan: Arc<Plan>,

@@ -27,7 +27,7 @@ pub struct MixtureSession {
 }
 
 impl MixtureSession {
-    /// Creates a session for one text, which may be as long as the model's context. The prompt is
+    /// Creates a session for one text, at most as long as the model's context. The prompt is
     /// computed in chunks of at most `chunk` rows.
     #[must_use]
     pub fn new(
@@ -50,8 +50,8 @@ impl MixtureSession {
     }
 
     /// Returns the logits `[V]` after the last of these tokens. The prefix that these tokens share
-    /// with the last call's isn't computed again, provided that the keys and values that the rest
-    /// needs are still in the cache. `each` is called after every pass.
+    /// with the last call's tokens isn't computed again if the keys and values that the rest needs
+    /// are still in the cache. `each` is called after every pass.
     ///
     /// # Errors
     /// If there are no tokens, or a token or its position is out of range.

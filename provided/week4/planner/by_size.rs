@@ -1,4 +1,4 @@
-//! Day 3. Plans an arena by size, which requires that all lifetimes are known before the first
+//! Day 3. Plans an arena by size. This requires that all lifetimes are known before the first
 //! buffer is placed.
 
 use std::cmp::Reverse;
@@ -29,7 +29,7 @@ impl MemoryPlan {
             Self { parts: vec![None; graph.len()], peak: 0, in_place: lives.len() - all.len() };
         for i in order {
             let one = &all[i];
-            // All buffers that share a step with this one begin within this range.
+            // Every buffer that is needed in the same step as this one begins within this range.
             let from = all.partition_point(|other| other.first + longest < one.first);
             let to = all.partition_point(|other| other.first <= one.last);
             let others = (from..to).filter(|&other| all[other].last >= one.first);
@@ -80,7 +80,7 @@ impl MemoryPlan {
 
 /// Returns the start of the shortest gap that is long enough (the first, if there are several). If
 /// there is none, returns the end of the last part. `taken` lists the start and length of each
-/// part, from front to back.
+/// occupied part, from front to back.
 fn shortest_gap(taken: &[(usize, usize)], bytes: usize) -> usize {
     let (mut end, mut best) = (0, None);
     for &(start, length) in taken {
@@ -94,8 +94,8 @@ fn shortest_gap(taken: &[(usize, usize)], bytes: usize) -> usize {
 }
 
 /// Returns the lifetimes of parts instead of buffers. A buffer and the results that overwrite it
-/// are one part. The lower bound of these lifetimes holds for every plan that overwrites wherever
-/// it may.
+/// share one part. The lower bound of these lifetimes is valid for every plan that overwrites
+/// wherever possible.
 #[must_use]
 pub fn lifetimes_of_parts(graph: &Graph, lives: &[Lifetime]) -> Vec<Lifetime> {
     let parts = tenants(graph, lives, true).into_iter();

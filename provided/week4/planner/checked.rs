@@ -12,12 +12,12 @@ use crate::week4::{
 
 impl MemoryPlan {
     /// Gives every buffer of the order a part of an arena. Two buffers that are needed in the same
-    /// step share no byte. There is one exception: with `in_place`, a node overwrites its first
-    /// source where [`can_overwrite`](crate::week4::planner::can_overwrite) allows it.
+    /// step share no byte, with one exception: if `in_place`, a node overwrites its first source
+    /// where [`can_overwrite`](crate::week4::planner::can_overwrite) allows it.
     ///
     /// # Errors
-    /// If all buffers together have more bytes than a program's memory can have, or if two live
-    /// buffers of the plan overlap.
+    /// If all buffers together have more bytes than a program can address, or if two live buffers
+    /// of the plan overlap.
     pub fn new(
         graph: &Graph,
         order: &[NodeId],
@@ -52,8 +52,8 @@ impl MemoryPlan {
     }
 }
 
-/// Checks that all buffers together have no more bytes than a program's memory can have, so that no
-/// sum of sizes overflows.
+/// Checks that all buffers together have no more bytes than a program can address, so that no sum
+/// of sizes overflows.
 ///
 /// # Errors
 /// One line that names the node at which the limit is exceeded.

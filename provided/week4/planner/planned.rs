@@ -24,8 +24,8 @@ impl PlannedExecutor {
     /// don't matter.
     ///
     /// # Panics
-    /// If the plan belongs to another order, or if a node's part overlaps a source's part and the
-    /// two are not the same.
+    /// If the plan belongs to another order, or if a node's part overlaps a source's part without
+    /// being the same.
     pub fn run<C: KvCache>(
         &mut self,
         graph: &Graph,
@@ -70,8 +70,8 @@ impl PlannedExecutor {
     ) {
         let node = graph.node(id);
         let own = numbers(graph, memory, id);
-        // The range of each source that is in the arena. Other values are in the graph, and weights
-        // and tokens have none.
+        // The range of each source that is in the arena. Other values are in the graph; weights and
+        // tokens have no values.
         let mut ranges = [const { None }; 2];
         let mut sources = [&[][..]; 2];
         for (i, &source) in node.sources.iter().enumerate() {

@@ -46,7 +46,7 @@ impl Ledger {
         *self.parts.borrow()
     }
 
-    /// Records that `bytes` were taken, and `free` are left.
+    /// Records that `bytes` bytes were taken, and that `free` bytes are left.
     pub fn note(&self, what: &'static str, bytes: usize, free: usize) {
         self.peak.set(self.peak.get().max(self.budget.get() - free));
         let mut parts = self.parts.borrow_mut();

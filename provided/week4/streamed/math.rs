@@ -4,7 +4,7 @@
 /// Returns the nearest integer, ties to even, and 0 for NaN. Works for magnitudes below 2²².
 #[must_use]
 pub fn round(x: f32) -> i32 {
-    // In this range, all f32 numbers are integers, so adding this constant rounds.
+    // All f32 numbers near this constant are integers, so adding it rounds.
     const UP: f32 = 12_582_912.0;
     (x + UP - UP) as i32
 }

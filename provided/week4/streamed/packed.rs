@@ -158,8 +158,8 @@ fn angles(positions: usize, dim: usize, theta: f32) -> Vec<f32> {
     turns
 }
 
-/// Returns a component's name in a model folder, or `None` for the angles, which have no name
-/// there.
+/// Returns a component's name in a model folder, or `None` for the angles, which a folder doesn't
+/// have.
 fn name_of(part: Component, tied: bool) -> Option<&'static str> {
     Some(match part {
         Component::Embedding => "model.embed_tokens.weight",

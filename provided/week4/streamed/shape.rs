@@ -9,7 +9,7 @@
 //! | 12 | `V`, number of tokens, `E`, `H_q`, `H`, `D`, `I`, number of positions: 4 bytes each |
 //! | 44 | the norms' epsilon, f32 |
 //! | 48 | 0, twelve times |
-//! | 60 | 32-bit FNV-1a hash of the bytes before |
+//! | 60 | 32-bit FNV-1a hash of all earlier bytes |
 //!
 //! The components follow in the order of [`Component`], row by row. A row of a matrix is its scale
 //! (f32) and its int8 weights. The other components have only f32 elements.
@@ -244,7 +244,7 @@ impl Shape {
             "intermediate size",
             "positions",
         ];
-        // The limit is so small that no product of sizes overflows below.
+        // The limit is so small that no product of sizes overflows in the code below.
         const MOST: usize = 1 << 20;
         for (field, size) in NAMES.into_iter().zip(shape.sizes()) {
             check(field, size as u64, size.clamp(1, MOST) as u64)?;

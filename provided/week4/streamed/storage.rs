@@ -10,8 +10,8 @@ pub trait Storage {
         self.len() == 0
     }
 
-    /// Reads bytes from offset `at` on into `out`. May read fewer bytes than fit into `out`, but
-    /// reads at least one unless the file ends at `at`. Returns the number of bytes read.
+    /// Reads bytes from offset `at` on into `out`. May read fewer bytes than `out` has room for,
+    /// but reads at least one unless the file ends at `at`. Returns the number of bytes read.
     ///
     /// # Errors
     /// Returns the device's own error code.

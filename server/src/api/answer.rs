@@ -31,13 +31,13 @@ pub(crate) struct Head {
     tokenizer: Arc<Tokenizer>,
 }
 
-/// The received but unsent parts of one of a request's answers. Without streaming, all parts are
-/// unsent.
+/// The parts of one of a request's answers that have been received but not sent. Without streaming,
+/// that is all of them.
 #[derive(Default)]
 struct Choice {
     /// Holds text back that may begin a stop text.
     holdback: Holdback,
-    /// Finds calls in the text, if there may be any.
+    /// Finds calls in the text, if calls are possible.
     finder: Option<Finder>,
     text: String,
     calls: Vec<Call>,
@@ -84,7 +84,7 @@ impl Answers {
         let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let head = Head {
             kind: request.kind,
-            // Answers of different servers also have different ids.
+            // Includes the start time, so that answers of different servers have different ids.
             id: format!("{}-{:x}{ticket:08x}", request.kind.prefix(), created),
             created,
             model: model.to_owned(),
@@ -120,7 +120,7 @@ impl Answers {
         };
         let choice = &mut self.choices[i];
         choice.extend(text, reason.is_some());
-        // A call is always complete, whatever the reason that the answer ended.
+        // A call is always complete, whatever the reason why the answer ended.
         choice.reason = reason.map(|reason| if choice.called > 0 { "tool_calls" } else { reason });
         i
     }
@@ -197,7 +197,7 @@ impl Head {
         format!("call_{own}{choice:02x}{index:02x}")
     }
 
-    /// Returns the outermost object, with these choices.
+    /// Returns the outermost object of a response or a chunk, with these choices.
     pub(crate) fn object(&self, stream: bool, choices: Vec<Value>) -> Value {
         json!({
             "id": self.id,
@@ -301,7 +301,7 @@ fn word(reason: FinishReason) -> &'static str {
         FinishReason::Length | FinishReason::ContextFull => "length",
         // A request is cancelled only after its client has left, so no client reads this.
         FinishReason::Stop | FinishReason::Interrupted => "stop",
-        // Its client gets an error instead.
+        // The client gets an error instead.
         FinishReason::NotFinite => "error",
     }
 }

@@ -1,5 +1,5 @@
-//! Finds tool calls in an answer's text as it arrives. The text is constrained, so any text that
-//! begins like a call is a call.
+//! Finds tool calls in an answer's text as the text arrives. The answer is constrained, so any text
+//! that begins like a call is a call.
 
 use std::mem::take;
 
@@ -12,7 +12,7 @@ pub(crate) enum Part {
     Content(String),
     /// The start of a call of the tool with this name.
     Name(String),
-    /// The next part of its arguments, which are JSON.
+    /// The next part of the call's arguments, which are JSON.
     Arguments(String),
 }
 
@@ -27,8 +27,8 @@ enum Place {
     Content,
     /// Before a call, or in a call before its arguments.
     Head,
-    /// In the arguments: the number of open brackets, whether it is inside a string, and whether it
-    /// follows a backslash.
+    /// In the arguments: the number of open brackets, whether the position is inside a string, and
+    /// whether it follows a backslash.
     Arguments { open: usize, string: bool, escape: bool },
     /// After the arguments.
     Behind,
@@ -133,7 +133,7 @@ impl Finder {
                 parts.push(Part::Arguments(take(&mut self.held)));
                 let Some(rest) = rest else { return false };
                 self.held = rest;
-                // Anything between two calls is skipped, as before the first.
+                // Anything between two calls is skipped, as is anything before the first.
                 self.place = if self.several { Place::Head } else { Place::Behind };
             }
             Place::Behind => {

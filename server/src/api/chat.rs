@@ -36,7 +36,7 @@ fn message(
     let role = fields.text("role")?;
     let role = match role.as_deref() {
         Some(role @ ("system" | "user" | "assistant" | "tool")) => role,
-        // OpenAI's current name for it.
+        // OpenAI's current name for `system`.
         Some("developer") => "system",
         Some("function") => {
             let why = "it is the old form of \"tool\"";

@@ -1,7 +1,7 @@
 //! Reads constraints on answers: a JSON object, a schema, tool calls.
 //!
-//! All forms are read here. [`tiny_llm_cli::Request`] passes them to the engine, which refuses a
-//! token limit that is too small for any answer of that form.
+//! All constraints are read here. [`tiny_llm_cli::Request`] passes them to the engine, which
+//! refuses a token limit that is too small for every valid answer.
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ pub(super) struct Wanted {
     pub(super) calls: Option<Finder>,
 }
 
-/// Reads `response_format`, `tools` and related fields. If there is a schema, parses the body
-/// again, because answers keep the order of the schema's keys.
+/// Reads `response_format`, `tools` and related fields. If there is a schema, parses the body again
+/// in order, because answers keep the order of the schema's keys.
 ///
 /// # Errors
 /// If a field asks for something unsupported, or a schema is invalid.
@@ -153,7 +153,7 @@ pub(super) fn tools(
         _ => Vec::new(),
     };
     let refused = |refused: Refused| of_schema("tools", &refused);
-    // All schemas are read, even of tools that may not be called.
+    // All schemas are read, including those of tools that may not be called.
     let auto = Shape::of_calls(&tools, style, true).map_err(refused)?;
     // A function chosen by name is called once.
     let named = matches!(choice, Some(Choice::Named(_)));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Cut;
 
-/// An error response, which says why there is no answer.
+/// An error response, sent in place of an answer.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,

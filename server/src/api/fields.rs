@@ -1,12 +1,12 @@
 //! The fields of a JSON object. The caller takes out every supported field. A field that is left at
-//! the end is unknown, and the error names it.
+//! the end is unknown and causes an error that names it.
 
 use serde_json::{Map, Value};
 
 use super::error::ApiError;
 
-/// Fields not yet taken. A null field counts as absent, since some clients send every field they
-/// know.
+/// The fields that have not been taken yet. A null field counts as absent, since some clients send
+/// every field they know.
 pub(crate) struct Fields {
     left: Map<String, Value>,
     /// Prefix for field names in messages: `messages[3].`.

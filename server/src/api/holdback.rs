@@ -1,5 +1,5 @@
-//! Holds back text that may be the beginning of a stop text. Text from a stop text on is never
-//! sent.
+//! Holds back text that may be the beginning of a stop text. A stop text, and everything after it,
+//! is never sent.
 
 /// Text on its way to a client.
 #[derive(Debug, Default)]

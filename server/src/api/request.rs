@@ -82,8 +82,8 @@ impl ApiRequest {
         let value: Value = serde_json::from_slice(body)
             .map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")))?;
         let mut fields = Fields::of(value, "")?;
-        // There is one model, and it accepts any name, since clients use their own. Each answer has
-        // the real name.
+        // There is only one model, and any name is accepted for it, since clients use their own
+        // names. Each answer has the real name.
         if fields.text("model")?.is_none() {
             return Err(ApiError::field("model", "\"model\" is missing"));
         }
@@ -220,8 +220,8 @@ fn stream_options(fields: &mut Fields, stream: bool) -> Result<bool, ApiError> {
     }
     let mut options = Fields::of(value, "stream_options.")?;
     let usage = options.flag("include_usage")?.unwrap_or(false);
-    // Padding hides the length of chunks from eavesdroppers. `false` asks for what this server
-    // does.
+    // Padding hides the length of chunks from eavesdroppers. This server never pads, so it accepts
+    // only `false`.
     if options.flag("include_obfuscation")? == Some(true) {
         let why = "chunks of a stream are not padded";
         return Err(ApiError::unsupported("stream_options.include_obfuscation", why));

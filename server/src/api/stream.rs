@@ -49,8 +49,8 @@ pub(crate) async fn whole(mut waiting: Waiting, mut answers: Answers) -> Result<
     Ok(answers.whole())
 }
 
-/// Waits for the first reply, then returns a stream of events. Earlier failures are ordinary
-/// errors.
+/// Waits for the first reply, then returns a stream of events. A failure before that is an ordinary
+/// error response.
 ///
 /// # Errors
 /// If the engine refuses the request.
@@ -78,8 +78,8 @@ pub(crate) async fn events(
     Ok((headers, Body::new(events)).into_response())
 }
 
-/// Server-sent events. Each is created when the connection can send it. Until then, the engine's
-/// replies wait in the queue.
+/// Server-sent events. Each event is created when the connection can send it. Until then, the
+/// engine's replies wait in the queue.
 struct Events {
     waiting: Waiting,
     answers: Answers,

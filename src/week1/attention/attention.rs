@@ -16,7 +16,7 @@ use tiny_llm_formats::{
 /// the same.
 ///
 /// A row that is all `−inf` gives all zeros. If a row contains a NaN, its result must contain one
-/// too: don't turn it into zeros, as if the whole row were `−inf`.
+/// too. Don't turn such a row into zeros, as if it were all `−inf`.
 pub fn softmax(x: &Tensor) -> Tensor {
     todo!("week1-day1 task 1: softmax")
 }

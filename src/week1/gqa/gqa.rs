@@ -18,8 +18,8 @@ use super::{
     rope::{RopeTables, rope_half_split},
 };
 
-/// Computes attention in which query head `h` reads key/value head `h / G`, `G = H_q / H`, without
-/// copying keys or values.
+/// Computes attention without copying keys or values. Query head `h` reads key/value head `h / G`,
+/// with `G = H_q / H`.
 ///
 /// `q [B, H_q, L, D]`, `k [B, H, S, D]`, `v [B, H, S, D]` → `[B, H_q, L, D]`. `scale` defaults to
 /// `1/√D`. `mask` is added to the scores and broadcasts to `[B, H_q, L, S]`.
@@ -36,8 +36,9 @@ pub fn grouped_query_attention(
     todo!("week1-day3 task 1: grouped_query_attention")
 }
 
-/// Returns the additive causal mask `[L, S]` for `length` queries that are the last of `keys`
-/// positions: 0 where key `j` is at or before query `i`'s position `S − L + i`, `−inf` after it.
+/// Returns the additive causal mask `[L, S]` for `L = length` queries, which are the last of `S =
+/// keys` positions. Query `i` is at position `S − L + i`. The mask is 0 where key `j` is at or
+/// before that position, and `−inf` after it.
 ///
 /// # Panics
 /// If there are more queries than keys.
@@ -84,8 +85,8 @@ pub struct GroupedQueryAttention {
     pub q_norm: Option<HeadNorm>,
     /// Applied to every key head before RoPE.
     pub k_norm: Option<HeadNorm>,
-    /// Tables for at least the positions `0..L`, for head size `D`. All layers share one pair of
-    /// tables.
+    /// RoPE tables for head size `D` and at least the positions `0..L`. All layers share one pair
+    /// of tables.
     pub rope: Arc<RopeTables>,
 }
 

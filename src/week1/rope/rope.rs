@@ -95,8 +95,8 @@ pub fn rope_at_positions(
 /// `i + D/2` to `2i + 1`.
 ///
 /// `weight [n_heads·D, E]` → the same shape. `n_heads` is the number of heads of *this* projection:
-/// a key projection may have fewer than the query projection. This is what llama.cpp's converter
-/// does to Llama checkpoints.
+/// a key projection may have fewer than the query projection. llama.cpp's converter reorders Llama
+/// checkpoints in the same way.
 pub fn half_split_to_interleaved(weight: &Tensor, n_heads: usize) -> Tensor {
     todo!("week1-day2 task 4: half_split_to_interleaved")
 }

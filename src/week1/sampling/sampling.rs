@@ -1,7 +1,7 @@
 //! Day 7. Sampling: shape a distribution, then draw from it.
 //!
-//! Each shaping step works on logits in place; a token that is ruled out gets `−inf`. The order is
-//! repetition penalty, temperature, top-k, top-p, min-p, draw.
+//! Each shaping step works on logits in place; a token that is ruled out gets `−inf`. The order of
+//! the steps is repetition penalty, temperature, top-k, top-p, min-p, draw.
 //!
 //! Tasks here: week1-day7 task 1 (`apply_temperature`), week1-day7 task 2 (`top_k`), week1-day7
 //! task 3 (`top_p`), week1-day7 task 4 (`min_p`), week1-day7 task 5 (`repetition_penalty`),
@@ -20,16 +20,16 @@ pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     todo!("week1-day7 task 1: apply_temperature")
 }
 
-/// Keeps the `k` largest logits unchanged; of equal logits, it keeps the first. If `k` is 0, or at
+/// Keeps the `k` largest logits unchanged. Of equal logits, the first are kept. If `k` is 0, or at
 /// least `V`, all logits stay.
 pub fn top_k(logits: &mut [f32], k: usize) {
     todo!("week1-day7 task 2: top_k")
 }
 
 /// Applies nucleus sampling: keeps the most probable tokens until their probabilities sum to at
-/// least `p`. Among equally probable tokens, lower ids come first. The token that crosses `p`
-/// stays, so at least one always does. `p ≥ 1` keeps all. Probabilities are added in f64, because a
-/// vocabulary is large.
+/// least `p`. Among equally probable tokens, lower ids come first. The token with which the sum
+/// reaches `p` stays, so at least one token always does. `p ≥ 1` keeps all. Probabilities are added
+/// in f64, because a vocabulary is large.
 ///
 /// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
 pub fn top_p(logits: &mut [f32], p: f32) {
@@ -44,7 +44,7 @@ pub fn min_p(logits: &mut [f32], p: f32) {
     todo!("week1-day7 task 4: min_p")
 }
 
-/// Makes every token of `seen` less likely, but only once, no matter how often it occurs. A
+/// Makes every token of `seen` less likely. A token that occurs several times is penalised once. A
 /// positive logit is divided by `penalty`, and a negative one is multiplied by it. `penalty` is
 /// positive; 1 changes nothing.
 ///
@@ -92,7 +92,7 @@ pub fn draw(logits: &[f32], uniform: f64) -> u32 {
 pub struct Sampler {
     /// Options that shape the distribution.
     pub options: SamplerOptions,
-    /// The random generator. Each token uses one number.
+    /// The random generator. Choosing a token uses one number.
     pub rng: Rng,
 }
 

@@ -34,7 +34,7 @@ pub fn relative_error(x: &[f32], y: &[f32]) -> f64 {
     todo!("week2-day3 task 4: relative_error")
 }
 
-/// Returns the [`relative_error`] of a row `x [n]` that was stored in a format and read again.
+/// Encodes and decodes a row `x [n]`, and returns the [`relative_error`] of the result.
 ///
 /// # Panics
 /// If the row is empty, or not a whole number of blocks.

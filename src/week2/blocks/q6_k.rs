@@ -1,4 +1,4 @@
-//! `Q6_K`: 256 weights of 6 bits; a scale of 8 bits for each 16. 6.5625 bits a weight.
+//! `Q6_K`: 256 weights of 6 bits, with an 8-bit scale for every 16 weights. 6.5625 bits a weight.
 //!
 //! ```text
 //! byte  0                   128            192          208 210
@@ -6,7 +6,8 @@
 //!         low four bits       upper two      i8 each     f16
 //! ```
 //!
-//! `b0…b63` and `h0…h31` hold weights 0…127, the rest weights 128…255. Within such a half:
+//! `b0…b63` and `h0…h31` hold weights 0…127; the other bytes hold weights 128…255. Within each
+//! half:
 //!
 //! ```text
 //! weight           low four bits             upper two bits of h(i % 32)
@@ -34,8 +35,8 @@ use super::{
 pub const BYTES: usize = 128 + 64 + 16 + 2;
 const _: () = assert!(BYTES == TensorType::Q6_K.block_bytes());
 
-/// Decodes the 256 weights of a block: the block's scale times the scale of the weight's group,
-/// times the integer minus 32, in this order.
+/// Decodes the 256 weights of a block. Multiply the block's scale by the scale of the weight's
+/// group, then by the integer minus 32, in this order.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     todo!("week2-day4 task 2: dequantize")
 }

@@ -23,7 +23,7 @@ pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Resul
 ///
 /// # Errors
 /// If there is no such type, the file ends before the value, or a boolean is neither 0 nor 1. The
-/// message contains the number of the type. For a boolean, it contains the byte found and `0 or 1`.
+/// message contains the number of the type, or for a boolean the byte found and `0 or 1`.
 pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<Value> {
     todo!("week2-day2 task 2: read_value")
 }

@@ -71,8 +71,8 @@ impl<'a> Reader<'a> {
         todo!("week2-day2 task 1: Reader::take")
     }
 
-    /// Reads the next `N` bytes, for `u16::from_le_bytes` and its like: every number in the file is
-    /// little-endian.
+    /// Reads the next `N` bytes, for `u16::from_le_bytes` and similar functions: every number in
+    /// the file is little-endian.
     ///
     /// # Errors
     /// As [`Reader::take`].
@@ -124,8 +124,8 @@ impl<'a> Reader<'a> {
     /// version reads 2 or 3 once its bytes are swapped), or the file is too short for that many
     /// entries. The fields are checked in this order, and the message names the one that is wrong:
     ///
-    /// - `magic`: found its letters, expected `GGUF`;
-    /// - `version`: found the number or `big-endian`, expected 2 or 3;
+    /// - `magic`: found the file's letters, expected `GGUF`;
+    /// - `version`: found its number or `big-endian`, expected 2 or 3;
     /// - `tensors` or `metadata`: found a number that is too large.
     pub fn header(&mut self) -> Result<Header> {
         todo!("week2-day2 task 1: Reader::header")

@@ -1,10 +1,10 @@
 //! Day 4. Searches for the scale and the minimum that give a group of weights the smallest error.
 //!
 //! The obvious scale spreads the codes from the smallest weight to the largest. It is rarely the
-//! best, because one extreme weight decides for all of them. So try several scales near it. Each
-//! scale gives codes. For those codes, least squares gives the best scale. With that scale the
-//! weights get new codes, and so on for a few rounds. The trial that ends with the smallest error
-//! wins. Large weights count more than small ones, because they change a product more.
+//! best, because a single extreme weight determines it. So try several scales near it. Each scale
+//! gives codes. For those codes, least squares gives a better scale. That scale gives new codes,
+//! and so on for a few rounds. The trial that ends with the smallest error wins. Large weights
+//! count more than small ones, because they change a product more.
 //!
 //! Tasks here: week2-day4 task 3 (`fit_scale_and_min`, `search_scale_and_min`). Everything else is
 //! provided.
@@ -16,8 +16,8 @@ pub use tiny_llm_kernels::blocks::share::{code, nearest, share, share_signed};
 /// The trials. Trial `t` divides the range of the weights into `top + t / 4` steps instead of
 /// `top`.
 pub const TRIALS: RangeInclusive<i8> = -4..=4;
-/// Number of rounds of a trial. Each computes the codes from the scale, then the scale from the
-/// codes.
+/// Number of rounds of a trial. Each round computes the codes from the scale, then the scale from
+/// the codes.
 pub const ROUNDS: usize = 4;
 
 /// The scale and minimum of a group: weight ≈ `scale · code − min`, with `min ≥ 0`.
@@ -29,8 +29,8 @@ pub struct ScaleAndMin {
     pub min: f32,
 }
 
-/// Returns the importance of each weight, a factor of its squared error: the weight's magnitude
-/// plus the root mean square of its group.
+/// Returns the importance of each weight: its magnitude plus the root mean square of its group. The
+/// search multiplies the weight's squared error by it.
 #[must_use]
 pub fn importance<const N: usize>(x: &[f32; N]) -> [f32; N] {
     let mean = x.iter().map(|x| x * x).sum::<f32>() / N as f32;
@@ -40,11 +40,11 @@ pub fn importance<const N: usize>(x: &[f32; N]) -> [f32; N] {
 /// Returns the scale and the minimum for which `Σ importance · (scale · code − min − x)²` is
 /// smallest, for given codes.
 ///
-/// In these cases, the minimum is 0, and the scale is the best one for that minimum:
+/// In two cases, returns a minimum of 0 and the best scale for that minimum:
 ///
 /// - The best minimum would be negative, which cannot be stored.
-/// - All codes are equal, so only `scale · code − min` is determined, not each of the two. If all
-///   codes are 0, the scale is 0 too.
+/// - All codes are equal, so only `scale · code − min` is determined, not `scale` and `min`
+///   separately. If all codes are 0, the scale is 0 too.
 #[must_use]
 pub fn fit_scale_and_min<const N: usize>(
     x: &[f32; N],
@@ -63,8 +63,8 @@ pub fn fit_scale_and_min<const N: usize>(
 /// `0..=top`, then scale and minimum by [`fit_scale_and_min`]. A trial's error is the error of its
 /// last codes with its last fit.
 ///
-/// If that range is 0, all weights have the same value, which is not positive. In that case, return
-/// scale 0 and that minimum, without any trial.
+/// If that range is 0, all weights are equal, and none is positive. In that case, return scale 0
+/// and that minimum, without any trial.
 #[must_use]
 pub fn search_scale_and_min<const N: usize>(x: &[f32; N], top: u8) -> ScaleAndMin {
     todo!("week2-day4 task 3: search_scale_and_min")

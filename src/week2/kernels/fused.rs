@@ -1,9 +1,9 @@
 //! Compared with the naive rung, each weight is multiplied as soon as it is decoded; no decoded row
 //! is stored.
 //!
-//! A scale belongs to many weights, so it can be factored out: `Σ d·q·x = d · Σ q·x`, one
-//! multiplication per block. An offset or a minimum is the same for all of them:
-//! `Σ (d·q − m)·x = d · Σ q·x − m · Σ x`.
+//! All weights of a block share a scale, so it can be factored out: `Σ d·q·x = d · Σ q·x`, one
+//! multiplication per block. They also share an offset or a minimum: `Σ (d·q − m)·x = d · Σ q·x − m
+//! · Σ x`.
 //!
 //! Tasks here: week2-day5 task 1 (`dot_q4_0`, `dot_q4_k`, `dot_q6_k`). Everything else is provided.
 
@@ -76,7 +76,7 @@ pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
 }
 
 /// Computes `Σ w·x` for a row of Q6_K blocks: 128 bytes with the low four bits of the codes, 64
-/// bytes with the upper two bits, 16 scales (i8), `d` (f16). Every 16 weights have a scale: `w =
+/// bytes with the upper two bits, 16 scales (i8), `d` (f16). Every 16 weights share a scale: `w =
 /// d·scale·(q − 32)`. `x [256 · blocks]`.
 #[must_use]
 pub fn dot_q6_k(row: &[u8], x: &[f32]) -> f32 {

@@ -47,8 +47,8 @@ impl Session {
 }
 
 impl<C: KvCache> Session<C> {
-    /// Creates a session with an empty cache. The session can hold as many positions as the cache
-    /// has for one sequence.
+    /// Creates a session with this cache, which must be empty. A session can be as long as the
+    /// cache's capacity for one sequence.
     #[must_use]
     pub fn with_cache(model: Arc<Model>, plan: Arc<Plan>, cache: C) -> Self {
         // Reserve everything now, so that decoding a token doesn't allocate.
@@ -68,8 +68,8 @@ impl<C: KvCache> Session<C> {
         &self.tokens
     }
 
-    /// Removes everything after the common prefix of the sequence and `tokens`. Always removes the
-    /// last token of `tokens`, because the caller needs the logits after it.
+    /// Removes everything after the common prefix of the sequence and `tokens`. The last token of
+    /// `tokens` never stays, because the caller needs the logits after it.
     pub fn keep_prefix(&mut self, tokens: &[u32]) {
         let same = self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count();
         let kept = same.min(tokens.len().saturating_sub(1));
@@ -85,14 +85,13 @@ impl<C: KvCache> Session<C> {
     /// Appends `tokens` to the sequence by running them in chunks of at most `chunk` rows (0 counts
     /// as 1), and returns the logits `[V]` after the last token.
     ///
-    /// Decoding a token must not allocate memory, and day 7 checks that: keep the rows in
+    /// Decoding a token must not allocate memory (day 7 checks that), so keep the rows in
     /// `self.rows`.
     ///
     /// # Errors
     /// If there are no tokens (the message says `no tokens`), or if a token or its position is out
     /// of range ([`Model::check`] returns these errors). In the second case, the chunks before the
-    /// invalid token's chunk have become part of the sequence. That chunk and those after it have
-    /// not.
+    /// invalid token's chunk have become part of the sequence; that chunk and later ones have not.
     pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         todo!("week2-day1 task 4: Session::feed")
     }
@@ -114,8 +113,9 @@ impl<C: KvCache> Session<C> {
         self.cache.truncate(0, len);
     }
 
-    /// Extends `prompt`. Its common prefix with the sequence so far stays in the cache and is not
-    /// computed again. The rest of the sequence is removed ([`Session::keep_prefix`]).
+    /// Extends `prompt`. The prefix that it has in common with the sequence so far stays in the
+    /// cache and is not computed again. The rest of the sequence is removed
+    /// ([`Session::keep_prefix`]).
     ///
     /// `choose(logits, tokens)` is as in week 1: `tokens` are the prompt and all new tokens so far.
     /// `on_token` receives every new token and never a stop token. Limits are checked in week 1's

@@ -54,9 +54,9 @@ impl Grid {
     }
 }
 
-/// Runs on every thread of the team: as long as tiles are left, takes the next one and works on it.
-/// All threads share `next`, which counts the tiles taken so far and has the methods of an
-/// `AtomicUsize`. `Ordering::Relaxed` is enough: the threads share only the number.
+/// Runs on every thread of the team: as long as tiles are left, takes the next one and calls `work`
+/// on it. All threads share `next`, which counts the tiles taken so far and has the methods of an
+/// `AtomicUsize`. `Ordering::Relaxed` is enough, because the threads share only that number.
 pub fn take_tiles(next: &impl Counter, grid: &Grid, work: impl Fn((Range<usize>, Range<usize>))) {
     todo!("week2-day6 task 3: take_tiles")
 }

@@ -1,4 +1,4 @@
-//! Day 1. Texts that end an answer, found as the answer's bytes arrive.
+//! Day 1. Finds stop texts, which end an answer, as the answer's bytes arrive.
 //!
 //! Tasks here: week3-day1 task 2 (`StopTexts::push`). Everything else is provided.
 
@@ -7,7 +7,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StopTexts {
     texts: Vec<Vec<u8>>,
-    /// The last bytes that arrived: as many as may belong to the beginning of a stop text.
+    /// The last bytes that arrived, as many as could be the beginning of a stop text.
     tail: Vec<u8>,
 }
 
@@ -27,7 +27,7 @@ impl StopTexts {
     }
 
     /// Takes the next bytes, and returns whether one of the texts is now complete, no matter where
-    /// it began. After the first such text the answer is over, and `push` is not called again.
+    /// it began. After the first such text, the answer is over, and `push` is not called again.
     pub fn push(&mut self, bytes: &[u8]) -> bool {
         todo!("week3-day1 task 2: StopTexts::push")
     }

@@ -6,7 +6,7 @@
 use super::scalar::{Number, Text};
 
 /// Maximum depth of nested objects and arrays. A stack of this depth fits into one integer, and
-/// every JSON parser accepts a text nested this deeply.
+/// every JSON parser accepts this depth.
 pub const MOST_DEPTH: usize = 64;
 
 /// The kind of an open bracket.
@@ -41,7 +41,7 @@ pub enum Place {
     Number(Number),
     /// In `true`, `false` or `null`: the bytes that are still missing, at least one.
     Word(&'static [u8]),
-    /// After a value: a comma or a closing bracket; after the outermost value, only space.
+    /// After a value: a comma or a closing bracket. After the outermost value: only white space.
     End,
 }
 
@@ -85,7 +85,7 @@ impl JsonState {
         Some(if object { Container::Object } else { Container::Array })
     }
 
-    /// Returns the state with another place.
+    /// Returns a copy of the state with this place.
     #[must_use]
     pub fn at(self, place: Place) -> Self {
         Self { place, ..self }

@@ -30,7 +30,7 @@ impl TokenTrie {
     pub const ROOT: NodeId = 0;
 
     /// Creates the tree of all tokens' texts, in the order of their ids. Leaves out tokens with an
-    /// empty text, such as those that end a text, begin a turn or pad the vocabulary.
+    /// empty text, such as those that end an answer, begin a turn or pad the vocabulary.
     #[must_use]
     pub fn new(texts: &[Vec<u8>]) -> Self {
         let mut trie = Self { nodes: vec![Node::default()], vocabulary: texts.len() };
@@ -72,7 +72,7 @@ impl TokenTrie {
 
     /// Calls `each(token, next)` for every token whose whole text may follow `state`, in any order.
     /// `next` is the state after the token. The grammar is queried once for each prefix, no matter
-    /// how many tokens share it, and not at all beyond a prefix that is impossible.
+    /// how many tokens share that prefix, and not at all beyond an impossible prefix.
     pub fn walk<G: Grammar>(
         &self,
         grammar: &G,

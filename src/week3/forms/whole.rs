@@ -1,5 +1,5 @@
-//! Day 7. Complete JSON within a token limit: what a text still needs, and which tokens leave
-//! enough room for it.
+//! Day 7. Complete JSON within a token limit: what is still missing from a text, and which tokens
+//! leave enough room for that.
 //!
 //! Tasks here: week3-day7 task 4 (`closing_byte`, `fewest_tokens`, `Prices::of`, `mask`).
 //! Everything else is provided.
@@ -17,23 +17,22 @@ use super::{
 pub const NEVER: u16 = u16::MAX;
 
 /// Returns the first byte of the shortest text that completes the JSON so far, or `None` if it is
-/// complete. If several texts are equally short, it is the one that comes first in byte order.
-/// Repeated calls give the whole text: each of its bytes is the closing byte of the state before
-/// it.
+/// complete. Of equally short texts, the one that comes first in byte order counts. Repeated calls
+/// give the whole text: each of its bytes is the closing byte of the state before that byte.
 #[must_use]
 pub fn closing_byte(state: &JsonState) -> Option<u8> {
     todo!("week3-day7 task 4: closing_byte")
 }
 
 /// Returns the minimum number of tokens that spell `text`: 0 for an empty text, `None` if no tokens
-/// spell it. Texts may be long, so don't try all ways to split one: visit each prefix of the text
+/// spell it. Texts may be long, so don't try all ways to split one. Visit each prefix of the text
 /// once.
 #[must_use]
 pub fn fewest_tokens(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
     todo!("week3-day7 task 4: fewest_tokens")
 }
 
-/// The price of each token, for each state that it could follow. Prices are stored for later calls.
+/// The price of each token in each state. Prices are stored for later calls.
 #[derive(Debug)]
 pub struct Prices<S> {
     known: HashMap<S, Arc<[u16]>>,
@@ -66,11 +65,11 @@ impl<S> Prices<S> {
 
 impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
     /// Returns the prices `[V]` in this state. A token's price is the minimum number of tokens that
-    /// spell the closing text after it. It is [`NEVER`] if the token may not follow, or if no
-    /// tokens spell the closing text.
+    /// spell the closing text after that token. It is [`NEVER`] if the token may not follow, or if
+    /// no tokens spell the closing text.
     ///
     /// Prices of a stored state are not computed again. When the maximum number of states is
-    /// stored, all are removed before another one is added.
+    /// stored, all of them are removed before the next one is added.
     pub fn of<G: Grammar<State = S>>(
         &mut self,
         grammar: &G,
@@ -84,8 +83,8 @@ impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
 /// Forbids every token after which the text could no longer be completed: its logit becomes −∞.
 ///
 /// `left` is the number of tokens that may still come, including the next one (1 or more). A token
-/// of `stop` ends the text and is not part of it. It is allowed only if the text is `complete`,
-/// whatever its entry in `prices`. The other logits don't change.
+/// in `stop` ends the text and is not part of it. It is allowed only if the text is `complete`; its
+/// entry in `prices` is ignored. The other logits don't change.
 ///
 /// # Panics
 /// If `prices` and `logits` differ in length.

@@ -1,4 +1,4 @@
-//! Day 3. The pool of pages: the list of free pages, and the number of owners of each other page.
+//! Day 3. The pool of pages: the list of free pages, and the number of owners of every other page.
 //!
 //! Tasks here: week3-day3 task 1 (`BlockPool::can_allocate`, `BlockPool::allocate`,
 //! `BlockPool::retain`, `BlockPool::release`). Everything else is provided.

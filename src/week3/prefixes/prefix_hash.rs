@@ -2,7 +2,7 @@
 //!
 //! Tasks here: week3-day5 task 1 (`hash_page`, `chain`). Everything else is provided.
 
-/// Makes a page's name from its tokens and from the name of everything before them.
+/// Makes a page's name from its tokens and from `before`, the name of everything before them.
 pub type HashPage = fn(before: u64, tokens: &[u32]) -> u64;
 
 /// Hashes the eight bytes of `before`, then the four bytes of each token, with FNV-1a. Each number
@@ -16,8 +16,8 @@ pub fn hash_page(before: u64, tokens: &[u32]) -> u64 {
 }
 
 /// Returns the names of a text's full pages, of `page_len` tokens each. A page's name depends on
-/// its own tokens, on all tokens before them, and on the model's `fingerprint`, which takes the
-/// place of a name before the first page. A partial page at the end has no name.
+/// its own tokens, on all earlier tokens, and on the model's `fingerprint`, which is `before` for
+/// the first page. A partial page at the end has no name.
 #[must_use]
 pub fn chain(fingerprint: u64, tokens: &[u32], page_len: usize, hash: HashPage) -> Vec<u64> {
     todo!("week3-day5 task 1: chain")

@@ -7,12 +7,12 @@
 //! |---|---|
 //! | 8 | [`MAGIC`] |
 //! | 4 | [`VERSION`] |
-//! | 4 | cache type: 0 for f32, 1 for f16; 0 for q8_0, see [`Q8_0`] |
+//! | 4 | cache type: 0 for f32 and q8_0 (see [`Q8_0`]), 1 for f16 |
 //! | 8 | the model's fingerprint |
 //! | 4 each | layers, `H`, `D`, number of tokens `n` |
 //! | 4 `n` | the tokens |
 //! | | for each layer, for each head: keys `[n, D]`, then values `[n, D]`, as they are stored |
-//! | 8 | [`checksum`] of all bytes before |
+//! | 8 | [`checksum`] of all earlier bytes |
 //!
 //! Tasks here: week3-day5 task 4 (`encode`, `decode`, `Prompt::in_common`, `Prompt::restore`,
 //! `Prompt::read`). Everything else is provided.
@@ -29,7 +29,7 @@ use crate::week2::{
     model::Model,
 };
 
-/// The bytes that the file begins with. The line break at their end reveals whether a program has
+/// The bytes that the file begins with. The line break at their end is damaged if a program has
 /// treated the file as text.
 pub const MAGIC: [u8; 8] = *b"TINYKV\r\n";
 
@@ -135,23 +135,24 @@ pub struct Prompt<'a> {
 /// # Errors
 /// One line with what was found and what was expected. The checks come in the order of the file,
 /// and each message contains these words:
-/// - `keys and values`, if the file does not begin with the magic;
-/// - `bytes`, if it ends within the header;
-/// - `version`, if that is wrong;
-/// - `cache type` and the number, if it is neither 0 nor 1; the names `f32` and `f16`, if it
-///   differs from the key's;
+/// - `keys and values`, if the file does not begin with [`MAGIC`];
+/// - `bytes`, if the file ends within the header;
+/// - `version`, if the version is wrong;
+/// - `cache type` and its number, if that is neither 0 nor 1; `f32` and `f16`, if the type differs
+///   from the key's;
 /// - `fingerprint` and both fingerprints as 16 hexadecimal digits (`{:016x}`);
-/// - `layers`, `heads` or `numbers in a head`, whichever differs;
-/// - `bytes` and the number of tokens (`6 tokens`), if the length does not fit that number;
-/// - `checksum`, if that is wrong. If the message says what was `found`, it gives a checksum as 16
-///   hexadecimal digits.
+/// - `layers`, `heads` or `numbers in a head`, if that number differs;
+/// - `bytes` and the number of tokens (`6 tokens`), if the file's length does not match that
+///   number;
+/// - `checksum`, if the checksum is wrong. If the message says what was `found`, it gives the
+///   checksum as 16 hexadecimal digits.
 pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
     todo!("week3-day5 task 4: decode")
 }
 
 impl Prompt<'_> {
     /// Returns how many positions are usable for a text of these tokens: the length of the common
-    /// prefix, but never including the text's last token.
+    /// prefix, without the text's last token.
     #[must_use]
     pub fn in_common(&self, tokens: &[u32]) -> usize {
         todo!("week3-day5 task 4: Prompt::in_common")
@@ -172,7 +173,7 @@ impl Prompt<'_> {
 }
 
 /// Provided. Writes a file under a temporary name, and renames it when everything is written. So at
-/// any moment there is the old file, the new one or none.
+/// any moment, there is either the old file, the new file or none.
 ///
 /// # Errors
 /// If the file cannot be written. The old file is then unchanged.
@@ -181,7 +182,8 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
         let unfinished = Unfinished::new(path)?;
         let mut file = std::fs::File::create(unfinished.path())?;
         file.write_all(bytes)?;
-        // Before the rename: if the machine stops now, the name must not refer to an empty file.
+        // Sync before the rename: even if the machine stops now, the name must not refer to an
+        // empty file.
         file.sync_all()?;
         drop(file);
         unfinished.finish()
@@ -208,8 +210,8 @@ pub fn open<T>(
     Ok(Some(use_it(&prompt)))
 }
 
-/// Provided. Compares the fingerprints to reject the file of a q8_0 cache for a key of another
-/// type, and the other way round.
+/// Provided. Compares the fingerprints. Rejects the file of a q8_0 cache for a key of another type,
+/// and the other way round.
 ///
 /// # Errors
 /// If the fingerprints of file and key differ by exactly [`Q8_0`].
@@ -230,8 +232,8 @@ fn check_q8(bytes: &[u8], key: PromptKey) -> Result<()> {
     Ok(())
 }
 
-/// Provided. Returns a checksum that changes if any byte does. Each group of eight bytes is XORed
-/// into the sum, which is then multiplied. No step loses information.
+/// Provided. Returns a checksum that changes if any byte does. Every eight bytes are XORed into the
+/// sum, which is then multiplied. No step loses information.
 #[must_use]
 pub fn checksum(bytes: &[u8]) -> u64 {
     let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -244,8 +246,8 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     mix(sum, u64::from_le_bytes(rest))
 }
 
-/// Provided. Returns a number that identifies a model and how it is run. It changes with any
-/// weight.
+/// Provided. Returns a number that identifies a model and how it is run. It changes if any weight
+/// changes.
 #[must_use]
 pub fn fingerprint(model: &Model, how: &str) -> u64 {
     let mut sums = vec![checksum(format!("{:?} {how}", model.config).as_bytes())];

@@ -1,7 +1,7 @@
 //! Day 2. Decides how many rows each request gets in a step.
 //!
-//! Nothing in this file knows about models: a scheduler sees only plain numbers, so that a
-//! simulation of a million requests can run the same code.
+//! Nothing in this file knows about models: a scheduler sees only plain numbers, so that the same
+//! code can run in a simulation of a million requests.
 //!
 //! Tasks here: week3-day2 task 1 (`Scheduler::decoding_rows`, `share_prompts`), week3-day2 task 2
 //! (`take_turns`). Everything else is provided.
@@ -30,7 +30,8 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Creates a scheduler that reserves an eighth of the budget for prompts, at least one row.
+    /// Creates a scheduler that reserves an eighth of the budget, and at least one row, for
+    /// prompts.
     ///
     /// # Panics
     /// If the budget is less than 2: either prompts or answers could then never proceed.
@@ -49,8 +50,8 @@ impl Scheduler {
         share_prompts(loads, self.budget - decoding, out);
     }
 
-    /// Returns how many rows of the step go to requests that decode: one each, within the budget.
-    /// Withholds as many of the reserved rows as the prompts can use.
+    /// Returns how many rows of the step go to decoding requests: one each, within the budget
+    /// without the reserved rows. Reserved rows that the prompts can't use are available too.
     #[must_use]
     pub fn decoding_rows(&self, loads: &[Load]) -> usize {
         todo!("week3-day2 task 1: Scheduler::decoding_rows")
@@ -58,7 +59,7 @@ impl Scheduler {
 }
 
 /// Divides `rows` rows among the requests that have some of their prompt left: the oldest gets all
-/// that it can use, then the next, and so on. Doesn't change the shares of other requests.
+/// rows that it can use, then the next, and so on. Doesn't change the shares of other requests.
 pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     todo!("week3-day2 task 1: share_prompts")
 }
@@ -67,8 +68,8 @@ pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
 /// several have waited equally long, the oldest goes first. Doesn't change the shares of other
 /// requests.
 ///
-/// A request that was passed over has then waited longer than those that were served. So with `n`
-/// requests, each gets a row in at least one of any `⌈n / rows⌉` consecutive steps.
+/// A request that gets no row has then waited longer than those that got one. So with `n` requests,
+/// each gets a row at least once in any `⌈n / rows⌉` consecutive steps.
 pub fn take_turns(loads: &[Load], rows: usize, out: &mut [usize]) {
     todo!("week3-day2 task 2: take_turns")
 }

@@ -1,5 +1,5 @@
-//! Day 6. The exact rule: which drafts are kept, and what replaces a rejected one, so that the text
-//! has the distribution that the model alone would give it.
+//! Day 6. The exact rule: which drafts are kept, and what replaces a rejected one. With this rule,
+//! the text has the same distribution as without drafts.
 //!
 //! Tasks here: week3-day6 task 2 (`distribution`, `accepts`, `residual`, `verify`). Everything else
 //! is provided.
@@ -11,12 +11,12 @@ use crate::week1::{
     sampling::{Rng, SamplerOptions, apply_temperature, min_p, repetition_penalty, top_k, top_p},
 };
 
-/// A proposed token, and the probability that the proposer gave each token.
+/// A proposed token, and the probability that the proposer gave each token of the vocabulary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
     /// The proposed token.
     pub token: u32,
-    /// `[V]`, the distribution that it was drawn from.
+    /// `[V]`, the distribution that the token was drawn from.
     pub q: Vec<f32>,
 }
 
@@ -47,7 +47,7 @@ pub fn distribution(options: &SamplerOptions, logits: &[f32], seen: &[u32]) -> V
     todo!("week3-day6 task 2: distribution")
 }
 
-/// Returns whether a draft is kept. The probability of that is `min(1, p / q)`, where `p` is the
+/// Returns whether a draft is kept. It is kept with probability `min(1, p / q)`, where `p` is the
 /// target's probability of the token, and `q > 0` the proposer's. `uniform` is drawn from `[0, 1)`.
 #[must_use]
 pub fn accepts(p: f32, q: f32, uniform: f64) -> bool {
@@ -66,8 +66,9 @@ pub fn residual(p: &[f32], q: &[f32]) -> Vec<f64> {
 /// Tests the drafts in order, up to and including the first that is rejected. `target(i)` is the
 /// target's distribution `[V]` after the first `i` drafts. It is called no more often than needed.
 ///
-/// Each tested draft takes one number from `rng`, and so does the final token. That token is drawn
-/// from the residual if a draft was rejected, and from `target(k)` if all `k` were kept.
+/// Each tested draft takes one number from `rng`, and so does the final token. The final token is
+/// drawn from the residual if a draft was rejected, and from `target(k)` if all `k` drafts were
+/// kept.
 ///
 /// Source: Leviathan, Kalman and Matias 2023, "Fast Inference from Transformers via Speculative
 /// Decoding".
@@ -80,10 +81,10 @@ pub fn verify(
 }
 
 /// Provided. Returns the token at which the running sum of the weights, in id order, first exceeds
-/// `uniform` (in `[0, 1)`) times their sum. A token of weight 0 is never drawn.
+/// `uniform` (in `[0, 1)`) times the sum of all weights. A token of weight 0 is never drawn.
 #[must_use]
 pub fn draw_weighted(weights: &[f64], uniform: f64) -> u32 {
-    // Most weights may be 0, and zeros are skipped.
+    // Most weights may be 0. They are skipped.
     let total: f64 = weights.iter().filter(|weight| **weight > 0.0).sum();
     let (mut sum, mut last) = (0.0, 0);
     for (token, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {

@@ -1,4 +1,4 @@
-//! Day 6. Proposers of tokens: the text so far, or a smaller model.
+//! Day 6. Proposers of tokens, which use the text so far or a smaller model.
 //!
 //! Tasks here: week3-day6 task 4 (`DraftModel::draft`). Everything else is provided.
 
@@ -61,10 +61,10 @@ impl<C: KvCache> DraftModel<C> {
 }
 
 impl<C: KvCache> Drafter for DraftModel<C> {
-    /// Draws each token from the draft model's distribution, with the same options, given the
-    /// tokens before it. First removes from the model's cache everything that isn't a prefix of the
-    /// text. Computes nothing that the cache already has. The drafts end where the model's context
-    /// ends.
+    /// Draws each token from the draft model's distribution after all earlier tokens, with the same
+    /// sampling options. First removes everything from the model's cache that isn't a prefix of the
+    /// text. Doesn't compute again what the cache still has. The drafts end where the model's
+    /// context ends.
     fn draft(
         &mut self,
         text: &[u32],

@@ -1,4 +1,4 @@
-//! Day 6. Speculative decoding: several tokens for one pass over the weights.
+//! Day 6. Speculative decoding: one pass over the weights gives several tokens.
 //!
 //! Tasks here: week3-day6 task 5 (`Speculation::step`). Everything else is provided.
 
@@ -30,7 +30,7 @@ pub struct Counts {
     pub refused: u64,
 }
 
-/// A proposer, and how many tokens it proposes. That number adapts to how many are accepted.
+/// A proposer, and the number of tokens that it proposes, which adapts to how many are accepted.
 pub struct Speculation<D> {
     /// The proposer.
     pub drafter: D,
@@ -38,7 +38,7 @@ pub struct Speculation<D> {
     pub length: DraftLength,
     /// Measures the cost of drafts for `length`, if present. The number of drafts then depends on
     /// timing. At temperature 0, the text is the same for any number of drafts. With sampling, the
-    /// same seed may give a different text each time. Only `generate` uses this field.
+    /// same seed may then give a different text each time. Only `generate` uses this field.
     pub backoff: Option<DraftBackoff>,
     pub(crate) counts: Counts,
 }
@@ -69,14 +69,14 @@ impl<D: Drafter> Speculation<D> {
 
     /// Runs one pass of the session's model. Appends at least one token to the text, and at most
     /// `room` (1 or more). The pass has a row for each token of the text that the session has not
-    /// computed, and for each draft after it. Afterwards the session holds the text without its
-    /// last token, and nothing else.
+    /// computed, and for each draft. Afterwards, the session holds exactly the text without its
+    /// last token.
     ///
     /// `chunk` is the maximum number of rows of a prompt in one pass.
     ///
     /// # Errors
-    /// If the text is empty or longer than the session's context. Also if a logit in any row is not
-    /// a number, including the rows of drafts.
+    /// If the text is empty or longer than the session's context. Also if any row, including those
+    /// of drafts, has a logit that is not a number.
     pub fn step<C: KvCache>(
         &mut self,
         session: &mut Session<C>,

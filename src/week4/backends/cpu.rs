@@ -77,18 +77,18 @@ impl Cpu {
     /// Provided. Computes one node, from the places of its sources into its own place:
     ///
     /// - a product with [`Products::multiply`];
-    /// - a node whose place is that of its first source with [`overwrite`];
+    /// - a node that has the same place as its first source with [`overwrite`];
     /// - any other node with [`compute`].
     ///
-    /// Matrices ([`Op::Weight`]) are read in the graph's memory, which a host pointer refers to.
-    /// Values ([`Op::Values`]) are read in their place. Tokens come from the step. ([`lend`]
+    /// Matrices ([`Op::Weight`]) are read from the graph's memory, where host pointers point.
+    /// Values ([`Op::Values`]) are read from their place. Tokens come from the step. ([`lend`]
     /// borrows several parts of a buffer at once.)
     fn node(&mut self, work: &Work<'_>, id: NodeId, step: &mut AnyStep<'_>) -> Result<(), Fault> {
         let graph = work.graph;
         let node = graph.node(id);
         let own = work.place(id)?;
         let written = self.numbers(graph, id, own)?;
-        // Sources in the buffer that is written, and sources in other buffers.
+        // First the sources in the buffer that is written, then those in other buffers.
         let (mut near, mut far) = ([const { None }; 2], [const { None }; 2]);
         for (i, &source) in node.sources.iter().enumerate() {
             let root = graph.root(source);

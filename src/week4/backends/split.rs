@@ -33,25 +33,25 @@ pub struct Schedule {
     /// The splits, one after the other.
     pub splits: Vec<Split>,
     /// The results of the graph that was split, as nodes of the new graph. A result that is a view
-    /// stays, without a copy, in the memory of the backend that owns the viewed bytes.
+    /// is not copied: it stays in the memory of the backend that owns the viewed bytes.
     pub results: Vec<NodeId>,
-    /// `[nodes of the graph]`, the backend that has or reads a node's bytes. It is `None` only for
-    /// leaves, because every backend that reads a leaf has a copy. A view of a leaf belongs to the
-    /// backend that it was made for.
+    /// `[nodes of the graph]`, the backend whose memory has a node's bytes. It is `None` only for
+    /// leaves, because every backend that reads a leaf has its own copy. A view of a leaf belongs
+    /// to the backend that reads it.
     pub owners: Vec<Option<usize>>,
 }
 
 impl Schedule {
     /// Cuts an order into splits. A new split begins where the backend changes. `placed` gives the
     /// backend of every node that is computed. Leaves and views belong to no split. `results` are
-    /// the graph's results, for the field of the same name.
+    /// the graph's results, which become the field of the same name.
     ///
-    /// If a node reads a result of another backend, the result is copied before the first split
-    /// that reads it there, once for all splits and all views. The node to copy is the one that
-    /// owns the bytes.
+    /// If a node reads another backend's result, that result is copied once, before the first split
+    /// that reads it, for all later splits and all views. The node to copy is the one that owns the
+    /// bytes.
     ///
     /// # Errors
-    /// Never for a sound graph.
+    /// Never for a valid graph.
     pub fn new(
         graph: &Graph,
         order: &[NodeId],
@@ -62,15 +62,15 @@ impl Schedule {
     }
 }
 
-/// A new graph with copies, while it is built. `known` records the nodes that have already been
-/// made.
+/// A new graph with copies, while it is being built.
 struct Made<'a> {
     from: &'a Graph,
     placed: &'a [Option<usize>],
     graph: Graph,
     owners: Vec<Option<usize>>,
-    /// The node of the new graph that represents a node of the old graph in a backend's memory. A
-    /// leaf has no backend, because it may be in any backend's memory.
+    /// For a node of the old graph and a backend, the node of the new graph that has the same bytes
+    /// in that backend's memory. The backend of a leaf is `None`, because a leaf may be in any
+    /// backend's memory.
     known: HashMap<(NodeId, Option<usize>), NodeId>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Made<'a> {
         Self { from, placed, graph, owners, known }
     }
 
-    /// Adds to the new graph a node for one of the old graph, with this owner.
+    /// Adds a node of the old graph to the new graph, with this owner.
     fn push(
         &mut self,
         old: NodeId,
@@ -96,8 +96,8 @@ impl<'a> Made<'a> {
         Ok(id)
     }
 
-    /// Returns the node that this backend reads for a node of the old graph. If that requires a
-    /// copy, adds the copy to the list.
+    /// Returns the node that this backend must read in place of a node of the old graph. If that
+    /// requires a copy, adds the copy to the list.
     fn here(&mut self, old: NodeId, backend: usize, copies: &mut Vec<NodeId>) -> Result<NodeId> {
         todo!("week4-day4 task 4: Made::here")
     }

@@ -5,7 +5,7 @@
 
 use anyhow::{Result, ensure};
 
-/// Number of threads per workgroup, unless a kernel says otherwise.
+/// Number of threads per workgroup in most kernels.
 pub const THREADS: u32 = 64;
 
 /// Maximum number of workgroups along one axis, on every device.
@@ -21,9 +21,9 @@ struct Sizes { n: u32 }
 ";
 
 /// Returns the number of workgroups `[x, y, 1]` that have a thread for each of `n` items, with
-/// `per_group` threads per workgroup. `y` is the smallest sufficient number of rows, with at most
-/// [`GROUPS`] workgroups in each. `x` is the smallest sufficient number for this `y`. If `n` is 0,
-/// returns one workgroup.
+/// `per_group` threads per workgroup. `y` is the smallest sufficient number of rows, each of at
+/// most [`GROUPS`] workgroups. `x` is the smallest sufficient number of workgroups per row. If `n`
+/// is 0, returns one workgroup.
 ///
 /// # Errors
 /// If [`GROUPS`] rows are not enough. The message is one line with the number of items.
@@ -31,16 +31,16 @@ pub fn dispatch_size(n: usize, per_group: u32) -> Result<[u32; 3]> {
     todo!("week4-day5 task 1: dispatch_size")
 }
 
-/// Returns WGSL that follows [`BINDINGS`]: `main`, with [`THREADS`] threads per workgroup.
-/// Workgroups may be in several rows. Computes `result = a + b` for the first `sizes.n` elements.
-/// The memory after them belongs to another buffer.
+/// Returns WGSL that follows [`BINDINGS`]: `main`, with [`THREADS`] threads per workgroup. The grid
+/// of workgroups may have several rows. Computes `result = a + b` for the first `sizes.n` elements.
+/// The memory after these elements belongs to another buffer.
 #[must_use]
 pub fn add() -> &'static str {
     todo!("week4-day5 task 1: add")
 }
 
 /// Returns WGSL like [`add`] that computes `result = silu(a) · b`, where `a` is the gate. `exp`
-/// must not overflow for any gate, because a device may not support infinity.
+/// must not overflow for any gate, because some devices don't support infinity.
 #[must_use]
 pub fn silu_gate() -> &'static str {
     todo!("week4-day5 task 1: silu_gate")

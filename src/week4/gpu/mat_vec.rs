@@ -12,8 +12,8 @@ struct Sizes { k: u32, rows: u32, columns: u32 }
 @group(0) @binding(3) var<storage, read_write> result: array<f32>;
 ";
 
-/// Two functions. One reads the bytes `at` to `at + 3` as a word, for an even `at`; the first byte
-/// is in the lowest bits. The other reads two bytes as f16.
+/// Two functions that read weights. One reads the bytes `at` to `at + 3` as a word, for an even
+/// `at`; the first byte is in the lowest bits. The other reads two bytes as f16.
 pub const READING: &str = "
 fn four_bytes(at: u32) -> u32 {
     let word = words[at / 4u];
@@ -47,10 +47,10 @@ pub fn q4_0() -> &'static str {
 }
 
 /// Returns WGSL that follows [`BINDINGS`], [`READING`] and a format's functions: `main`, with 64
-/// threads per workgroup and one workgroup for each row of the matrix. Workgroups may be in several
-/// rows, and there may be more workgroups than `sizes.rows`. Along `z` there is one workgroup for
-/// each column. `result[column, row]` is the product of that row of weights and that column of `x`.
-/// A row has `sizes.k / 32` blocks, and each is read once for each column.
+/// threads per workgroup and one workgroup for each row of the matrix. The grid of workgroups may
+/// have several rows, and there may be more workgroups than `sizes.rows`. Along `z`, there is one
+/// workgroup for each column. `result[column, row]` is the dot product of that row of weights and
+/// that column of `x`. A row has `sizes.k / 32` blocks. Each block is read once for each column.
 #[must_use]
 pub fn mat_vec() -> &'static str {
     todo!("week4-day5 task 3: mat_vec")

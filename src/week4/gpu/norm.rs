@@ -1,4 +1,5 @@
-//! Day 5. RMSNorm, with one workgroup for each row: its threads add up the squares together.
+//! Day 5. RMSNorm, with one workgroup for each row. The workgroup's threads add up the squares
+//! together.
 //!
 //! Tasks here: week4-day5 task 2 (`rms_norm`). Everything else is provided.
 
@@ -12,7 +13,7 @@ struct Sizes { width: u32, rows: u32, eps: f32 }
 ";
 
 /// Returns WGSL that follows [`BINDINGS`]: `main`, with 64 threads per workgroup and one workgroup
-/// per row of `x`. The workgroups themselves may be in several rows, and there may be more
+/// per row of `x`. The grid of workgroups may itself have several rows, and there may be more
 /// workgroups than `sizes.rows`. Divides each row of `x [rows, width]` by its root mean square, and
 /// multiplies it by `weight [width]`. A row may have any length.
 #[must_use]

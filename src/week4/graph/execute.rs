@@ -21,8 +21,8 @@ pub struct Executor {
     products: Products,
 }
 
-/// Computes products. Keeps the prepared input of the last product, so that the next products can
-/// share it.
+/// Computes products. Keeps the prepared input of the last product, so that the next product can
+/// reuse it.
 #[derive(Debug, Default)]
 pub struct Products {
     /// The last input of a product with a weight, as its kernels need it.
@@ -32,13 +32,13 @@ pub struct Products {
 }
 
 impl Executor {
-    /// Computes all nodes of the order again, and overwrites the results of an earlier pass.
-    /// Doesn't call `cache.advance`, which the caller does once for each row after the pass.
+    /// Computes all nodes of the order, and overwrites the results of an earlier pass. Doesn't call
+    /// `cache.advance`: the caller does so after the pass, once for each row.
     pub fn run<C: KvCache>(&mut self, graph: &Graph, order: &[NodeId], step: &mut Step<'_, C>) {
         todo!("week4-day2 task 3: Executor::run")
     }
 
-    /// Returns a node's values; for a view, those of its root.
+    /// Returns a node's values. For a view, returns its root's values.
     ///
     /// # Panics
     /// If the values have not been computed, or the node is a weight.

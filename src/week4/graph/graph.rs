@@ -27,12 +27,12 @@ impl NodeId {
 /// One node.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// The prefix that was set when the node was made, for example `layer 0: `, and the name that
-    /// [`Graph::named`] gave it, if any. May be empty.
+    /// The prefix that was set when the node was made, for example `layer 0: `, followed by the
+    /// name that [`Graph::named`] gave it, if any. May be empty.
     pub name: String,
-    /// The operation that it computes.
+    /// The operation that the node computes.
     pub op: Op,
-    /// The nodes that it reads, in the order that the operation requires.
+    /// The nodes that the operation reads, in the order that it requires.
     pub sources: Vec<NodeId>,
     /// The layout of its result.
     pub layout: Layout,
@@ -84,8 +84,8 @@ impl Graph {
         (0..self.nodes.len()).map(NodeId)
     }
 
-    /// Adds a node, whose name is only the prefix. Does not check the result's layout, which the
-    /// functions below compute.
+    /// Adds a node, whose name is only the prefix. Does not check `layout`, which the functions
+    /// below compute.
     ///
     /// # Errors
     /// If a source is not a node of this graph (the message has the source's number), and as
@@ -107,7 +107,7 @@ impl Graph {
     /// Adds a sum, `a + b`, where `b` broadcasts to the sizes of `a`.
     ///
     /// # Errors
-    /// If `b` does not broadcast, or one of them is not f32 or not contiguous. The message is one
+    /// If `b` does not broadcast to `a`, or if `a` or `b` is not contiguous f32. The message is one
     /// line that names both nodes and their sizes.
     pub fn add(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
         todo!("week4-day2 task 1: Graph::add")

@@ -1,4 +1,4 @@
-//! Day 1. Views: other tensors in the same bytes. Sizes and strides change, but no byte moves.
+//! Day 1. Views: other tensors over the same bytes. Sizes and strides change, but no byte moves.
 //!
 //! Tasks here: week4-day1 task 2 (`Layout::end`, `Layout::view`, `Layout::permute`,
 //! `Layout::broadcast`). Everything else is provided.
@@ -51,8 +51,8 @@ impl Layout {
     /// Returns the same elements with sizes `ne`. An axis of one element repeats that element.
     ///
     /// # Errors
-    /// If `ne` has a 0, or if an axis has more than one element and a size other than the one in
-    /// `ne`. The message names this tensor's sizes and `ne`.
+    /// If `ne` has a 0, or if an axis has more than one element and its size differs from `ne`. The
+    /// message names this tensor's sizes and `ne`.
     pub fn broadcast(&self, ne: [usize; AXES]) -> Result<Self> {
         todo!("week4-day1 task 2: Layout::broadcast")
     }

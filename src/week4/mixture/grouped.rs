@@ -15,11 +15,10 @@ use crate::week2::{
 /// Assignments by expert.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Groups {
-    /// `[experts + 1]`, where each expert's assignments begin in `members`: those of expert `e`
-    /// have the indices `starts[e]` to `starts[e + 1]` − 1.
+    /// `[experts + 1]`. The assignments of expert `e` are `members[starts[e]..starts[e + 1]]`.
     pub starts: Vec<usize>,
-    /// `[T · k]`, the numbers of the assignments, sorted by expert. Those of one expert are in
-    /// ascending order.
+    /// `[T · k]`, the numbers of the assignments, sorted by expert. Each expert's assignments are
+    /// in ascending order.
     pub members: Vec<usize>,
 }
 
@@ -40,7 +39,7 @@ pub fn group(chosen: &[usize], experts: usize) -> Groups {
     todo!("week4-day6 task 2: group")
 }
 
-/// Buffers of [`indexed_matmul`], reused by the next product: gathered rows and products.
+/// Buffers of [`indexed_matmul`] for gathered rows and products, reused by the next call.
 #[derive(Debug, Default)]
 pub struct Gathered {
     /// The tokens' rows, prepared once for all their experts. An optional optimisation.
@@ -53,7 +52,7 @@ pub struct Gathered {
 
 /// Multiplies each assignment's row by its own expert's matrix. `experts` are `[M, K]` each.
 ///
-/// `x` has either a row `[K]` for each token, which all experts of the token read, or a row for
+/// `x` has either a row `[K]` for each token, which all of the token's experts read, or a row for
 /// each assignment. `out [T · k, M]` has a row for each assignment. Returns how many bytes of
 /// weights were read. An expert's matrix counts once if any token uses it, and not at all
 /// otherwise.
@@ -71,8 +70,8 @@ pub fn indexed_matmul(
     todo!("week4-day6 task 2: indexed_matmul")
 }
 
-/// Computes each token's sum of its experts' outputs, `outputs [T · k, E]`, each times its weight
-/// in `weights [T · k]`. The sums overwrite `out [T, E]`.
+/// Computes, for each token, the weighted sum of its experts' outputs: `outputs [T · k, E]`,
+/// `weights [T · k]`. The sums overwrite `out [T, E]`.
 pub fn combine(outputs: &[f32], weights: &[f32], out: &mut [f32]) {
     todo!("week4-day6 task 2: combine")
 }

@@ -9,7 +9,7 @@
 //!
 //! Provided:
 //!
-//! - `cache`: a cache that returns pages
+//! - `cache`: a cache that returns pages to the pool
 //! - `layer`: the weights of a layer
 //! - `model`: the whole model
 //! - `load`: loads a model from files

@@ -10,7 +10,7 @@ pub enum Routing {
         /// Whether the chosen experts' weights are then divided by their sum (`norm_topk_prob`).
         renormalize: bool,
     },
-    /// gpt-oss: chooses the best experts first, then takes the softmax over their logits alone.
+    /// gpt-oss: chooses the best experts first, then takes the softmax over only their logits.
     TopKFirst,
 }
 

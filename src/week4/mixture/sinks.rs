@@ -1,8 +1,8 @@
-//! Day 6. Attention with a sink: each head has a logit that takes part in the softmax, but has no
-//! value.
+//! Day 6. Attention with a sink: each head has an extra logit that takes part in the softmax but
+//! has no value.
 //!
-//! Source: Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks"; gpt-oss's
-//! form of it, in which the sink is a learned number.
+//! Source: Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks"; in
+//! gpt-oss, the sink is a learned number.
 //!
 //! Tasks here: week4-day6 task 3 (`softmax_with_sink`, `begin`, `attend_with_sinks`). Everything
 //! else is provided.

@@ -4,7 +4,7 @@
 
 use super::graph::{Graph, NodeId};
 
-/// Alignment of all parts of an arena, in bytes: a cache line.
+/// Alignment of all parts of an arena, in bytes: one cache line.
 pub const ALIGNMENT: usize = 64;
 
 /// The buffer of one node: its size, and the steps during which it is needed.
@@ -16,8 +16,8 @@ pub struct Lifetime {
     pub bytes: usize,
     /// The step that writes the buffer.
     pub first: usize,
-    /// The last step that reads the buffer. For a result, it is the order's length, which is the
-    /// index after the last step. If nothing reads the buffer, it is the step that writes it.
+    /// The last step that reads the buffer. For a result, this is the order's length, which is the
+    /// index after the last step. For a buffer that nothing reads, this is the step that writes it.
     pub last: usize,
 }
 

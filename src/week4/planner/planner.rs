@@ -1,5 +1,5 @@
-//! Day 3. Plans where each node's bytes are in one arena, so that the bytes of buffers that are no
-//! longer needed are reused.
+//! Day 3. Plans where each node's bytes are in one arena, so that bytes can be reused once a buffer
+//! is no longer needed.
 //!
 //! Tasks here: week4-day3 task 3 (`place`, `overwritten`). Everything else is provided.
 
@@ -17,7 +17,7 @@ use super::{
 /// The place in the arena of every buffer of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// `[nodes]`, the range in bytes of each buffer's part. Leaves, views and nodes outside of the
+    /// `[nodes]`, the range in bytes of each buffer's part. Leaves, views and nodes outside the
     /// order have none.
     pub parts: Vec<Option<Range<usize>>>,
     /// Length of the arena in bytes.
@@ -43,7 +43,7 @@ impl MemoryPlan {
     }
 }
 
-/// Buffers that use the same part of the arena in turn: each overwrites the one before.
+/// Buffers that use the same part of the arena in turn: each overwrites the previous one.
 #[derive(Debug)]
 pub(crate) struct Tenants {
     /// The nodes in order, each with the bytes of its buffer.
@@ -76,23 +76,23 @@ pub(crate) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<
     all
 }
 
-/// Places all buffers, step by step. Each step first allocates the node's part. Then it frees the
-/// parts that the node was the last to read. In this order, the new part can't overlap parts that
-/// are still being read.
+/// Places all buffers, step by step. Each step first allocates the node's part, and then frees the
+/// parts that no later node reads. In this order, the new part can't overlap parts that are still
+/// being read.
 fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) -> MemoryPlan {
     todo!("week4-day3 task 3: place")
 }
 
-/// Returns whether the operation may overwrite its first source, which has the same size, with its
-/// result. That is possible if every element is read before it is written, and never afterwards.
+/// Returns whether the operation's result may overwrite its first source, which has the same size.
+/// That is possible if every element is read before it is written, and never afterwards.
 #[must_use]
 pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })
 }
 
 /// Returns the node whose part the buffer's node may overwrite, or `None`. Three conditions must
-/// hold: the operation may overwrite ([`can_overwrite`]), the root of the node's first source is a
-/// buffer whose last step is this one, and no other source of the node has the same root.
+/// hold: [`can_overwrite`] is true for the operation; the root of the node's first source is a
+/// buffer that is last read in this step; and no other source of the node has the same root.
 fn overwritten(graph: &Graph, life: &Lifetime, lives: &[Lifetime]) -> Option<NodeId> {
     todo!("week4-day3 task 3: overwritten")
 }

@@ -1,5 +1,4 @@
-//! Day 7. The best tokens of a vocabulary, without having all of its logits in memory at the same
-//! time.
+//! Day 7. Finds the best tokens of a vocabulary without holding all logits in memory at once.
 //!
 //! Tasks here: week4-day7 task 5 (`TopK::offer`, `best_tokens`). Everything else is provided.
 
@@ -45,8 +44,8 @@ impl<'a> TopK<'a> {
     }
 }
 
-/// Offers every token's logit to `top`, which is empty. The rows of the whole vocabulary are read
-/// from front to back. At most [`OUTPUTS`] logits are in memory at once. Each takes 4 bytes of
+/// Offers every token's logit to `top`, which is empty. All rows of the vocabulary are read from
+/// front to back. At most [`OUTPUTS`] logits are in memory at once, and each takes 4 bytes of
 /// `scratch`. Rows that are not tokens are never offered.
 ///
 /// # Errors

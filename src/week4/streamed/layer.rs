@@ -13,8 +13,8 @@ use super::{
     store::Store,
 };
 
-/// Maximum number of outputs of the MLP's up projection, or of the head, that are in memory at
-/// once.
+/// Maximum number of outputs of the MLP's up projection, or of the output head, that are in memory
+/// at once.
 pub const OUTPUTS: usize = 128;
 
 /// Keys and values of one layer as int8, with a scale for each head of each position.
@@ -83,12 +83,12 @@ impl<'a> Cache<'a> {
 
     /// Computes attention of `q [H_q, D]` over all positions, with the scale 1/√D, and writes it to
     /// `out [H_q, D]`. Each key/value head serves `H_q / H` neighbouring query heads. The queries
-    /// are quantized to int16, and so are the attention weights, after each is multiplied by its
-    /// value's scale. The sums are integers.
+    /// are quantized to int16. So are the attention weights, after each is multiplied by its
+    /// value's scale. The sums are computed in integers.
     ///
-    /// It needs `scratch` memory: 6 bytes for each position of the cache's capacity, used or not,
-    /// 10 bytes for each element of a head, and the bytes for alignment. So if the first token
-    /// fits, the last one does too.
+    /// It needs this much `scratch` memory: 6 bytes for each position of the cache's capacity,
+    /// whether used or not, 10 bytes for each element of a head, and the bytes for alignment. So if
+    /// there is enough for the first token, there is enough for the last one too.
     ///
     /// # Errors
     /// If `scratch` is too small.
@@ -101,8 +101,8 @@ impl<'a> Cache<'a> {
 /// then of *down*, all from front to back. At most [`OUTPUTS`] outputs of *up* are in memory at
 /// once.
 ///
-/// It needs `scratch` memory: 6 bytes for each of the `I` intermediate elements, 4 bytes for each
-/// of [`OUTPUTS`], and the bytes for alignment.
+/// It needs this much `scratch` memory: 6 bytes for each of the `I` intermediate elements, 4 bytes
+/// for each of [`OUTPUTS`], and the bytes for alignment.
 ///
 /// # Errors
 /// If a read fails, or `scratch` is too small.

@@ -11,7 +11,7 @@ use super::{
     storage::{Counts, Storage},
 };
 
-/// A model's file, none of which is kept in memory.
+/// A model's file. None of it is kept in memory.
 #[derive(Debug)]
 pub struct Store<S> {
     storage: S,
@@ -56,8 +56,8 @@ impl<S: Storage> Store<S> {
     }
 
     /// Fills `out` with the rows of a component from `row` on. The call counts as one read of all
-    /// these bytes, no matter how many times the device has to be called. Whether a failed read
-    /// counts is unspecified.
+    /// these bytes, no matter how many times the device has to be called. It is unspecified whether
+    /// a failed read counts.
     ///
     /// # Errors
     /// If the file ends or the device fails before `out` is full.
@@ -69,9 +69,9 @@ impl<S: Storage> Store<S> {
     }
 
     /// Multiplies some rows of a matrix `[rows, n]` by `x [n]`, and writes one element for each row
-    /// to `out`. A product is the integer sum as f32, times the product of both scales. Weights are
-    /// read one chunk after the other: as many whole rows as fit into `chunk`. Only that chunk is
-    /// in memory.
+    /// to `out`. Each element is the integer sum as f32, times the product of both scales. Weights
+    /// are read one chunk after the other: as many whole rows as fit into `chunk`. Only that chunk
+    /// is in memory.
     ///
     /// # Errors
     /// As [`Store::read`].

@@ -12,8 +12,8 @@ pub(super) struct Answer {
     /// Distance of the worst element, as a multiple of the tolerance. Infinite for a NaN, or if no
     /// deviation is allowed.
     pub(super) distance: Option<f64>,
-    /// Whether it differs from the right answer in so few of many elements that another mistake may
-    /// give the same answer.
+    /// Whether only a few of many elements differ from the right answer, so that another mistake
+    /// may give the same answer.
     pub(super) thin: bool,
 }
 
@@ -24,8 +24,8 @@ pub(super) enum Answered {
     Text(String),
 }
 
-/// Minimum distance between two wrong answers, as a multiple of the distance at which they count as
-/// equal.
+/// Minimum distance between two wrong answers, as a multiple of the distance up to which they count
+/// as equal.
 const APART: f32 = 4.0;
 
 impl Answer {

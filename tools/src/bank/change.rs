@@ -103,7 +103,7 @@ impl Change {
             ensure!(end <= place.start, "two of its pieces overlap at `{}`", &region[place]);
             body += &region[end..place.start];
             body += with;
-            // A comment at the end must not comment out the code that follows.
+            // A comment at the end must not comment out the code after it.
             body.push('\n');
             end = place.end;
         }
@@ -133,7 +133,7 @@ fn only_place(region: &str, code: &str) -> Result<Range<usize>> {
     let mut found = find(&wanted);
     let mut comma = 0;
     if found.is_empty() && wanted.len() > 1 && code.ends_with(',') {
-        // The last comma before a bracket, which [`tokens`] omits from the region.
+        // Skip the last comma before a bracket, which [`tokens`] omits from the region.
         wanted.pop();
         found = find(&wanted);
         comma = 1;

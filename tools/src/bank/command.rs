@@ -77,7 +77,7 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
         }
     }
     if options.check {
-        // Files that also have answers of tasks for another processor can't be compared completely.
+        // A file that also has answers of tasks for another processor can't be compared completely.
         let mixed = |file: &String| {
             others
                 .iter()
@@ -88,8 +88,8 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
         matrix.problems.extend(data::stale(root, &matrix.answers));
     } else {
         for (path, answers) in data::files(root, &matrix.answers) {
-            // Not a text, but replaced in the same way, so that a reader finds either the old or
-            // the new file.
+            // This file isn't text, but it is replaced in the same way, so that a reader finds
+            // either the old or the new file.
             let temporary = path.with_extension("tmp");
             fs::create_dir_all(path.parent().unwrap_or(root))?;
             fs::write(&temporary, answers.bytes())?;
@@ -132,7 +132,7 @@ pub(super) fn check(
     let record = root.join("target/verify/answers");
     fs::create_dir_all(&record)?;
     let mut matrix = matrix::run(&bank, curriculum, entries, &record)?;
-    // Files that also have answers of tasks for another processor can't be compared completely.
+    // A file that also has answers of tasks for another processor can't be compared completely.
     let all = super::load(root, curriculum)?;
     let elsewhere: Vec<&Entry> =
         all.iter().filter(|entry| !super::is_for_here(entry, curriculum)).collect();

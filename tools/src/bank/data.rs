@@ -28,8 +28,9 @@ pub(super) const FOLDER: &str = "tests/fixtures/wrong";
 pub(super) struct Answers(BTreeMap<String, Vec<(Answer, String, String)>>);
 
 impl Answers {
-    /// Adds an answer, unless an equal answer with the same message is there, or all its elements
-    /// are the same number, because many mistakes give only NaN or 0.
+    /// Adds an answer, unless there is already an equal answer with the same message. Also leaves
+    /// out answers whose elements are all the same number, because many mistakes give only NaN or
+    /// 0.
     pub(super) fn add(&mut self, answer: &Answer, wrong: &Wrong) {
         if answer.is_constant() {
             return;
@@ -75,7 +76,7 @@ impl Answers {
         self.stale(path).is_ok_and(|difference| difference.is_none())
     }
 
-    /// Reads a file, and returns its first difference from these answers. Tolerances are those of
+    /// Reads a file, and returns its first difference from these answers. Uses the tolerances of
     /// `self`.
     ///
     /// # Errors
@@ -110,8 +111,8 @@ impl Answers {
 /// The message and the answer.
 type Said = (String, Result<(Vec<u64>, Vec<f32>), String>);
 
-/// Compares answers with a tolerance, because other machines round differently, and a wrong answer
-/// may amplify that.
+/// Compares answers with a tolerance, because other machines round differently, and a wrong body
+/// may amplify the difference.
 fn same(
     a: &Result<(Vec<u64>, Vec<f32>), String>,
     b: &Result<(Vec<u64>, Vec<f32>), String>,

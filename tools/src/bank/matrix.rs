@@ -133,8 +133,7 @@ pub(super) fn run<'a>(
             matrix.problems.push(format!("{}: by luck: there is no test {test}", entry.path));
         }
     }
-    // If the answers in the copy are the bank's current ones, the first run has already shown the
-    // messages.
+    // If the answers in the copy are up to date, the first run has already shown the messages.
     fs::create_dir_all(bank.tree().join(data::FOLDER))?;
     let mut anew = BTreeSet::new();
     for (module, (path, answers)) in
@@ -169,8 +168,8 @@ pub(super) fn run<'a>(
     Ok(matrix)
 }
 
-/// Returns the correct bodies that a grading would refuse, because their answers to its random
-/// inputs differ from the reference's.
+/// Returns the correct bodies that a grading would refuse, because their answers to random inputs
+/// differ from the reference's.
 fn refused_by_grading(
     bank: &Bank,
     entries: &[Entry],
@@ -227,8 +226,8 @@ pub(crate) fn each<E: Sync, T: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Removes the thin answers of mistakes that another check shows more clearly. A thin answer may
-/// also be given by a different mistake, which would then get a wrong diagnosis.
+/// Removes the thin answers of mistakes that another check shows more clearly. A different mistake
+/// may give the same thin answer, and would then get a wrong diagnosis.
 fn drop_thin<'a>(entries: &[Entry], recorded: impl Iterator<Item = &'a mut Vec<Answer>>) {
     let mut all: Vec<_> = entries
         .iter()
@@ -250,8 +249,8 @@ fn drop_thin<'a>(entries: &[Entry], recorded: impl Iterator<Item = &'a mut Vec<A
     }
 }
 
-/// Reports two mistakes of a day that give the same answer in a check. Its input is too weak to
-/// distinguish them.
+/// Reports pairs of mistakes of a day that give the same answer in a check: the check's input is
+/// too weak to distinguish them.
 fn ambiguities(answers: &[(&Entry, &Wrong, &[Answer])]) -> Vec<String> {
     let mut problems = Vec::new();
     for (i, (entry, wrong, recorded)) in answers.iter().enumerate() {
@@ -390,7 +389,7 @@ mod tests {
     use crate::bank;
 
     /// A test that detects a mistake must detect it in every run. Concurrent threads show a race
-    /// only in some runs, so they must not be tested for it.
+    /// only in some runs, so a mistake that only causes a race must not be required to fail.
     #[test]
     fn races_are_not_asked_of_threads_that_run_at_once() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

@@ -4,15 +4,15 @@
 //! Each folder has one file per day, all in the same format ([`listed`]). The files list bodies for
 //! functions of the reference, each as a change to the marked region ([`change`]).
 //!
-//! - `tests/wrong/week1_day3.txt` lists mistakes, each with its diagnosis. If an answer is not a
-//!   tensor and too small to distinguish mistakes, `shows` is a part of the message of a test that
-//!   fails, and that message is the diagnosis.
+//! - `tests/wrong/week1_day3.txt` lists mistakes, each with its diagnosis. Some answers aren't
+//!   tensors and are too small to distinguish mistakes. For these, `shows` is a part of a failing
+//!   test's message, and that message is the diagnosis.
 //! - `tests/held-out` lists mistakes that the recorded wrong answers do not include ([`unseen`]).
 //! - `tests/alternate` lists correct alternative bodies. All tests must pass with them.
 //!
 //! All bodies are compiled into one program ([`crate::proof`]), and an environment variable selects
-//! one, so trying a body needs a run but no build. [`matrix`] runs them, and [`data`] stores the
-//! wrong answers for the tests.
+//! one, so trying another body needs another run but no build. [`matrix`] runs them, and [`data`]
+//! stores the wrong answers for the tests.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -77,8 +77,8 @@ pub(crate) struct Wrong {
     pub(crate) read: String,
     /// A part of a failing test's message, if the answer is not a tensor.
     pub(crate) shows: Option<String>,
-    /// What `cargo course trace` must print about it, in this order. Checked only for entries that
-    /// have it.
+    /// What `cargo course trace` must print about the mistake, in this order. Checked only for
+    /// entries that have it.
     pub(crate) trace: Vec<String>,
     /// Tests that may or may not detect the mistake, depending on the timing of threads. They are
     /// not run.
@@ -166,7 +166,7 @@ fn entries(
         let (mut of_day, faults) =
             listed::entries(&path, &read(root, &path)?, day, &chapter, &regions);
         problems.extend(faults);
-        // The recorded answers have this order.
+        // The recorded answers are in this order.
         of_day.sort_by(|a, b| a.name.cmp(&b.name));
         entries.extend(of_day);
     }

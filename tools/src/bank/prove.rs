@@ -21,7 +21,7 @@ pub(crate) struct Bodies {
     known: Vec<Entry>,
     /// Held-out mistakes.
     held_out: Vec<Entry>,
-    /// All diagnoses of the bank. A test of an entry may only show the entry's own.
+    /// All diagnoses of the bank. A test of an entry may only show the entry's own diagnosis.
     says: Vec<String>,
 }
 
@@ -69,12 +69,12 @@ impl Bodies {
         self
     }
 
-    /// Their names, in the order of the numbers that [`Bodies::write`] gives them.
+    /// The bodies' names, in the order of the numbers that [`Bodies::write`] gives them.
     pub(crate) fn names(&self) -> Vec<String> {
         self.known.iter().chain(&self.held_out).map(|entry| entry.path.clone()).collect()
     }
 
-    /// Writes the copy in which all of them can run.
+    /// Writes the copy in which all bodies can run.
     ///
     /// # Errors
     /// If a file cannot be written.

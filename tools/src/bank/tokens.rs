@@ -4,7 +4,8 @@ use std::ops::Range;
 
 /// Returns the positions of all tokens in the text. Blanks and comments are not tokens. A comma
 /// before a closing bracket is omitted, because rustfmt adds one when it breaks a line. A raw
-/// string that begins with a line feed is code of another language, which is split in the same way.
+/// string that begins with a line feed contains code in another language, which is split in the
+/// same way.
 pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;

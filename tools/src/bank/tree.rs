@@ -58,7 +58,7 @@ impl Bank {
     }
 
     /// Returns a command that runs the tests for an entry with this index: all tests of its day for
-    /// a correct body, those of its task for a wrong one.
+    /// a correct body, and only its task's tests for a wrong body.
     pub(super) fn tests(&self, entry: &Entry, place: usize) -> Result<Command> {
         let wanted = |name: &str| match entry.kind {
             Kind::Alternate => task_of_test(name).is_some(),

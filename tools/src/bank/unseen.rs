@@ -2,8 +2,8 @@
 //!
 //! `tests/held-out` lists them in the bank's format. Their answers are not recorded, so they show
 //! how well the tests handle mistakes that their authors did not anticipate. A test must fail with
-//! each of them. The message is printed and must be true: a diagnosis that is not in the entry's
-//! `shows:` is wrong.
+//! each of them. Its message is printed and must be true: a diagnosis that is not in the entry's
+//! `shows:` counts as wrong.
 
 use std::{fmt::Write as _, path::Path};
 

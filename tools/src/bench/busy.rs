@@ -41,7 +41,7 @@ pub(crate) struct Options {
 /// Measures a number of threads, in tokens per second.
 type Measure<'a> = Box<dyn Fn(u16) -> Result<f64> + 'a>;
 
-/// Number of prompt tokens, and of tokens decoded after it.
+/// Number of prompt tokens, and of tokens decoded after the prompt.
 const AFTER: usize = 10;
 const NEW: usize = 128;
 

@@ -72,7 +72,7 @@ impl<T> Outcome<T> {
 /// A row's name, and the results of the reference and of the learner's engine.
 type Outcomes<'a, T> = (&'a str, &'a Outcome<T>, Option<&'a Outcome<T>>);
 
-/// Lists why there are gaps: each reason once, with its rows.
+/// Lists why results are missing: each reason once, with its rows.
 fn reasons<T>(all: &[Outcomes<'_, T>]) -> String {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for &(name, reference, yours) in all {

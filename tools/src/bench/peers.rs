@@ -1,4 +1,4 @@
-//! The programs of llama.cpp and its fork ik_llama.cpp, with which the engine is compared.
+//! The programs of llama.cpp and of its fork ik_llama.cpp, with which the engine is compared.
 //!
 //! Both can repack the weights while loading. Both layouts are measured, and the faster one counts.
 
@@ -52,7 +52,7 @@ const SLOW: f64 = 0.6;
 const BATCH: &str = "512";
 
 impl Peer {
-    /// Determines whose programs are in a folder.
+    /// Determines which project's programs are in a folder.
     fn of(folder: &str) -> Result<Self, String> {
         let peer = Self { name: "llama.cpp", folder: folder.into() };
         let help = run_quietly(peer.program("llama-bench").arg("--help"));
@@ -126,7 +126,8 @@ impl Peer {
         sequences.iter().map(rate).collect()
     }
 
-    /// Measures both layouts once and returns the faster: its rate, and whether it is repacked.
+    /// Measures both layouts once. Returns the rate of the faster one, and whether that one is
+    /// repacked.
     pub(super) fn best(&self, model: &Path, threads: u16, work: Work) -> Result<(f64, bool)> {
         let [plain, repacked] = [false, true].map(|repack| self.rate(model, threads, work, repack));
         let (plain, repacked) = (plain?, repacked?);
@@ -163,7 +164,7 @@ pub(super) fn threads(wanted: Option<u16>) -> u16 {
 }
 
 /// Compares each peer's decoding of one sequence with the memory bandwidth. If something slows a
-/// peer down, all ratios flatter our engine.
+/// peer down, all ratios are too favourable to our engine.
 ///
 /// # Errors
 /// If a program fails.
@@ -203,8 +204,8 @@ fn finished(command: &mut Command) -> Result<Finished> {
     Ok(finished)
 }
 
-/// Finds the rate of the only test in the output of `llama-bench -o json`. It is not parsed as JSON,
-/// because the fork prints warnings in between.
+/// Finds the rate of the only test in the output of `llama-bench -o json`. The output is not parsed
+/// as JSON, because the fork prints warnings in between.
 fn one_rate(printed: &str) -> Result<f64> {
     let rates = printed.lines().filter_map(|line| line.trim().strip_prefix("\"avg_ts\": "));
     let rates: Vec<&str> = rates.collect();

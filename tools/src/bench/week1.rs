@@ -2,9 +2,9 @@
 //!
 //! It uses two models: the embedded one with a prompt of 64 tokens, and a Llama of SmolLM2-360M's
 //! shape with random weights, which is written to `target/` and removed afterwards. Times are
-//! printed next to the course's promises and not asserted. Memory is asserted: after loading, the
-//! process's own memory must be little more than the f32 weights, which shows that the file was
-//! mapped and not also copied.
+//! printed next to the course's promises, but not asserted. Memory is asserted: after loading, the
+//! process's own memory must be little more than the f32 weights. This shows that the file was
+//! mapped, not copied in addition.
 
 use std::{fs, path::Path};
 

@@ -1,9 +1,9 @@
-//! Compiles a submission with only the compiler, without cargo, so that no settings, build scripts
+//! Compiles a submission by calling the compiler without cargo, so that no settings, build scripts
 //! or files of other crates are used.
 //!
-//! The learner's crate is compiled with the features of all days. If that fails, days that need the
-//! same parts of it are compiled together, just as a learner on day 2 builds no code of day 5. So a
-//! fault in a later day's file does not affect earlier days.
+//! The learner's crate is compiled with the features of all days. If that fails, the crate is
+//! compiled once for each group of days that need the same parts of it, just as a learner on day 2
+//! doesn't build the code of day 5. So a fault in a later day's file does not affect earlier days.
 //!
 //! The tests of all days are one program. If it does not compile, the days that the compiler's
 //! errors mention are removed from it.
@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{curriculum::Day, files::list};
 
-/// Processor time for a call of the compiler: a base, and an additional time per day.
+/// Limit of processor time for a call of the compiler: a base, and an additional time per day.
 const SECONDS: u64 = 20;
 const SECONDS_PER_DAY: u64 = 5;
 /// Memory limit, including the compiler's own memory, in MiB.
@@ -43,7 +43,7 @@ pub(super) type Built = Result<PathBuf, String>;
 /// The result of a failed compilation.
 struct Refused {
     errors: String,
-    /// Whether the time limit was reached. There is no second try then.
+    /// Whether the time limit was reached. If so, there is no second try.
     late: bool,
 }
 
@@ -112,7 +112,7 @@ impl Workshop<'_> {
         let _ = fs::remove_dir_all(&self.scratch);
     }
 
-    /// Compiles the days' tests with the current submission. Everything must end by `end`.
+    /// Compiles the days' tests with the current submission. Everything must be done by `end`.
     ///
     /// # Errors
     /// If the compiler cannot be started.
@@ -162,8 +162,8 @@ impl Workshop<'_> {
         Ok(self.compile(arguments, days.len(), end)?.map(|()| library))
     }
 
-    /// Compiles the tests of these days as one program. If it does not compile, tries again without
-    /// the days that the errors mention, or with each day alone if they mention none.
+    /// Compiles the tests of these days as one program. If that does not compile, tries again
+    /// without the days that the errors mention. If they mention none, tries each day separately.
     fn programs(
         &self,
         days: &[&Day],
@@ -246,7 +246,7 @@ impl Workshop<'_> {
         let out = self.out();
         let mut seen: Vec<(PathBuf, PathBuf)> =
             same([&self.image.toolchain, &self.image.libraries, &self.image.tests]);
-        // In the sandbox, the submission's files have the paths of the instructor's own files.
+        // In the sandbox, the submission's files have the same paths as the instructor's own files.
         for folder in ["src", "provided"] {
             seen.push((self.scratch.join(folder), self.root.join(folder)));
         }
@@ -355,7 +355,7 @@ fn names(errors: &str, module: &str) -> bool {
     })
 }
 
-/// Returns, for each day, the features of the learner's crate that its own feature enables in
+/// Returns, for each day, the features that the day's feature enables in the learner's
 /// `Cargo.toml`.
 ///
 /// # Errors

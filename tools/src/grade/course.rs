@@ -116,8 +116,8 @@ impl<'a> Course<'a> {
         self.days.iter().flat_map(|day| &day.tasks).map(|task| task.file.as_str()).collect()
     }
 
-    /// Gets the tests and the answers from the reference, and leaves out the days that it does not
-    /// pass.
+    /// Gets the tests and the answers from the reference. Leaves out the days that the reference
+    /// does not pass.
     fn grade_reference(&mut self, solution: &BTreeMap<String, String>, plan: &Plan) -> Result<()> {
         eprintln!("grading the reference");
         let workshop = self.workshop(&plan.wall, 0);

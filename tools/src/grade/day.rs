@@ -26,9 +26,9 @@ use crate::{
 
 /// Maximum number of bytes of a submission's output that are kept.
 const LOG_LIMIT: usize = 1 << 20;
-/// If tasks that did not end have taken this many times the limit for a test, the rest of the
-/// submission is skipped. Otherwise, an endless loop in a function that all days use would take the
-/// limit for each task, or the day's limit if it prints something.
+/// If tasks that timed out have taken this many times the limit for a test in total, the rest of
+/// the submission is skipped. Otherwise, an endless loop in a function that all days use would take
+/// the limit for every task, or the day's limit if the loop prints something.
 const LATE: u32 = 6;
 
 /// The results of one day of a submission.
@@ -66,7 +66,7 @@ pub(super) struct Run<'a> {
     allowance: Allowance,
     /// When the submission's time limit is reached.
     end: Instant,
-    /// Time of tasks that did not end.
+    /// Total time of tasks that timed out.
     late: Duration,
     /// Output of the submission's programs.
     pub(super) log: String,

@@ -1,7 +1,8 @@
 //! A filter of system calls for a submission's test program (seccomp, in classic BPF).
 //!
-//! Tests need threads but no second process. With only one process, the limit of its address space
-//! limits all of its memory and threads, so no control group is needed, and nothing can outlive it.
+//! Tests need threads but no second process. With only one process, a limit on its address space
+//! limits all of its memory and threads. So no control group is needed, and nothing can outlive the
+//! process.
 
 /// An instruction: operation, jump distances if a comparison is true and if it is false, and a
 /// number.
@@ -62,7 +63,8 @@ pub(super) fn filter() -> Option<Vec<u8>> {
         // From here on, x86-64 repeats the calls for 32-bit pointers.
         (AT_LEAST, 0, 1, 0x4000_0000),
         (RETURN, 0, 0, KILL),
-        // Its flags are in memory, which a filter cannot read. The C library falls back to `clone`.
+        // The flags of `clone3` are in memory, which a filter cannot read. The C library falls back
+        // to `clone`.
         (EQUAL, 0, 1, calls.clone3),
         (RETURN, 0, 0, NO_SUCH_CALL),
     ];

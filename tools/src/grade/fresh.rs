@@ -4,7 +4,7 @@
 //! A day's test program and the submission are one process, so the submission can forge whatever
 //! that process reports, such as passed tests. But it cannot know the right answers on inputs that
 //! did not exist when it was handed in, unless it computes them. So `tests/fresh/` sends out
-//! answers, and this module compares them with those of the reference's program, which ran
+//! answers, and this module compares them with the answers of the reference's program, which ran
 //! separately in the same kind of sandbox.
 
 use std::{
@@ -122,8 +122,8 @@ impl Fresh {
                 Ok(found)
             };
             let (found, again) = (answers(&self.seed)?, answers(&other)?);
-            // Answers within tolerance count as equal, because otherwise the same list of numbers
-            // would be accepted for every seed.
+            // Answers within tolerance count as equal here: if they passed as different, one list
+            // of numbers could be accepted for every seed.
             let same = found.iter().zip(&again).all(|(found, again)| found.allows(again));
             ensure!(
                 !(same && found.len() == again.len()),

@@ -23,9 +23,9 @@ const OURS: [&str; 2] = ["tiny-llm", "tiny-llm-reference"];
 /// tests.
 const PLAIN_TEST: &str = "start_here";
 
-/// Libraries in which the tests spend their time. They are built once, and run for each submission.
-/// At level 2 the compiler would no longer share instances of their generic functions with the
-/// tests.
+/// Libraries in which the tests spend most of their time. They are built once, and used for each
+/// submission. At level 2, the compiler would no longer share instances of their generic functions
+/// with the tests.
 const OPTIMIZED: [&str; 4] = ["ndarray", "serde_json", "tiny-llm-formats", "tiny-llm-harness"];
 
 /// The libraries and the tests.
@@ -34,9 +34,9 @@ pub(super) struct Image {
     pub(super) libraries: PathBuf,
     /// The learner's crate's imports: crates, and their files in `libraries`.
     pub(super) imports: Imports,
-    /// Additional imports of its tests.
+    /// Additional imports of the crate's tests.
     pub(super) imports_of_tests: Imports,
-    /// Folder with copies of the days' tests, and `all.rs`, a program of all of them.
+    /// Folder with copies of the days' tests, and `all.rs`, a program that contains all of them.
     pub(super) tests: PathBuf,
     /// The compiler's folder, with its own libraries.
     pub(super) toolchain: PathBuf,
@@ -90,7 +90,7 @@ impl Image {
     /// Builds the libraries that the days need, and copies them and the tests to `folder`.
     ///
     /// # Errors
-    /// If the build fails. Then nothing can be graded.
+    /// If the build fails. Nothing can be graded then.
     pub(super) fn make(root: &Path, folder: &Path, days: &[&Day]) -> Result<Self> {
         let mut features = vec!["reference", "fresh"];
         features.extend(days.iter().map(|day| day.feature.as_str()));

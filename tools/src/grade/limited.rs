@@ -1,5 +1,5 @@
-//! Runs a program with limits of time, memory and output, in its own process group, which ends with
-//! it.
+//! Runs a program in its own process group, with limits of time, memory and output. The group ends
+//! with the program.
 
 use std::{
     collections::BTreeSet,
@@ -17,15 +17,15 @@ use anyhow::{Context, Result};
 /// File descriptor under which a program receives its filter.
 pub(super) const FILTER: u8 = 9;
 
-/// Whether a memory limit is enforced on this system. macOS accepts one and ignores it, and Windows
-/// has none of this kind.
+/// Whether a memory limit is enforced on this system. macOS accepts a limit but ignores it, and
+/// Windows has none of this kind.
 pub(super) const MEMORY_IS_LIMITED: bool = cfg!(target_os = "linux");
 
 /// The process groups that are running.
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// Ends all running programs before this process ends. Their process groups do not receive the
-/// terminal's interrupt.
+/// Ends all running programs before this process ends, because their process groups do not receive
+/// the terminal's interrupt.
 pub(super) fn end_running() {
     lock(&RUNNING).iter().for_each(|id| end_group(*id));
 }
@@ -41,7 +41,7 @@ pub(super) struct Limits {
     pub(super) processor: u64,
     /// Address space of each process, in MiB.
     pub(super) memory: u64,
-    /// Number of bytes that are kept of each of its two outputs.
+    /// Number of bytes that are kept of standard output, and of standard error.
     pub(super) output: usize,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Returns why it gave no verdict, in words that are the same in every run.
+    /// Returns why the program gave no verdict, in words that are the same in every run.
     pub(super) fn reason(&self, limits: &Limits) -> String {
         if let Some(limit) = self.limit {
             return format!("ended after {} s, the time limit", limit.as_secs());
@@ -114,7 +114,7 @@ pub(super) fn run<A: AsRef<OsStr>>(
     let stdout = Reader::new(child.stdout.take(), limits.output);
     let stderr = Reader::new(child.stderr.take(), limits.output);
     let waited = wait(&mut child, start, limits, &stdout);
-    // Child processes may still hold the pipes and use the processor.
+    // Child processes may still hold the pipes open and use the processor.
     end_group(child.id());
     lock(&RUNNING).remove(&child.id());
     let _ = child.kill();
@@ -207,7 +207,7 @@ struct Reader {
 #[derive(Default)]
 struct Kept {
     head: Vec<u8>,
-    /// The end of the data. Truncated to `half` bytes whenever it exceeds twice as many.
+    /// The end of the data. Truncated to `half` bytes whenever it exceeds twice that.
     tail: Vec<u8>,
     cut: u64,
     /// Number of bytes received.
@@ -307,8 +307,8 @@ mod tests {
         );
     }
 
-    /// Returns whether a process stays alive. It isn't alive if it is gone or a zombie. On a busy
-    /// machine, a killed process takes a while to end.
+    /// Returns whether a process stays alive. A process that is gone or a zombie isn't alive. On a
+    /// busy machine, a killed process takes a while to end.
     fn lives(id: &str) -> bool {
         (0..500).all(|_| {
             thread::sleep(Duration::from_millis(10));

@@ -8,8 +8,8 @@
 //! - Its answers on inputs that are drawn for each grading must equal the reference's. They are
 //!   compared in [another process](fresh).
 //!
-//! A fault of a submission only affects that submission. Only a fault of this repository or machine
-//! ends a run. The book's page "For instructors" describes the remaining risks.
+//! A fault of a submission affects only that submission. Only a fault of this repository or machine
+//! ends the run. The book's page "For instructors" describes the remaining risks.
 
 use std::{
     fs::{self, File},
@@ -352,8 +352,7 @@ impl Grader<'_> {
         let out = plan.out.join(name);
         write_atomically(&out.join("output.txt"), &run.log)?;
         write_atomically(&out.join("junit.xml"), &report::junit(&graded)?)?;
-        // Written last, because a resumed run takes this file as the sign that all results are
-        // there.
+        // Written last: a resumed run takes this file as proof that all results are there.
         write_atomically(&out.join("results.json"), &graded.gradescope()?)?;
         Ok(graded.row())
     }

@@ -89,7 +89,7 @@ pub(super) fn read(wall: &Wall, folder: &Path) -> Found {
         written: None,
     };
     let time = Duration::from_secs(60);
-    // In JSON, a byte becomes at most six.
+    // In JSON, a byte becomes at most six bytes.
     let output = 2 * 6 * TOTAL_LIMIT as usize;
     let limits = Limits { time, silence: time, processor: 20, memory: 512, output };
     match wall.run(shut, &limits) {

@@ -47,7 +47,7 @@ pub(super) struct Row {
     pub(super) submission: String,
     pub(super) points: f64,
     pub(super) most: f64,
-    /// For each day, the number of passed tasks, or the reason why there is none.
+    /// For each day, the number of passed tasks, or the reason why there is no such number.
     pub(super) days: Vec<(String, String)>,
 }
 
@@ -161,7 +161,7 @@ fn cell((result, tasks): &(DayResult, Vec<TaskResult>)) -> String {
 }
 
 /// Removes the two characters that XML does not allow and `quick-junit` doesn't filter. A panic's
-/// message may contain them, and one would make the file of the whole class unreadable.
+/// message may contain them, and a single one would make the whole class's file unreadable.
 fn for_xml(text: &str) -> String {
     text.replace(['\u{fffe}', '\u{ffff}'], "")
 }

@@ -82,7 +82,7 @@ fn place(
             Some(stub) => Err(format!("{stub} is a file of the course and not a folder")),
         };
     }
-    // Several weeks have files with the same name. The graded days decide then.
+    // Several weeks may have files with the same name. In that case, the graded days decide.
     let all: Vec<&str> = stubs
         .keys()
         .map(String::as_str)

@@ -12,7 +12,8 @@ use crate::libtest::{Report, own_name};
 pub(super) enum Verdict {
     /// It passed.
     Passed,
-    /// It failed. Has its panic's message and all of its output, or why there is no verdict.
+    /// It failed. `message` is its panic's message or says why there is no verdict; `output` is all
+    /// of its output.
     Failed { message: String, output: String },
     /// It never ran, with the reason.
     NotRun(String),
@@ -27,8 +28,9 @@ pub(super) struct Test {
     pub(super) verdict: Verdict,
 }
 
-/// Returns the verdicts of a program that ran the tests `expected`, and why it is not trusted, if
-/// so. Then the tests that it did not report as passed have failed, or all tests have.
+/// Returns the verdicts of a program that ran the tests `expected`. If the program is not trusted,
+/// also returns why. In that case, the tests that it did not report as passed count as failed, or
+/// all tests do.
 pub(super) fn verdicts(
     ended: &Ended,
     expected: &[String],
@@ -212,7 +214,7 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
         let (tests, reason) = verdicts(&late, &names(), &LIMITS);
         assert_eq!(reason.as_deref(), Some("ended after 3 s, the time limit"));
         assert_eq!(failed(&tests), [false, true]);
-        // It reports that all tests passed, but did not end normally.
+        // The program reports that all tests passed, but did not end normally.
         let good = format!("test a ... ok\ntest b ... ok\n{}", closing(2, 0));
         for (code, expected) in [
             (7, "ended with exit code 7 without a verdict"),

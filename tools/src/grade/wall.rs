@@ -51,7 +51,7 @@ pub(super) struct Shut<'a> {
     pub(super) variables: Vec<(String, OsString)>,
     /// Additional visible files and folders, and their paths in the sandbox.
     pub(super) seen: Vec<(PathBuf, PathBuf)>,
-    /// The only folder outside memory that it may write to.
+    /// The only folder on disk that it may write to.
     pub(super) written: Option<&'a Path>,
 }
 
@@ -78,7 +78,7 @@ impl Wall {
             .ok_or("bubblewrap is not installed: there is no program `bwrap`")?;
         let filter = Self::write_filter(folder).map_err(|error| format!("{error:#}"))?;
         let wall = Self::Bubblewrap { program, filter };
-        // A program that certainly exists, run with all restrictions of a submission's program.
+        // Try a program that certainly exists, with all restrictions of a submission's program.
         let probe = Shut {
             kind: Kind::Compiler,
             program: Path::new("/bin/sh"),

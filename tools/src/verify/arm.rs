@@ -39,7 +39,7 @@ pub(super) fn neon(v: &Verification) -> Result<Outcome> {
         let mut test = emulation.cargo(&v.tree, "test", model)?;
         test.env("CARGO_TARGET_DIR", v.root.join("target/verify/arm"));
         test.args(TEST.split_whitespace());
-        // Skips a test that runs a small model in many ways, because its waiting threads take
+        // Skip a test that runs a small model in many ways, because its waiting threads take
         // minutes under emulation.
         test.args(["--", "--show-output", "--skip", "week2::load"]);
         let finished = succeeds(&mut test)?;

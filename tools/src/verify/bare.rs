@@ -1,5 +1,5 @@
-//! The smallest verification, on a machine that has only what the README requires: Rust, a linker,
-//! Python and git. It must pass, and report what it could not verify.
+//! Runs the smallest verification on a machine that has only what the README requires: Rust, a
+//! linker, Python and git. The verification must pass, and report what it could not verify.
 
 use std::{
     fs,
@@ -27,7 +27,7 @@ const RUST: [&str; 3] = ["cargo", "rustc", "rustdoc"];
 const HIDDEN: [&str; 4] =
     ["/usr/share/vulkan", "/etc/vulkan", "/usr/lib/chromium", "/usr/aarch64-linux-gnu"];
 
-/// Runs the steps of the smallest size. All of them then count as run.
+/// Runs the steps of the smallest size. They all count as run afterwards.
 pub(super) fn bare(v: &Verification) -> Result<Outcome> {
     if cfg!(windows) {
         return Ok(Outcome::NotVerified("this system has no links to programs".to_owned()));
@@ -124,7 +124,7 @@ fn link(program: &Path, link: &Path) -> Result<()> {
 fn wall() -> Vec<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut programs = std::env::split_paths(&path).map(|folder| folder.join("bwrap"));
-    // By its full path, because the command's own PATH does not include it.
+    // Use the full path, because the command's own PATH does not include it.
     let Some(program) = programs.find(|program| program.is_file()) else { return Vec::new() };
     let mut words = vec![program.display().to_string()];
     words.extend(["--dev-bind", "/", "/"].map(str::to_owned));
@@ -133,7 +133,7 @@ fn wall() -> Vec<String> {
     }
     let tried = run_quietly(Command::new(&words[0]).args(&words[1..]).arg("true"));
     if tried.is_ok_and(|finished| finished.status.success()) {
-        // Ends together with this process.
+        // The program ends together with this process.
         words.push("--die-with-parent".to_owned());
         words
     } else {

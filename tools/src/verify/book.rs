@@ -96,7 +96,7 @@ fn shell(v: &Verification, line: &str) -> Command {
     #[cfg(windows)]
     let mut command = {
         let mut command = Command::new("cmd");
-        // cmd parses quotes itself.
+        // `cmd` parses quotes itself.
         std::os::windows::process::CommandExt::raw_arg(&mut command, format!("/C {line}"));
         command
     };

@@ -12,8 +12,8 @@ const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// Target of the engine in the book's pages.
 const WEB: &str = "wasm32-unknown-unknown";
-/// How the tests report a speed and a time. The course promises a minimum speed of the page's
-/// model, and a maximum number of milliseconds until pages show something.
+/// How the tests report a speed and a time. The course promises a minimum speed of the model in the
+/// page, and a maximum number of milliseconds until a page shows something.
 const SPEED: &str = " tokens/s written in the page";
 const PAINT: &str = " ms to the first paint";
 const LEAST: f64 = 30.0;

@@ -57,8 +57,8 @@ impl Packages {
                     path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/")),
                 )
             };
-            // The root's folder contains everything. Its own files are in the folders of its
-            // targets.
+            // The root crate's folder contains everything, so its own files are those in the
+            // folders of its targets.
             let mut folders: Vec<String> = if folder.is_empty() {
                 targets.filter_map(of_target).chain(["Cargo.toml".to_owned()]).collect()
             } else {
@@ -69,7 +69,7 @@ impl Packages {
                 folders.push("provided/".to_owned());
             }
             let needs = package["dependencies"].as_array().into_iter().flatten();
-            // A step that runs tests lists their dependencies itself.
+            // A step that runs tests lists the tests' dependencies itself.
             let needs = needs.filter(|need| need["path"].is_string() && need["kind"] != "dev");
             let needs = needs.filter_map(|need| need["name"].as_str().map(str::to_owned)).collect();
             packages.insert(name, Package { folders, needs });
@@ -100,7 +100,7 @@ impl Packages {
 pub(super) struct Changes {
     paths: Vec<String>,
     packages: Packages,
-    /// The tasks that the changes affect. `None` if they may affect more than these.
+    /// The tasks that the changes affect. `None` if the changes may affect more than tasks.
     tasks: Option<BTreeSet<String>>,
 }
 
@@ -195,7 +195,7 @@ fn tasks_of(
         return Ok(of_day(name).unwrap_or(Concern::More));
     }
     if path.starts_with("src/week") {
-        // Generated from the reference; the step `stubs` checks it.
+        // This file is generated from the reference; the step `stubs` checks it.
         return Ok(Concern::None);
     }
     if !path.starts_with("reference/src/") {

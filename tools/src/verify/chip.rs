@@ -60,7 +60,8 @@ pub(super) fn chip(v: &Verification) -> Result<Outcome> {
         )));
     }
     let file = folder.join("tiny.stream");
-    // As the steps `units` and `server` have built it: optimized, its kernels alone take minutes.
+    // With the same settings as in the steps `units` and `server`: with optimisation, its kernels
+    // alone would take minutes.
     let mut here = v.cargo(
         "run --quiet --package tiny-llm-reference --features engine,text --example streamed --",
     );
@@ -95,7 +96,7 @@ fn semihosting(file: &Path) -> String {
     words.fold("enable=on,target=native".to_owned(), |all, word| format!("{all},arg={word}"))
 }
 
-/// Returns the first of rustup's toolchains and the system's that has the library, or its source.
+/// Returns the first toolchain (rustup's or the system's) that has the library or its source.
 fn compiler() -> Option<Compiler> {
     let rustup = |toolchain: &str| {
         let mut which = Command::new("rustup");

@@ -19,7 +19,7 @@ pub(super) fn cluster(v: &Verification) -> Result<Outcome> {
     if !run_quietly(probe.args(["-c", "import ray.serve, ray.data"]))?.status.success() {
         return Ok(Outcome::NotVerified(MISSING.to_owned()));
     }
-    // The measured figures are compared with this program.
+    // The measured figures are compared with this program's.
     succeeds(&mut v.cargo("build --release --bin tiny-llm --features cli,reference"))?;
     v.build_bridge(&["--release", "--features", "serve"])?;
     let mut pytest = v.python("").map_err(|_| anyhow::anyhow!("there was one above"))?;

@@ -70,7 +70,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Returns the requested size. A step that is named is run in any case.
+    /// Returns the requested size. A step that is named always runs.
     pub(super) fn size(&self) -> Size {
         if self.full {
             Size::Full
@@ -151,13 +151,13 @@ impl Verification {
     }
 
     /// Returns the seed for the sample of mistakes. It changes only once a day, so that the sample
-    /// need not be rebuilt for each run.
+    /// isn't rebuilt for each run.
     pub(super) fn seed(&self) -> u64 {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.options.seed.unwrap_or(now.as_secs() / (24 * 3600))
     }
 
-    /// Returns the environment's interpreter.
+    /// Returns the Python environment's interpreter.
     ///
     /// # Errors
     /// If there is none: the reason.

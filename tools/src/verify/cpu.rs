@@ -6,7 +6,7 @@ use std::{fs, time::Duration};
 /// if the system does not report it.
 pub(super) fn spent() -> Option<Duration> {
     // Linux: user and system time in hundredths of a second, of the process and of its children,
-    // are the 14th to 17th field; the second is the program's name in parentheses.
+    // are the 14th to 17th field. The second field is the program's name in parentheses.
     let text = fs::read_to_string("/proc/self/stat").ok()?;
     let (_, fields) = text.rsplit_once(')')?;
     let times = fields.split_whitespace().skip(11).take(4);

@@ -1,6 +1,6 @@
-//! Replays the tasks that are for another kind of processor than this machine's. If all other tasks
-//! are done, each task's tests must first fail with the task's own message, and pass after it is
-//! done.
+//! Replays the tasks that are for a kind of processor other than this machine's. With all other
+//! tasks done, each task's tests must first fail with the task's own message, and must pass once
+//! the task is done.
 
 use anyhow::{Result, ensure};
 

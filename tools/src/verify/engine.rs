@@ -15,7 +15,7 @@ use super::{
 /// built.
 pub(super) fn start(v: &Verification) -> Result<Outcome> {
     let cold = !v.root.join("target/verify/build").exists();
-    // If only some steps are run, other steps may have left a learner's state.
+    // If only some steps run, other steps may have left a learner's state behind.
     let _ = fs::remove_dir_all(v.tree.join(".course"));
     let (mut durations, before) = (Vec::new(), cpu::spent());
     let mut processor = None;
@@ -61,7 +61,7 @@ pub(super) fn bench(v: &Verification) -> Result<Outcome> {
         .context("`cargo course bench week1` measured nothing")?;
     let decoded = line.rsplit("it decoded ").next().and_then(|rest| rest.split(' ').next());
     let rate: f64 = decoded.and_then(|rate| rate.parse().ok()).context(line.to_owned())?;
-    // A rate has a minimum, so the time per token has a maximum.
+    // The promise is a minimum rate, so it is a maximum for the time per token.
     let token = Promise {
         what: "a token after a prompt of 64 tokens".to_owned(),
         found: 1e3 / rate,

@@ -14,8 +14,8 @@ const VERSION: &str = "0.13.2";
 /// Duration for each target, in seconds.
 const SECONDS: u64 = 600;
 
-/// Targets that reach no unsafe code of this repository. AddressSanitizer would find nothing there,
-/// and takes most of the time.
+/// Targets that don't reach any unsafe code of this repository. AddressSanitizer would find nothing
+/// there, and would take most of the time.
 const SAFE: [&str; 2] = ["request", "schema"];
 
 /// Installs cargo-fuzz in `target/`, and runs every target. Reports the number of executions.
@@ -24,7 +24,7 @@ pub(super) fn fuzz(v: &Verification) -> Result<Outcome> {
         return Ok(Outcome::NotVerified("cargo-fuzz runs only on Linux and macOS".to_owned()));
     }
     let tools = v.root.join("target/verify/tools");
-    // cargo-fuzz only starts Cargo and the target, so optimising it isn't worthwhile.
+    // cargo-fuzz only starts cargo and the target, so it need not be optimised.
     let mut install = v.cargo("install cargo-fuzz --debug --locked --quiet --version");
     succeeds(install.arg(VERSION).arg("--root").arg(&tools))?;
 
@@ -43,7 +43,7 @@ pub(super) fn fuzz(v: &Verification) -> Result<Outcome> {
         }
         let mut run = Command::new(tools.join("bin/cargo-fuzz"));
         forget_cargo(&mut run);
-        // The stable compiler can do what the fuzzer needs, but only nightly ones accept the
+        // The stable compiler supports what the fuzzer needs, but only nightly compilers accept the
         // options.
         run.current_dir(&v.tree).env("RUSTC_BOOTSTRAP", "1");
         run.args(["fuzz", "run", "--no-default-features", "--features", &name]);
@@ -52,7 +52,7 @@ pub(super) fn fuzz(v: &Verification) -> Result<Outcome> {
         }
         let words = v.tree.join("fuzz/dictionaries").join(format!("{name}.dict"));
         if words.is_file() {
-            // Doesn't trace comparisons of the target, which take half of the time.
+            // Don't trace the target's comparisons, which would take half of the time.
             run.arg("--no-trace-compares");
         }
         run.arg("--target-dir").arg(&work).arg(&name).arg(&grown);

@@ -1,5 +1,5 @@
-//! Week 4, day 5, on any graphics adapter, including software ones. Its tests are built separately,
-//! because wgpu takes minutes to build.
+//! Tests week 4, day 5, on any graphics adapter, including software adapters. Its tests are built
+//! separately, because wgpu takes minutes to build.
 
 use anyhow::Result;
 
@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{bank::Bodies, grade::machine::without_graphics, proof::Program};
 
-/// Checks that its tests fail before each task and pass after it, and that they detect its
-/// mistakes.
+/// Checks that the day's tests fail before each task and pass after it, and that they detect the
+/// day's mistakes.
 pub(super) fn gpu(v: &Verification) -> Result<Outcome> {
     if let Some(reason) = without_graphics() {
         return Ok(Outcome::NotVerified(reason));

@@ -1,5 +1,6 @@
-//! Measures how long the runner takes: its build, its list, and the time from a save to the verdict
-//! in `watch`. The results are reported but not asserted, because the machine may be busy.
+//! Measures how long the runner takes: its build, `cargo course` without arguments, and the time
+//! from a save to the verdict in `watch`. The results are reported but not asserted, because the
+//! machine may be busy.
 
 use std::{
     fs,
@@ -21,8 +22,8 @@ use crate::{
     stubs::generated,
 };
 
-/// A task of the first day, and the slowest tasks of later days: the whole model, and the sampler,
-/// which is linked with the tokenizer.
+/// A task of the first day, and the slowest tasks of later days: the whole model, and the sampler
+/// (whose tests link the tokenizer).
 const TASKS: [(&str, usize); 3] = [("week1-day1", 2), ("week1-day5", 3), ("week1-day7", 6)];
 
 /// Number of saves for each task.
@@ -104,7 +105,8 @@ fn watch(v: &Verification, day: &str, number: usize) -> Result<(Duration, u64)> 
         Ok([&lines[..at], &[assertion.as_str()], &lines[at..]].concat().join("\n") + "\n")
     };
     fs::write(&path, with(SAVES + 1)?)?;
-    // Makes this task the first that has not passed. Its tests fail, which the exit code shows.
+    // This makes the task the first one that has not passed. Its tests fail, so the exit code isn't
+    // 0.
     let as_learner = |arguments: String| {
         let mut command = v.cargo(&arguments);
         command.env("CARGO_PROFILE_DEV_INCREMENTAL", "true");
@@ -117,7 +119,7 @@ fn watch(v: &Verification, day: &str, number: usize) -> Result<(Duration, u64)> 
         until(&lines, &format!("save {}", SAVES + 1))?;
         let mut times = Vec::new();
         for n in 1..=SAVES {
-            // Waits for the last lines of the verdict.
+            // Wait for the last lines of the verdict.
             std::thread::sleep(Duration::from_millis(300));
             let saved = Instant::now();
             fs::write(&path, with(n)?)?;
@@ -163,7 +165,8 @@ fn peak_of(cargo: u32) -> u64 {
         text.lines()
             .find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
     };
-    // On Unix, `cargo run` is replaced by the program. Otherwise the program is its child.
+    // On Unix, the program replaces the process of `cargo run`. Elsewhere, the program is a child
+    // of that process.
     let children =
         fs::read_to_string(format!("/proc/{cargo}/task/{cargo}/children")).unwrap_or_default();
     let own =

@@ -17,14 +17,14 @@ pub(super) fn memory(v: &Verification) -> Result<Outcome> {
         Ok(host) => host,
         Err(reason) => return Ok(Outcome::NotVerified(reason)),
     };
-    // Because the target is named, build scripts and macros are not instrumented.
+    // If the target is named, build scripts and macros are not instrumented.
     let mut test = v.cargo(
         "test --no-fail-fast --release --package tiny-llm-kernels --package tiny-llm-reference \
          --features tiny-llm-reference/engine --tests --target",
     );
     test.arg(host).args(["--", "--show-output"]);
     test.env("CARGO_TARGET_DIR", v.root.join("target/verify/memory"));
-    // The stable compiler includes AddressSanitizer, but only nightly ones accept the option.
+    // The stable compiler includes AddressSanitizer, but only nightly compilers accept the option.
     test.env("RUSTC_BOOTSTRAP", "1")
         .env("RUSTFLAGS", "-Zsanitizer=address")
         .env("ASAN_OPTIONS", "verbosity=1");

@@ -4,8 +4,7 @@
 //! neither used nor touched. A step passes, fails, or is *not verified*, with a reason. A check
 //! that could not run never counts as passed, and a missing program never counts as a failure.
 //! Durations are reported but not asserted. If this machine misses a promise about time by more
-//! than the usual differences between machines, the promise is shown as *missed*, which is not a
-//! failure.
+//! than machines usually differ, the promise is shown as *missed*, which is not a failure.
 
 use std::{fs, path::Path, process::ExitCode, time::Instant};
 
@@ -74,7 +73,7 @@ pub(crate) fn verify(root: &Path, curriculum: Curriculum, options: Options) -> R
     tree::remember(root)?;
     let mut state = State::load(root)?;
     let Plan { steps, left_out } = plan(&mut v)?;
-    // Continuous integration runs `bare` first, and then the others with what that built.
+    // Continuous integration runs `bare` first, so that the other steps can use what it built.
     let follows =
         |step: &&Step| step.id == "matrix" || (step.id == "bare" && v.options.size() > Size::Quick);
     v.options.whole |= steps.iter().any(follows);
@@ -136,7 +135,7 @@ fn plan(v: &mut Verification) -> Result<Plan> {
         return Ok(Plan { steps, left_out });
     }
     let mut steps: Vec<&Step> = of_size.collect();
-    // This step runs the steps of the smallest size, so it comes before them.
+    // This step itself runs the steps of the smallest size, so it comes before them.
     steps.sort_by_key(|step| step.id != "bare");
     Ok(Plan { steps, left_out: Vec::new() })
 }
@@ -163,7 +162,7 @@ fn with_needs(steps: Vec<&'static Step>) -> Vec<&'static Step> {
 /// If the disk has too little space for the files that the steps build and install.
 fn room(v: &Verification) -> Result<()> {
     // Size of the build folder after each size of verification, in GiB. At least half a GiB is
-    // rebuilt.
+    // always rebuilt.
     let total = if v.options.size() == Size::Quick { 3.5 } else { 14.0 };
     let builds = (total - used(&v.root.join("target/verify")) as f64 / GIB).max(0.5);
     let packages = if v.interpreter().is_ok() || v.options.no_python { 0.0 } else { 2.0 };

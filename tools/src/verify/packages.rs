@@ -17,7 +17,7 @@ const CPU_INDEX: &str = "https://download.pytorch.org/whl/cpu";
 const FROM_CPU_INDEX: &str = "\
 PyTorch first, without GPU libraries: a download of about 200 MB from download.pytorch.org.";
 
-/// Installs PyPI's build and leaves its GPU libraries out.
+/// Script that installs PyPI's build without its GPU libraries.
 const TORCH_ON_CPU: &str = "python-ref/torch_on_cpu.py";
 
 const FROM_PYPI: &str = "\
@@ -45,7 +45,7 @@ pub(super) fn make(root: &Path) -> Result<(PathBuf, String), String> {
         "Making .venv with the packages that pyproject.toml pins. `cargo course verify \
          --no-python` leaves this out."
     );
-    // For an existing environment this changes nothing, and it repairs one whose creation was
+    // This changes nothing in a complete environment, and repairs one whose creation was
     // interrupted.
     let mut make = environment::python()?.command();
     make.args(["-m", "venv"]).arg(&venv.folder).current_dir(root);
@@ -71,7 +71,7 @@ fn install(venv: &Venv, root: &Path) -> Result<&'static str, String> {
         } else {
             println!("{FROM_PYPI}");
             if succeeds(&mut pypi_torch(venv, root)).is_ok() {
-                // Naming it again would install its GPU libraries.
+                // Naming PyTorch again would install its GPU libraries.
                 rest.retain(|package| !is_torch(package));
                 from = ", PyTorch from PyPI without GPU libraries";
                 println!("{THE_REST}");
@@ -101,7 +101,7 @@ fn pypi_torch(venv: &Venv, root: &Path) -> Command {
 /// come from PyPI.
 fn cpu_torch(venv: &Venv, root: &Path) -> Command {
     let mut pip = pip(venv, root);
-    // If the index cannot be reached, retries only once.
+    // If the index cannot be reached, retry only once.
     pip.args(["--no-deps", "--retries", "1", "--timeout", "20", "--index-url", CPU_INDEX]);
     pip.args(venv.packages.iter().filter(|package| is_torch(package)));
     pip
@@ -110,7 +110,7 @@ fn cpu_torch(venv: &Venv, root: &Path) -> Command {
 fn pip(venv: &Venv, root: &Path) -> Command {
     let mut pip = Command::new(&venv.python);
     pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]);
-    // Python compiles modules when they are first imported, and most of these never are.
+    // Python compiles modules when they are first imported, and most of these are never imported.
     pip.arg("--no-compile");
     pip.current_dir(root);
     pip

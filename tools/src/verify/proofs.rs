@@ -25,7 +25,7 @@ use crate::{
 
 /// Number of the bank's bodies that the smallest verification tries.
 const SAMPLE: usize = 200;
-/// The same if the step `matrix` follows, which tries all of them.
+/// The number if the step `matrix` follows, which tries all bodies.
 const SAMPLE_OF_WHOLE: usize = 40;
 
 /// The engine and the server, on the reference.
@@ -46,13 +46,13 @@ pub(super) fn build(v: &Verification) -> Result<Outcome> {
     let features = format!("reference,fresh,serve,{}", features.join(","));
     let engine = ["--test", PROGRAM, "--bin", ENGINE, "--bin", SERVER, "--features", &features];
     let mut programs = proof::build(&v.root, &v.proof, None, &engine)?;
-    // With the learner's crate as it is, because the bridge is tested on both the stubs and the
-    // reference.
+    // Build with the learner's crate as it is, because the bridge is tested on both the stubs and
+    // the reference.
     if !v.options.no_python {
         proof::build(&v.root, &v.proof, None, &["--package", BRIDGE[0]])?;
     }
-    // With the unchanged reference, because the book shows it. In larger verifications other steps
-    // run the book builder in release mode, as learners do.
+    // Build with the unchanged reference, because the book shows it. In larger verifications, other
+    // steps run the book builder in release mode, as learners do.
     let optimized = if v.options.whole { ["--release"].as_slice() } else { &[] };
     let book = [["--package", BOOK].as_slice(), optimized].concat();
     programs.extend(proof::build(&v.root, &v.tree, None, &book)?);
@@ -141,7 +141,7 @@ pub(super) fn matrix(v: &Verification) -> Result<Outcome> {
     let program = if built(v)?.bodies == names {
         tests(v)?
     } else {
-        // `build` ran for a smaller size, before `--resume`.
+        // The step `build` ran for a smaller size, before `--resume`.
         bodies.write(&v.root, &v.curriculum, &v.proof)?;
         Program::build(&v.root, &v.proof, &days, None)?
     };

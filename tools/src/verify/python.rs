@@ -43,7 +43,7 @@ impl Verification {
         let mut command = Command::new(self.interpreter().map_err(Outcome::NotVerified)?);
         command.current_dir(folder).env("PYTHONPATH", self.site()).env("PYTHONUTF8", "1");
         command.env(STACK.0, STACK.1);
-        // Two threads of torch on two busy cores would wait for each other.
+        // On two busy cores, two threads of PyTorch would wait for each other.
         command
             .env("OMP_NUM_THREADS", "1")
             .env("CARGO_TARGET_DIR", self.root.join("target/verify/build"));
@@ -144,7 +144,7 @@ fn pytest(v: &Verification, tree: &Path, words: &str, thorough: bool) -> Result<
         Ok(command) => command,
         Err(outcome) => return Ok(outcome),
     };
-    // Prints nothing, because in a log these tests would look like failures of the project.
+    // Print nothing, because in a log these tests would look like failures of the project.
     let student = ["-m", "pytest", "--solution", "student", "-k", "week1_day1", "--tb=line"];
     let stubs = run_quietly(pytest.args(student))?;
     ensure!(

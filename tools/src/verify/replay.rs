@@ -19,8 +19,8 @@ use crate::{
 /// A day with its first tasks solved.
 struct Stage<'a> {
     day: &'a Day,
-    /// Number of the next task, counted from 1. If all are solved, one more than the number of
-    /// tasks.
+    /// Number of the next task, counted from 1. If all are solved, this is one more than the number
+    /// of tasks.
     next: usize,
     /// Number of solved tasks of the course.
     solved: usize,
@@ -87,7 +87,7 @@ fn run(program: &Program, stage: &Stage) -> Result<Report> {
     Ok(report)
 }
 /// Returns the problems of a stage: a failing test of a solved task, a passing test of an unsolved
-/// task, or a test of the next task that fails with another message than its own `todo!`.
+/// task, or a test of the next task that fails with a message other than its own `todo!`.
 fn judge(day: &Day, n: usize, report: &Report) -> Vec<String> {
     let mut problems = Vec::new();
     for (id, task) in day.tasks() {

@@ -64,7 +64,8 @@ struct Running {
 /// Runs the steps of a plan, and returns a row for each.
 ///
 /// # Errors
-/// If a process cannot be started, or the user interrupts the run. All processes are ended then.
+/// If a process cannot be started, or the user interrupts the run. In that case, all processes are
+/// ended.
 pub(super) fn all(v: &Verification, plan: &[&'static Step], state: &mut State) -> Result<Vec<Row>> {
     fs::create_dir_all(v.root.join("target/verify/logs"))?;
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
@@ -117,7 +118,7 @@ pub(super) fn all(v: &Verification, plan: &[&'static Step], state: &mut State) -
         }
     }
     progress.clear();
-    // Sorts by the list's order instead of the order in which steps ended.
+    // Sort by the list's order, not by the order in which steps ended.
     rows.sort_by_key(|row| step::STEPS.iter().position(|step| step.id == row.id));
     Ok(rows)
 }
@@ -130,8 +131,8 @@ fn next(waiting: &[&Step], running: &[Running]) -> Option<usize> {
     };
     let count = |load| running.iter().filter(|run| run.step.load == load).count();
     let (all, one) = (count(Load::All), count(Load::One));
-    // A step of one core may run next to one of all cores, which often waits for its own last
-    // thread.
+    // A step that uses one core may run at the same time as one that uses all cores, because the
+    // latter often waits for its own last thread.
     let fits = |step: &Step| match step.load {
         _ if count(Load::Alone) > 0 => false,
         Load::Alone => running.is_empty(),
@@ -286,8 +287,8 @@ impl Progress {
         let estimate = |id: &str| {
             self.estimates.iter().find(|(step, _)| *step == id).map_or(0.0, |(_, time)| *time)
         };
-        // If steps share the cores, the processor time of each so far is unknown, so its elapsed
-        // time is used instead.
+        // While steps share the cores, the processor time that each has used so far is unknown, so
+        // its elapsed time is used instead.
         let now = running.iter().map(|run| (run.step, run.start.elapsed().as_secs_f64()));
         let later = waiting.iter().map(|step| (*step, 0.0));
         let (mut work, mut longest) = (0.0, 0.0_f64);

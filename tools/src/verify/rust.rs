@@ -69,8 +69,8 @@ pub(super) fn clippy(v: &Verification) -> Result<Outcome> {
     let features = v.curriculum.features().into_iter();
     let weeks: Vec<String> = features.map(|feature| format!("tiny-llm/{feature}")).collect();
     let weeks = weeks.join(",");
-    // Both runs select the workspace: with fewer crates cargo gives libraries other features, and
-    // checks them again. The reference's own tests need the second run's features.
+    // Both runs select the whole workspace: with fewer crates, cargo would give libraries other
+    // features, and check them again. The reference's own tests need the second run's features.
     let all = format!("clippy {} --all-targets", all_but_the_bridge());
     let features = format!("{weeks},tiny-llm/serve,tiny-llm-formats/text");
     v.cargo_succeeds(&format!(
@@ -82,7 +82,7 @@ pub(super) fn clippy(v: &Verification) -> Result<Outcome> {
     let (mut read, mut missing) = (Vec::new(), Vec::new());
     for (target, crates) in ELSEWHERE {
         if has_library(target) {
-            // In the browser, dropping a file has no effect.
+            // In a browser, dropping a file has no effect.
             let lints = "-D warnings -A clippy::drop_non_drop";
             v.cargo_succeeds(&format!("clippy --target {target} {crates} -- {lints}"))?;
             read.push(target);
@@ -121,8 +121,8 @@ pub(super) fn documentation(v: &Verification) -> Result<Outcome> {
 
 /// Tests the crates other than the learner's.
 pub(super) fn unit_tests(v: &Verification) -> Result<Outcome> {
-    // Separately, because the tests of `formats` need libraries that turn on more features of other
-    // libraries, so every crate above them would be built a second time.
+    // Run separately, because the tests of `formats` need libraries that turn on more features of
+    // other libraries, so that all crates that depend on these would be built a second time.
     let formats = v.cargo_succeeds(
         "test --no-fail-fast --package tiny-llm-formats --features tiny-llm-formats/text",
     )?;
@@ -131,7 +131,7 @@ pub(super) fn unit_tests(v: &Verification) -> Result<Outcome> {
     let debug = v.cargo_succeeds(&format!(
         "test --no-fail-fast {packages} --features tiny-llm-reference/text"
     ))?;
-    // With the same features as the step `gpu`, because wgpu takes minutes to build.
+    // Use the same features as the step `gpu`, because wgpu takes minutes to build.
     let gpu = v.cargo_succeeds(
         "test --no-fail-fast --package tiny-llm-gpu --package tiny-llm-reference --features \
          tiny-llm-reference/gpu --lib --test device --test gpu_faults",
@@ -157,7 +157,7 @@ pub(super) fn test_alone(v: &Verification) -> Result<Outcome> {
 }
 
 /// Checks that each day's tests compile with only the day's own feature, on stubs and on the
-/// reference, so that a day that needs another day's feature is detected. Also checks stages of the
+/// reference. This detects a day that needs another day's feature. Also checks stages of the
 /// learner's crate. There must be no warnings.
 pub(super) fn days(v: &Verification) -> Result<Outcome> {
     let days: Vec<_> = v.curriculum.days().filter(|day| day.apart.is_none()).collect();
@@ -170,8 +170,8 @@ pub(super) fn days(v: &Verification) -> Result<Outcome> {
     }
     let files = generated(&v.root, &v.curriculum)?;
     let ids: Vec<TaskId> = v.curriculum.tasks().map(|(id, _)| id).collect();
-    // The largest size checks every stage. The others check the first stage of each day and the
-    // last stage of all.
+    // The largest size checks every stage. The other sizes check the first stage of each day and
+    // the very last stage.
     let begins = |&solved: &usize| {
         v.options.full
             || solved.checked_sub(1).and_then(|last| ids.get(last)).map(|id| &id.feature)
@@ -205,9 +205,9 @@ fn without_warning(v: &Verification, check: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns how many tests passed. No test, or an ignored test, is an error, because it would count
-/// as passed without having run. Only tests for another processor may be skipped; they are counted
-/// separately.
+/// Returns how many tests passed. If there are no tests, or a test is ignored, returns an error,
+/// because that would count as passed although nothing ran. Only tests for another processor may be
+/// skipped; they are counted separately.
 pub(super) fn count(text: &str) -> Result<String> {
     let report = Report::parse(text);
     let numbers = |word: &str| -> usize {

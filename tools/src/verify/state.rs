@@ -43,7 +43,7 @@ impl State {
         root.join("target/verify/state.json")
     }
 
-    /// Loads the state for the present files. The times are kept even if files have changed.
+    /// Loads the state for the present files. The times are kept even if files have changed since.
     ///
     /// # Errors
     /// If a file of the repository cannot be read.
@@ -68,13 +68,14 @@ impl State {
         write_atomically(&Self::path(root), serde_json::to_string_pretty(self)?)
     }
 
-    /// Removes all steps, so that an interrupted run leaves only its own.
+    /// Removes all steps, so that after an interrupted run, the state has only the steps of that
+    /// run.
     pub(super) fn forget(&mut self) {
         self.rows.clear();
     }
 }
 
-/// Returns a number that changes with any file of the repository.
+/// Returns a number that changes if any file of the repository changes.
 fn fingerprint(root: &Path) -> Result<u64> {
     let mut files = BTreeSet::new();
     list(root, Path::new(""), &mut files)?;

@@ -20,7 +20,7 @@ const TARGETS: [(&str, &str); 3] = [
     ("32-bit Arm", "armv7-unknown-linux-gnueabihf"),
 ];
 
-/// The engine alone and with the reference, the runner, and the tools, each including its tests.
+/// The engine with and without the reference, the runner, and the tools, each with its tests.
 const CHECKED: [&str; 3] = [
     "--all-targets --package tiny-llm --features cli,week1,week2",
     "--all-targets --package tiny-llm --features cli,week1,week2,reference",
@@ -38,8 +38,8 @@ const TESTED: &str = "--no-fail-fast --package tiny-llm-formats --package tiny-l
 const TOOLS: [(&str, &str, &str); 2] =
     [("LINKER", "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64"), ("RUNNER", "wine", "wine")];
 
-/// Rust's library calls this function of Windows. Wine before version 9 lacks it; later versions
-/// use their own.
+/// Rust's library calls this Windows function. Wine lacks it before version 9; later versions use
+/// their own.
 const RANDOM: &str = "#include <windows.h>\n#include <ntsecapi.h>\n\
                       __declspec(dllexport) BOOL ProcessPrng(PBYTE data, SIZE_T length) \
                       { return RtlGenRandom(data, length); }\n";
@@ -90,7 +90,7 @@ pub(super) fn windows(v: &Verification) -> Result<Outcome> {
         test.env(variable, program);
     }
     test.env("WINEPATH", format!("Z:{}", libraries.display().to_string().replace('/', "\\")));
-    // Uses separate settings, and disables Wine's messages, which would appear among the tests'
+    // Use separate settings, and disable Wine's messages, which would appear among the tests'
     // lines.
     test.env("WINEPREFIX", libraries.join("prefix")).env("WINEDEBUG", "-all");
     Ok(Outcome::Passed(count(&succeeds(&mut test)?.text)?))

@@ -17,7 +17,7 @@ use crate::{pristine::copy_tree, process::run_quietly};
 /// Copies the repository to `target/verify/tree`, with every stub as generated.
 pub(super) fn copy(v: &Verification) -> Result<Outcome> {
     let files = copy_tree(&v.root, &v.curriculum, &v.tree, BTreeMap::new())?;
-    // Cargo builds elsewhere, but the book's commands write to this folder.
+    // Cargo builds into another folder, but the book's commands write to this one.
     fs::create_dir_all(v.tree.join("target"))?;
     let note =
         format!("{files} files in {}", v.tree.strip_prefix(&v.root).unwrap_or(&v.tree).display());

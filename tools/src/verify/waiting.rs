@@ -27,12 +27,12 @@ const COMMANDS: [&str; 5] = [
     "course return week1-day1",
 ];
 
-/// Locks the build folders of the engine and of the tests, like a running build, and checks that
-/// the runner's commands still finish. Then locks only the engine's folder, and checks that a
+/// Locks the build folders of the engine and of the tests, as a running build would, and checks
+/// that the runner's commands still finish. Then locks only the engine's folder, and checks that a
 /// task's tests run.
 pub(super) fn locks(v: &Verification) -> Result<Outcome> {
     let target = v.root.join("target/verify/build");
-    // Built in advance, without a time limit.
+    // Build in advance, without a time limit.
     v.cargo_succeeds("course next")?;
     let test = "course test week1-day1 1";
     run_quietly(&mut v.cargo(test))?;
@@ -85,7 +85,8 @@ fn answered(command: &mut Command) -> Result<Duration> {
 
 /// Checks that every library has the same features in every day, in the command line, in its
 /// programs and in the bridge, because otherwise it would be rebuilt. Days that no week includes
-/// may need more features: compared with what else they build, that takes little time.
+/// may need more features, because building these takes little time compared with everything else
+/// that such a day builds.
 pub(super) fn libraries(v: &Verification) -> Result<Outcome> {
     let together = v.curriculum.days().filter(|day| day.apart.is_none());
     let mut sets: Vec<String> = together.map(|day| day.feature.clone()).collect();

@@ -1,4 +1,4 @@
-//! A newer course from git.
+//! Tests with a newer course from git.
 
 use super::*;
 

@@ -363,8 +363,8 @@ fn no_line_of_either_side_is_lost_in_any_merge() {
     let (mut merged, mut refused, mut seed) = (0, 0, 7);
     for _ in 0..200 {
         let stub = template(A).stub();
-        // Inserts lines at some positions of both texts. The learner's may be inside bodies, or
-        // replace a `todo!`.
+        // Inserts lines at some positions of both texts. The learner's lines may be inside bodies,
+        // or replace a `todo!`.
         let mut ours: Vec<String> = stub.lines().map(str::to_owned).collect();
         let mut theirs: Vec<String> = A.lines().map(str::to_owned).collect();
         for n in 0..1 + draw(&mut seed, 4) {

@@ -19,8 +19,8 @@ use super::{
 };
 use crate::config::ModelConfig;
 
-/// Maximum number of rows of an embedding that no token uses. They pad the vocabulary to a round
-/// size.
+/// Maximum number of rows of an embedding that belong to no token. They pad the vocabulary to a
+/// round size.
 const MAX_PADDING: usize = 1 << 16;
 
 /// Adds the keys of a model folder.
@@ -32,7 +32,8 @@ pub(super) fn insert(metadata: &mut Metadata, config: &ModelConfig, folder: &Pat
     file.insert(metadata, &vocabulary, &settings, config.bos_token_id, &config.eos_token_ids)
 }
 
-/// Returns the keys for the text of a `tokenizer.json` alone. `name` is its name in messages.
+/// Returns the keys for the text of a `tokenizer.json`, without any other file. `name` is its name
+/// in messages.
 ///
 /// # Errors
 /// If the text is not JSON, or the tokenizer is of a kind that these keys cannot describe.
@@ -53,7 +54,7 @@ struct TokenizerFile {
 
 /// The tokens of a model by their ids. There are as many ids as the embedding has rows.
 struct Vocabulary {
-    /// The token of each id; `None` if the file has no token with it.
+    /// The token of each id; `None` if the file has no token with that id.
     tokens: Vec<Option<String>>,
     ids: HashMap<String, u32>,
     /// For the id of each added token, whether the token is special.
@@ -74,7 +75,7 @@ impl TokenizerFile {
         bail!("{}: field \"{field}\": found {found}, expected {expected}", self.name)
     }
 
-    /// Returns the steps of a field that holds one step or a sequence of them.
+    /// Returns the steps of a field that holds either one step or a sequence of steps.
     fn steps(&self, field: &str, list: &str) -> Vec<&Json> {
         match &self.json[field] {
             Json::Null => Vec::new(),
@@ -206,8 +207,8 @@ impl TokenizerFile {
                     "a token without lstrip, rstrip and single_word: GGUF cannot express them",
                 );
             }
-            // The token would be searched for in normalised text, so the normalizer must not change
-            // its spelling.
+            // This token is searched for in normalised text, so the normalizer must not change its
+            // spelling.
             let changed = match normalizer {
                 "NFC" => !content.is_ascii(),
                 "Lowercase" => content.to_lowercase() != content,
@@ -246,14 +247,14 @@ impl TokenizerFile {
             .collect()
     }
 
-    /// Returns scores that give the order of merges: the later a token is made, the lower its
-    /// score. SentencePiece merges by score, but this file has an order.
+    /// Returns scores that express the order of merges: the later a token is made, the lower its
+    /// score. SentencePiece merges by score, but `tokenizer.json` has a list of merges.
     fn scores(&self, vocabulary: &Vocabulary) -> Result<Vec<f32>> {
         if self.json["model"]["byte_fallback"] != true {
             return self.wrong("model.byte_fallback", "true, or a byte-level decoder");
         }
-        // Added tokens are found in text before anything is merged. Some files list the merges of
-        // their parts, and others do not.
+        // Added tokens are found in a text before anything is merged. Some files list merges that
+        // make them, and others do not.
         let merged = |part: &str| {
             vocabulary.ids.get(part).is_some_and(|id| !vocabulary.added.contains_key(id))
         };
@@ -274,7 +275,7 @@ impl TokenizerFile {
             }
             last = Some(id);
         }
-        // With scores alone, any two tokens that together make a token may be merged.
+        // If there are only scores, any two tokens that together spell a token may be merged.
         for (token, id) in &vocabulary.ids {
             let inner = token.char_indices().map(|(at, _)| at).skip(1);
             let possible = inner.filter(|&at| merged(&token[..at]) && merged(&token[at..])).count();
@@ -386,7 +387,7 @@ impl Vocabulary {
         let Some(token) = &self.tokens[id as usize] else { return UNUSED };
         match self.added.get(&id) {
             _ if !byte_level && self.unknown == Some(id) => UNKNOWN,
-            // Some files do not mark them as special.
+            // Some files do not mark these tokens as special.
             Some(special) if *special || (token.starts_with("<|") && token.ends_with("|>")) => {
                 CONTROL
             }

@@ -27,8 +27,8 @@ impl AddedTokens {
         Self { ids, begins }
     }
 
-    /// Returns the position and the id of the first such token at or after `from`. Of several at
-    /// one position, returns the longest.
+    /// Returns the position and the id of the first such token at or after `from`. If several begin
+    /// at the same position, returns the longest.
     pub(super) fn first(
         &self,
         vocabulary: &Vocabulary,

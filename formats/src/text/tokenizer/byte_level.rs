@@ -21,7 +21,7 @@ pub(super) struct ByteLevel {
     lowercase: bool,
     /// Whether a word that is itself a token is used whole, without merging its bytes.
     whole_words: bool,
-    /// Default for files that do not specify whether a token is added before a text.
+    /// Whether a token is added before a text, if the file does not say so.
     pub(super) adds_bos: bool,
     /// The token of each byte, or `NONE`.
     bytes: Vec<u32>,
@@ -31,7 +31,8 @@ pub(super) struct ByteLevel {
 impl ByteLevel {
     pub(super) fn new(metadata: &Metadata) -> Result<(Vocabulary, Self)> {
         let name = metadata.text(PRE)?.unwrap_or("default");
-        // What each family does: pieces, normal form C, whole words, a token before a text.
+        // For each family: how text is cut, whether to use normal form C, whether words are used
+        // whole, and whether a token is added before a text.
         let (pre, nfc, whole_words, adds_bos) = match name {
             "default" => (Pre::Default, false, false, false),
             "gpt-2" | "phi-2" => (Pre::Gpt2, false, false, false),
@@ -53,7 +54,7 @@ impl ByteLevel {
         let whole_words = metadata.flag(WHOLE_WORDS)?.unwrap_or(whole_words);
         let lowercase = metadata.flag(LOWERCASE)?.unwrap_or(false);
         let alphabet = alphabet();
-        // Merges may pass through a token that is also an added one.
+        // A merge may make a token that is also an added one.
         let found = [Kind::Normal, Kind::UserDefined, Kind::Control, Kind::Unknown];
         let vocabulary = Vocabulary::new(metadata, &found, |token, kind, bytes| {
             spell(&alphabet, token, kind, bytes);
@@ -152,7 +153,7 @@ impl Merges {
             let middle = bytes.len();
             spell(right, &mut bytes);
             // Most vocabularies list tokens in the order in which merges make them. So try the next
-            // id before searching for the token.
+            // id first, and search only if that is wrong.
             let next = merges.pairs.last().map_or(0, |[.., merged]| merged + 1);
             let merged =
                 if vocabulary.is(next, &bytes) { Some(next) } else { vocabulary.id(&bytes) };
@@ -178,8 +179,8 @@ impl Merges {
     }
 }
 
-/// Returns GPT-2's alphabet, by character. A printable byte is represented by itself, and the n-th
-/// of the other bytes by the character 256 + n.
+/// Returns GPT-2's alphabet, by character. A printable byte is represented by the same character,
+/// and the n-th of the other bytes by the character 256 + n.
 fn alphabet() -> [Option<u8>; 256 + 68] {
     let mut alphabet = [None; 256 + 68];
     let mut others = 256..;

@@ -54,9 +54,9 @@ impl Merger {
         });
     }
 
-    /// Merges everything that can be merged, passes the remaining symbols to `each`, and is then
-    /// empty again. `rule` returns what a pair becomes: its priority (the smallest is merged first)
-    /// and its id.
+    /// Merges everything that can be merged, passes the remaining symbols to `each`, and clears the
+    /// merger. For a pair, `rule` returns the priority of its merge (the smallest comes first) and
+    /// the id of the merged token.
     pub(super) fn merge(
         &mut self,
         rule: impl Fn(&Symbol, &Symbol) -> Option<(u32, u32)>,
@@ -80,7 +80,7 @@ impl Merger {
                 continue;
             }
             let Symbol { end, next, .. } = symbols[right as usize];
-            // The right symbol no longer exists, so give it an id that no pair has.
+            // The right symbol no longer exists: give it an id that no pair has.
             symbols[right as usize].id = NONE;
             let symbol = &mut symbols[left as usize];
             (symbol.id, symbol.end, symbol.next) = (merged, end, next);

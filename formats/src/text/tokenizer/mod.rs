@@ -1,5 +1,5 @@
-//! A tokenizer for both kinds of file: it reads the keys `tokenizer.ggml.*` of a GGUF file, or
-//! `tokenizer.json`, from which the same keys are made.
+//! A tokenizer for both kinds of file. It reads the keys `tokenizer.ggml.*` of a GGUF file, or
+//! converts `tokenizer.json` to the same keys.
 //!
 //! There are two kinds of model:
 //!
@@ -9,7 +9,7 @@
 //!   neighbours are merged first.
 //!
 //! This module does not use the `tokenizers` crate: it would add 60 crates to a learner's build,
-//! and its maps take more memory than the KV cache. Tests compare the two.
+//! and its maps take more memory than the KV cache. Tests compare this module with it.
 
 mod added;
 mod byte_level;
@@ -77,7 +77,8 @@ impl Tokenizer {
     ///
     /// # Errors
     /// If the metadata has no tokenizer or an unsupported one. Also if parts of it do not match
-    /// (fewer scores than tokens, for example, or a merge of two texts that are not tokens).
+    /// each other (fewer scores than tokens, for example, or a merge of two texts that are not
+    /// tokens).
     pub fn from_gguf(metadata: &Metadata) -> Result<Self> {
         let name = metadata.required(MODEL, metadata.text(MODEL))?;
         let (vocabulary, model, bos, add_bos) = match name {
@@ -103,8 +104,8 @@ impl Tokenizer {
         Ok(Self { vocabulary, added, prefix, model })
     }
 
-    /// Returns the ids of `text`, and adds none. Special tokens that are spelled out in the text
-    /// (`<|im_end|>`) become their ids, so use this for a chat template's output.
+    /// Returns the ids of `text`, without adding any. Special tokens that are spelled out in the
+    /// text (`<|im_end|>`) become their ids, so use this for a chat template's output.
     ///
     /// # Errors
     /// If the text has a part that the vocabulary cannot express.
@@ -130,8 +131,8 @@ impl Tokenizer {
     }
 
     /// Returns the ids of a text that a model continues. These are the ids of
-    /// [`Tokenizer::encode`]. If this tokenizer adds a token before a text (Llama) and the text
-    /// does not begin with it already, that token comes first. Nothing is added at the end.
+    /// [`Tokenizer::encode`]. If this tokenizer adds a token before every text (Llama), that token
+    /// comes first, unless the text already begins with it. Nothing is added at the end.
     ///
     /// # Errors
     /// If the text has a part that the vocabulary cannot express.

@@ -19,8 +19,8 @@ impl Words {
     }
 
     /// Returns the length of the word at the start of a text, without a contraction's suffix:
-    /// `[^\r\n\p{L}\p{N}]?UPPER*LOWER+|[^\r\n\p{L}\p{N}]?UPPER+LOWER*`. If the text begins with the
-    /// optional first character, `before` is that character's length.
+    /// `[^\r\n\p{L}\p{N}]?UPPER*LOWER+|[^\r\n\p{L}\p{N}]?UPPER+LOWER*`. `before` is the length of
+    /// the optional first character, if the text begins with one.
     pub(super) fn first(&self, text: &str, before: Option<usize>) -> Option<usize> {
         let starts = [before, Some(0)];
         let mut starts = starts.into_iter().flatten();
@@ -30,7 +30,8 @@ impl Words {
             if after > upper {
                 return Some(after);
             }
-            // If there is no lower-case letter, the last letter without case ends the word.
+            // If there is no lower-case letter, the word ends with the last letter that has no
+            // case.
             let (at, last) =
                 text[start..upper].char_indices().rfind(|(_, c)| self.lower.contains(*c))?;
             Some(start + at + last.len_utf8())

@@ -29,8 +29,7 @@ pub(super) struct SentencePiece {
 enum Space {
     Never,
     Always,
-    /// Only if there is no space yet, and with `first_only` only at the beginning of the whole
-    /// text.
+    /// Only if there is no space yet. With `first_only`, only at the beginning of the whole text.
     Missing {
         first_only: bool,
     },
@@ -117,7 +116,7 @@ impl SentencePiece {
                 let in_bytes = || piece.iter().map(|byte| self.bytes[*byte as usize]);
                 let unknown = symbol.id == NONE && in_bytes().any(|id| id == NONE);
                 match symbol.id {
-                    // Neighbouring symbols without a token become a single unknown token.
+                    // Neighbouring symbols without a token become one unknown token.
                     NONE if unknown => ids.extend((!last_unknown).then_some(self.unknown)),
                     NONE => ids.extend(in_bytes()),
                     id => ids.push(id),
@@ -172,7 +171,7 @@ fn spell(token: &str, kind: Kind, bytes: &mut Vec<u8>) {
 
 /// Maps a score to an integer so that larger scores get smaller integers.
 fn priority(score: f32) -> u32 {
-    // The bits of negative floats are in reverse order. Adding zero turns −0 into 0.
+    // For negative floats, the order of the bits is reversed. Adding zero turns −0 into 0.
     let bits = (score + 0.0).to_bits();
     let ascending = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
     !ascending

@@ -1,8 +1,8 @@
 //! Pre-tokenizers, which cut a text into pieces. Byte-pair encoding then merges within each piece.
 //!
-//! Each is defined by a regular expression, which is in the comment of the function that implements
-//! it. The functions are written by hand: a general matcher with Unicode's classes would take
-//! megabytes, and would take longer to build than a short prompt takes to encode.
+//! Each pre-tokenizer is defined by a regular expression, which is in the comment of the function
+//! that implements it. The functions are written by hand: a general matcher with Unicode's classes
+//! would take megabytes, and creating it would take longer than encoding a short prompt.
 
 use super::{o200k::Words, unicode::Ranges};
 
@@ -13,7 +13,7 @@ pub(super) enum Pre {
     Gpt2,
     /// SmolLM: cuts out every digit, then cuts the rest as GPT-2 does.
     SmolLm,
-    /// Llama 3, with three digits per piece at most, or Qwen2, with one.
+    /// Llama 3, with at most three digits per piece, or Qwen2, with one.
     Llama3 { digits: usize },
     /// gpt-oss.
     O200k,
@@ -24,7 +24,7 @@ pub(super) enum Pre {
     Default,
 }
 
-/// Unicode's classes, as far as they affect where a text is cut.
+/// The Unicode classes that decide where a text is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     /// `\p{L}`
@@ -142,7 +142,7 @@ impl Splitter {
                 after.trim_start_matches(|c| matches!(c, '\r' | '\n') || strokes && c == '/');
             return text.len() - rest.len();
         }
-        // White space goes up to its last line break, if it has one.
+        // White space with a line break is cut after its last line break.
         let run = &text[..text.len() - text.trim_start().len()];
         run.rfind(['\r', '\n']).map_or_else(|| spaces(text), |at| at + 1)
     }
@@ -175,7 +175,7 @@ fn pieces<'a>(mut text: &'a str, first: impl Fn(&str) -> usize, each: &mut dyn F
 }
 
 /// Cuts out runs of the characters that `is` accepts, each with at most `longest` characters.
-/// Passes every piece to `each`, with whether it is such a run.
+/// Passes every piece to `each`, and says whether it is such a run.
 fn isolate<'a>(
     mut text: &'a str,
     is: impl Fn(char) -> bool,
@@ -193,7 +193,7 @@ fn isolate<'a>(
     }
 }
 
-/// Cuts a number by `[0-9][0-9][0-9]`: into groups of three digits, and the parts between them.
+/// Cuts a number by `[0-9][0-9][0-9]`: into groups of three digits, and whatever is between them.
 fn isolate_threes<'a>(mut number: &'a str, each: &mut dyn FnMut(&'a str)) {
     while !number.is_empty() {
         let three =
@@ -230,8 +230,8 @@ fn contraction(text: &str, any_case: bool) -> Option<usize> {
 }
 
 /// Returns the length of the white space at the start of a text, by `\s+(?!\S)|\s+`. The length
-/// excludes the last white-space character, which belongs to the word that follows. White space of
-/// a single character, or at the end of the text, counts in full.
+/// excludes the last white-space character, which belongs to the following word. White space of a
+/// single character, or at the end of the text, counts in full.
 fn spaces(text: &str) -> usize {
     let after = text.trim_start();
     let run = &text[..text.len() - after.len()];

@@ -1,7 +1,7 @@
 //! The tokens of a GGUF file in three flat arrays, and an index from bytes to ids.
 //!
-//! A vocabulary of 50,000 tokens takes about one MiB, less than a tenth of what a map of strings
-//! would take. It is built in milliseconds.
+//! A vocabulary of 50,000 tokens takes about 1 MiB, less than a tenth of the memory of a map of
+//! strings, and is built in milliseconds.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -35,8 +35,9 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     /// Reads tokens and their types. `spell(token, kind, bytes)` appends the bytes of a token
-    /// within a text. [`Vocabulary::id`] finds tokens of the kinds in `found`. Of two with the same
-    /// bytes, it finds the one whose kind comes first in `found`, then the one with the smaller id.
+    /// within a text. [`Vocabulary::id`] finds tokens of the kinds in `found`. Of two tokens with
+    /// the same bytes, it finds the one whose kind comes first in `found`, and among equals the one
+    /// with the smaller id.
     pub(super) fn new(
         metadata: &Metadata,
         found: &[Kind],
@@ -159,7 +160,8 @@ fn kinds(metadata: &Metadata, count: usize) -> Result<Vec<Kind>> {
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A hash table of numbers whose keys are stored elsewhere. It uses open addressing with linear
-/// probing, and is at most half full. The hash has a random key, so that no file can make it slow.
+/// probing, and is at most half full. The hash has a random key, so that no file can make the table
+/// slow.
 pub(super) struct Index {
     /// The slots, a power of two. An empty slot is `NONE`.
     slots: Vec<u32>,

@@ -16,12 +16,13 @@ use tiny_llm_formats::{
 /// the same.
 ///
 /// A row that is all `−inf` gives all zeros. If a row contains a NaN, its result must contain one
-/// too: don't turn it into zeros, as if the whole row were `−inf`.
+/// too. Don't turn such a row into zeros, as if it were all `−inf`.
 pub fn softmax(x: &Tensor) -> Tensor {
     // SOLUTION week1-day1 task 1
     let mut out = x.clone();
     for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
-        // Don't test the maximum: it is −inf for a row of NaN too, and a NaN must stay a NaN.
+        // Don't test whether the maximum is −inf: that is also true for a row of NaN, and a NaN
+        // must stay a NaN.
         if row.iter().all(|&v| v == f32::NEG_INFINITY) {
             row.fill(0.0);
             continue;

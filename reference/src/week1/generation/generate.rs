@@ -1,4 +1,4 @@
-//! Day 6. Generating: score the next token, choose it, append it, run again.
+//! Day 6. Generating: score all possible next tokens, choose one, append it, run again.
 //!
 //! Tasks here: week1-day6 task 1 (`argmax`, `next_token_logits`), week1-day6 task 2 (`generate`).
 //! Everything else is provided.
@@ -46,9 +46,9 @@ pub fn next_token_logits(model: &Model, tokens: &[u32]) -> Vec<f32> {
 pub struct Limits {
     /// Maximum number of new tokens.
     pub max_new_tokens: usize,
-    /// Maximum number of tokens, prompt and new ones together.
+    /// Maximum number of tokens, including the prompt.
     pub context: usize,
-    /// A token in this set ends the text and is not part of it. A checkpoint may list several.
+    /// Each of these tokens ends the text, and is not part of it. A checkpoint may list several.
     pub stop_tokens: HashSet<u32>,
 }
 
@@ -63,7 +63,7 @@ pub struct Limits {
 /// that is already reached costs no forward pass.
 ///
 /// # Errors
-/// If the prompt is empty, or longer than the context. In the second case the message names both
+/// If the prompt is empty, or longer than the context. In the second case, the message names both
 /// lengths.
 pub fn generate(
     mut next_logits: impl FnMut(&[u32]) -> Vec<f32>,

@@ -19,8 +19,8 @@ impl TextStream {
     pub fn push(&mut self, bytes: &[u8]) -> String {
         // SOLUTION week1-day6 task 3
         self.pending.extend_from_slice(bytes);
-        // A slice that gets shorter. Moving the remaining bytes after each invalid sequence would
-        // take quadratic time.
+        // Shorten a slice: moving the remaining bytes after each invalid sequence would take
+        // quadratic time.
         let all = std::mem::take(&mut self.pending);
         let (mut text, mut left) = (String::new(), &all[..]);
         loop {

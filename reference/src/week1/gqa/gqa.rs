@@ -18,8 +18,8 @@ use super::{
     rope::{RopeTables, rope_half_split},
 };
 
-/// Computes attention in which query head `h` reads key/value head `h / G`, `G = H_q / H`, without
-/// copying keys or values.
+/// Computes attention without copying keys or values. Query head `h` reads key/value head `h / G`,
+/// with `G = H_q / H`.
 ///
 /// `q [B, H_q, L, D]`, `k [B, H, S, D]`, `v [B, H, S, D]` → `[B, H_q, L, D]`. `scale` defaults to
 /// `1/√D`. `mask` is added to the scores and broadcasts to `[B, H_q, L, S]`.
@@ -46,7 +46,7 @@ pub fn grouped_query_attention(
     // 2. One key/value head for the whole group: (B, H, S, D) -> (B, H, 1, S, D)
     let k = reshape(k, &[b, h, 1, s, d]);
     let v = reshape(v, &[b, h, 1, s, d]);
-    // 3. A mask may differ between heads, so it is broadcast before its heads are grouped too.
+    // 3. A mask may differ between heads. So broadcast it first, then group its heads too.
     let mask = mask.map(|mask| {
         let full = mask.broadcast(IxDyn(&[b, h_q, l, s])).unwrap_or_else(|| {
             panic!("mask {:?} does not broadcast to {:?}", mask.shape(), [b, h_q, l, s])
@@ -58,8 +58,9 @@ pub fn grouped_query_attention(
     // END SOLUTION
 }
 
-/// Returns the additive causal mask `[L, S]` for `length` queries that are the last of `keys`
-/// positions: 0 where key `j` is at or before query `i`'s position `S − L + i`, `−inf` after it.
+/// Returns the additive causal mask `[L, S]` for `L = length` queries, which are the last of `S =
+/// keys` positions. Query `i` is at position `S − L + i`. The mask is 0 where key `j` is at or
+/// before that position, and `−inf` after it.
 ///
 /// # Panics
 /// If there are more queries than keys.
@@ -111,8 +112,8 @@ pub struct GroupedQueryAttention {
     pub q_norm: Option<HeadNorm>,
     /// Applied to every key head before RoPE.
     pub k_norm: Option<HeadNorm>,
-    /// Tables for at least the positions `0..L`, for head size `D`. All layers share one pair of
-    /// tables.
+    /// RoPE tables for head size `D` and at least the positions `0..L`. All layers share one pair
+    /// of tables.
     pub rope: Arc<RopeTables>,
 }
 
@@ -125,7 +126,7 @@ impl GroupedQueryAttention {
         let q = split_heads(&self.q_proj.forward(x), self.n_heads);
         let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
         let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);
-        // 2. Norm per head, then rotate: with uneven norm weights, the order matters.
+        // 2. Norm per head, then rotate. The order matters if the norm's weights are unequal.
         let q = self.q_norm.as_ref().map_or_else(|| q.clone(), |norm| norm(&q));
         let k = self.k_norm.as_ref().map_or_else(|| k.clone(), |norm| norm(&k));
         let q = rope_half_split(&q, &self.rope, 0);

@@ -18,8 +18,8 @@ use super::{
     norm::RmsNorm,
 };
 
-/// One row per token of the vocabulary. As input, the table embeds tokens; as output head, it
-/// scores them.
+/// A table with one row per token of the vocabulary. At the input, it embeds tokens; as the output
+/// head, it scores them.
 #[derive(Debug, Clone)]
 pub struct Embedding {
     /// `[V, E]`
@@ -72,8 +72,8 @@ impl TransformerBlock {
 }
 
 /// The longest sequence that week 1 supports. Every step computes every position, and each layer's
-/// scores have `H_q · L · L` elements, so the 131,072 positions that some checkpoints promise are
-/// far out of reach.
+/// scores have `H_q · L · L` elements, so the 131,072 positions of some checkpoints are far out of
+/// reach.
 pub const MAX_CONTEXT: usize = 8192;
 
 /// A decoder-only transformer.
@@ -121,7 +121,8 @@ impl Model {
     /// Checks that [`Model::forward`] can run on these tokens.
     ///
     /// # Errors
-    /// If there are no tokens, there are more than the context holds, or a token is not below `V`.
+    /// If there are no tokens, if there are more than the context holds, or if a token is not below
+    /// `V`.
     pub fn check(&self, tokens: &[u32]) -> Result<()> {
         check_prompt(tokens, self.context(), self.config.vocab_size)
     }

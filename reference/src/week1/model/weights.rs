@@ -56,7 +56,7 @@ fn f16_to_f32(bits: u16) -> f32 {
         f32::from(bits & 0x3ff),
     );
     sign * match exponent {
-        // Subnormal: no implicit 1, and the exponent of the smallest normal number.
+        // Subnormal: no implicit leading 1, and the same exponent as the smallest normal number.
         0 => fraction * 2f32.powi(-24),
         31 if fraction == 0.0 => f32::INFINITY,
         31 => f32::NAN,

@@ -12,7 +12,7 @@ use tiny_llm_formats::Tensor;
 pub struct RmsNorm {
     /// `[E]`
     pub weight: Tensor,
-    /// Keeps the root away from 0. It is added inside the root.
+    /// Added to the mean square, so that the root is never 0.
     pub eps: f32,
 }
 

@@ -27,8 +27,8 @@ pub fn inverse_frequencies(head_dim: usize, base: f32) -> Vec<f32> {
         head_dim.is_multiple_of(2),
         "RoPE turns pairs, so the head size must be even; it is {head_dim}"
     );
-    // In f64: an error in the power grows with the position, and f64 costs nothing here, once per
-    // model.
+    // In f64: an error in the power is multiplied by the position, and the cost is negligible, once
+    // per model.
     (0..head_dim / 2)
         .map(|i| f64::from(base).powf(-2.0 * i as f64 / head_dim as f64) as f32)
         .collect()
@@ -159,8 +159,8 @@ pub fn rope_at_positions(
 /// `i + D/2` to `2i + 1`.
 ///
 /// `weight [n_heads·D, E]` → the same shape. `n_heads` is the number of heads of *this* projection:
-/// a key projection may have fewer than the query projection. This is what llama.cpp's converter
-/// does to Llama checkpoints.
+/// a key projection may have fewer than the query projection. llama.cpp's converter reorders Llama
+/// checkpoints in the same way.
 pub fn half_split_to_interleaved(weight: &Tensor, n_heads: usize) -> Tensor {
     // SOLUTION week1-day2 task 4
     let [rows, width] = *weight.shape() else {

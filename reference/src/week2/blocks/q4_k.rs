@@ -1,4 +1,5 @@
-//! `Q4_K`: 256 weights of 4 bits; a scale and a minimum of 6 bits for each 32. 4.5 bits a weight.
+//! `Q4_K`: 256 weights of 4 bits, with a 6-bit scale and a 6-bit minimum for every 32 weights. 4.5
+//! bits a weight.
 //!
 //! ```text
 //! byte  0   2      4          16                         144
@@ -52,8 +53,8 @@ pub fn scales_and_minimums(packed: &[u8; 12]) -> ([u8; 8], [u8; 8]) {
     // END SOLUTION
 }
 
-/// Decodes the 256 weights of a block: the scale times the integer, minus the minimum, in this
-/// order.
+/// Decodes the 256 weights of a block. First multiply the scale by the integer, then subtract the
+/// minimum.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     // SOLUTION week2-day4 task 1
     let (d, dmin) = (f16_at(block, 0), f16_at(block, 2));

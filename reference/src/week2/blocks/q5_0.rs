@@ -7,8 +7,8 @@
 //!             32 bits, lowest first: bit i is the fifth bit of weight i
 //! ```
 //!
-//! weight `i = d · (qi − 16)`, where `qi` is in 0…31: four bits of a byte, and above them the bit
-//! from `qh`.
+//! weight `i = d · (qi − 16)`, where `qi` is in 0…31: its low four bits are half a byte, and its
+//! fifth bit is from `qh`.
 //!
 //! Tasks here: week2-day3 task 3 (`dequantize`, `quantize`). Everything else is provided.
 

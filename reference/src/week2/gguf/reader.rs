@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
     /// left and how many were requested.
     pub fn take(&mut self, n: usize, field: &str) -> Result<&'a [u8]> {
         // SOLUTION week2-day2 task 1
-        // Not `position + n <= len`: a length that the file made up may overflow the sum.
+        // Not `position + n <= len`: with a made-up length from the file, the sum may overflow.
         let Some(bytes) = self.bytes[self.position..].get(..n) else {
             return Err(self.wrong(
                 field,
@@ -82,8 +82,8 @@ impl<'a> Reader<'a> {
         // END SOLUTION
     }
 
-    /// Reads the next `N` bytes, for `u16::from_le_bytes` and its like: every number in the file is
-    /// little-endian.
+    /// Reads the next `N` bytes, for `u16::from_le_bytes` and similar functions: every number in
+    /// the file is little-endian.
     ///
     /// # Errors
     /// As [`Reader::take`].
@@ -157,8 +157,8 @@ impl<'a> Reader<'a> {
     /// version reads 2 or 3 once its bytes are swapped), or the file is too short for that many
     /// entries. The fields are checked in this order, and the message names the one that is wrong:
     ///
-    /// - `magic`: found its letters, expected `GGUF`;
-    /// - `version`: found the number or `big-endian`, expected 2 or 3;
+    /// - `magic`: found the file's letters, expected `GGUF`;
+    /// - `version`: found its number or `big-endian`, expected 2 or 3;
     /// - `tensors` or `metadata`: found a number that is too large.
     pub fn header(&mut self) -> Result<Header> {
         // SOLUTION week2-day2 task 1

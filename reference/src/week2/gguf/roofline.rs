@@ -27,10 +27,9 @@ pub struct Machine {
 
 /// Returns the work of a pass in which every row requests logits, as in decoding.
 ///
-/// Each matrix (a tensor of two axes) is read once and multiplies each row. `token_embd.weight` is
-/// the table of embeddings, from which one row is copied. If there is no `output.weight`, it is
-/// also the output head, and is used like the other matrices. Otherwise only that one row of it is
-/// read.
+/// Each matrix (a tensor of two axes) is read once and multiplies each row. The exception is
+/// `token_embd.weight`, the table of embeddings. If there is no `output.weight`, the table is also
+/// the output head and counts like the other matrices. Otherwise only one row of it is read.
 #[must_use]
 pub fn work(tensors: &[TensorInfo]) -> Work {
     // SOLUTION week2-day2 task 4
@@ -52,7 +51,7 @@ pub fn work(tensors: &[TensorInfo]) -> Work {
 
 impl Machine {
     /// Returns the minimum time of a pass of `rows` rows, in seconds. Reading and computing
-    /// overlap, so it is the longer of the two times.
+    /// overlap, so the result is the longer of the two times.
     #[must_use]
     pub fn seconds(&self, work: Work, rows: usize) -> f64 {
         // SOLUTION week2-day2 task 4
@@ -62,8 +61,8 @@ impl Machine {
         // END SOLUTION
     }
 
-    /// Returns the maximum number of tokens per second: one for each pass of one row (decoding),
-    /// and `rows` for each pass of a prompt.
+    /// Returns the maximum number of tokens per second if every pass has `rows` rows: a single one
+    /// in decoding, many in a prompt.
     #[must_use]
     pub fn tokens_per_second(&self, work: Work, rows: usize) -> f64 {
         // SOLUTION week2-day2 task 4
@@ -72,7 +71,7 @@ impl Machine {
     }
 
     /// Returns the number of rows at which a pass takes as long to compute as to read. With fewer
-    /// rows memory is the limit, and with more rows arithmetic is.
+    /// rows, memory is the limit; with more rows, arithmetic is.
     #[must_use]
     pub fn balanced_rows(&self, work: Work) -> f64 {
         // SOLUTION week2-day2 task 4

@@ -24,16 +24,15 @@ pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorI
 /// Reads one entry: the name (a string), the number of axes (four bytes), each axis (eight bytes,
 /// the fastest first), the number of the type (four bytes), the offset (eight bytes).
 ///
-/// The returned shape has the slowest axis first. The size follows from shape and type: a row,
-/// along the fastest axis, is a whole number of blocks. If the name itself cannot be read, the
-/// message uses `index` instead: `name of tensor 3`.
+/// The returned shape has the slowest axis first. The size follows from the shape and the type: a
+/// row, which runs along the fastest axis, is a whole number of blocks.
 ///
 /// # Errors
 /// If there are no axes or more than four, an axis is 0, the type is not one of [`TensorType`], a
 /// row is not a whole number of blocks, or the size does not fit into a `usize`. Messages name the
-/// tensor (`tensor token_embd.weight`) and give the value found and the value expected: for the
-/// axes, their number and 1 to 4; for the type, its number; for a row, its length and the length of
-/// a block.
+/// tensor (`tensor token_embd.weight`), or `name of tensor 3` with the `index` if the name itself
+/// cannot be read. They give the value found and the value expected: for the axes, their number and
+/// 1 to 4; for the type, its number; for a row, its length and the length of a block.
 pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> {
     // SOLUTION week2-day2 task 3
     let name = reader.string(&format!("name of tensor {index}"))?;
@@ -107,8 +106,8 @@ pub fn alignment(metadata: &Metadata) -> Result<usize> {
     // END SOLUTION
 }
 
-/// Returns where the data section begins: at the first multiple of `alignment` at or after
-/// `position`, the end of the table. `None` if that does not fit into a `usize`.
+/// Returns where the data section begins: at the first multiple of `alignment` that is at or after
+/// `position`, the end of the table. Returns `None` if that does not fit into a `usize`.
 #[must_use]
 pub fn data_start(position: usize, alignment: usize) -> Option<usize> {
     // SOLUTION week2-day2 task 3
@@ -129,9 +128,9 @@ pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
 /// of the data section, and that no two tensors overlap. They may be in any order, with gaps.
 ///
 /// # Errors
-/// If a tensor is misaligned, overlaps the one before it, or extends past `data_len`. The message
+/// If a tensor is misaligned, overlaps the previous one, or extends past `data_len`. The message
 /// names the tensor, its offset and what was expected: a multiple of `alignment`, an offset at or
-/// after the end of the tensor before it, or an end within `data_len`.
+/// after the end of the previous tensor, or an end within `data_len`.
 pub fn check_places(
     tensors: &[TensorInfo],
     alignment: usize,

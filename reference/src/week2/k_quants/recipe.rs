@@ -22,8 +22,8 @@ pub struct Dimensions {
 
 /// Returns, for each row of a projection of `n_heads` heads in a GGUF file of the Llama family, the
 /// index of that row in the Hugging Face checkpoint. Within each head, RoPE rotates row `i` of the
-/// first half together with row `i` of the second half. The GGUF file has these two rows side by
-/// side.
+/// first half together with row `i` of the second half. In the GGUF file, these two rows are
+/// neighbours.
 ///
 /// # Panics
 /// If `rows` is not a multiple of `2 · n_heads`, or `n_heads` is 0.
@@ -66,8 +66,8 @@ pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
 }
 
 /// Returns the order in which a tensor's rows are written from a checkpoint of this configuration
-/// to a file, or `None` if the order stays the same. `name` is the name in the file, such as
-/// `blk.0.attn_q.weight`. A bias is permuted like the rows that it is added to.
+/// to a file, or `None` if the order stays the same. `name` is the tensor's name in the GGUF file,
+/// such as `blk.0.attn_q.weight`. A bias is permuted like the rows of its weight.
 ///
 /// # Panics
 /// As [`permute_rows_for_interleaved`].
@@ -87,8 +87,8 @@ pub fn row_order(config: &ModelConfig, name: &str) -> Option<Vec<usize>> {
 }
 
 /// Returns whether a mix spends more bits on this layer. It does so on the first eighth of the
-/// layers, on the last eighth, and on every third layer between them, beginning with the third of
-/// those. Eighths are rounded down: the first `n / 8` layers, and the layers from `7 · n / 8` on.
+/// layers, on the last eighth, and on every third layer between them, beginning with the third.
+/// Eighths are rounded down: the first `n / 8` layers, and the layers from `7 · n / 8` on.
 #[must_use]
 pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
     // SOLUTION week2-day4 task 5
@@ -99,7 +99,7 @@ pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
 
 /// Returns the type of a matrix in the mix `Q4_K_M`, provided that its rows are whole blocks
 /// ([`fitting`] handles the others). The output head (the embedding, if the two are tied) is
-/// `Q6_K`. So are `attn_v` and `ffn_down` of the layers for which [`use_more_bits`] is true.
+/// `Q6_K`. So are `attn_v` and `ffn_down` in the layers for which [`use_more_bits`] is true.
 /// Everything else is `Q4_K`.
 #[must_use]
 pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
@@ -113,9 +113,9 @@ pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
 }
 
 /// Returns the type in which rows of `cols` weights can be stored. If the rows are whole blocks of
-/// `tensor_type`, that's the type. Otherwise it is the next larger type with blocks of 32: `Q4_0`
-/// for `Q2_K` and `Q3_K`, `Q5_0` for `Q4_K`, `Q5_1` for `Q5_K`, and `Q8_0` for `Q6_K`. If they are
-/// not whole blocks of 32 either, it is `F16`.
+/// `tensor_type`, returns `tensor_type`. Otherwise returns the next larger type with blocks of 32:
+/// `Q4_0` for `Q2_K` and `Q3_K`, `Q5_0` for `Q4_K`, `Q5_1` for `Q5_K`, and `Q8_0` for `Q6_K`. If
+/// the rows are not whole blocks of 32 either, returns `F16`.
 #[must_use]
 pub fn fitting(tensor_type: TensorType, cols: usize) -> TensorType {
     // SOLUTION week2-day4 task 5

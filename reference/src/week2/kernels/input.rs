@@ -4,15 +4,15 @@
 
 pub use tiny_llm_kernels::input::{BLOCK, Input, Int8SuperBlock, Prepared, SUM, SUPER_BLOCK, room};
 
-/// Quantizes one row, and overwrites all of `super_blocks`.
+/// Quantizes one row. Overwrites all of `super_blocks`.
 ///
 /// `x [cols]`, `super_blocks [cols / 256, rounded up]`. Every `per_scale` activations ([`BLOCK`] or
 /// [`SUPER_BLOCK`]) share a scale, `absmax / 127`. Each activation is divided by its scale and
 /// rounded to the nearest integer.
 ///
-/// - If all activations of a scale are 0, the scale is 0.
-/// - If one of them is NaN or infinite, the scale is NaN. The integers are then unspecified,
-///   because every product with them is NaN.
+/// - If all activations that share a scale are 0, the scale is 0.
+/// - If one of them is NaN or infinite, the scale is NaN. The integers don't matter then, because
+///   every product with them is NaN.
 /// - Values past the end of the row are 0. If all values of a scale are past the end, the scale is
 ///   0 too.
 /// - A scale for 256 activations is stored in all eight elements of `scales`.
@@ -28,8 +28,8 @@ pub fn quantize_activations(x: &[f32], per_scale: usize, super_blocks: &mut [Int
         for (x, (values, scales)) in x.chunks(per_scale).zip(parts) {
             let absmax = x.iter().fold(0f32, |m, x| m.max(x.abs()));
             scales.fill(absmax / 127.0);
-            // `max` ignores NaN, and `as i8` turns it into 0. Without this check, a NaN would be
-            // lost.
+            // `max` ignores a NaN, and `as i8` turns it into 0. Without this check, the NaN would
+            // be lost.
             if !x.iter().all(|x| x.is_finite()) {
                 scales.fill(f32::NAN);
             }

@@ -2,9 +2,9 @@
 //! computed exactly, in integer arithmetic, and floats are needed only once for each scale.
 //!
 //! `Σ d·q · s·p = d · s · Σ q·p`, with the weights' `d` and codes `q`, and the activations' scale
-//! `s` and values `p`. A block of 32 weights is multiplied by 32 activations that may have their
-//! own scale. A block of 256 is multiplied by a super-block with a single scale, so the block's own
-//! scales can be multiplied as integers. In place of the fused rung's `Σ x`, use
+//! `s` and values `p`. A block of 32 weights is multiplied by 32 activations, which may have their
+//! own scale. A block of 256 weights is multiplied by a super-block with a single scale, so the
+//! block's own scales can be multiplied as integers. Instead of the fused rung's `Σ x`, use
 //! [`Int8SuperBlock::sums`], which are computed once for all rows of all matrices.
 //!
 //! Tasks here: week2-day5 task 3 (`dot_q4_0`, `dot_q4_k`, `dot_q6_k`). Everything else is provided.
@@ -18,7 +18,7 @@ use crate::week2::{
     input::Int8SuperBlock,
 };
 
-/// Returns this rung's kernel for a type, if it has one.
+/// Returns this rung's product for a type, if it has one.
 #[must_use]
 pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     Some(match tensor_type {

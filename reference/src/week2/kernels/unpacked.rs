@@ -1,8 +1,9 @@
-//! One matrix, one or many rows of activations: matrix–vector (decode) and matrix–matrix (prefill).
+//! Products of a matrix with one row of activations (matrix–vector, decode) or with many rows
+//! (matrix–matrix, prefill).
 //!
-//! With many rows of activations, unpacking the codes from their blocks is most of the work, and it
-//! is the same for all rows. So each weight row is unpacked once, into codes of one byte, and
-//! multiplied by every row of activations.
+//! Unpacking the codes from their blocks would be most of the work if it were repeated for every
+//! row of activations. So each weight row is unpacked once, into codes of one byte, and multiplied
+//! by every row of activations.
 //!
 //! Tasks here: week2-day5 task 4 (`matrix_vector`, `dot_unpacked`, `matrix_matrix`). Everything
 //! else is provided.
@@ -17,9 +18,9 @@ use crate::week2::{
     parallel::Tile,
 };
 
-/// Computes `out[r] = row r · x` for the given weight rows, and reads each row once.
+/// Computes `out[r] = row r · x` for the given weight rows. Reads each row once.
 ///
-/// `dot` is one of [`integer`]'s; `out [rows]`, `x [super_blocks]`.
+/// `dot` is one of the functions in [`integer`]; `out [rows]`, `x [super_blocks]`.
 pub fn matrix_vector<'a>(
     dot: impl Fn(&[u8], &[Int8SuperBlock]) -> f32,
     rows: impl Iterator<Item = &'a [u8]>,
@@ -34,8 +35,8 @@ pub fn matrix_vector<'a>(
 }
 
 /// Computes `Σ w·x` for an unpacked weight row and a row of activations, with the same number of
-/// super-blocks. The 16 codes of group `g` belong to the scale `x.scales[g / 2]` and the sum
-/// `x.sums[g]`.
+/// super-blocks. For the 16 codes of group `g`, the activations have the scale `x.scales[g / 2]`
+/// and the sum `x.sums[g]`.
 #[must_use]
 pub fn dot_unpacked(row: &[Unpacked], x: &[Int8SuperBlock]) -> f32 {
     // SOLUTION week2-day5 task 4
@@ -53,7 +54,7 @@ pub fn dot_unpacked(row: &[Unpacked], x: &[Int8SuperBlock]) -> f32 {
 /// Computes `tile[t, r] = Σ weight[r, c] · x[t, c]` for the tile's rows `t` and columns `r`. Each
 /// weight row is unpacked once, whatever the number of rows of activations.
 ///
-/// `unpack` unpacks a row's blocks, into as many super-blocks as a row of `x` has.
+/// `unpack` unpacks a row's blocks into as many super-blocks as a row of `x` has.
 pub fn matrix_matrix(
     mut unpack: impl FnMut(&[u8], &mut [Unpacked]),
     weight: &Matrix,
@@ -85,7 +86,7 @@ pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     }
 }
 
-/// Like [`kernel`], but also unpacks for a single row, because a format's own product may add in a
+/// Like [`kernel`], but unpacks even for a single row: a format's own product may sum in a
 /// different order.
 pub fn kernel_for_many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     matrix_matrix(|bytes, row| unpack_row(weight.tensor_type, bytes, row), weight, x, tile);

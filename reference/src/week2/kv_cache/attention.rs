@@ -1,4 +1,4 @@
-//! Day 1. Attention of rows over a cache. One row takes three plain steps: scores, softmax,
+//! Day 1. Attention of rows over a cache. For one row there are three plain steps: scores, softmax,
 //! weighted sum.
 //!
 //! Tasks here: week2-day1 task 2 (`visible`, `attend_two_pass`). Everything else is provided.
@@ -20,7 +20,7 @@ use super::{
 };
 
 /// Computes attention of all rows in one layer, on all threads: `queries` → `out [T, H_q·D]`. A row
-/// sees the positions of its sequence up to its own.
+/// sees the positions of its sequence up to and including its own.
 pub fn attend(
     plan: &Plan,
     cache: &impl KvCache,
@@ -36,8 +36,9 @@ pub fn attend(
     let scale = 1.0 / (d as f32).sqrt();
     // Query heads per call: all that share a key head, or a part of them.
     let together = (1..=group.min(MAX_QUERIES)).rev().find(|n| group % n == 0).unwrap_or(1);
-    // For one new token, a block is one row per thread. For a prompt, a block of rows shares the
-    // work on a tile of keys: as many rows as fit, if that leaves some blocks for each thread.
+    // For one new token, a block is one row. For a prompt, the rows of a block share the work on a
+    // tile of keys. A block then has as many rows as fit, if that leaves some blocks for each
+    // thread.
     let fair = (rows.len() * (width / (together * d))).div_ceil(4 * plan.team.threads());
     let most = MAX_BLOCK_QUERIES / together;
     let block = if rows.len() < 4 { 1 } else { fair.clamp(most.min(16), most) };
@@ -56,7 +57,8 @@ pub fn attend(
                 let at = t * width + cols.start + head * d;
                 *query = Query { q: &q[at..at + d], visible: visible(rows, t) };
             }
-            // The first row's visible range begins first, and the last row's ends last.
+            // The first row's visible range has the earliest start, and the last row's has the
+            // latest end.
             let (first, last) =
                 (visible(rows, tile.rows().start), visible(rows, tile.rows().end - 1));
             let whole_tiles = first.start / TILE * TILE..last.end;
@@ -111,7 +113,7 @@ fn widened<'a>(runs: impl Iterator<Item = Run<'a>>, head_dim: usize) -> [Vec<f32
 }
 
 /// Returns the runs of these positions, cut so that every tile but the first begins at a multiple
-/// of [`TILE`]. So a row's tiles are the same whatever its cache's page size is, and wherever its
+/// of [`TILE`]. So a row's tile boundaries don't depend on its cache's page size or on where its
 /// window begins.
 pub(crate) fn tiled_runs(
     cache: &impl KvCache,
@@ -137,7 +139,7 @@ pub(crate) fn visible(rows: &[Row], t: usize) -> Range<usize> {
 ///
 /// `q [G, D]` → `out [G, D]`. `runs()` returns the keys and values of all positions that this row
 /// may see, in order. There is at least one position. A score is `scale · q·k`. All scores of a
-/// head are kept until their softmax is known.
+/// head are stored before their softmax is computed.
 pub fn attend_two_pass<'a, R: Iterator<Item = Run<'a>>>(
     q: &[f32],
     runs: impl Fn() -> R,

@@ -24,13 +24,13 @@ use super::{
 /// rules:
 ///
 /// - **Keys and values come as runs**: positions that are stored one after the other in memory. A
-///   dense cache has one run for a range, and a paged one has a run for each page.
+///   dense cache returns one run for a range, and a paged cache returns a run for each page.
 /// - **A run may end at a multiple of the attention tile** ([`TILE`](super::kernels::vector::TILE)
 ///   positions) or at the end of the range, and nowhere else. So a page holds whole tiles.
 ///   Attention reads a run tile by tile (day 7) and rounds once for each tile. So its result is the
-///   same to the last bit, no matter how memory is divided.
+///   same to the last bit, no matter how the cache divides its memory.
 /// - **Positions are ranges, not lengths**: a model with a sliding window looks only at the last
-///   positions, and a cache may free the positions before them.
+///   positions, and a cache may free the earlier ones.
 pub trait KvCache: Sync {
     /// Returns the cache's sizes. `capacity` is the maximum number of positions of a sequence.
     fn shape(&self) -> CacheShape;
@@ -43,7 +43,7 @@ pub trait KvCache: Sync {
     /// Replaces whatever is stored there.
     ///
     /// # Panics
-    /// If the position is beyond the capacity, or layer or sequence are not in the cache.
+    /// If the position is beyond the capacity, or the layer or the sequence is not in the cache.
     fn write(
         &mut self,
         layer: usize,
@@ -58,7 +58,8 @@ pub trait KvCache: Sync {
     /// counts it.
     ///
     /// # Panics
-    /// If a position is beyond the capacity, or layer, sequence or head are not in the cache.
+    /// If a position is beyond the capacity, or the layer, the sequence or the head is not in the
+    /// cache.
     fn runs(
         &self,
         layer: usize,
@@ -85,8 +86,8 @@ pub trait KvCache: Sync {
 
     /// Computes attention with the cache's own method, if it has one, and returns whether it did.
     /// Except for the order of its sums, the method does the same as
-    /// [`attend`](super::attention::attend). By default a cache has no such method, and the caller
-    /// runs `attend`.
+    /// [`attend`](super::attention::attend). By default, a cache has no such method, and the caller
+    /// uses `attend`.
     fn attend(&self, _plan: &Plan, _layer: usize, _queries: Queries<'_>, _out: &mut [f32]) -> bool {
         false
     }
@@ -179,7 +180,7 @@ pub struct Run<'a> {
 
 /// A cache that reserves room for every position of every sequence: `[layers, sequences, H, S, D]`,
 /// once for keys and once for values. A head's positions are stored one after the other, because
-/// attention reads them in that order: any range of them is one run.
+/// attention reads them in that order. So any range of them is one run.
 #[derive(Debug, Clone)]
 pub struct DenseCache {
     shape: CacheShape,
@@ -191,7 +192,7 @@ pub struct DenseCache {
     computed: usize,
 }
 
-/// The keys or the values of a cache, in rows of `D`. Indices count elements, whatever the type.
+/// The keys or the values of a cache, in rows of `D`. Indices are in elements, whatever the type.
 #[derive(Debug, Clone)]
 pub(crate) enum Numbers {
     /// Plain floats.
@@ -272,8 +273,8 @@ impl KvCache for DenseCache {
 }
 
 impl DenseCache {
-    /// Creates an empty cache. It requests zeroed memory, so the system allocates pages only as
-    /// they are written.
+    /// Creates an empty cache. It requests zeroed memory, which the system allocates only as it is
+    /// written.
     #[must_use]
     pub fn new(shape: CacheShape, cache_type: CacheType) -> Self {
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
@@ -293,7 +294,8 @@ impl DenseCache {
     /// 1, which are stored one after the other.
     ///
     /// # Panics
-    /// If a position is beyond the capacity, or layer, sequence or head are not in the cache.
+    /// If a position is beyond the capacity, or the layer, the sequence or the head is not in the
+    /// cache.
     #[must_use]
     pub fn run(
         &self,
@@ -396,7 +398,7 @@ impl Store {
         }
     }
 
-    /// Writes `numbers` at index `at`, rounded to the nearest f16 if that is the type.
+    /// Writes `numbers` at index `at`. For f16, rounds each to the nearest number.
     pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         // SOLUTION week2-day1 task 1
         match self {
@@ -406,8 +408,8 @@ impl Store {
         // END SOLUTION
     }
 
-    /// Prefetches the `n` elements at index `at`, which are read next. `in_a_row` says that they
-    /// directly follow the elements that are being read now.
+    /// Prefetches the `n` elements at index `at`, which will be read next. `in_a_row` says that
+    /// they directly follow the elements that are being read now.
     pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
         match self {
             Self::F32(store) => prefetch(&store[at..at + n], in_a_row),
@@ -425,7 +427,7 @@ impl Store {
 }
 
 /// Converts rows `from..from + n` of `cells` to f32 and writes them to `out [n, D]`. Prefetches the
-/// next `n` rows, or as many as there are.
+/// next `n` rows, or as many as are left.
 ///
 /// # Panics
 /// If `cells` has fewer rows, or `out` is too short.

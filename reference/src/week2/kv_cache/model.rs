@@ -47,7 +47,7 @@ pub struct Model {
 pub struct Workspace {
     /// `[T, E]`, the residual stream.
     x: Vec<f32>,
-    /// The input of the next matrices.
+    /// The input of the next matrix products.
     input: Input,
     q: Vec<f32>,
     k: Vec<f32>,
@@ -69,7 +69,7 @@ impl Workspace {
 
 impl Model {
     /// Returns the bytes of weights that a forward pass of one row reads: every matrix once, but
-    /// only one row of the embedding, unless that is the output head too.
+    /// only one row of the embedding if that isn't the output head too.
     #[must_use]
     pub fn weight_bytes(&self) -> u64 {
         self.matrices().map(|matrix| matrix.bytes().len() as u64).sum()
@@ -91,13 +91,13 @@ impl Model {
     }
 
     /// Computes the rows, at least one, and stores their keys and values. Returns logits `[n, V]`
-    /// of the `n` rows that request them, in their order.
+    /// of the `n` rows that request them, in order.
     ///
     /// Rows of one sequence must be in the order of their positions, without a gap, beginning with
     /// the first position that is not in the cache.
     ///
     /// # Panics
-    /// If a row's position is not the next of its sequence, or its token or sequence is out of
+    /// If a row's position is not the next one of its sequence, or its token or sequence is out of
     /// range. Call [`Model::check`] first to get an error instead.
     pub fn forward<'w>(
         &self,
@@ -197,7 +197,7 @@ impl Model {
         // END SOLUTION
     }
 
-    /// Computes the MLP of a layer, with its norm before it: `work.x [T, E]` → `work.delta [T, E]`.
+    /// Computes the norm and the MLP of a layer: `work.x [T, E]` → `work.delta [T, E]`.
     fn mlp(&self, layer: &Layer, plan: &Plan, work: &mut Workspace) {
         match &layer.mlp {
             Mlp::Dense(mlp) => self.dense_mlp(mlp, &layer.mlp_norm, plan, work),

@@ -37,12 +37,12 @@ impl Default for OnlineSoftmax {
 
 impl OnlineSoftmax {
     /// Replaces each score by its weight `e^(score − max)`, where `max` is the maximum of all
-    /// scores so far, including these. `scores` may be empty. Returns the factor
-    /// `e^(old max − new max)`. The caller must multiply by it everything that was added up with
-    /// the old maximum.
+    /// scores so far, including these. `scores` may be empty. Returns the factor `e^(old max − new
+    /// max)`. The caller must multiply by this factor everything that was added up with the old
+    /// maximum.
     ///
     /// - For the first scores, the factor is 0, because nothing has been added up yet.
-    /// - A score of −∞ gets weight 0. As long as all scores have been −∞, the maximum stays −∞ and
+    /// - A score of −∞ gets weight 0. As long as all scores so far are −∞, the maximum stays −∞ and
     ///   the factor is 1.
     pub fn absorb(&mut self, scores: &mut [f32]) -> f32 {
         // SOLUTION week2-day7 task 1
@@ -63,8 +63,8 @@ impl OnlineSoftmax {
 /// Computes attention of the query heads that share one key and value head, in one pass.
 ///
 /// `q [G, D]` → `out [G, D]`. `runs` are the keys and values of all positions that this row may
-/// see, in order, at least one position. A score is `scale · q·k`. Positions are processed [`TILE`]
-/// at a time, so nothing is allocated, however many there are.
+/// see, in order. There is at least one position. A score is `scale · q·k`. Positions are processed
+/// [`TILE`] at a time, so nothing is allocated, however many there are.
 ///
 /// # Panics
 /// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].
@@ -111,7 +111,7 @@ pub fn attend_streaming<'a>(
     // END SOLUTION
 }
 
-/// Maximum number of queries (rows × heads) that [`attend_block`] computes together.
+/// Maximum number of queries (rows × heads) in a call of [`attend_block`].
 pub const MAX_BLOCK_QUERIES: usize = 128;
 
 /// One query of a block: the query of one head in one row.
@@ -124,10 +124,10 @@ pub struct Query<'a> {
 }
 
 /// Computes attention of many queries over the same keys and values, for prompts: each tile is
-/// widened and transposed once for all of them.
+/// widened and transposed once for all queries.
 ///
-/// `queries` are at most [`MAX_BLOCK_QUERIES`]; `out [queries, D]`; `runs` hold at least the
-/// positions that some query sees. A score is `scale · q·k`.
+/// There are at most [`MAX_BLOCK_QUERIES`] `queries`; `out [queries, D]`; `runs` hold at least all
+/// positions that any query sees. A score is `scale · q·k`.
 ///
 /// # Panics
 /// If there are more queries than [`MAX_BLOCK_QUERIES`], or `D` is above [`MAX_HEAD_DIM`].

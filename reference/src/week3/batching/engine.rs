@@ -32,7 +32,7 @@ use super::{
 use crate::week2::{cache::DenseCache, rows::Row};
 
 /// The engine: requests, a model and a cache. Requests are served in the order of their arrival.
-/// Each joins as soon as a slot is free, and leaves as soon as it is done, while the others
+/// Each request joins as soon as a slot is free, and leaves as soon as it is done, while the others
 /// continue.
 pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) pass: P,
@@ -48,12 +48,12 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) counts: Counts,
     /// Total number of positions that were already in the cache when their requests were admitted.
     pub(crate) attached: u64,
-    /// For each request that was admitted in the last step, its number of positions already in the
-    /// cache.
+    /// For each request that was admitted in the last step, how many of its positions were already
+    /// in the cache.
     pub(crate) found: Vec<(RequestId, usize)>,
     /// The scheduler's data on each request in `running`.
     pub(crate) loads: Vec<Load>,
-    /// The rows of each request in `running` in this step.
+    /// How many rows each request in `running` has in this step.
     pub(crate) shares: Vec<usize>,
     /// Records of finished requests; `None` if none are kept.
     pub(crate) records: Option<Vec<(RequestId, Record)>>,
@@ -73,7 +73,7 @@ pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// Admits requests, then runs one forward pass for all requests that have a slot. Reports what
-    /// happened to each. Does nothing if there is nothing to do.
+    /// happened to each request. Does nothing if there are no requests.
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
         self.chosen.clear();
         self.found.clear();
@@ -110,8 +110,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.retire(on_event);
     }
 
-    /// Reserves room in the cache for what the step will write, for the oldest request first. While
-    /// there isn't enough, drops drafts, and then preempts the youngest request.
+    /// Reserves room in the cache for the positions that the step will write, the oldest request
+    /// first. While there isn't enough, drops drafts, and then preempts the youngest request.
     fn reserve(&mut self) {
         let mut ready = 0;
         while ready < self.running.len() {
@@ -133,7 +133,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
                  that do not run"
             );
             assert!(before > 1, "request {id} does not fit into an empty cache");
-            // A request that was only just admitted loses nothing.
+            // A request that has just been admitted loses no work if it is preempted.
             let lost = self.running.last().is_some_and(|youngest| youngest.num_computed > 0);
             self.counts.preempted += u64::from(lost);
             self.preempt();
@@ -143,7 +143,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 
     /// Preempts the youngest running request: it waits again, ahead of all others. Releases its
-    /// slot, and all its positions in the cache. Its tokens and its sampler stay. Once it is
+    /// slot and all its positions in the cache. Its tokens and its sampler stay. Once it is
     /// admitted again, its tokens are computed again, and its answer continues as if it had not
     /// been interrupted.
     fn preempt(&mut self) {
@@ -171,8 +171,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 
     /// Reports every request that is done, whether it was running or waiting, and removes it. Its
-    /// batch slot is then empty and free. Allocates nothing, like every step: `retain` shortens a
-    /// list in place, whereas `partition` makes two new ones.
+    /// batch slot is then empty and free. A step must not allocate memory: `retain` shortens a list
+    /// in place, whereas `partition` makes two new ones.
     fn retire(&mut self, on_event: &mut dyn FnMut(Event)) {
         // SOLUTION week3-day1 task 4
         for sequence in self.running.iter().chain(&self.waiting) {
@@ -189,9 +189,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 }
 
-/// Appends `rows` rows of a request: one for each of its first tokens that have not been computed,
-/// each at its own position. Only the row of its very last token requests logits, because the token
-/// after any other is already known.
+/// Appends `rows` rows of a request: one for each of the first `rows` tokens that have not been
+/// computed, each at its own position. Only the row of the request's very last token requests
+/// logits, because the token after any other one is already known.
 ///
 /// # Panics
 /// If the request has no slot, or fewer tokens are left.

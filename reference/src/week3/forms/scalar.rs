@@ -6,7 +6,7 @@
 /// A set of bytes, as ranges that include both ends.
 pub type Bytes = &'static [(u8, u8)];
 
-/// The bytes that may follow the first byte of a character in UTF-8.
+/// The values of every byte of a UTF-8 character after its first byte.
 pub const CONTINUATION: Bytes = &[(0x80, 0xbf)];
 /// A hexadecimal digit, as in `\u00e9`.
 pub const HEX: Bytes = &[(b'0', b'9'), (b'A', b'F'), (b'a', b'f')];
@@ -35,7 +35,7 @@ pub enum Text {
     Escape,
     /// After `\u`.
     Unicode,
-    /// After `\ud`: the second digit says whether this is half a character.
+    /// After `\ud`: the second digit says whether this escape is only half a character.
     UnicodeD,
     /// In the middle of a character. The missing bytes are one byte from each set, in this order.
     Missing(&'static [Bytes]),
@@ -96,9 +96,9 @@ pub fn contains(bytes: Bytes, byte: u8) -> bool {
 /// A place in a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Number {
-    /// Before its first byte.
+    /// Before the first byte.
     Start,
-    /// After the minus.
+    /// After the minus sign.
     Minus,
     /// After a leading 0.
     Zero,
@@ -144,8 +144,8 @@ impl Number {
         // END SOLUTION
     }
 
-    /// Returns whether the bytes so far are a complete number. Only the next byte shows whether the
-    /// number ends here.
+    /// Returns whether the bytes so far are a complete number. The number may still continue: only
+    /// the next byte decides that.
     #[must_use]
     pub fn is_complete(self) -> bool {
         // SOLUTION week3-day7 task 1

@@ -1,4 +1,4 @@
-//! Day 4. A long context in parts: read by several threads, joined in order.
+//! Day 4. A long context in parts, which several threads read and which are joined in order.
 //!
 //! Tasks here: week3-day4 task 3 (`in_part`, `join`). Everything else is provided.
 
@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::week2::streaming::OnlineSoftmax;
 
 /// Number of positions per part. Parts begin at multiples of this number, no matter how many
-/// threads read them. So the order of every sum is fixed.
+/// threads there are. So the order of every sum is fixed.
 pub const PART: usize = 512;
 
 /// Returns the `visible` positions that are in part `i`, where each part has `part_len` positions.
@@ -21,9 +21,10 @@ pub fn in_part(visible: &Range<usize>, i: usize, part_len: usize) -> Range<usize
 }
 
 /// Joins the states of two readers. `softmax` and `sums [D]` belong to the first reader, `part` and
-/// `values [D]` to the second. The sums have not been divided by their totals yet. Afterwards the
-/// first reader's state is as if it had read the second reader's positions too, after its own. If
-/// one reader has seen no positions, the result is the other reader's state.
+/// `values [D]` to the second. The sums have not been divided by their totals yet. Afterwards, the
+/// first reader's state is what it would be if the first reader had also read the second reader's
+/// positions, after its own. If one reader has seen no positions, the result is the other reader's
+/// state.
 pub fn join(softmax: &mut OnlineSoftmax, sums: &mut [f32], part: OnlineSoftmax, values: &[f32]) {
     // SOLUTION week3-day4 task 3
     if part.max == f32::NEG_INFINITY {

@@ -1,4 +1,4 @@
-//! Day 4. Readers of pages: queries of several rows and sequences that use a page at the same time.
+//! Day 4. Reads each page once for the queries of several rows and sequences.
 //!
 //! Tasks here: week3-day4 task 1 (`read_run`), week3-day4 task 2 (`arrange`, `read_pages`).
 //! Everything else is provided.
@@ -37,12 +37,12 @@ impl Pages for DenseCache {
     }
 }
 
-/// The queries of one row that share a key head, and their state so far.
+/// The queries of one row that share a key and value head, and their state so far.
 #[derive(Debug, Default)]
 pub struct Reader<'a> {
-    /// The sequence whose keys they read.
+    /// The sequence whose keys the queries read.
     pub sequence: usize,
-    /// The positions that they may see.
+    /// The positions that the queries may see.
     pub visible: Range<usize>,
     /// `[G, D]`
     pub q: &'a [f32],
@@ -76,7 +76,7 @@ impl Desk {
     const MANY: usize = 32;
 
     /// Creates a desk for tiles that this many queries use. The number affects only speed: the
-    /// scores are the same, bit for bit.
+    /// scores are bit for bit the same.
     #[must_use]
     pub fn for_queries(queries: usize) -> Self {
         Self {
@@ -144,8 +144,8 @@ impl Desk {
     }
 
     /// Computes `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values on
-    /// the desk: `sums [G, D]`, for the queries from index `at` on. The weights must have replaced
-    /// the scores that [`Desk::score`] returned.
+    /// the desk: `sums [G, D]`, for the queries from index `at` on. Before the call, replace the
+    /// scores that [`Desk::score`] returned by their weights.
     pub fn add(&self, n: usize, dim: usize, at: usize, sums: &mut [f32]) {
         let heads = sums.len() / dim;
         let weights = &self.scores[at * TILE..(at + heads) * TILE];
@@ -154,7 +154,7 @@ impl Desk {
 }
 
 /// Reads a run for all readers. Each reader reads the positions that it may see, and continues from
-/// its current state. A tile is widened once for all of them. A score is `scale · q·k`.
+/// its current state. A tile is widened once for all readers. A score is `scale · q·k`.
 pub fn read_run(
     readers: &mut [Reader<'_>],
     run: Run<'_>,
@@ -213,8 +213,8 @@ pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
 }
 
 /// Reads these positions page by page, for all readers that may see them. If neighbouring readers
-/// have the same page, reads it once for all of them: the positions that any of them sees, in whole
-/// tiles.
+/// have the same page, it is read once for all of them, in whole tiles that cover the positions
+/// that any of them sees.
 pub fn read_pages(
     cache: &impl Pages,
     (layer, head): (usize, usize),

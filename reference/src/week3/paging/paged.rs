@@ -1,4 +1,5 @@
-//! Day 3. A paged cache: a sequence has as many pages as its positions need, and may share them.
+//! Day 3. A paged cache: a sequence has as many pages as its positions need, and may share pages
+//! with other sequences.
 //!
 //! Tasks here: week3-day3 task 2 (`PagedCache::write`, `PagedCache::truncate`,
 //! `PagedCache::reserve`, `PagedCache::first_run`, `PagedCache::start`), week3-day3 task 3
@@ -18,11 +19,10 @@ use crate::week2::{
 
 /// Keys and values in pages of a fixed number of positions.
 ///
-/// A page holds its positions for all layers and heads. So a sequence needs a single list of pages,
-/// its *block table*, not one for each layer. But a page is not contiguous in memory. In each
-/// layer, the parts of all pages that belong to one head are stored side by side, because attention
-/// reads one head at a time: each page gives one [`Run`], and neighbouring pages give neighbouring
-/// runs.
+/// A page holds its positions for all layers and heads. So a sequence needs only one list of pages,
+/// its *block table*, not one for each layer. But a page is not contiguous in memory. For each
+/// layer and head, the parts of all pages are stored side by side, because attention reads one head
+/// at a time. Each page gives one [`Run`], and neighbouring pages give neighbouring runs.
 #[derive(Debug)]
 pub struct PagedCache {
     shape: CacheShape,
@@ -51,8 +51,8 @@ impl KvCache for PagedCache {
         self.lengths[sequence]
     }
 
-    /// Writes the keys and values of a position. First reserves it, if [`PagedCache::reserve`]
-    /// hasn't.
+    /// Writes the keys and values of a position. First reserves the position if that hasn't been
+    /// done.
     ///
     /// # Panics
     /// If the position has to be reserved and no page is free. Also in the cases that the trait
@@ -115,9 +115,9 @@ impl KvCache for PagedCache {
         *next += 1;
     }
 
-    /// Returns to the pool the pages that hold none of the kept positions, including pages that
-    /// were reserved beyond the sequence's positions. The first of these pages is returned first,
-    /// so that the next sequence gets them in the same order.
+    /// Returns to the pool every page that holds none of the kept positions, including reserved
+    /// pages. The first of these pages is returned first, so that the next sequence gets them in
+    /// the same order.
     fn truncate(&mut self, sequence: usize, len: usize) {
         // SOLUTION week3-day3 task 2
         let len = len.min(self.lengths[sequence]);
@@ -145,12 +145,12 @@ impl Pages for PagedCache {
 
 impl EngineCache for PagedCache {
     /// Reserves a sequence's positions up to `len`, and returns whether that was possible.
-    /// Afterwards each of them has a page, and the sequence is the only owner of every page that
-    /// holds a position from its next one up to `len`. Shared pages are copied first, then new ones
-    /// are allocated.
+    /// Afterwards, each of these positions has a page, and the sequence is the only owner of every
+    /// page that holds one of the new positions. Shared pages are copied first, then new ones are
+    /// allocated.
     ///
-    /// If `len` isn't beyond the sequence's positions, does nothing and returns true. If the pool
-    /// has too few pages (copies included), or `len` is beyond the capacity, changes nothing and
+    /// If the sequence already has `len` positions, does nothing and returns true. If the pool has
+    /// too few free pages (copies included), or `len` is beyond the capacity, changes nothing and
     /// returns false.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         // SOLUTION week3-day3 task 2
@@ -180,9 +180,9 @@ impl EngineCache for PagedCache {
 }
 
 impl PagedCache {
-    /// Creates an empty cache of `pages` pages, each with `page_len` positions. The memory is
-    /// limited to these pages, however many sequences the shape has. So a sequence's capacity is at
-    /// most `pages · page_len`.
+    /// Creates an empty cache of `pages` pages, each with `page_len` positions. There are no more
+    /// pages, however many sequences the shape has. So a sequence's capacity is at most `pages ·
+    /// page_len`.
     ///
     /// # Panics
     /// If `page_len` is not a multiple of [`TILE`], or 0: a run may end only at a multiple of
@@ -235,7 +235,7 @@ impl PagedCache {
         (&mut self.pool, &self.tables[sequence])
     }
 
-    /// Attaches full pages to an empty sequence, which becomes an owner of them.
+    /// Attaches full pages to an empty sequence, which becomes an owner of each.
     ///
     /// # Panics
     /// If the sequence already has pages.
@@ -260,8 +260,8 @@ impl PagedCache {
     }
 
     /// Gives the empty sequence `to` all positions of `from`, without a copy. Every page that holds
-    /// some of them gets one more owner, including the last page, which may be only partly full.
-    /// The first sequence that writes into a shared page gets its own copy.
+    /// some of these positions gets one more owner, including the last page, which may be only
+    /// partly full. The first sequence that writes into a shared page gets its own copy.
     ///
     /// # Panics
     /// If `to` already has pages.
@@ -301,8 +301,7 @@ impl PagedCache {
         // END SOLUTION
     }
 
-    /// Makes sure that page `i` of a sequence has no other owner, before something is written
-    /// there.
+    /// Makes sure that page `i` of a sequence has no other owner, so that it can be written.
     fn make_writable(&mut self, sequence: usize, i: usize) {
         if self.pool.num_owners(&self.tables[sequence][i]) > 1 {
             self.copy_page(sequence, i);
@@ -319,7 +318,7 @@ impl PagedCache {
     /// Returns the first run of these positions: the positions in the same page as the first one.
     ///
     /// # Panics
-    /// If no page holds the first position, or layer or head are not in the cache.
+    /// If no page holds the first position, or the layer or the head is not in the cache.
     fn first_run(
         &self,
         layer: usize,
@@ -341,7 +340,7 @@ impl PagedCache {
 
     /// Prefetches a head's keys and values in the page after page `i` of a sequence, if there is
     /// one, because they are read next. Unless the two pages are consecutive, the processor can't
-    /// predict their address.
+    /// predict the next address.
     fn prefetch_page_after(&self, layer: usize, sequence: usize, head: usize, i: usize) {
         let [page, next] = &self.tables[sequence][i..self.tables[sequence].len().min(i + 2)] else {
             return;
@@ -353,11 +352,11 @@ impl PagedCache {
         self.values.prefetch(at, numbers, in_a_row);
     }
 
-    /// Returns where a head's part of a page begins in [`Numbers`]; `page` is its number in the
-    /// pool.
+    /// Returns where a head's part of a page begins in [`Numbers`]; `page` is the page's number in
+    /// the pool.
     ///
     /// # Panics
-    /// If layer or head are not in the cache.
+    /// If the layer or the head is not in the cache.
     fn start(&self, page: usize, layer: usize, head: usize) -> usize {
         // SOLUTION week3-day3 task 2
         let CacheShape { layers, kv_heads, head_dim, .. } = self.shape;

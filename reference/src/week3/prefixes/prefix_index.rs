@@ -1,4 +1,5 @@
-//! Day 5. An index of the pages that hold prefixes of texts, so that they are not computed again.
+//! Day 5. An index of the pages that hold prefixes of texts, so that these prefixes are not
+//! computed again.
 //!
 //! Tasks here: week3-day5 task 2 (`PrefixIndex::find`, `PrefixIndex::matching`,
 //! `PrefixIndex::insert`, `PrefixIndex::evict`). Everything else is provided.
@@ -10,9 +11,9 @@ use super::{
     prefix_hash::{HashPage, chain},
 };
 
-/// Full pages that may be shared, by the name of the prefix that ends with them. The index owns
-/// each of its pages: after the last sequence has released a page, the page stays until its room is
-/// needed.
+/// Full pages that may be shared. A page's key is the name of the prefix that ends with it. The
+/// index owns each of its pages: after the last sequence has released a page, the page stays until
+/// its room is needed.
 #[derive(Debug)]
 pub struct PrefixIndex {
     fingerprint: u64,
@@ -95,11 +96,11 @@ impl PrefixIndex {
     }
 
     /// Returns the pages that hold the beginning of a text: from its first page on, as many as the
-    /// index has without a gap. The text's last token is never in them. It has to be computed,
+    /// index has without a gap. They never include the text's last token, which has to be computed
     /// because the caller needs its logits.
     ///
     /// A matching name proves nothing, since two texts may have the same name. A page matches only
-    /// if its tokens are the text's, and if its parent is the page that was found before it.
+    /// if it has the text's tokens, and if its parent is the page that was found just before.
     ///
     /// Finding a page counts as a use. Update the time of a text's pages from the last to the
     /// first, so that its first page is the most recently used.
@@ -142,10 +143,10 @@ impl PrefixIndex {
     /// Inserts the full pages of a text whose keys and values have been computed: `table[i]` holds
     /// the tokens from `i · page_len` on. The index becomes an owner of the pages that it does not
     /// have yet. If the index has another text under a page's name, that text stays, and neither
-    /// this page nor those after it are inserted.
+    /// this page nor any later one is inserted.
     ///
-    /// Inserting counts as a use of every page of the text that the index then has, including those
-    /// that it had before. Update their times from the last to the first.
+    /// Inserting counts as a use of every page of the text that is then in the index, including
+    /// pages that were already there. Update their times from the last to the first.
     pub fn insert(&mut self, tokens: &[u32], table: &[Page], pool: &mut BlockPool) {
         // SOLUTION week3-day5 task 2
         let mut known = self.matching(tokens);

@@ -1,11 +1,11 @@
-//! Day 2. Measures how long requests wait, in steps and rows, which are the same on every machine
-//! and at every load.
+//! Day 2. Measures how long requests wait. The units are steps and rows, which don't depend on the
+//! machine or its load.
 //!
 //! Tasks here: week3-day2 task 3 (`Record::token`, `Record::time_to_first_token`, `quantile`).
 //! Everything else is provided.
 
-/// The amount of computation up to some moment, or between two moments. Rows are the finer measure:
-/// a step of 500 rows takes longer than a step of 5.
+/// The amount of computation up to a moment, or between two moments. Rows are the finer measure: a
+/// step of 500 rows takes longer than a step of 5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Moment {
     /// Number of forward passes.

@@ -27,14 +27,14 @@ pub struct DraftLength {
     idle: usize,
 }
 
-/// Decay of older counts at each observation.
+/// The factor by which each observation multiplies older counts.
 pub const FADES: f64 = 0.875;
 /// Interval between trials, in passes. While drafting doesn't pay off, one pass in every interval
-/// drafts one token, to find out whether that has changed.
+/// drafts one token, to find out whether drafting would pay off now.
 pub const PROBE: usize = 16;
 
 /// Returns how many tokens a pass with `k` drafts gives on average: `1 + rate + rate² + … + rateᵏ`.
-/// `rate` is the probability that a draft is accepted, given that those before it are.
+/// `rate` is the probability that a draft is accepted, given that all earlier drafts are.
 #[must_use]
 pub fn expected_tokens(rate: f64, k: usize) -> f64 {
     // SOLUTION week3-day6 task 3
@@ -76,15 +76,15 @@ impl DraftLength {
         Self { max, costs, tested: 1.0, accepted: 0.5, idle: 0 }
     }
 
-    /// Returns the fraction of the tested drafts that was kept.
+    /// Returns the fraction of the tested drafts that were kept.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.accepted / self.tested
     }
 
     /// Records the outcome of a pass's drafts. Multiplies older counts by [`FADES`] before it adds
-    /// the new ones. Drafts after a rejected one were never tested, so they don't count. A pass
-    /// without drafts changes nothing here.
+    /// the new ones. Drafts after a rejected one were never tested, so they don't count. After a
+    /// pass without drafts, the counts stay the same.
     pub fn observe(&mut self, drafted: usize, accepted: usize) {
         // SOLUTION week3-day6 task 3
         if drafted == 0 {

@@ -8,12 +8,12 @@ use super::{
 };
 
 /// Decides which of two backends computes each node of the order. Pinned nodes stay where they are.
-/// All others are placed so that there are as few copies as possible. If several placements have
+/// All others are placed so that there are as few copies as possible. Of several placements with
 /// equally few copies, the one with the most nodes on the first backend is chosen. Returns `[nodes
 /// of the graph]`; leaves and views have `None`.
 ///
-/// A copy takes one node's result to the other backend, for all nodes that read it or a view of it
-/// there. Leaves are not copied: each backend that reads a leaf stores it once.
+/// One copy of a node's result serves all nodes on the other backend that read the result or a view
+/// of it. Leaves are not copied: each backend that reads a leaf stores it once.
 #[must_use]
 pub fn fewest_copies(
     graph: &Graph,
@@ -25,7 +25,8 @@ pub fn fewest_copies(
         let op = &graph.node(id).op;
         !op.is_leaf() && !op.is_view()
     };
-    // Three points for each node: the node, its copy on the last backend, its copy on the first.
+    // There are three points for each node: the node, its copy on the last backend, and its copy on
+    // the first.
     let point = |id: NodeId| 2 + 3 * id.index();
     let mut network = Network::new(3 * graph.len());
     for &id in order.iter().filter(|&&id| is_computed(id)) {

@@ -1,4 +1,4 @@
-//! Day 4. Which backend computes which node, beginning with the nodes that leave no choice.
+//! Day 4. Decides which backend computes which node, beginning with the nodes that leave no choice.
 //!
 //! Tasks here: week4-day4 task 2 (`pin`). Everything else is provided.
 
@@ -10,8 +10,8 @@ use super::{
     op::Op,
 };
 
-/// Requirements for the placement of nodes, before copies are counted. A backend is an index into
-/// the list, which begins with the preferred one.
+/// Requirements for the placement of nodes, which take precedence over the number of copies. A
+/// backend is an index into the list, which begins with the preferred one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wishes {
     /// Weights that are already in a backend's memory, with that backend.
@@ -25,17 +25,16 @@ pub struct Wishes {
 ///
 /// - No backend computes a node that it does not support.
 /// - A node that reads a weight is computed in the weight's home, because weights are large. If the
-///   weight has no home, or one that does not support the node, the node is computed by the first
+///   weight has no home, or its home does not support the node, the node is computed by the first
 ///   backend that supports it.
-/// - All nodes that store or attend are computed by one backend, which has the cache. This is the
-///   requested backend if it supports all of them, otherwise the first backend that does.
+/// - All nodes that store or attend are computed by one backend, which has the cache. This is
+///   [`Wishes::cache`] if that backend supports all of them, otherwise the first backend that does.
 /// - Any other node is pinned only if a single backend supports it.
 ///
 /// # Errors
 /// If no backend supports a node. Also if no backend supports all nodes that store or attend; the
-/// error then names the first of these nodes at which no backend is left that supports all nodes up
-/// to it. The error is one line that names the node, its operation, what it reads, and the
-/// backends.
+/// error then names the first of these nodes that no backend supports together with all earlier
+/// ones. The error is one line that names the node, its operation, what it reads, and the backends.
 pub fn pin(
     graph: &Graph,
     order: &[NodeId],

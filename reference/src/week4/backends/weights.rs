@@ -30,8 +30,8 @@ impl Weights {
     /// - If the backend can read the program's memory, one host pointer to the whole mapping
     ///   ([`Bytes::whole`]) serves all weights in it. A weight's offset is its position in the
     ///   mapping ([`Bytes::start`]).
-    /// - A weight whose offset is not a multiple of the backend's alignment gets its own buffer and
-    ///   is uploaded. So are all weights if there is no host pointer.
+    /// - A weight whose offset is not a multiple of the backend's alignment is uploaded to its own
+    ///   buffer. If there is no host pointer, all weights are.
     /// - A weight that is already known is not uploaded again.
     ///
     /// # Errors

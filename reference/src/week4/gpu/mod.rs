@@ -11,7 +11,7 @@
 //!
 //! Provided:
 //!
-//! - `formats`: weights without blocks, and kernels without arithmetic
+//! - `formats`: weights without blocks, and the other small kernels
 //! - `kernels`: compiles all kernels
 //! - `backend`: the device as a backend of day 4
 //! - `measure`: the device's speed

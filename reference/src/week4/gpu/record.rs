@@ -17,7 +17,7 @@ use super::{
 pub struct DeviceMatrix {
     /// The format of the blocks: Q8_0 or Q4_0.
     pub tensor_type: TensorType,
-    /// Number of rows. Each gives one element of the result.
+    /// Number of rows. Each row gives one element of the result.
     pub rows: usize,
     /// Number of elements in a row, a multiple of 32.
     pub k: usize,
@@ -28,7 +28,7 @@ pub struct DeviceMatrix {
 /// Minimum number of columns for which [`product`] uses [`mat_mat`](super::mat_mat::mat_mat).
 pub const MANY: usize = 5;
 
-/// Records a product: `x [columns, k]` → `result [columns, rows]`. For fewer than [`MANY`] columns
+/// Records a product: `x [columns, k]` → `result [columns, rows]`. For fewer than [`MANY`] columns,
 /// it uses `mat_vec`, with a workgroup for each row and column. Otherwise it uses `mat_mat`, with a
 /// workgroup for each tile.
 ///
@@ -90,8 +90,8 @@ pub struct DeviceMlp {
     pub down: DeviceMatrix,
 }
 
-/// Records `out = x + down(silu(gate(n)) · up(n))` with `n = rms_norm(x)`, for `rows` rows. Neither
-/// submits nor waits: the caller begins the pass and ends it.
+/// Records `out = x + down(silu(gate(n)) · up(n))` with `n = rms_norm(x)`, for `rows` rows. Doesn't
+/// submit or wait: the caller begins and ends the pass.
 ///
 /// # Errors
 /// As [`product`].

@@ -9,7 +9,7 @@ impl Graph {
     /// result needs are left out.
     ///
     /// # Panics
-    /// If a result belongs to a larger graph.
+    /// If a result is a node of a larger graph.
     #[must_use]
     pub fn order(&self, results: &[NodeId]) -> Vec<NodeId> {
         // SOLUTION week4-day2 task 2

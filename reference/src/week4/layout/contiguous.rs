@@ -12,7 +12,7 @@ use super::{
 
 impl Layout {
     /// Returns whether the elements are stored one after the other, axis 0 fastest, without a gap.
-    /// The stride of an axis of one element (along axis 0, of one block) does not matter.
+    /// The stride of an axis with a single element (on axis 0, a single block) does not matter.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         // SOLUTION week4-day1 task 3
@@ -31,7 +31,7 @@ impl Layout {
         // END SOLUTION
     }
 
-    /// Returns whether each row, by itself, is contiguous.
+    /// Returns whether each row by itself is contiguous.
     #[must_use]
     pub fn has_whole_rows(&self) -> bool {
         // SOLUTION week4-day1 task 3

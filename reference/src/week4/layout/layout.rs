@@ -32,10 +32,10 @@ impl Layout {
     /// 0 on, without a gap. Missing axes have one element.
     ///
     /// # Errors
-    /// If there are more than [`AXES`] axes, or one has no elements. If a row is not a whole number
-    /// of blocks. If the number of bytes does not fit into a `usize`. The message names `sizes`.
-    /// For a row that is not whole blocks, it also names the type and the number of elements in one
-    /// of its blocks.
+    /// If there are more than [`AXES`] axes, or one has no elements. Also if a row is not a whole
+    /// number of blocks, or the number of bytes does not fit into a `usize`. The message names
+    /// `sizes`. For a row that is not whole blocks, it also names the type and the number of
+    /// elements in one of its blocks.
     pub fn new(tensor_type: TensorType, sizes: &[usize]) -> Result<Self> {
         // SOLUTION week4-day1 task 1
         ensure!(
@@ -82,8 +82,8 @@ impl Layout {
         // END SOLUTION
     }
 
-    /// Returns the byte at which the element with this index begins. In a type with blocks, returns
-    /// the byte at which the element's block begins.
+    /// Returns the byte at which the element with this index begins. For a type with blocks,
+    /// returns the byte at which the element's block begins.
     ///
     /// # Panics
     /// If an index is beyond its axis.

@@ -8,8 +8,8 @@ use tiny_llm_formats::gguf::TensorType;
 use super::{layout::Layout, strided::Strided};
 
 /// Multiplies every row of `a` by every row of `b`: `a [K, M, …]`, `b [K, N, …]` → f32 `[M, N, …]`,
-/// stored one after the other. Axes 2 and 3 are those of `b`. If `a` has one element along such an
-/// axis, that element is used for all.
+/// stored one after the other. Axes 2 and 3 of the result have the sizes of `b`. If `a` has a
+/// single element along one of these axes, that element is used throughout.
 ///
 /// # Errors
 /// - If rows are not equally long, or axes 2 and 3 of `a` do not broadcast to those of `b`. The

@@ -1,4 +1,4 @@
-//! Day 1. Views: other tensors in the same bytes. Sizes and strides change, but no byte moves.
+//! Day 1. Views: other tensors over the same bytes. Sizes and strides change, but no byte moves.
 //!
 //! Tasks here: week4-day1 task 2 (`Layout::end`, `Layout::view`, `Layout::permute`,
 //! `Layout::broadcast`). Everything else is provided.
@@ -99,8 +99,8 @@ impl Layout {
     /// Returns the same elements with sizes `ne`. An axis of one element repeats that element.
     ///
     /// # Errors
-    /// If `ne` has a 0, or if an axis has more than one element and a size other than the one in
-    /// `ne`. The message names this tensor's sizes and `ne`.
+    /// If `ne` has a 0, or if an axis has more than one element and its size differs from `ne`. The
+    /// message names this tensor's sizes and `ne`.
     pub fn broadcast(&self, ne: [usize; AXES]) -> Result<Self> {
         // SOLUTION week4-day1 task 2
         let mut wide = *self;
@@ -122,7 +122,7 @@ impl Layout {
 }
 
 // SOLUTION week4-day1 task 2 (helper)
-/// Computes [`Layout::end`] of unchecked sizes.
+/// Computes [`Layout::end`] for unchecked sizes.
 fn checked_end(layout: &Layout) -> Option<usize> {
     let mut steps = layout.ne;
     steps[0] = layout.blocks_in_row();

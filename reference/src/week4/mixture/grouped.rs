@@ -15,11 +15,10 @@ use crate::week2::{
 /// Assignments by expert.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Groups {
-    /// `[experts + 1]`, where each expert's assignments begin in `members`: those of expert `e`
-    /// have the indices `starts[e]` to `starts[e + 1]` − 1.
+    /// `[experts + 1]`. The assignments of expert `e` are `members[starts[e]..starts[e + 1]]`.
     pub starts: Vec<usize>,
-    /// `[T · k]`, the numbers of the assignments, sorted by expert. Those of one expert are in
-    /// ascending order.
+    /// `[T · k]`, the numbers of the assignments, sorted by expert. Each expert's assignments are
+    /// in ascending order.
     pub members: Vec<usize>,
 }
 
@@ -56,7 +55,7 @@ pub fn group(chosen: &[usize], experts: usize) -> Groups {
     // END SOLUTION
 }
 
-/// Buffers of [`indexed_matmul`], reused by the next product: gathered rows and products.
+/// Buffers of [`indexed_matmul`] for gathered rows and products, reused by the next call.
 #[derive(Debug, Default)]
 pub struct Gathered {
     /// The tokens' rows, prepared once for all their experts. An optional optimisation.
@@ -69,7 +68,7 @@ pub struct Gathered {
 
 /// Multiplies each assignment's row by its own expert's matrix. `experts` are `[M, K]` each.
 ///
-/// `x` has either a row `[K]` for each token, which all experts of the token read, or a row for
+/// `x` has either a row `[K]` for each token, which all of the token's experts read, or a row for
 /// each assignment. `out [T · k, M]` has a row for each assignment. Returns how many bytes of
 /// weights were read. An expert's matrix counts once if any token uses it, and not at all
 /// otherwise.
@@ -100,7 +99,7 @@ pub fn indexed_matmul(
     );
     let share = assignments.checked_div(inputs).unwrap_or(1);
     let block = experts.iter().map(|matrix| matrix.tensor_type.block_len()).fold(1, usize::max);
-    // Rows that several experts read are prepared once for the kernels.
+    // Rows that several experts read are prepared only once.
     let shared = (share > 1).then(|| {
         work.rows.resize(inputs, cols);
         work.rows.values.copy_from_slice(x);
@@ -142,8 +141,8 @@ pub fn indexed_matmul(
     // END SOLUTION
 }
 
-/// Computes each token's sum of its experts' outputs, `outputs [T · k, E]`, each times its weight
-/// in `weights [T · k]`. The sums overwrite `out [T, E]`.
+/// Computes, for each token, the weighted sum of its experts' outputs: `outputs [T · k, E]`,
+/// `weights [T · k]`. The sums overwrite `out [T, E]`.
 pub fn combine(outputs: &[f32], weights: &[f32], out: &mut [f32]) {
     // SOLUTION week4-day6 task 2
     let width = outputs.len() / weights.len();

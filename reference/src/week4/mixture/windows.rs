@@ -8,8 +8,8 @@ use std::{collections::VecDeque, ops::Range};
 
 use crate::week3::pool::{BlockPool, Page};
 
-/// Returns the positions that the row at `position` sees: all up to and including its own, or the
-/// last `window` of these.
+/// Returns the positions that the row at `position` sees: all positions up to and including its
+/// own, or only the last `window` of them.
 #[must_use]
 pub fn visible(position: usize, window: Option<usize>) -> Range<usize> {
     // SOLUTION week4-day6 task 4
@@ -47,8 +47,8 @@ impl PageTable {
         Self { window, page_len, gone: 0, pages: VecDeque::new() }
     }
 
-    /// Returns the page that holds a position (its number in the pool) and the position's index in
-    /// that page. Returns `None` if the position has no page yet, or no longer has one.
+    /// Returns the number in the pool of the page that holds a position, and the position's index
+    /// in that page. Returns `None` if the position has no page yet, or no longer has one.
     #[must_use]
     pub fn find(&self, position: usize) -> Option<(usize, usize)> {
         // SOLUTION week4-day6 task 4
@@ -57,7 +57,7 @@ impl PageTable {
         // END SOLUTION
     }
 
-    /// Makes sure that a position has a page, and so do all positions before it whose pages haven't
+    /// Makes sure that a position has a page, and so do all earlier positions whose pages haven't
     /// been returned. Returns false if the pool has no free page.
     pub fn reserve(&mut self, position: usize, pool: &mut BlockPool) -> bool {
         while self.gone + self.pages.len() <= position / self.page_len {
@@ -67,7 +67,7 @@ impl PageTable {
         true
     }
 
-    /// Returns to the pool every page of the table that no row from `next` on sees. Does nothing if
+    /// Returns to the pool every page that no row from position `next` on sees. Does nothing if
     /// `next` is smaller than in an earlier call, because returned pages can't be restored.
     pub fn slide(&mut self, next: usize, pool: &mut BlockPool) {
         // SOLUTION week4-day6 task 4

@@ -10,7 +10,7 @@
 pub struct Arena {
     /// Start and length of each free part, from front to back. All of them are before `end`.
     free: Vec<(usize, usize)>,
-    /// The highest end of all parts that were ever lent.
+    /// The largest end of any part that was ever lent.
     end: usize,
 }
 
@@ -27,9 +27,9 @@ impl Arena {
         &self.free
     }
 
-    /// Lends `bytes` bytes and returns their offset, the beginning of the shortest free part that
-    /// is long enough (the first, if there are several). If there is none, the arena grows, and the
-    /// new part includes any free part at its end.
+    /// Lends `bytes` bytes and returns their offset. Uses the beginning of the shortest free part
+    /// that is long enough (the first, if there are several). If there is none, the arena grows,
+    /// and the new part begins with the free part at the arena's end, if there is one.
     ///
     /// # Panics
     /// If `bytes` is 0.

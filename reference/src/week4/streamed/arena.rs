@@ -1,7 +1,7 @@
 //! Day 7. Memory under a hard budget. All memory comes from one arena.
 //!
 //! Nothing is freed individually. Memory that was taken from an [`Arena::scope`] is free again when
-//! that scope ends, and the borrow checker ensures that it is no longer in use.
+//! that scope ends, and the borrow checker ensures that nothing uses it afterwards.
 //!
 //! Tasks here: week4-day7 task 2 (`Arena::take`, `Arena::scope`). Everything else is provided.
 

@@ -1,4 +1,4 @@
-//! Day 7. Rows of integers with one scale, and their products in integer arithmetic.
+//! Day 7. Rows of integers that share a scale, and their products in integer arithmetic.
 //!
 //! Tasks here: week4-day7 task 1 (`quantize_int8`, `quantize_int16`, `dot`). Everything else is
 //! provided.
@@ -11,8 +11,8 @@ pub const MOST_INT8: f32 = 127.0;
 /// The largest magnitude of an activation.
 pub const MOST_INT16: f32 = 32_767.0;
 
-/// Quantizes `x [n]` to int8 and returns the scale. Each `x` is about `out · scale`, and the
-/// largest magnitude becomes ±127. A row of zeros has the scale 0. If an element is NaN or
+/// Quantizes `x [n]` to int8 and returns the scale. Each element of `x` is about `out · scale`, and
+/// the largest magnitude becomes ±127. For a row of zeros, the scale is 0. If an element is NaN or
 /// infinite, the scale is NaN, and `out` is unspecified.
 ///
 /// # Panics
@@ -59,7 +59,7 @@ pub fn quantize_int16(x: &[f32], out: &mut [i16]) -> f32 {
     // END SOLUTION
 }
 
-/// Returns the exact sum of `weights [n]` times `x [n]`, whatever their values and length.
+/// Returns the exact dot product of `weights [n]` and `x [n]`, for any values and any length.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -68,7 +68,7 @@ pub fn dot(weights: &[i8], x: &[i16]) -> i64 {
     // SOLUTION week4-day7 task 1
     assert_eq!(weights.len(), x.len(), "weights and activations");
     let mut sum = 0;
-    // 256 products with magnitudes of at most 2²² fit into 32 bits.
+    // The sum of 256 products, each of magnitude at most 2²², fits into 32 bits.
     for (weights, x) in weights.chunks(256).zip(x.chunks(256)) {
         let products = weights.iter().zip(x).map(|(&w, &x)| i32::from(w) * i32::from(x));
         sum += i64::from(products.sum::<i32>());

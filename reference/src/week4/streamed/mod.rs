@@ -1,7 +1,7 @@
 //! Day 7: a model that is never in memory as a whole, on a machine without an operating system.
 //!
-//! The code here uses `core` and nothing from `std`, so that it also builds for a microcontroller:
-//! no heap, no files, no `f32::exp`. The files in reading order:
+//! The code here uses only `core`, so that it also builds for a microcontroller: no heap, no files,
+//! no `f32::exp`. The files in reading order:
 //!
 //! - `shape`: the layout of the file
 //! - `error`: errors without `String`

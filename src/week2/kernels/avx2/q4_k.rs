@@ -15,8 +15,8 @@ use crate::week2::input::Int8SuperBlock;
 /// Returns the product of a block and a super-block, in eight lanes that the caller adds up. It
 /// does not include the activations' scale: the caller multiplies by it.
 ///
-/// The sum of a pair of products is at most 2 · 15 · 127. With scales up to 63, the sum over 8
-/// sub-blocks stays far within i32.
+/// The sum of a pair of products is at most 2 · 15 · 127. Even with scales up to 63, the sum over 8
+/// sub-blocks easily fits i32.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot(block: &[u8; 144], x: &Int8SuperBlock) -> __m256 {

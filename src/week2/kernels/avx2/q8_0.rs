@@ -1,5 +1,5 @@
 //! Compared with the integer rung: 32 products per instruction. `maddubs` needs one unsigned
-//! factor. Use |weight| for it, and give the activation the weight's sign.
+//! factor: use |weight|, and move the weight's sign to the activation.
 //!
 //! Tasks here: week2-day6 task 1 (`dot`). Everything else is provided.
 

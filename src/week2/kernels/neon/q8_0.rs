@@ -1,5 +1,5 @@
-//! Compared with the integer rung: eight products per instruction, in 16 bits, where two of them
-//! can be added before the sum moves to 32 bits.
+//! Compared with the integer rung: eight products per instruction, in 16 bits. Two of them can be
+//! added before the sum is widened to 32 bits.
 //!
 //! Tasks here: week2-day6 task 4 (`dot`). Everything else is provided.
 

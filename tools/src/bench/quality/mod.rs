@@ -2,7 +2,7 @@
 //!
 //! The reference writes a model in every type of `quantize`, and with some combinations of
 //! `--tensor`, and runs `score` on each file with the same questions and stories. The results do
-//! not depend on speed: machines with the same kernels give the same numbers.
+//! not depend on the machine's speed: machines with the same kernels give the same numbers.
 
 use std::{
     fs,
@@ -65,9 +65,9 @@ impl Score {
         (self.exact.all * self.asked.all as f64).round() as usize
     }
 
-    /// Returns by which fraction the perplexity exceeds that of `other`, and the standard error of
-    /// this fraction. Both were measured on the same stories. The error comes from how much the
-    /// difference varies among the stories, because they are a random sample.
+    /// Returns by which fraction the perplexity exceeds that of `other`, measured on the same
+    /// stories, and the standard error of this fraction. The stories are a random sample, so the
+    /// standard error follows from how much the difference varies from story to story.
     fn above(&self, other: &Self) -> Change {
         let pairs = self.negative_log_likelihoods.iter().zip(&other.negative_log_likelihoods);
         let differences: Vec<f64> = pairs.map(|(a, b)| a - b).collect();
@@ -115,7 +115,7 @@ struct Report {
     tokens: usize,
     /// Rows. The first is F32.
     rows: Vec<Row>,
-    /// Recipes in which this model cannot be written, and why.
+    /// Recipes by which this model cannot be written, and the reasons.
     left_out: Vec<(String, String)>,
 }
 
@@ -189,7 +189,7 @@ impl Measuring {
             match self.quantize(&self.model, &self.files.written, &recipe) {
                 Ok(()) => rows.push(self.row(&recipe, &plain, &first)?),
                 Err(error) => {
-                    // The engine's own message, without the command.
+                    // Keep only the engine's own message, without the command.
                     let text = format!("{error:#}");
                     left_out.push((
                         recipe.name,
@@ -240,7 +240,7 @@ impl Measuring {
 
     fn score(&self, file: &Path) -> Result<Score> {
         let (file, limit) = (file.to_string_lossy(), self.limit.map(|n| format!("--limit={n}")));
-        // One thread, because so small a model gains little from more.
+        // Use one thread, because more would gain little with such a small model.
         let mut arguments = vec!["score", "--json", "-j1", "--model", &file];
         arguments.extend(limit.as_deref());
         let text = self.engine.run(&arguments)?;

@@ -34,8 +34,8 @@ impl Recipe {
         ] {
             all.push(Self { name: name.to_owned(), target, overrides: vec![pattern.to_owned()] });
         }
-        // Selects equally many of the first and of the last layers. If the number is odd, the
-        // middle layer is coarse in both cases.
+        // Both recipes select equally many layers. If the number of layers is odd, the middle layer
+        // is coarse in both.
         let half = layers / 2;
         let fine = [
             ("early layers Q6_K", of_layers(0..half)),

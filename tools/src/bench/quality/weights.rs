@@ -91,8 +91,8 @@ fn tensor(line: &str) -> Option<Tensor> {
 }
 
 /// Returns the root mean square of the differences between the matrices of two F32 files, divided
-/// by that of the first file's weights. Both files must contain the tensors of `table`. Vectors are
-/// ignored, because they are never quantized.
+/// by the root mean square of the first file's weights. Both files must contain the tensors of
+/// `table`. Vectors are ignored, because they are never quantized.
 ///
 /// # Errors
 /// If a file cannot be read.
@@ -160,7 +160,8 @@ mod tests {
     #[test]
     fn errors_are_those_of_matrices() {
         let folder = tempfile::tempdir().unwrap();
-        // After a header of any length: 6 weights and 8 bytes of padding, 3 and 20, 8.
+        // After a header of any length: 6 weights and 8 bytes of padding, then 3 weights and 20
+        // bytes, then 8 weights.
         let write = |name: &str, head: usize, weight: f32, norm: f32, fill: u8| {
             let floats = |x: f32, n: usize| x.to_le_bytes().repeat(n);
             let bytes = [

@@ -21,7 +21,7 @@ pub(super) struct Sizes {
 
 /// Number of tokens in a prompt after its shared prefix.
 const OWN: u16 = 20;
-/// Token ids that every file has, and that end no text.
+/// The first of the token ids that every file has and that don't end a text.
 const FIRST: u64 = 10;
 const IDS: u64 = 240;
 

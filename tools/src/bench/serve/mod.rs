@@ -1,9 +1,9 @@
 //! `cargo course bench serve`: compares our server with llama.cpp's, with the same file, client and
 //! machine.
 //!
-//! Concurrent clients send a new request as soon as they are answered, with unrelated prompts, and
-//! with prompts that share a prefix. The servers take turns for each load, and alternate between
-//! first and last.
+//! Concurrent clients send a new request as soon as the previous one is answered. There is a load
+//! with unrelated prompts and one with prompts that share a prefix. For each load, the servers run
+//! in turns, and the order alternates.
 
 use std::{
     fs,

@@ -20,15 +20,15 @@ use super::{
     server::Server,
 };
 
-/// Next request number. No number is used twice, so that no cache contains a prompt from before.
+/// Next request number. No number is used twice, so that no cache contains an earlier prompt.
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
 /// Pause before each run, to let other activity on the machine settle.
 const PAUSE: Duration = Duration::from_millis(400);
 /// Minimum number of requests in a run.
 const REQUESTS: u16 = 8;
 
-/// The results. Times are in milliseconds, median and 99th percentile. Processor shares are
-/// relative to all processors during that time.
+/// The results. Times are the median and the 99th percentile, in milliseconds. Processor time is a
+/// fraction of the time of all processors.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(super) struct Measured {
     pub(super) requests: u64,
@@ -116,7 +116,7 @@ fn quantiles(times: impl Iterator<Item = Duration>) -> [f64; 2] {
 struct Spent {
     client: f64,
     server: f64,
-    /// Of all processes.
+    /// The time of all processes.
     all: f64,
 }
 

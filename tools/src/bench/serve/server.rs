@@ -75,7 +75,7 @@ impl Server {
         let mut server = Self { name, address, child };
         let body = Load::Unrelated.body(sizes, u64::MAX, u64::MAX - 1).to_string();
         let start = Instant::now();
-        // The first answer also loads the weights into memory.
+        // The first answer includes loading the weights into memory.
         while let Err(error) = ask(server.address, &body) {
             if server.child.try_wait()?.is_some() || start.elapsed() > START {
                 bail!("{name} does not answer: {error:#}");

@@ -192,8 +192,8 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
         svg.line((x.start, y.at(value)), (x.end, y.at(value)), GREY, "2 4");
         svg.text((x.start - 6.0, y.at(value) + 4.0), "end", &format!("{value}"));
     }
-    // The part of the roof inside the frame: from the left edge, or from where it enters at the
-    // bottom.
+    // The part of the roof inside the frame begins at the left edge, or where the roof enters at
+    // the bottom.
     let at = |intensity: f64| (x.at(intensity), y.at(intensity * bandwidth / 1e9));
     let highest = units.unwrap_or(y.to * 1e9);
     let (from, to) = (x.from.max(y.from * 1e9 / bandwidth), x.to.min(highest / bandwidth));
@@ -223,7 +223,7 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
         }
     }
     for (place, label) in labels {
-        // Near the right edge there is only room on the left.
+        // Near the right edge, there is only room on the left.
         let (aside, anchor) = if place.0 > x.end - 60.0 { (-6.0, "end") } else { (6.0, "start") };
         svg.text((place.0 + aside, place.1 + 4.0), anchor, &label);
     }

@@ -102,7 +102,7 @@ const BUILD: [&str; 4] = ["--release", "--bin", "tiny-llm", "--features"];
 
 impl Engine {
     /// Builds the reference and keeps a copy of the program, because the next build with other
-    /// features would replace it.
+    /// features will replace it.
     pub(in crate::bench) fn reference(root: &Path, folder: &Path) -> Result<Self> {
         Self::build(root, folder, "the reference engine", "cli,reference", "reference")
     }
@@ -148,8 +148,8 @@ impl Engine {
         measured(&mut command)
     }
 
-    /// Measures for about `seconds`, by repeating the run. A slow rung runs once, a fast one often,
-    /// and the fastest run counts.
+    /// Measures for about `seconds`, by repeating the run. A slow rung runs once, and a fast rung
+    /// many times. The fastest run counts.
     pub(super) fn measure_for(&self, run: &Run, seconds: f64, cached: bool) -> Result<Measured> {
         let probe = self.measure(&Run { prompt: 8, new: 3, repeat: 1, ..run.clone() })?;
         let (prompt, new) = (run.prompt as f64, run.new as f64);
@@ -177,8 +177,8 @@ fn measured(command: &mut Command) -> Result<Measured> {
         .with_context(|| format!("`{}` printed an unexpected measurement", shown(command)))
 }
 
-/// Returns the median of at least one value. If their number is even, it is the mean of the two
-/// middle values.
+/// Returns the median of the values, of which there is at least one. If their number is even,
+/// returns the mean of the two middle values.
 pub(in crate::bench) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

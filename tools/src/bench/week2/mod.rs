@@ -1,7 +1,7 @@
 //! `cargo course bench week2`: measures how much each part of the week gains on this machine.
 //!
 //! It uses one model with random weights, and compares the learner's engine with the reference and
-//! llama.cpp. First it adds the parts one by one. Then it leaves out one part at a time. `--peers`
+//! llama.cpp. First, it adds the parts one by one. Then it leaves out one part at a time. `--peers`
 //! compares the finished engine with others instead, in alternating runs.
 
 use std::{
@@ -137,7 +137,7 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     let cumulative = measuring.rows(&Setup::cumulative());
     let mut without = vec![full];
     without.extend(measuring.rows(&Setup::all_but_one()));
-    // Earlier results are printed first, in case the peers crash.
+    // Print the results so far first, in case the peers crash.
     let peers = measuring.peers();
     measuring.line.clear();
     let peers = peers.unwrap_or_else(|error| {

@@ -1,5 +1,5 @@
 //! Compares the finished engine with others on the same files, in alternating runs, so that other
-//! load on this machine affects both.
+//! load on this machine affects both equally.
 
 use std::{
     fs,
@@ -53,7 +53,7 @@ impl Options {
 
 const WORK: [(&str, Work); 4] = [
     ("prefill 512", Work::Prefill(512)),
-    // Together with the next token, as many as the smaller models' contexts of 2,048 hold.
+    // Together with the next token, these fill the smaller models' contexts of 2,048 tokens.
     ("prefill 2047", Work::Prefill(2047)),
     ("decode 128 after 10", Work::Decode { after: 10, new: 128 }),
     ("decode 32 after 1000", Work::Decode { after: 1000, new: 32 }),
@@ -114,7 +114,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Measures one task in rounds. Our engine alternates between first and last.
+/// Measures one task in rounds. Our engine runs first and last in turn.
 fn measure(
     reference: &Engine,
     peers: &[Peer],

@@ -65,8 +65,8 @@ impl Setup {
         steps.into_iter().map(on).collect()
     }
 
-    /// Returns the setups with one part left out. A rung needs those below it: without fusing there
-    /// is no integer dot product, and without that no SIMD.
+    /// Returns the setups with one part left out. A rung needs all lower rungs: without fusing,
+    /// there is no integer dot product, and without an integer dot product, there is no SIMD.
     pub(super) fn all_but_one() -> Vec<(&'static str, Self)> {
         let all = Self::ALL;
         vec![
@@ -81,8 +81,8 @@ impl Setup {
         ]
     }
 
-    /// Returns the options of the engine's command line. `threads` is used if the setup has more
-    /// than one thread.
+    /// Returns the options of the engine's command line. `threads` only matters if the setup has
+    /// more than one thread.
     pub(super) fn arguments(self, threads: Option<u16>) -> Vec<String> {
         let mut words = Vec::new();
         let kernels = match self.kernels {

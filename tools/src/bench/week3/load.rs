@@ -34,8 +34,8 @@ fn part(story: &str, parts: usize) -> &str {
     &story[..end.map_or(0, |(at, _)| at)]
 }
 
-/// Writes requests about stories: first a common prefix, then a text of their own. Every sixth
-/// prompt is long. All arrive together.
+/// Writes requests about stories. Each prompt is a common prefix followed by its own text. Every
+/// sixth prompt is long. All requests arrive at once.
 pub(super) fn stories(root: &Path, file: &Path) -> Result<()> {
     let stories = all_stories(root)?;
     let shared = format!("{} {} ", stories[0], stories[1]);
@@ -68,7 +68,7 @@ pub(super) fn repeated(root: &Path, file: &Path) -> Result<()> {
     write(file, &lines.join("\n"))
 }
 
-/// Writes this many requests that arrive together, with prompts and answers of the same length.
+/// Writes this many requests that arrive at once, with prompts and answers of the same length.
 pub(super) fn alike(file: &Path, requests: usize, prompt: usize, new: usize) -> Result<()> {
     let line = json!({ "prompt_tokens": prompt, "max_tokens": new });
     write(file, &format!("{line}\n").repeat(requests))

@@ -1,9 +1,9 @@
 //! `cargo course bench week3`: compares ways to serve many requests on this machine.
 //!
-//! Serves one load of the embedded model with the learner's engine and with the reference: one
-//! request at a time, in batches, continuously, with a budget, in pages, with shared prefixes, and
-//! with drafts. `--full` adds measurements with the shapes of larger models, compared with
-//! llama.cpp.
+//! Serves one load of the embedded model with the learner's engine and with the reference. The
+//! ways: one request at a time, in batches, with continuous batching, with a budget, in pages, with
+//! shared prefixes, and with drafts. `--full` adds measurements with the shapes of larger models,
+//! compared with llama.cpp.
 
 use std::{
     fs,

@@ -99,7 +99,8 @@ pub(super) fn in_turns(
     [outcomes.next().flatten(), outcomes.next().flatten()]
 }
 
-/// Returns the last line. For a stub's panic, it names the missing task. The command is removed.
+/// Returns the last line, without the command. For a stub's panic, this line names the missing
+/// task.
 fn last_line(text: &str) -> String {
     let line = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or(text);
     let line = line.rsplit_once("` failed: ").map_or(line, |(_, problem)| problem);

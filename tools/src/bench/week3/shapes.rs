@@ -49,8 +49,8 @@ const PROMPT: usize = 128;
 const SEQUENCES: [usize; 4] = [1, 4, 8, 16];
 /// Number of requests that decode while a long prompt arrives.
 const OTHERS: usize = 7;
-/// Policies for the long prompt: in one step, with a row budget per step, or with a time limit of
-/// three decode-only steps.
+/// Policies for the long prompt: in one step, with a budget of rows per step, or with a time limit
+/// of three decode-only steps.
 const POLICIES: [(&str, [&str; 4]); 3] = [
     ("no budget", ["--budget", "0", "--gap", "0"]),
     ("64 rows", ["--budget", "64", "--gap", "0"]),
@@ -113,8 +113,8 @@ impl Bench<'_> {
         serve(self.engine, model, &words)
     }
 
-    /// Measures 1, 4, 8 and 16 sequences with prompts of 128 tokens. Our engine alternates between
-    /// first and last.
+    /// Measures 1, 4, 8 and 16 sequences with prompts of 128 tokens. Our engine runs first and last
+    /// in turn.
     pub(super) fn decode(&self, model: &Path, line: &mut Line) -> Result<Vec<Figure>> {
         let threads = peers::threads(self.threads);
         let mut ours = vec![Vec::new(); SEQUENCES.len()];

@@ -1,9 +1,9 @@
 //! The submissions with which grading is tested: honest ones, unfinished and broken ones, and those
 //! of `tests/hostile/`.
 //!
-//! A hostile submission is a text. It has a line that describes it (`# …`), optionally text that
-//! its results must contain (`# at last: …`) or must not contain (`# never: …`), and blocks that
-//! change a submission of only stubs:
+//! A hostile submission is a text. It has a line that describes it (`# …`). Optional lines give
+//! text that its results must contain (`# at last: …`) or must not contain (`# never: …`). Then
+//! come blocks that change a submission of only stubs:
 //!
 //! ```text
 //! == body softmax                      the code that replaces this function's `todo!`
@@ -39,7 +39,7 @@ pub(super) struct Case {
     pub(super) name: String,
     files: BTreeMap<String, Vec<u8>>,
     links: BTreeMap<String, PathBuf>,
-    /// Number of day 1's three tasks that pass.
+    /// How many of day 1's three tasks pass.
     pub(super) passed: usize,
     /// Text that its results must contain.
     pub(super) at_last: Option<String>,
@@ -161,7 +161,7 @@ impl Maker<'_> {
         })
     }
 
-    /// Returns submissions of which one task fails, each in a different way. The other tasks must
+    /// Returns submissions in which one task fails, each in a different way. The other tasks must
     /// not be affected.
     pub(super) fn broken(&self) -> Vec<Case> {
         let case = |name, function, body, passed, shown| Case {
@@ -232,7 +232,7 @@ impl Maker<'_> {
                 }
                 "items" => case.files.entry(of).or_default().extend(format!("\n{text}\n").bytes()),
                 "whole" | "file" => {
-                    // The path may be in a folder with the name of a file.
+                    // This path may be in a folder that has the name of a file.
                     case.files.retain(|file, _| !of.starts_with(&format!("{file}/")));
                     case.files.insert(of, text.as_bytes().to_vec());
                 }

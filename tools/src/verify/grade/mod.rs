@@ -41,7 +41,8 @@ pub(super) fn grade(v: &Verification) -> Result<Outcome> {
     let last = all.pop();
     all.extend(&broken);
     all.extend(&hostile);
-    // Last, because nothing that the other submissions leave behind may change its result.
+    // This one comes last, because nothing that the other submissions leave behind may change its
+    // result.
     all.extend(last);
     let printed = run(v, &folder, &all)?;
     let mut problems = Vec::new();
@@ -156,7 +157,7 @@ fn outside(root: &Path) -> Vec<Option<Vec<u8>>> {
     paths.map(|path| fs::read(path).ok()).collect()
 }
 
-/// Returns the submissions' processes that still run, if the system reports them.
+/// Returns the submissions' processes that are still running, if the system reports them.
 fn survivors() -> Vec<String> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let graded = entries.filter(|entry| {

@@ -89,7 +89,7 @@ impl Change {
         })
     }
 
-    /// Returns the lines `body` with this change. If the tool replaces the whole function that
+    /// Returns the lines `body` with this change. If the change replaces the whole function that
     /// contains this body, returns only the replacement.
     fn changed(&self, lines: &[&str], body: &Range<usize>, same_function: bool) -> Option<String> {
         let (start, end) = (self.start, self.end);

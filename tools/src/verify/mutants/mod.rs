@@ -2,8 +2,8 @@
 //!
 //! cargo-mutants lists the changes. `.cargo/mutants.toml` selects the files, and excludes each
 //! change that makes no difference, with a reason. Building each change separately would take a
-//! day. So those in the marked regions are added to one copy of the reference, where a variable
-//! selects one, like the bank's mistakes.
+//! day. So all changes in the marked regions are added to one copy of the reference, where a
+//! variable selects one of them, as for the bank's mistakes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -34,8 +34,8 @@ mod plant;
 /// Pinned version, because other versions make other changes.
 const VERSION: &str = "27.1.0";
 
-/// Time limit for the tests of a day with a mutant. A mutant that takes longer counts as endless,
-/// for example because it waits for itself.
+/// Time limit for the tests of a day with a mutant. A mutant that takes longer counts as endless
+/// (it may be waiting for itself, for example).
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Installs the tool in `target/`, plants all of its changes, and tries each.
@@ -51,7 +51,7 @@ pub(super) fn mutants(v: &Verification) -> Result<Outcome> {
     ensure!(!mutants.is_empty(), "no mutant lies in a marked region");
     println!("{} mutants, {} of them in marked regions", listed.len(), mutants.len());
     let all = mutants.len();
-    // Tasks for other processors are not part of any program here.
+    // No program here contains tasks for other processors.
     mutants.retain(|mutant| v.curriculum.task(&mutant.task).is_ok_and(Task::is_for_here));
     let elsewhere = all - mutants.len();
     let copy = Copy { root: &v.root, tree: v.root.join("target/verify/mutants") };
@@ -134,8 +134,8 @@ impl Copy<'_> {
     /// Writes the copy without the mutants that do not compile. Returns those.
     fn plant(&self, v: &Verification, mutants: &[Mutant]) -> Result<BTreeSet<usize>> {
         let mut unviable = BTreeSet::new();
-        // The compiler checks lifetimes only after all types are right, and so on, so one attempt
-        // is not enough.
+        // One attempt isn't enough: the compiler checks lifetimes only once all types are right,
+        // for example.
         for _ in 0..12 {
             let mut files: BTreeMap<String, Planted> = BTreeMap::new();
             let mut instead = proof::frame(&v.root, &v.curriculum)?;
@@ -208,7 +208,8 @@ fn without_mutant(day: &Day, program: &Program) -> Result<()> {
     Ok(())
 }
 
-/// Returns a command that runs a day's tests, or those of one task, with the mutant of this number.
+/// Returns a command that runs a day's tests, or only one task's tests, with the mutant of this
+/// number.
 fn command(number: usize, day: &Day, task: Option<usize>, program: &Program) -> Result<Command> {
     let wanted =
         |name: &str| task_of_test(name).is_some_and(|found| task.is_none_or(|task| task == found));
@@ -218,14 +219,14 @@ fn command(number: usize, day: &Day, task: Option<usize>, program: &Program) -> 
     Ok(command)
 }
 
-/// Tries a mutant with the tests of its task first, then with those of its day and of the following
+/// Tries a mutant first with its task's tests, then with the tests of its day and of the following
 /// days.
 fn fate(number: usize, mutant: &Mutant, days: &[&Day], program: &Program) -> Result<Fate> {
     let own = days.iter().position(|day| day.feature == mutant.task.feature);
     let own = own.with_context(|| format!("{} is not a day", mutant.task.feature))?;
     let first = [(days[own], Some(mutant.task.task))];
     for (day, task) in first.into_iter().chain(days[own..].iter().map(|day| (*day, None))) {
-        // A program that crashed has also detected the mutant.
+        // If a program crashes, the mutant counts as detected, too.
         match tests_within(&mut command(number, day, task, program)?, LIMIT) {
             Ok(ran) if !ran.ended => return Ok(Fate::Endless),
             Ok(ran) if ran.red().next().is_none() => {}

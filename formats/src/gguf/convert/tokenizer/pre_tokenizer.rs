@@ -7,7 +7,7 @@ use super::{super::super::WHOLE, TokenizerFile};
 
 impl TokenizerFile {
     /// Returns whether a byte-level tokenizer first converts text to the normal form C, and whether
-    /// to lower case.
+    /// it converts text to lower case.
     pub(super) fn normalizes(&self) -> Result<(bool, bool)> {
         match self.steps("normalizer", "normalizers")[..] {
             [] => Ok((false, false)),
@@ -43,8 +43,8 @@ impl TokenizerFile {
             }
             [split] if cuts(split) && !gpt2 => match split["pattern"]["Regex"].as_str() {
                 Some(LLAMA3) if self.whole_words() => Some("llama-bpe"),
-                // These are Llama 3's pieces, but a piece that is itself a token is merged from its
-                // bytes.
+                // The pieces are Llama 3's, but a piece that is itself a token is still merged from
+                // its bytes.
                 Some(LLAMA3) => Some("smaug-bpe"),
                 Some(QWEN2) => Some("qwen2"),
                 Some(O200K) => Some("gpt-4o"),
@@ -65,8 +65,8 @@ impl TokenizerFile {
     ///
     /// - `never`;
     /// - `always`: before every stretch between special tokens;
-    /// - `metaspace-first` or `metaspace-always`: as the `Metaspace` pre-tokenizer does, which adds
-    ///   no space if there is already one. GGUF has no name for these.
+    /// - `metaspace-first` or `metaspace-always`: as the `Metaspace` pre-tokenizer does, which
+    ///   doesn't add a space if there already is one. GGUF has no names for these two.
     pub(super) fn space_prefix(&self) -> Result<&'static str> {
         let is = |step: &Json, kind: &str| step["type"] == kind;
         let replace = |step: &Json| {
