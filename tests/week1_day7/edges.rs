@@ -244,7 +244,7 @@ fn task_5_penalty_at_the_edges() {
     );
     let mut none: [f32; 0] = [];
     explained("penalty 2, without logits and seen tokens", || {
-        repetition_penalty(&mut none, &[], 2.0)
+        repetition_penalty(&mut none, &[], 2.0);
     });
 }
 
