@@ -140,11 +140,11 @@ mod tests {
         comparison.next("embedding", &embedding);
         let Event::Differs { name, words } = comparison.end() else { panic!("norm is missing") };
         assert_eq!(name, "norm");
-        assert!(words.contains("ends before norm"), "{words}");
+        assert!(words.contains("found the end of the list, expected norm"), "{words}");
 
         let mut comparison = Comparison::new(expected()[..1].to_vec(), Vec::new());
         comparison.next("embedding", &embedding);
         let (_, words) = differs(comparison.next("more", &embedding));
-        assert!(words.contains("found more after the last"), "{words}");
+        assert!(words.contains("found more, expected the end of the list"), "{words}");
     }
 }

@@ -299,6 +299,6 @@ mod tests {
         assert_eq!(of(&[0], 1), "head 0, the only one");
         assert_eq!(of(&[1, 2], 3), "heads 1–2 (of 0–2)");
         assert_eq!(of(&[0, 2], 4), "heads 0, 2 (of 0–3)");
-        assert_eq!(of(&(0..40).step_by(2).collect::<Vec<_>>(), 40), "20 of 40 heads, 0 the first");
+        assert_eq!(of(&(0..40).step_by(2).collect::<Vec<_>>(), 40), "20 of 40 heads (first: 0)");
     }
 }
