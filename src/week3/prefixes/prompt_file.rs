@@ -39,9 +39,9 @@ pub const VERSION: u32 = 1;
 /// Number of bytes before the tokens.
 pub const HEADER: usize = 40;
 
-/// The constant that marks the file of a q8_0 cache: the file stores the model's fingerprint XOR
-/// this constant. In all other respects, it is a file of type f32 whose elements are the words of
-/// q8_0 rows. So a program that does not know q8_0 rejects the file, too.
+/// The constant that marks the file of a q8_0 cache: [`PromptKey::new`] combines it with the
+/// model's fingerprint by XOR. In all other respects, it is a file of type f32 whose elements are
+/// the words of q8_0 rows. So a program that does not know q8_0 rejects the file, too.
 pub const Q8_0: u64 = u64::from_le_bytes(*b"q8_0 row");
 
 /// How a file's elements are stored.
@@ -144,8 +144,7 @@ pub struct Prompt<'a> {
 /// - `layers`, `heads` or `numbers in a head`, if that number differs;
 /// - `bytes` and the number of tokens (`6 tokens`), if the file's length does not match that
 ///   number;
-/// - `checksum`, if the checksum is wrong. If the message says what was `found`, it gives the
-///   checksum as 16 hexadecimal digits.
+/// - `checksum`, if the checksum is wrong. A checksum in the message has 16 hexadecimal digits.
 pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
     todo!("week3-day5 task 4: decode")
 }
@@ -158,7 +157,8 @@ impl Prompt<'_> {
         todo!("week3-day5 task 4: Prompt::in_common")
     }
 
-    /// Writes the first `n` positions into the empty sequence of a cache, as the model would.
+    /// Writes the first `n` positions into the empty sequence of a cache, as the model would. For a
+    /// q8_0 file, the caller wraps the cache in `FromWords`, which takes words.
     ///
     /// # Panics
     /// If the file has fewer than `n` positions, or the cache has no room for them.

@@ -24,9 +24,10 @@ pub struct Wishes {
 /// is open. Leaves and views also have `None`. `[nodes of the graph]`.
 ///
 /// - No backend computes a node that it does not support.
-/// - A node that reads a weight is computed in the weight's home, because weights are large. If the
-///   weight has no home, or its home does not support the node, the node is computed by the first
-///   backend that supports it.
+/// - A node that reads a weight is computed in the weight's home, because weights are large. If a
+///   node reads several weights, the first of its sources decides. If the weight has no home, or
+///   its home does not support the node, the node is computed by the first backend that supports
+///   it.
 /// - All nodes that store or attend are computed by one backend, which has the cache. This is
 ///   [`Wishes::cache`] if that backend supports all of them, otherwise the first backend that does.
 /// - Any other node is pinned only if a single backend supports it.

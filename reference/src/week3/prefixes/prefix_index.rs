@@ -142,8 +142,8 @@ impl PrefixIndex {
 
     /// Inserts the full pages of a text whose keys and values have been computed: `table[i]` holds
     /// the tokens from `i · page_len` on. The index becomes an owner of the pages that it does not
-    /// have yet. If the index has another text under a page's name, that text stays, and neither
-    /// this page nor any later one is inserted.
+    /// have yet. If the index already has an entry under a page's name that isn't part of this
+    /// text's chain, the entry stays, and neither this page nor any later one is inserted.
     ///
     /// Inserting counts as a use of every page of the text that is then in the index, including
     /// pages that were already there. Update their times from the last to the first.

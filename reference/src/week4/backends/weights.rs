@@ -28,7 +28,8 @@ impl Weights {
     /// Returns where the bytes of a weight are in this backend's memory.
     ///
     /// - If the backend can read the program's memory, one host pointer to the whole mapping
-    ///   ([`Bytes::whole`]) serves all weights in it. A weight's offset is its position in the
+    ///   ([`Bytes::whole`]) serves all weights in it. The pointer is requested for the first weight
+    ///   of a mapping, even if that weight is misaligned. A weight's offset is its position in the
     ///   mapping ([`Bytes::start`]).
     /// - A weight whose offset is not a multiple of the backend's alignment is uploaded to its own
     ///   buffer. If there is no host pointer, all weights are.
