@@ -34,7 +34,10 @@ pub fn locate(model: &Path) -> Result<PathBuf> {
         return Ok(model.to_owned());
     }
     let shown = model.display();
-    let name: Name = model.to_string_lossy().parse().map_err(|e| {
+    // A name ends in a file's only after a colon.
+    let text = model.to_string_lossy();
+    ensure!(!super::is_gguf(&text) || text.contains(':'), "{shown}: found no such file or folder");
+    let name: Name = text.parse().map_err(|e| {
         anyhow!("{shown}: found no such file or folder, and it is not a model's name: {e}")
     })?;
     find(&name, &cache()?)
