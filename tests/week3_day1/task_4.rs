@@ -196,7 +196,8 @@ fn task_4_any_schedule_gives_the_same_answers() {
         }
         assert!(
             told.answers.is_empty(),
-            "seed {seed}: tokens for requests that were never submitted: {told:?}"
+            "seed {seed}: found tokens for requests that were never submitted, expected none: \
+             {told:?}"
         );
     }
 }

@@ -175,7 +175,8 @@ fn task_4_messages_say_what_was_found_and_what_was_expected() {
         panic!("decode accepted a damaged file, expected an error")
     };
     let message = error.to_string();
-    let stored = u64::from_le_bytes(whole[body..].try_into().expect("eight bytes"));
+    let stored =
+        u64::from_le_bytes(whole[body..].try_into().expect("the checksum has eight bytes"));
     let computed = checksum(&damaged[..body]);
     for sum in [stored, computed] {
         let (hex, decimal) = (format!("{sum:016x}"), sum.to_string());

@@ -369,7 +369,7 @@ fn task_4_a_model_goes_on() {
     let key = PromptKey::new(fingerprint(&model, "naive"), CacheType::F16, shape);
     let (text, longer) = (prompt(3, 40), [prompt(3, 40), prompt(4, 9)].concat());
     let mut first = session();
-    first.feed(&text, 16).expect("it fits");
+    first.feed(&text, 16).expect("feed must accept this text");
     let folder = std::env::temp_dir().join(format!("tiny-llm-week3-day5-{}", std::process::id()));
     // A run that failed leaves its folder, and numbers of processes come again.
     let _ = std::fs::remove_dir_all(&folder);
@@ -382,7 +382,7 @@ fn task_4_a_model_goes_on() {
     save(&path, &encode(first.cache(), 0, &text, key)).expect("save must succeed");
     for (why, text, common) in [("the same prompt", &text, 39), ("a longer one", &longer, 40)] {
         let mut alone = session();
-        let expected = alone.feed(text, 16).expect("it fits").to_vec();
+        let expected = alone.feed(text, 16).expect("feed must accept this text").to_vec();
         let mut found = session();
         let n = open(&path, key, |prompt| {
             let n = prompt.in_common(text);
@@ -391,7 +391,7 @@ fn task_4_a_model_goes_on() {
         });
         let n =
             n.expect("open must accept a valid file").expect("open must return the saved prompt");
-        let logits = found.feed(&text[n..], 16).expect("it fits").to_vec();
+        let logits = found.feed(&text[n..], 16).expect("feed must accept this text").to_vec();
         check::assert_answer(&format!("{why}: positions in common"), &n, &common);
         check::assert_answer(
             &format!("{why}: positions restored plus positions computed\n "),
@@ -403,10 +403,11 @@ fn task_4_a_model_goes_on() {
     // Another model, or other kernels.
     let other = PromptKey { fingerprint: fingerprint(&model, "integer"), ..key };
     assert!(other != key, "other kernels must give another fingerprint");
-    let error = open(&path, other, |_| ()).expect_err("another fingerprint");
+    let error =
+        open(&path, other, |_| ()).expect_err("open must refuse a file with another fingerprint");
     assert!(
         format!("{error:#}").contains("prompt.cache"),
-        "the error must name the file: {error:#}"
+        "the error must name the file, but it is: {error:#}"
     );
     let _ = std::fs::remove_dir_all(&folder);
 }

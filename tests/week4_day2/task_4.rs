@@ -197,7 +197,7 @@ fn task_4_passes_of_one_size_share_a_graph() {
                 })
             });
             assert_answer(
-                &format!("number of graphs built up to pass {i}, which has {} rows", part.len()),
+                &format!("number of graphs built by the end of pass {i} ({} rows)", part.len()),
                 &engine.graphs(),
                 &if i < 2 { 1 } else { 2 },
             );

@@ -47,7 +47,8 @@ fn asked(counts: &Counts) -> [usize; 4] {
 
 fn place(what: &str, weights: &mut Weights, twin: &mut Twin, bytes: &Bytes) -> Place {
     let found = assert_accepts(what, || weights.place(twin, bytes));
-    let place = found.unwrap_or_else(|e| panic!("{what}: refused: {e}"));
+    let place =
+        found.unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e}"));
     let mut there = vec![0; place.bytes];
     twin.download(place, &mut there).unwrap_or_else(|e| panic!("{what}: {e}"));
     assert!(there == **bytes, "{what}: the bytes at {place:?} are not the weight's");
@@ -221,18 +222,21 @@ fn task_5_the_model_of_the_course_on_two_backends() {
                 let rows = rows(&model, position, n);
                 position += n;
                 let what = format!("{what}: {n} rows that end at position {position}");
-                let before = engine.scheduler().expect("it runs on some").traffic();
+                let before =
+                    engine.scheduler().expect("the engine must have a scheduler").traffic();
                 let (allocations, found) = count(|| {
                     assert_accepts(&what, || {
                         engine.forward(&model, &rows, &mut ours, &plan).map(<[f32]>::len)
                     })
                 });
-                found.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+                found.unwrap_or_else(|e| {
+                    panic!("{what}: this must be accepted, but it was refused: {e:#}")
+                });
                 let expected = model.forward(&rows, &mut theirs, &plan, &mut work);
                 let pairs = engine.logits().iter().zip(expected);
                 let differ = pairs.filter(|(a, b)| a.to_bits() != b.to_bits()).count();
                 assert_eq!(differ, 0, "{what}: number of logits that differ from week 2's");
-                let after = engine.scheduler().expect("it runs on some").traffic();
+                let after = engine.scheduler().expect("the engine must have a scheduler").traffic();
                 let moved = [after.splits - before.splits, after.copies - before.copies];
                 assert_answer(&format!("{what}: [splits, copies]"), &moved, &[splits, copies]);
                 // The first pass of a size, and the first that attends, may set memory aside.
@@ -241,7 +245,7 @@ fn task_5_the_model_of_the_course_on_two_backends() {
                     "{what}: found {allocations} heap allocations, expected none"
                 );
             }
-            let weights = engine.scheduler().expect("it runs on some").weights();
+            let weights = engine.scheduler().expect("the engine must have a scheduler").weights();
             let found = weights.fold([0; 2], |n, w| [n[0] + w.in_place, n[1] + w.copied]);
             let what = format!("{what}: [bytes of weights in place, bytes copied]");
             assert_answer(&what, &found, &[in_place, copied]);
@@ -267,8 +271,10 @@ fn task_5_another_size_moves_no_weight() {
             let passed = assert_accepts("a pass", || {
                 engine.forward(&model, &rows, &mut cache, &plan).map(<[f32]>::len)
             });
-            passed.unwrap_or_else(|e| panic!("{n} rows: refused: {e:#}"));
-            let scheduler = engine.scheduler().expect("it runs on one");
+            passed.unwrap_or_else(|e| {
+                panic!("a pass of {n} rows must be accepted, but it was refused: {e:#}")
+            });
+            let scheduler = engine.scheduler().expect("the engine must have a scheduler");
             let copied = scheduler.weights().map(|weights| weights.copied).sum::<usize>();
             seen.push((copied, counts.buffers.load(Relaxed)));
         }
@@ -297,7 +303,9 @@ fn task_5_random_placements_come_to_the_same() {
                 let what = format!("random graph {seed}, on {backends} backends");
                 let schedule =
                     assert_accepts(&what, || Schedule::new(&g, &order, &placed, &results));
-                let schedule = schedule.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+                let schedule = schedule.unwrap_or_else(|e| {
+                    panic!("{what}: this must be accepted, but it was refused: {e:#}")
+                });
                 check_owners(&what, &schedule);
                 assert_eq!(schedule.copies(), copies(&g, &order, &placed), "{what}: copies");
                 let (found, ..) = on_twins(schedule);
@@ -349,7 +357,8 @@ fn task_5_a_device_that_breaks_down() {
         let counts = twin.counts();
         let mut scheduler = Scheduler::new(vec![Box::new(twin)]);
         let refused = scheduler.prepare(&g, &order, &results, &Wishes::default());
-        let told = format!("{:#}", refused.expect_err("100 bytes are too few"));
+        let told =
+            format!("{:#}", refused.expect_err("prepare must fail, because 100 bytes are too few"));
         assert!(
             told.contains("twin: ") && told.contains("out of memory"),
             "a device with 100 bytes: the message {told:?} must contain `twin: ` and `out of \

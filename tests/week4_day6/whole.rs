@@ -79,7 +79,7 @@ fn check(name: &str) {
             let mut found = Vec::new();
             for end in tokens.len() - shown..tokens.len() {
                 let logits = session.logits_after(&tokens[..=end], |_| {});
-                found.extend_from_slice(logits.expect("tokens of the vocabulary"));
+                found.extend_from_slice(logits.expect("logits_after must accept these tokens"));
             }
             case.check("logits", &tensor(&[shown, found.len() / shown], found));
         }
