@@ -368,7 +368,7 @@ fn task_2_a_long_prompt_stops_nobody() {
     run(&mut engine, &mut told, "the same two requests, run to the end");
     let found = [short, long].map(|id| told.answers[&id].clone());
     check::assert_answer(
-        "the answers to both requests",
+        "a decoding request and a prompt of 30 tokens: the answers to both",
         &found,
         &[answers[1].clone(), answers[3].clone()],
     );

@@ -337,7 +337,11 @@ fn run_with<C: EngineCache>(
             .expect("submit must accept this request");
     }
     assert_accepts(&format!("{what}: then three short requests"), || engine.step(&mut |_| {}));
-    assert_eq!(engine.running().len(), 3, "{what}: then three short requests: number running");
+    assert_eq!(
+        engine.running().len(),
+        3,
+        "{what}: then three short requests: number of running requests"
+    );
     (0..20).for_each(|_| engine.step(&mut |_| {}));
     (came, engine)
 }

@@ -245,7 +245,9 @@ impl Pages for Tables {
 
     fn page_name(&self, sequence: usize, i: usize) -> usize {
         let table = &self.tables[sequence];
-        *table.get(i).unwrap_or_else(|| panic!("sequence {sequence} has no page {i}: {table:?}"))
+        *table.get(i).unwrap_or_else(|| {
+            panic!("page {i} was requested, but sequence {sequence} has no page {i}: {table:?}")
+        })
     }
 }
 

@@ -181,7 +181,7 @@ fn step<D: Drafter>(
     check::assert_accepts(&call, || {
         speculation.step(session, text, (room, 4), &greedy(), &mut rng)
     })
-    .unwrap_or_else(|error| panic!("{call}: {error:#}"));
+    .unwrap_or_else(|error| panic!("{call}: this must succeed, but it failed: {error:#}"));
 }
 
 /// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.

@@ -224,9 +224,11 @@ fn task_2_values_say_their_type() {
 fn task_2_metadata_says_which_key() {
     let twice =
         [entry("a.key", 0, &[1]), entry("b.key", 0, &[1]), entry("a.key", 0, &[2])].concat();
-    check("a.key twice", &twice, "a.key", &["twice"], &[], |r| read_metadata(r, 3, FILE));
+    check("metadata with a.key twice", &twice, "a.key", &["twice"], &[], |r| {
+        read_metadata(r, 3, FILE)
+    });
     let short = [entry("a.key", 0, &[1]), entry("b.key", 10, &[1; 5])].concat();
-    check("only 5 of the 8 bytes of b.key", &short, "b.key", &["5"], &["8"], |r| {
+    check("metadata with only 5 of the 8 bytes of b.key", &short, "b.key", &["5"], &["8"], |r| {
         read_metadata(r, 2, FILE)
     });
     // A long key is shortened only in messages.

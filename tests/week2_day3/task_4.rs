@@ -258,6 +258,6 @@ fn task_4_provided_formats() {
         let (x, expected) = (case.tensor("x"), bytes(&case, "bytes"));
         let mut out = vec![0; expected.len()];
         quantize_row(tensor_type, x.as_slice().expect("in one piece"), &mut out);
-        assert_eq!(out, expected, "a row in {tensor_type}");
+        assert_eq!(out, expected, "bytes of a row in {tensor_type}");
     }
 }

@@ -161,7 +161,15 @@ fn task_4_cancelled_after_it_was_preempted() {
             });
         }
         ended.sort_unstable();
-        assert_answer("requests reported as finished", &ended, &vec![0, 1, 2, 3]);
-        assert_answer("free pages at the end", &engine.cache().pool().num_free(), &4);
+        assert_answer(
+            "four requests over four pages, three of them cancelled: requests reported as finished",
+            &ended,
+            &vec![0, 1, 2, 3],
+        );
+        assert_answer(
+            "four requests over four pages, three of them cancelled: free pages at the end",
+            &engine.cache().pool().num_free(),
+            &4,
+        );
     });
 }

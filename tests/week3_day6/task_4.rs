@@ -22,7 +22,7 @@ fn draft_tokens(
 ) -> Vec<Draft> {
     let call = format!("DraftModel::draft after {text:?}, {k} tokens");
     check::assert_accepts(&call, || drafter.draft(text, k, sampling, &mut Rng::new(seed)))
-        .unwrap_or_else(|error| panic!("{call}: {error:#}"))
+        .unwrap_or_else(|error| panic!("{call}: this must succeed, but it failed: {error:#}"))
 }
 
 #[test]
@@ -163,7 +163,10 @@ fn task_4_another_vocabulary_is_refused() {
         "number of drafts of a model with the target's vocabulary, one requested"
     );
     let Err(error) = DraftModel::new(session(model("llama"), 8), 1536) else {
-        panic!("a draft model with 37 tokens was accepted for a target with 1,536 tokens");
+        panic!(
+            "a draft model with 37 tokens was accepted for a target with 1,536 tokens, expected an \
+             error"
+        );
     };
     let error = error.to_string();
     assert!(

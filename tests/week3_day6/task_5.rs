@@ -159,7 +159,7 @@ fn task_5_rewinds_across_pages() {
                 let mut rng = Rng::new(5);
                 here.step(&mut session_in_pages, &mut text, (9, 8), &greedy(), &mut rng)
             })
-            .unwrap_or_else(|error| panic!("{call}: {error:#}"));
+            .unwrap_or_else(|error| panic!("{call}: this must succeed, but it failed: {error:#}"));
             step(&mut there, &mut dense, &mut expected, 9);
             check::assert_answer(&format!("{call}: the text"), &text, &expected);
             let cache = session_in_pages.cache();

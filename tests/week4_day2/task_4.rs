@@ -192,7 +192,7 @@ fn task_4_passes_of_one_size_share_a_graph() {
         for (i, part) in [&all[..2], &all[2..4], &all[4..5], &all[5..6]].into_iter().enumerate() {
             let rows = rows(part, cache.len(0));
             let (allocations, _) = count(|| {
-                assert_good("a pass", || {
+                assert_good("forward of a pass", || {
                     engine.forward(&model, &rows, &mut cache, &plan).map(<[f32]>::len)
                 })
             });

@@ -88,7 +88,7 @@ fn task_1_what_no_plan_can_do_without() {
             case.name()
         );
         let sum: usize = seen(&lives).iter().map(|life| life[1]).sum();
-        assert_answer("the sum without reuse", &without_reuse(&lives), &sum);
+        assert_answer("without_reuse: the sum of all buffers", &without_reuse(&lives), &sum);
     });
 }
 

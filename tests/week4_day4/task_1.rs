@@ -33,7 +33,7 @@ fn task_1_bytes_lie_where_they_were_put() {
         let place = Place { buffer, offset, bytes: bytes.len() };
         let what = format!("upload to {place:?}");
         assert_accepts(&what, || cpu.upload(place, bytes))
-            .unwrap_or_else(|e| panic!("{what}: {e}"));
+            .unwrap_or_else(|e| panic!("{what}: this must succeed, but it failed: {e}"));
     };
     upload(&mut cpu, one, 0, &[1; 12]);
     upload(&mut cpu, two, 0, &[2; 16]);
@@ -42,11 +42,16 @@ fn task_1_bytes_lie_where_they_were_put() {
     upload(&mut cpu, two, 16, &[]);
     let expected = vec![2, 2, 2, 2, 2, 3, 4, 5, 2, 2, 2, 2, 6, 7, 8, 9];
     assert_answer("the whole buffer after four uploads", &all(&mut cpu, two, 16), &expected);
-    assert_answer("the other buffer", &all(&mut cpu, one, 12), &vec![1; 12]);
+    assert_answer(
+        "four uploads to one buffer: contents of the other buffer",
+        &all(&mut cpu, one, 12),
+        &vec![1; 12],
+    );
     let mut part = [0; 4];
     let place = Place { buffer: two, offset: 6, bytes: 4 };
-    assert_accepts("download", || cpu.download(place, &mut part)).expect("download must succeed");
-    assert_answer("bytes 6 to 9", &part, &[4, 5, 2, 2]);
+    assert_accepts("download of bytes 6 to 9", || cpu.download(place, &mut part))
+        .expect("download must succeed");
+    assert_answer("download of bytes 6 to 9", &part, &[4, 5, 2, 2]);
 }
 
 #[test]
@@ -204,7 +209,9 @@ impl Laid {
     fn results(&mut self, what: &str, g: &Graph, results: &[NodeId]) -> Vec<f32> {
         for _ in 0..2 {
             let done = assert_accepts(what, || self.run(g));
-            done.unwrap_or_else(|failed| panic!("{what}: {}", failed.told("cpu", g)));
+            done.unwrap_or_else(|failed| {
+                panic!("{what}: this must succeed, but it failed: {}", failed.told("cpu", g))
+            });
         }
         results.iter().flat_map(|&id| self.numbers(g, id)).collect()
     }

@@ -95,7 +95,7 @@ pub(super) fn task_4_splits() {
         let what = format!("{}: (backend, copies, nodes) of each split", case.name());
         assert_no_view_is_copied(&what, &schedule, &expected(case));
         assert_answer(&what, &seen(&schedule), &expected(case));
-        assert_eq!(schedule.copies(), case.count("copies"), "{}: copies", case.name());
+        assert_eq!(schedule.copies(), case.count("copies"), "{}: number of copies", case.name());
         check_owners(case.name(), &schedule);
         let leaves = |g: &Graph| g.ids().filter(|&id| g.node(id).op.is_leaf()).count();
         let (found, most) = (leaves(&schedule.graph), leaves(&graph_of(case).0));

@@ -50,7 +50,8 @@ fn place(what: &str, weights: &mut Weights, twin: &mut Twin, bytes: &Bytes) -> P
     let place =
         found.unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e}"));
     let mut there = vec![0; place.bytes];
-    twin.download(place, &mut there).unwrap_or_else(|e| panic!("{what}: {e}"));
+    twin.download(place, &mut there)
+        .unwrap_or_else(|e| panic!("{what}: this must succeed, but it failed: {e}"));
     assert!(there == **bytes, "{what}: the bytes at {place:?} are not the weight's");
     place
 }
@@ -71,12 +72,17 @@ fn task_5_one_pointer_for_a_whole_file() {
         assert_answer(&format!("{what}: its place"), &found, &expected);
     }
     assert_answer(
-        "[host pointers, buffers, uploads, bytes uploaded]",
+        "place of all weights, requests to the device: [host pointers, buffers, uploads, bytes \
+         uploaded]",
         &asked(&counts),
         &[2, 0, 0, 0],
     );
     let found = (weights.in_place, weights.copied);
-    assert_answer("(bytes in place, bytes copied)", &found, &(128 + 64 + 64 + 2 + 64, 0));
+    assert_answer(
+        "place of all weights: (bytes in place, bytes copied)",
+        &found,
+        &(128 + 64 + 64 + 2 + 64, 0),
+    );
 }
 
 #[test]
@@ -92,11 +98,16 @@ fn task_5_uploaded_where_there_is_no_pointer() {
     }
     let all = 128 + 64 + 64 + 2 + 64;
     assert_answer(
-        "[host pointers, buffers, uploads, bytes uploaded]",
+        "place of all weights, requests to the device: [host pointers, buffers, uploads, bytes \
+         uploaded]",
         &asked(&counts),
         &[2, 5, 5, all],
     );
-    assert_answer("(bytes in place, bytes copied)", &(weights.in_place, weights.copied), &(0, all));
+    assert_answer(
+        "place of all weights: (bytes in place, bytes copied)",
+        &(weights.in_place, weights.copied),
+        &(0, all),
+    );
 }
 
 #[test]
@@ -112,11 +123,16 @@ fn task_5_a_weight_that_is_not_aligned_is_uploaded() {
         assert_answer(&format!("{what}: its offset"), &found.offset, &offset);
     }
     assert_answer(
-        "[host pointers, buffers, uploads, bytes uploaded]",
+        "place of all weights, requests to the device: [host pointers, buffers, uploads, bytes \
+         uploaded]",
         &asked(&counts),
         &[1, 2, 2, 68],
     );
-    assert_answer("(bytes in place, bytes copied)", &(weights.in_place, weights.copied), &(72, 68));
+    assert_answer(
+        "place of all weights: (bytes in place, bytes copied)",
+        &(weights.in_place, weights.copied),
+        &(72, 68),
+    );
 }
 
 /// Parts with the same start, and files of the same length.
@@ -162,7 +178,11 @@ fn task_5_a_device_that_is_full_or_lost() {
         assert_answer("a weight of 128 bytes with 36 bytes free", &found, &full);
     }
     place("a weight that is already uploaded", &mut weights, &mut twin, &small);
-    assert_answer("bytes copied", &weights.copied, &64);
+    assert_answer(
+        "place of three weights on a device of 100 bytes: bytes copied",
+        &weights.copied,
+        &64,
+    );
 
     let mut twin = Twin::default();
     let (lost, mut weights) = (twin.counts(), Weights::default());
@@ -176,7 +196,11 @@ fn task_5_a_device_that_is_full_or_lost() {
     let left = lost.buffers.load(Relaxed);
     assert_answer("buffers left after a failed upload", &left, &0);
     place("a weight after the device has come back", &mut weights, &mut twin, &small);
-    assert_answer("the first device's buffers", &counts.buffers.load(Relaxed), &1);
+    assert_answer(
+        "number of buffers on the first device, after the second was lost",
+        &counts.buffers.load(Relaxed),
+        &1,
+    );
 }
 
 /// The model of the course on a twin that cannot attend, and the processor: week 2's logits, the
@@ -307,7 +331,11 @@ fn task_5_random_placements_come_to_the_same() {
                     panic!("{what}: this must be accepted, but it was refused: {e:#}")
                 });
                 check_owners(&what, &schedule);
-                assert_eq!(schedule.copies(), copies(&g, &order, &placed), "{what}: copies");
+                assert_eq!(
+                    schedule.copies(),
+                    copies(&g, &order, &placed),
+                    "{what}: number of copies"
+                );
                 let (found, ..) = on_twins(schedule);
                 assert!(
                     bits(&found) == bits(&expected),

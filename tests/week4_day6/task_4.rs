@@ -114,7 +114,7 @@ fn task_4_pages_go_back_to_the_pool() {
                 }
             }
             table.clear(&mut pool);
-            assert_answer("free pages at the end", &pool.num_free(), &pool.num_pages());
+            assert_answer("free pages after clear", &pool.num_free(), &pool.num_pages());
         });
     });
 }

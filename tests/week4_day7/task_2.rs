@@ -37,9 +37,13 @@ pub(super) fn task_2_parts_of_the_budget() {
         ],
         &[0, 4, 24, 40],
     );
-    check::assert_answer("bytes left", &arena.free(), &0);
     check::assert_answer(
-        "the length of each",
+        "bytes left of 100 after 3 bytes, 5 f32, 2 i64 and 60 i8",
+        &arena.free(),
+        &0,
+    );
+    check::assert_answer(
+        "take of 3 bytes, 5 f32, 2 i64 and 60 i8: the lengths",
         &[bytes.len(), floats.len(), longs.len(), last.len()],
         &[3, 5, 2, 60],
     );
@@ -58,7 +62,7 @@ pub(super) fn task_2_parts_of_the_budget() {
         &(bytes[2], floats[4], longs[1], last[59]),
         &(1, 2.0, 3, 4),
     );
-    check::assert_answer("the peak", &ledger.peak(), &100);
+    check::assert_answer("the peak after 3 bytes, 5 f32, 2 i64 and 60 i8", &ledger.peak(), &100);
     let parts: Vec<_> = ledger.parts().into_iter().take(5).map(|p| (p.what, p.bytes)).collect();
     check::assert_answer(
         "the ledger: (name, bytes with alignment) of each part",
@@ -78,7 +82,11 @@ fn task_2_no_more_than_a_type_asks_for() {
         arena.take::<[f32; 2]>("pairs", 2)
     });
     let pairs = pairs.unwrap_or_else(|error| refused("two pairs of f32", &error)).to_vec();
-    check::assert_answer("two pairs of f32", &pairs, &vec![[0.0; 2]; 2]);
+    check::assert_answer(
+        "take of two pairs of f32 after a byte: the values",
+        &pairs,
+        &vec![[0.0; 2]; 2],
+    );
     check::assert_answer(
         "bytes left of 24 after 1 byte, 3 for alignment, and 16",
         &arena.free(),
@@ -126,7 +134,7 @@ fn task_2_one_byte_too_many() {
     check::assert_answer("the peak after an error", &ledger.peak(), &41);
     assert!(arena.take::<u8>("too much", 22).is_err(), "take of 22 bytes of 21 must fail");
     arena.take::<u8>("just enough", 21).expect("take must return 21 of 21 bytes");
-    check::assert_answer("bytes left", &arena.free(), &0);
+    check::assert_answer("bytes left of 62 after 41 and 21", &arena.free(), &0);
 }
 
 #[test]
@@ -145,7 +153,7 @@ fn task_2_more_than_there_can_be() {
             "{call}: found {found:?}, expected Error::Full"
         );
     }
-    check::assert_answer("bytes left", &arena.free(), &64);
+    check::assert_answer("bytes left of 64 after refused requests", &arena.free(), &64);
 }
 
 #[test]
@@ -157,11 +165,16 @@ pub(super) fn task_2_a_scope_gives_back() {
     kept.fill(9);
     for round in 0..3 {
         let mut scope = arena.scope();
-        check::assert_answer("bytes left at the start of a scope", &scope.free(), &150);
+        check::assert_answer(
+            "bytes left of 200 at the start of a scope, after 50 were taken",
+            &scope.free(),
+            &150,
+        );
         let x = scope.take::<u8>("outer", 60).expect("take must return 60 of 150 bytes");
         assert!(
             x.iter().all(|x| *x == 0),
-            "round {round}: the memory is not zero: it still holds what an earlier scope left"
+            "round {round}: take returned memory that is not zero, which an earlier scope had \
+             written"
         );
         x.fill(7);
         {
@@ -174,14 +187,19 @@ pub(super) fn task_2_a_scope_gives_back() {
         let y = scope.take::<u8>("behind", 40).expect("take must return 40 of 90 bytes");
         assert!(
             y.iter().all(|y| *y == 0),
-            "round {round}: the memory is not zero: it still holds what the inner scope left"
+            "round {round}: take returned memory that is not zero, which the inner scope had \
+             written"
         );
         assert!(
             x.iter().all(|x| *x == 7),
             "the inner scope must not overwrite memory of the outer scope, but did"
         );
     }
-    check::assert_answer("bytes left after the scopes ended", &arena.free(), &150);
+    check::assert_answer(
+        "bytes left of 200 after the scopes ended, 50 of them taken before",
+        &arena.free(),
+        &150,
+    );
     check::assert_answer("the peak: kept, outer and the largest inner part", &ledger.peak(), &182);
     assert!(
         kept.iter().all(|x| *x == 9),

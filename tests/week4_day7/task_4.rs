@@ -134,7 +134,11 @@ fn task_4_a_full_cache() {
         let found = check::assert_refuses(call, || cache.push(&row(3)[..12], &row(3)[12..]));
         check::assert_answer(call, &found, &Err(Error::Context { positions: 3 }));
         check::assert_answer("positions after the refused push", &cache.len(), &3);
-        assert_eq!(attend(&cache, arena.scope()), before, "{call} has changed the other positions");
+        assert_eq!(
+            attend(&cache, arena.scope()),
+            before,
+            "{call} must not change the other positions, but does"
+        );
         // What does not fit is an error and no panic.
         let mut scratch = Memory::<16>::new();
         let mine = Ledger::default();

@@ -350,7 +350,7 @@ fn task_5_a_read_that_fails() {
                         "the error of a failed read must be Error::Read with code 5, but it is: \
                          {error}"
                     );
-                    assert_eq!(engine.len(), found.len() / 5, "positions after an error");
+                    assert_eq!(engine.len(), found.len() / 5, "number of positions after an error");
                     errors += 1;
                 }
                 left.set(usize::MAX);
@@ -415,7 +415,11 @@ fn task_5_the_budget_of_tiny_llm() {
             };
             (since(all), since(fed))
         });
-        check::assert_answer("allocations on the heap", &allocated, &0);
+        check::assert_answer(
+            "allocations on the heap for a token through layer and head",
+            &allocated,
+            &0,
+        );
         let layer = 3 * 4 * 192 + 4 * 96 + 196 + 576 * 196 + 2048 * 196 + 192 * 1028 - 4 * 192;
         check::assert_answer(
             "one token through the layer: (bytes, seeks)",
@@ -444,10 +448,18 @@ fn task_5_the_budget_of_tiny_llm() {
             engine.feed(7)?;
             engine.best().map(Iterator::count)
         };
-        assert_eq!(run(peak), Ok(40), "a budget of {peak} bytes, exactly the peak");
+        assert_eq!(
+            run(peak),
+            Ok(40),
+            "number of best tokens with a budget of {peak} bytes, exactly the peak"
+        );
         match run(peak - 1).expect_err("a budget of one byte less than the peak must be refused") {
             Error::Full { budget, at, .. } => {
-                check::assert_answer("the budget in the error", &budget, &(peak - 1));
+                check::assert_answer(
+                    "a budget of one byte less than the peak: the budget that the error names",
+                    &budget,
+                    &(peak - 1),
+                );
                 let file = at.file().replace('\\', "/");
                 assert!(
                     file.contains("week4/streamed/"),
