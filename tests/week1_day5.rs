@@ -104,10 +104,14 @@ fn model(case: &Case) -> Model {
             .expect("a configuration");
     Model::build(config, &mut |name, shape| {
         let weight = case.tensor(name);
-        assert_eq!(weight.shape(), shape, "{name}");
+        assert_eq!(
+            weight.shape(),
+            shape,
+            "shape of {name}: in the file (left), as requested (right)"
+        );
         Ok(weight)
     })
-    .expect("the model finds all its weights")
+    .expect("Model::build must find every weight")
 }
 
 /// Runs a decoder without layers, the shortest path to `Model::forward`. Tests of whole models run

@@ -198,12 +198,16 @@ fn model(case: &Case, layout: RopeLayout) -> Model {
     let rope = Rope { layout, factors: Vec::new() };
     load::build(config, &rope, usize::MAX, &mut |name, shape| {
         let weight = case.tensor(name);
-        assert_eq!(weight.shape(), shape, "{name}");
+        assert_eq!(
+            weight.shape(),
+            shape,
+            "shape of {name}: in the file (left), as requested (right)"
+        );
         let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
         let values: Vec<f32> = weight.iter().copied().collect();
         Ok(Matrix::from_f32(rows, cols, &values))
     })
-    .expect("the model finds all its weights")
+    .expect("build must find every weight")
 }
 
 fn cache_of(model: &Model, sequences: usize, capacity: usize, cache_type: CacheType) -> DenseCache {

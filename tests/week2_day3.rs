@@ -260,8 +260,8 @@ fn check_largest<const BYTES: usize>(
             dequantize(&quantize(&x), &mut back);
             assert!(
                 back == x,
-                "31 weights of {unit:?} and weight {i} of {:?} come back as {back:?}, expected \
-                 them unchanged: the scale is {unit:?}, every weight is a multiple of it, and the \
+                "31 weights of {unit:?} and weight {i} of {:?} come back as {back:?}, expected the \
+                 same weights: the scale is {unit:?}, every weight is a multiple of it, and the \
                  largest may be at any index",
                 x[i]
             );

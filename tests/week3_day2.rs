@@ -153,7 +153,10 @@ fn task_1_the_budget_is_kept_and_used() {
         let rows = decoding + out.iter().sum::<usize>();
         let usable: usize = loads.iter().map(|load| load.left).sum();
         check::assert_answer(
-            &format!("{what}: {decoding} rows for decoding requests, {out:?} for prompts; total"),
+            &format!(
+                "{what}: {decoding} rows for decoding requests, {out:?} for prompts; total number \
+                 of rows"
+            ),
             &rows,
             &usable.min(scheduler.budget),
         );
@@ -273,7 +276,8 @@ fn task_2_a_crowd() {
             for (load, &rows) in loads.iter_mut().zip(&out) {
                 assert!(
                     rows <= load.left,
-                    "{what}: {rows} rows for {load:?}, more than it has left"
+                    "{what}: {rows} rows for {load:?}, expected at most the tokens that this \
+                     request has left"
                 );
                 load.waited = if rows == 0 { load.waited + 1 } else { 0 };
                 load.left -= rows;
@@ -364,7 +368,7 @@ fn task_2_a_long_prompt_stops_nobody() {
     run(&mut engine, &mut told, "the same two requests, run to the end");
     let found = [short, long].map(|id| told.answers[&id].clone());
     check::assert_answer(
-        "the answers to both requests",
+        "a decoding request and a prompt of 30 tokens: the answers to both",
         &found,
         &[answers[1].clone(), answers[3].clone()],
     );

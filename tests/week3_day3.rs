@@ -223,7 +223,7 @@ fn model() -> Arc<Model> {
         let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
         Ok(Matrix::from_f32(rows, cols, &numbers))
     };
-    Arc::new(build(config, &rope, 256, &mut matrix).expect("every weight is there"))
+    Arc::new(build(config, &rope, 256, &mut matrix).expect("build must find every weight"))
 }
 
 /// Nothing of week 2's later days is needed.
@@ -302,7 +302,10 @@ fn run_with<C: EngineCache>(
         if engine.is_idle() {
             break;
         }
-        assert!(step < steps, "{what}: not idle after {steps} steps: {came:?}");
+        assert!(
+            step < steps,
+            "{what}: the engine must be idle after {steps} steps, but is not: {came:?}"
+        );
         assert_accepts(&format!("{what}: step {step}"), || {
             engine.step(&mut |event| match event {
                 Event::Token { id, token } => came.answers.entry(id).or_default().push(token),
@@ -334,7 +337,11 @@ fn run_with<C: EngineCache>(
             .expect("submit must accept this request");
     }
     assert_accepts(&format!("{what}: then three short requests"), || engine.step(&mut |_| {}));
-    assert_eq!(engine.running().len(), 3, "{what}: then three short requests: number running");
+    assert_eq!(
+        engine.running().len(),
+        3,
+        "{what}: then three short requests: number of running requests"
+    );
     (0..20).for_each(|_| engine.step(&mut |_| {}));
     (came, engine)
 }

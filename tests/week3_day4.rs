@@ -205,7 +205,7 @@ impl KvCache for Tables {
     }
 
     fn write(&mut self, _: usize, _: usize, _: usize, _: &[f32], _: &[f32]) {
-        panic!("these pages are full and must not be written")
+        panic!("the attention must not change these pages, which are full, but does")
     }
 
     fn runs(
@@ -230,11 +230,11 @@ impl KvCache for Tables {
     }
 
     fn advance(&mut self, _: usize, _: usize) {
-        panic!("these pages are full and must not be written")
+        panic!("the attention must not change these pages, which are full, but does")
     }
 
     fn truncate(&mut self, _: usize, _: usize) {
-        panic!("these pages are full and must not be written")
+        panic!("the attention must not change these pages, which are full, but does")
     }
 }
 
@@ -245,7 +245,9 @@ impl Pages for Tables {
 
     fn page_name(&self, sequence: usize, i: usize) -> usize {
         let table = &self.tables[sequence];
-        *table.get(i).unwrap_or_else(|| panic!("sequence {sequence} has no page {i}: {table:?}"))
+        *table.get(i).unwrap_or_else(|| {
+            panic!("page {i} was requested, but sequence {sequence} has no page {i}: {table:?}")
+        })
     }
 }
 
@@ -360,7 +362,7 @@ fn model() -> Arc<Model> {
         let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
         Ok(Matrix::from_f32(rows, cols, &numbers))
     };
-    Arc::new(build(config, &rope, 512, &mut matrix).expect("every weight is there"))
+    Arc::new(build(config, &rope, 512, &mut matrix).expect("build must find every weight"))
 }
 
 fn token(sequence: usize, position: usize) -> u32 {

@@ -96,7 +96,8 @@ impl Shelf {
         }
         let mut table = Vec::new();
         for i in 0..n {
-            let page = self.pool.allocate().expect("there are enough free pages");
+            let page =
+                self.pool.allocate().expect("allocate must return a page, because enough are free");
             self.texts[page.index()] = text[..(i + 1) * PAGE].to_vec();
             table.push(page);
         }
@@ -110,7 +111,8 @@ impl Shelf {
 
     /// Computes a text and releases its pages, so that only the index owns them.
     fn leave(&mut self, text: &[u32]) {
-        let table = self.compute(text).expect("enough pages");
+        let table =
+            self.compute(text).expect("allocate must return a page, because enough are free");
         self.release(table);
     }
 
@@ -180,7 +182,7 @@ fn model(family: &str) -> Arc<Model> {
         let values: Vec<f32> = weight.iter().copied().collect();
         Ok(Matrix::from_f32(rows, cols, &values))
     });
-    Arc::new(model.expect("all weights are there"))
+    Arc::new(model.expect("build must find every weight"))
 }
 
 fn plan() -> Arc<Plan> {

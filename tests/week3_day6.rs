@@ -113,7 +113,7 @@ fn altered(family: &str, alter: &dyn Fn(usize, f32) -> f32) -> Arc<Model> {
         let values: Vec<f32> = weight.iter().enumerate().map(|(i, x)| alter(i, *x)).collect();
         Ok(Matrix::from_f32(rows, cols, &values))
     });
-    Arc::new(model.expect("all weights are there"))
+    Arc::new(model.expect("build must find every weight"))
 }
 
 fn session(model: Arc<Model>, context: usize) -> Session {
@@ -136,7 +136,8 @@ fn texts(family: &str) -> Vec<(Vec<u32>, Vec<u32>)> {
 const VOCABULARY: usize = 37;
 
 fn draft_model(model: Arc<Model>, context: usize) -> DraftModel {
-    DraftModel::new(session(model, context), VOCABULARY).expect("the same vocabulary")
+    DraftModel::new(session(model, context), VOCABULARY)
+        .expect("DraftModel::new must accept the target's vocabulary")
 }
 
 fn tokens(drafts: &[Draft]) -> Vec<u32> {
@@ -180,7 +181,7 @@ fn step<D: Drafter>(
     check::assert_accepts(&call, || {
         speculation.step(session, text, (room, 4), &greedy(), &mut rng)
     })
-    .unwrap_or_else(|error| panic!("{call}: {error:#}"));
+    .unwrap_or_else(|error| panic!("{call}: this must succeed, but it failed: {error:#}"));
 }
 
 /// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.

@@ -115,7 +115,7 @@ fn model(case: &Case, matrix: impl Fn(&str, usize, usize, &[f32]) -> Matrix) -> 
             let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
             Ok(matrix(name, rows, cols, &values))
         });
-    model.expect("all weights are there")
+    model.expect("build must find every weight")
 }
 
 fn cache_of(model: &Model, sequences: usize) -> DenseCache {

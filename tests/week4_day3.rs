@@ -85,7 +85,7 @@ fn graph_of(case: &Case) -> (Graph, Vec<NodeId>, Vec<NodeId>) {
             ("contiguous", &[a]) => g.contiguous(a),
             other => panic!("no operation {other:?}"),
         };
-        ids.push(made.expect("a sound graph"));
+        ids.push(made.expect("the graph's builder must accept this node"));
     }
     let results = list(case.value("results")).into_iter().map(|i| ids[i]).collect();
     (g, ids, results)

@@ -138,7 +138,7 @@ fn graph_of(case: &Case) -> (Graph, Vec<NodeId>) {
             ("wanted", &[x]) => g.wanted(x, 1),
             (other, _) => panic!("no operation {other:?}"),
         };
-        let id = made.expect("a sound graph");
+        let id = made.expect("the graph's builder must accept this node");
         ids.push(g.named(id, &format!("n{seed}")));
     }
     (g, ids)
@@ -176,18 +176,21 @@ fn on_twins(schedule: Schedule) -> (Vec<f32>, Scheduler, Ready) {
     let n = schedule.splits.iter().map(|split| split.backend + 1).max().unwrap_or(1);
     let twins = (0..n).map(|_| Box::new(Twin::default()) as Box<dyn Backend>);
     let mut scheduler = Scheduler::new(twins.collect());
-    let ready = scheduler.load(schedule).expect("a sound schedule");
+    let ready = scheduler.load(schedule).expect("load must accept the schedule");
     let found = results_of(&mut scheduler, &ready);
     (found, scheduler, ready)
 }
 
 fn results_of(scheduler: &mut Scheduler, ready: &Ready) -> Vec<f32> {
-    pass(|step| scheduler.run(ready, step)).unwrap_or_else(|e| panic!("a pass fails: {e:#}"));
+    pass(|step| scheduler.run(ready, step))
+        .unwrap_or_else(|e| panic!("a pass must succeed, but it failed: {e:#}"));
     let Schedule { graph, results, .. } = &ready.schedule;
     let mut found = Vec::new();
     for (i, &result) in results.iter().enumerate() {
         let mut one = vec![0.0; graph.layout(result).elements()];
-        scheduler.read(ready, i, &mut one).expect("it has been computed");
+        scheduler
+            .read(ready, i, &mut one)
+            .expect("read must return the numbers of a computed node");
         found.extend(one);
     }
     found
@@ -221,7 +224,7 @@ fn random_graph(seed: u64) -> (Graph, Vec<NodeId>, impl FnMut(usize) -> usize) {
                 .and_then(|weight| g.mul_mat(weight, a)),
             _ => g.add(a, b),
         };
-        ids.push(made.expect("all are four by four"));
+        ids.push(made.expect("the graph's builder must accept nodes of 4 × 4"));
     }
     let results = vec![ids[ids.len() - 1], ids[below(ids.len())]];
     let results = results.into_iter().filter(|&id| is_computed(&g, g.root(id))).collect();

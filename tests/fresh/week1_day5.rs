@@ -82,7 +82,7 @@ fn task_3() {
         let config = ModelConfig::from_json(&json, "config.json").expect("a configuration");
         let model = Model::build(config, &mut |_, shape| Ok(fresh.tensor(shape) * 0.5));
         let tokens = tokens(&fresh, 2, 7);
-        let logits = model.expect("all weights are there").forward(&tokens);
+        let logits = model.expect("Model::build must find every weight").forward(&tokens);
         fresh.answer("logits", &logits, 1e-3);
     }
 }

@@ -28,7 +28,8 @@ fn task_1() {
     }
     let config = ModelConfig::from_json(LLAMA, "config.json").expect("a configuration");
     let model = Model::build(config, &mut |_, shape| Ok(fresh.tensor(shape) * 0.5));
-    let (model, tokens) = (model.expect("all weights are there"), fresh.tokens(5, 13));
+    let (model, tokens) =
+        (model.expect("Model::build must find every weight"), fresh.tokens(5, 13));
     fresh.answers("next token", &next_token_logits(&model, &tokens), 1e-3);
 }
 

@@ -106,7 +106,7 @@ fn model(fresh: &Fresh, layout: RopeLayout) -> Model {
         let values: Vec<f32> = fresh.f32s(rows * cols).iter().map(|x| x * 0.5).collect();
         Ok(Matrix::from_f32(rows, cols, &values))
     });
-    model.expect("all weights are there")
+    model.expect("build must find every weight")
 }
 
 #[test]
@@ -142,7 +142,8 @@ fn task_4() {
         let model = Arc::new(model(&fresh, RopeLayout::HalfSplit));
         let mut session = Session::new(model, Arc::new(plan()), 12, CacheType::F32);
         let (prompt, chunk) = (fresh.tokens(5, 11), fresh.from_to(1, 6));
-        let logits = session.feed(&prompt[..3], chunk).expect("it fits").to_vec();
+        let logits =
+            session.feed(&prompt[..3], chunk).expect("feed must accept this text").to_vec();
         fresh.answers("fed", &logits, 1e-3);
         let limits = Limits {
             max_new_tokens: fresh.from_to(2, 9),

@@ -116,7 +116,7 @@ fn model(fresh: &Fresh) -> Model {
         let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
         Ok(Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols)))
     };
-    build(config, &rope, usize::MAX, &mut weight).expect("all weights are there")
+    build(config, &rope, usize::MAX, &mut weight).expect("build must find every weight")
 }
 
 #[test]

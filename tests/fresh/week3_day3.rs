@@ -134,7 +134,8 @@ fn task_4() {
         let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
         Ok(Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols)))
     };
-    let model = build(config, &rope, usize::MAX, &mut weight).expect("all weights are there");
+    let model =
+        build(config, &rope, usize::MAX, &mut weight).expect("build must find every weight");
     let model: Arc<Model> = Arc::new(model);
     let plan =
         Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) };

@@ -79,7 +79,9 @@ fn task_4() {
     let mut text = fresh.tokens(fresh.from_to(1, 8), VOCABULARY);
     for _ in 0..5 {
         let k = fresh.from_to(1, 5);
-        let drafts = drafter.draft(&text, k, &greedy(), &mut Rng::new(1)).expect("it fits");
+        let drafts = drafter
+            .draft(&text, k, &greedy(), &mut Rng::new(1))
+            .expect("draft must accept this text");
         let tokens: Vec<u32> = drafts.iter().map(|draft| draft.token).collect();
         fresh.says("drafts", &tokens);
         text.extend(&tokens[..fresh.below(k)]);

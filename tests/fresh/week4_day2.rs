@@ -80,7 +80,8 @@ fn task_4() {
         let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
         Ok(Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols)))
     };
-    let model = build(config, &rope, usize::MAX, &mut weight).expect("all weights are there");
+    let model =
+        build(config, &rope, usize::MAX, &mut weight).expect("build must find every weight");
     let (mut engine, mut cache) = (GraphEngine::default(), cache_of(&model, 1));
     let mut position = 0;
     for _ in 0..6 {

@@ -71,13 +71,13 @@ fn task_3() {
         let first = fresh.below(rows);
         let end = fresh.from_to(first, rows);
         let mut bytes = vec![0; (end - first) * shape.row_bytes(part)];
-        store.read(part, first, &mut bytes).expect("it is there");
+        store.read(part, first, &mut bytes).expect("read must succeed");
         fresh.says("bytes", &bytes);
         let mut steps = vec![0; cols];
         let x = Activations::of(&fresh.f32s(cols), &mut steps);
         let mut chunk = vec![0; fresh.from_to(shape.row_bytes(part), 4000)];
         let mut out = vec![0.0; end - first];
-        store.product(part, first..end, x, &mut chunk, &mut out).expect("it is there");
+        store.product(part, first..end, x, &mut chunk, &mut out).expect("product must succeed");
         fresh.answers("product", &out, 1e-2);
         fresh.says("counts", &store.counts());
     }
@@ -91,12 +91,15 @@ fn task_4() {
     let mut memory = Memory::<40_000>::new();
     let ledger = Ledger::default();
     let mut arena = Arena::new(&mut memory.0, &ledger);
-    let mut cache = Cache::new(&mut arena, &shape, 20).expect("room");
+    let mut cache =
+        Cache::new(&mut arena, &shape, 20).expect("Cache::new must succeed: there is room");
     let size = shape.kv_heads * shape.head_dim;
     for _ in 0..20 {
-        cache.push(&fresh.f32s(size), &fresh.f32s(size)).expect("room");
+        cache.push(&fresh.f32s(size), &fresh.f32s(size)).expect("push must succeed: there is room");
         let mut out = vec![0.0; 2 * size];
-        cache.attend(&fresh.f32s(2 * size), arena.scope(), &mut out).expect("room");
+        cache
+            .attend(&fresh.f32s(2 * size), arena.scope(), &mut out)
+            .expect("attend must succeed: there is room");
         fresh.answers("attention", &out, 0.02);
     }
     fresh.says("full", &cache.push(&vec![0.0; size], &vec![0.0; size]));
@@ -108,7 +111,8 @@ fn task_5() {
     let mut memory = Memory::<1000>::new();
     let ledger = Ledger::default();
     let mut arena = Arena::new(&mut memory.0, &ledger);
-    let mut top = TopK::new(&mut arena, fresh.from_to(1, 20)).expect("room");
+    let mut top =
+        TopK::new(&mut arena, fresh.from_to(1, 20)).expect("TopK::new must succeed: there is room");
     for token in 0..200 {
         // Few values, so that many are equal.
         top.offer(token, fresh.below(30) as f32 - 15.0);
@@ -119,7 +123,8 @@ fn task_5() {
     let ledger = Ledger::default();
     let arena = Arena::new(&mut memory.0, &ledger);
     let options = Options { positions: 12, chunk_rows: fresh.from_to(1, 200), top_k: 5 };
-    let mut engine = Engine::new(open(&file), arena, options).expect("room");
+    let mut engine =
+        Engine::new(open(&file), arena, options).expect("Engine::new must succeed: there is room");
     for _ in 0..12 {
         engine.feed(fresh.below(290) as u32).expect("a token");
         let logits: Vec<f32> = engine.best().expect("a token").map(|x| x.1).collect();

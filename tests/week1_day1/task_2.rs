@@ -147,7 +147,10 @@ fn task_2_attention_mask_of_any_shape_that_broadcasts() {
         [&[5][..], &[1, 5], &[3, 1], &[1, 1], &[4, 3, 5], &[4, 1, 5], &[2, 1, 3, 5], &[2, 4, 3, 5]]
     {
         let mask = random(46, shape);
-        let full = mask.broadcast(IxDyn(&[2, 4, 3, 5])).expect("it broadcasts").to_owned();
+        let full = mask
+            .broadcast(IxDyn(&[2, 4, 3, 5]))
+            .expect("the mask must broadcast to these axes")
+            .to_owned();
         let attend = |mask| scaled_dot_product_attention(&q, &k, &v, None, Some(mask));
         let what = format!(
             "attention of q [2, 4, 3, 8] over 5 keys with a mask {shape:?}, compared with the mask \

@@ -138,7 +138,10 @@ fn task_3_multi_head_attention_with_a_mask_of_any_shape_that_broadcasts() {
     let (key, value) = (random(36, &[2, 5, 6]), random(37, &[2, 5, 6]));
     for shape in [&[4, 3, 5][..], &[4, 1, 5], &[1, 3, 5], &[3, 5], &[1, 5], &[5], &[2, 1, 3, 5]] {
         let mask = random(38, shape);
-        let full = mask.broadcast(IxDyn(&[2, 4, 3, 5])).expect("it broadcasts").to_owned();
+        let full = mask
+            .broadcast(IxDyn(&[2, 4, 3, 5]))
+            .expect("the mask must broadcast to these axes")
+            .to_owned();
         let what = format!(
             "multi-head attention of four heads with a mask {shape:?}, compared with the mask \
              expanded to [B, H, L, S] = [2, 4, 3, 5]"

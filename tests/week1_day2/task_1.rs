@@ -125,7 +125,8 @@ fn task_1_inverse_frequencies_whatever_the_base() {
             let expected = f64::from(base).powf(-2.0 * i as f64 / 128.0);
             assert!(
                 (f64::from(found) - expected).abs() <= 1e-5 * expected,
-                "inverse_frequencies(128, {base}), pair {i}: found {found:e}, expected {base}^(−2·{i}/128) = {expected:e}"
+                "inverse_frequencies(128, {base}), pair {i}: found {found:e}, expected \
+                 {base}^(−2·{i}/128) = {expected:e}"
             );
         }
     }
@@ -136,7 +137,11 @@ fn task_1_tables_whatever_the_position() {
     // Products of a position and a power of two are exact.
     let thetas = [1.0, 0.5, 1.0 / 1_073_741_824.0];
     let tables = RopeTables::new(&thetas, 10_000);
-    assert_eq!((tables.cos.shape(), tables.sin.shape()), (&[10_000, 3][..], &[10_000, 3][..]));
+    assert_eq!(
+        (tables.cos.shape(), tables.sin.shape()),
+        (&[10_000, 3][..], &[10_000, 3][..]),
+        "shapes of cos and sin for 10,000 positions and three frequencies"
+    );
     for p in (0..10_000).step_by(7) {
         for (i, &theta) in thetas.iter().enumerate() {
             let angle = p as f64 * f64::from(theta);

@@ -162,7 +162,10 @@ fn task_1_grouped_mask_of_any_shape_that_broadcasts() {
         &[2, 6, 1, 5],
     ] {
         let mask = random(46, shape);
-        let full = mask.broadcast(IxDyn(&[2, 6, 3, 5])).expect("it broadcasts").to_owned();
+        let full = mask
+            .broadcast(IxDyn(&[2, 6, 3, 5]))
+            .expect("the mask must broadcast to these axes")
+            .to_owned();
         resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
             let what = format!(
                 "grouped attention with a mask {shape:?}, compared with the mask expanded to [B, \

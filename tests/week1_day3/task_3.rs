@@ -101,7 +101,10 @@ fn task_3_layer_with_a_mask_of_any_shape_that_broadcasts() {
         &[2, 4, 3, 3],
     ] {
         let mask = random(52, shape);
-        let full = mask.broadcast(IxDyn(&[2, 4, 3, 3])).expect("it broadcasts").to_owned();
+        let full = mask
+            .broadcast(IxDyn(&[2, 4, 3, 3]))
+            .expect("the mask must broadcast to these axes")
+            .to_owned();
         let what = format!(
             "a layer of four query heads with a mask {shape:?}, compared with the mask expanded to \
              [B, H_q, L, L] = [2, 4, 3, 3]"
@@ -194,7 +197,7 @@ fn task_3_layer_with_one_norm_alone() {
             .unwrap_or_else(|text| {
                 panic!(
                     "{text}\n  all scores are 0, so the result is the mean of all values; a layer \
-                     may have only one of the two norms"
+                     may have one of the two norms without the other"
                 )
             });
         });

@@ -244,7 +244,8 @@ fn task_4_to_f32_keeps_any_shape() {
         }
     }
     // Two bytes each, in the order of a file.
-    let found = to_f32(&stored(Dtype::BF16, &[2], &[0x80, 0x3F, 0x00, 0xC0])).expect("bf16");
+    let found = to_f32(&stored(Dtype::BF16, &[2], &[0x80, 0x3F, 0x00, 0xC0]))
+        .expect("to_f32 must accept bf16");
     compare("bf16 of the bytes 80 3F 00 C0", &found, &tensor(&[2], vec![1.0, -2.0]), 0.0)
         .unwrap_or_else(|text| panic!("{text}"));
 }

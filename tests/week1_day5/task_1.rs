@@ -72,7 +72,7 @@ fn task_1_embedding_of_no_tokens() {
 fn task_1_a_token_outside_the_vocabulary_is_not_embedded() {
     let embedding = Embedding { weight: Tensor::zeros(vec![4, 2]) };
     let inside = embedding.forward(&ndarray::array![[3]]);
-    assert_eq!(inside.shape(), [1, 1, 2]);
+    assert_eq!(inside.shape(), [1, 1, 2], "embedding of token 3, with a vocabulary of 4: shape");
     assert_panics("embedding of token 4, with a vocabulary of 4", || {
         embedding.forward(&ndarray::array![[4]])
     });

@@ -96,7 +96,7 @@ fn task_2_block_in_any_layout() {
             let full = padding.broadcast(&[length, length][..]);
             // A mask per sequence is expanded for each of them.
             let full = full.or_else(|| padding.broadcast(&[x.shape()[0], 1, length, length][..]));
-            let full = full.expect("it broadcasts").to_owned();
+            let full = full.expect("the mask must broadcast to these axes").to_owned();
             let what = format!("a block with a mask {shape:?}, compared with the expanded mask");
             let found = check::assert_accepts(&what, || block.forward(&x, Some(&padding)));
             let property = "a mask broadcasts to [B, H_q, L, L], with axes counted from the right";

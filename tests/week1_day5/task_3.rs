@@ -187,19 +187,24 @@ fn task_3_tokens_are_checked() {
     let refused = |tokens: &[u32]| {
         model.check(tokens).expect_err("Model::check must refuse these tokens").to_string()
     };
-    assert_eq!(model.context(), 64);
+    assert_eq!(model.context(), 64, "Model::context");
     model.check(&[0, 36]).expect("Model::check must accept tokens 0 and 36");
     model.check(&[1; 64]).expect("Model::check must accept 64 tokens in a context of 64");
-    assert!(refused(&[]).contains("no tokens"), "{}", refused(&[]));
+    assert!(
+        refused(&[]).contains("no tokens"),
+        "Model::check of no tokens: the error must contain `no tokens`, but it is: {}",
+        refused(&[])
+    );
     assert!(
         refused(&[1, 37]).contains("token 37 at position 1")
             && refused(&[1, 37]).contains("0 to 36"),
-        "{}",
+        "Model::check of tokens 1 and 37: the error must contain `token 37 at position 1` and `0 \
+         to 36`, but it is: {}",
         refused(&[1, 37])
     );
     assert!(
         refused(&[1; 65]).contains("65 tokens") && refused(&[1; 65]).contains("64"),
-        "{}",
+        "Model::check of 65 tokens: the error must contain `65 tokens` and `64`, but it is: {}",
         refused(&[1; 65])
     );
 }
@@ -213,10 +218,21 @@ fn task_3_the_context_is_limited() {
     let mut config = model(&case).config;
     config.max_positions = 1_000_000;
     let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
-        .expect("the model finds all its weights");
-    assert_eq!((model.context(), model.config.max_positions), (MAX_CONTEXT, MAX_CONTEXT));
-    assert_eq!(model.blocks[0].attention.rope.cos.shape()[0], MAX_CONTEXT);
-    assert!(model.check(&vec![1; MAX_CONTEXT + 1]).is_err());
+        .expect("Model::build must find every weight");
+    assert_eq!(
+        (model.context(), model.config.max_positions),
+        (MAX_CONTEXT, MAX_CONTEXT),
+        "context and max_positions, both limited to MAX_CONTEXT"
+    );
+    assert_eq!(
+        model.blocks[0].attention.rope.cos.shape()[0],
+        MAX_CONTEXT,
+        "number of rows of the RoPE tables, limited to MAX_CONTEXT"
+    );
+    assert!(
+        model.check(&vec![1; MAX_CONTEXT + 1]).is_err(),
+        "Model::check must refuse more than MAX_CONTEXT tokens"
+    );
 }
 
 /// The first activation that differs from PyTorch's names the function to look at.
@@ -232,7 +248,7 @@ fn task_3_every_activation_of_the_embedded_model() {
         let value = |bytes: &[u8]| f32::from_le_bytes([0, 0, bytes[0], bytes[1]]);
         Ok(tensor(shape, stored.bytes.chunks_exact(2).map(value).collect()))
     })
-    .expect("the model finds all its weights");
+    .expect("Model::build must find every weight");
 
     let fixtures = Fixtures::open("week1_day5_activations");
     let case = fixtures.case("task_3_activations/tiny_story");

@@ -416,7 +416,7 @@ fn task_4_tensors_of_odd_length() {
         (Dtype::F16, vec![0x00, 0x3e, 0x00, 0xc0, 0x00, 0x42]),
     ] {
         let stored = StoredTensor { name: "odd", dtype, shape: &[3], bytes: &bytes };
-        let found = to_f32(&stored).expect("three numbers");
+        let found = to_f32(&stored).expect("to_f32 must accept this tensor");
         check::compare(
             &format!("to_f32 of 1.5, −2 and 3 as {dtype:?}"),
             &found,

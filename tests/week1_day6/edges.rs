@@ -98,10 +98,11 @@ fn task_2_the_message_says_which_length_is_which() {
         }
         assert_not_exchanged(&what, &message, [("prompt", prompt), ("context", context)]);
     }
-    for (context, what) in [(0, "no context"), (5, "a context of 5")] {
+    for (context, what) in [(0, "a context of 0"), (5, "a context of 5")] {
         assert!(
             !refused(0, context).is_empty(),
-            "generate with an empty prompt in {what}: the error has an empty message"
+            "generate with an empty prompt in {what}: the error has an empty message, expected one \
+             that says what is wrong"
         );
     }
 }

@@ -72,7 +72,7 @@ fn task_1_next_token_logits_are_those_of_the_last_position() {
     let config = ModelConfig::from_json(&case.value("config").to_string(), "the fixture's config")
         .expect("a config");
     let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
-        .expect("the model finds all its weights");
+        .expect("Model::build must find every weight");
     let tokens = ids(&case, "tokens");
     let row = |length: usize| {
         let logits = next_token_logits(&model, &tokens[..length]);
@@ -103,7 +103,7 @@ fn task_1_next_token_logits_are_the_models_own() {
             let weight = case.tensor(name);
             Ok(if name.contains("norm") { weight * factor } else { weight })
         })
-        .expect("the model finds all its weights")
+        .expect("Model::build must find every weight")
     };
     let (one, other) = (model(1.0), model(-0.5));
     let tokens = ids(&case, "tokens");
@@ -132,7 +132,7 @@ fn task_1_next_token_logits_of_what_cannot_run() {
     let config =
         ModelConfig::from_json(&config.to_string(), "the fixture's config").expect("a config");
     let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
-        .expect("the model finds all its weights");
+        .expect("Model::build must find every weight");
     assert_accepts("next_token_logits of five tokens in a context of five", || {
         next_token_logits(&model, &[1, 2, 3, 4, 60])
     });
@@ -156,7 +156,7 @@ fn task_1_next_token_logits_see_every_token() {
     let config =
         ModelConfig::from_json(&config.to_string(), "the fixture's config").expect("a config");
     let model = Model::build(config, &mut |name, _| Ok(case.tensor(name)))
-        .expect("the model finds all its weights");
+        .expect("Model::build must find every weight");
     let length = model.context();
     let tokens: Vec<u32> = (0..length as u32).map(|i| i * 37 % 61).collect();
     let found = next_token_logits(&model, &tokens);

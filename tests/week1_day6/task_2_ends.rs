@@ -31,7 +31,7 @@ fn task_2_a_prompt_longer_than_the_context_is_an_error() {
     );
     let message = run(&[7; 13], &[1], &limits(5, 12, &[]), None)
         .returned
-        .expect_err("an error, as above")
+        .expect_err("generate must return an error for this prompt")
         .to_string();
     assert!(
         message.contains("13") && message.contains("12"),
@@ -96,7 +96,7 @@ fn task_2_the_embedded_model_writes_what_transformers_writes() {
     // Before the model is loaded.
     assert!(
         run(&[7], &[], &limits(0, 9, &[]), None).returned.is_ok(),
-        "max_new_tokens 0 returned an error, but it is allowed"
+        "generate with max_new_tokens 0 returned an error, but 0 is allowed"
     );
     let model = load_model(&embedded_model()).expect("load_model must load the embedded model");
     let fixtures = fixtures();

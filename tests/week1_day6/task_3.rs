@@ -82,9 +82,9 @@ fn pieces<'a>(pushes: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
             )
         }
         // The thread panicked and printed its message.
-        Err(RecvTimeoutError::Disconnected) => {
-            panic::resume_unwind(work.join().expect_err("it sends unless it panics"))
-        }
+        Err(RecvTimeoutError::Disconnected) => panic::resume_unwind(
+            work.join().expect_err("the thread sends a result unless the call panics"),
+        ),
     }
 }
 
@@ -224,9 +224,9 @@ fn task_3_whatever_the_length() {
     let found = pieces([text.as_bytes()]);
     assert!(
         found == [text.as_str(), ""],
-        "push of {} bytes of complete characters, including U+FFFF and U+0000, then finish: found \
-         {} and {} bytes, expected all and none\n  every character is text, and a push may have \
-         any length",
+        "push of {} bytes of complete characters, including U+FFFF and U+0000, then finish: push \
+         returned {} bytes and finish {}, expected all from push and none from finish\n  every \
+         character is text, and a push may have any length",
         text.len(),
         found[0].len(),
         found[1].len()

@@ -311,8 +311,8 @@ fn task_6_sampler_leaves_what_it_is_given() {
         let expected = draw(&own, rng.uniform());
         assert!(
             found == expected,
-            "choose with two logits, after fifty calls with five: found {found}, expected \
-             {expected}, the result of your steps and of `draw` with the generator's next number"
+            "choose with two logits, after fifty calls with five logits: found {found}, but your \
+             steps and `draw`, with the generator's next number, give {expected}"
         );
     }
     // Clones are independent.

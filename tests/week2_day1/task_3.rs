@@ -140,7 +140,8 @@ fn task_3_rows_of_two_sequences() {
         assert_eq!(
             found,
             (8, 0, 6, 14),
-            "(positions in the cache for sequences 0, 1 and 2, computed positions)"
+            "after three forward passes over two sequences: (positions in the cache for sequences \
+             0, 1 and 2, computed positions)"
         );
     }
 }
@@ -176,7 +177,7 @@ fn task_3_one_norm_alone() {
                 &forward_in(&normed, &tokens, &[8], CacheType::F32),
                 &forward_in(&zero, &tokens, &[8], CacheType::F32),
                 1e-5,
-                "both make all scores 0; a layer may have only one of the two norms",
+                "both make all scores 0; a layer may have one of the two norms without the other",
             );
         });
     }
@@ -224,7 +225,7 @@ fn task_3_rows_however_many() {
             let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
             Ok(Matrix::from_f32(rows, cols, &weight.iter().copied().collect::<Vec<_>>()))
         })
-        .expect("the model finds all its weights")
+        .expect("build must find every weight")
     };
     let tokens: Vec<u32> = (0..200).map(|i| i * 7 % 37).collect();
     resting_on(&[CACHE, ATTENTION], || {

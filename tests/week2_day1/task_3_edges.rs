@@ -36,7 +36,7 @@ fn both(
     };
     let tokens = tokens(case, "a");
     let plain = Plain::build(config(), &mut |name, shape| Ok(weight(name, shape)))
-        .expect("the model finds all its weights");
+        .expect("Model::build must find every weight");
     let row = Array2::from_shape_vec((1, tokens.len()), tokens.clone()).expect("one row");
     let expected = plain.forward(&row).index_axis_move(Axis(0), 0);
     let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
@@ -45,7 +45,7 @@ fn both(
         let values: Vec<f32> = weight(name, shape).iter().copied().collect();
         Ok(Matrix::from_f32(rows, cols, &values))
     })
-    .expect("the model finds all its weights");
+    .expect("build must find every weight");
     [forward_in(&model, &tokens, chunks, CacheType::F32), expected]
 }
 

@@ -101,7 +101,8 @@ fn task_3_a_position_is_counted_behind_all_layers() {
         let found = model.forward(pass, &mut strict, &plan, &mut work);
         assert!(
             found == expected,
-            "{pass:?}: the logits differ with a cache that only adds checks"
+            "forward of {pass:?}: the logits change if the cache checks its calls, expected the \
+             same logits"
         );
     }
     assert_eq!(

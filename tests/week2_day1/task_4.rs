@@ -161,7 +161,7 @@ fn task_4_after_truncation_another_text_goes_on() {
     assert_eq!(
         session.cache().computed(),
         10,
-        "number of computed positions after eight of a and two of b"
+        "number of computed positions after eight tokens of a and two of b were fed"
     );
 }
 

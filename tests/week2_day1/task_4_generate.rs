@@ -324,7 +324,7 @@ fn task_4_a_conversation_goes_on_in_the_cache() {
             reason: FinishReason::Length,
             computed: 11
         },
-        "generate with max_new_tokens 4"
+        "generate with max_new_tokens 4: new tokens, reason to end and number of computed positions"
     );
     // The next prompt is the first prompt and its four new tokens. Its first 11 tokens are in the
     // cache. The twelfth was chosen but never fed.
@@ -337,7 +337,7 @@ fn task_4_a_conversation_goes_on_in_the_cache() {
     let reason = session
         .generate(&said, 64, &limits(1, 16), choose, |_| ControlFlow::Continue(()))
         .expect("generate must accept this prompt");
-    assert_eq!(reason, FinishReason::Length, "generate with max_new_tokens 1");
+    assert_eq!(reason, FinishReason::Length, "generate with max_new_tokens 1: reason to end");
     assert_eq!(
         session.cache().computed(),
         12,
@@ -391,8 +391,9 @@ fn task_4_the_embedded_model_says_what_week_1_says() {
     let model = Arc::new(load::load_folder(&folder, 16).expect("the embedded model must load"));
     let tokens: Vec<u32> = random(2110, &[4]).iter().map(|x| (x.abs() * 700.0) as u32).collect();
     let mut session = Session::new(model, Arc::new(plan()), 16, CacheType::F32);
-    session.feed(&tokens[..1], 64).expect("one token");
-    let found = session.feed(&tokens[1..], 64).expect("three more").to_vec();
+    session.feed(&tokens[..1], 64).expect("feed must accept the first token");
+    let found =
+        session.feed(&tokens[1..], 64).expect("feed must accept three more tokens").to_vec();
     let expected =
         next_token_logits(&load_model(&folder).expect("the embedded model must load"), &tokens);
     let tensors = [found, expected].map(|logits| tensor(&[logits.len()], logits));

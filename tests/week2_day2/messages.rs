@@ -209,13 +209,14 @@ fn task_2_values_say_their_type() {
     let what = "an array of arrays";
     check(what, &nested, "metadata k", &["array"], &[], |r| read_array(r, "metadata k"));
     let error = calmly(what, || read_array(&mut Reader::new(&nested, FILE), "metadata k"))
-        .expect_err("this input was refused above");
+        .expect_err("read_array must refuse an array of arrays");
     let message = format!("{error:#}").to_lowercase();
     let expected = message.rsplit_once("expected ").map_or("", |(_, expected)| expected);
     let expected = expected.split("found ").next().unwrap_or_default();
     assert!(
         !expected.contains("array of arrays") && !expected.contains("arrays of arrays"),
-        "{what}: the message must not name it as expected\n  message  {message:?}"
+        "{what}: the message must not say that an array of arrays is \
+         expected\n  message  {message:?}"
     );
 }
 
@@ -223,9 +224,11 @@ fn task_2_values_say_their_type() {
 fn task_2_metadata_says_which_key() {
     let twice =
         [entry("a.key", 0, &[1]), entry("b.key", 0, &[1]), entry("a.key", 0, &[2])].concat();
-    check("a.key twice", &twice, "a.key", &["twice"], &[], |r| read_metadata(r, 3, FILE));
+    check("metadata with a.key twice", &twice, "a.key", &["twice"], &[], |r| {
+        read_metadata(r, 3, FILE)
+    });
     let short = [entry("a.key", 0, &[1]), entry("b.key", 10, &[1; 5])].concat();
-    check("only 5 of the 8 bytes of b.key", &short, "b.key", &["5"], &["8"], |r| {
+    check("metadata with only 5 of the 8 bytes of b.key", &short, "b.key", &["5"], &["8"], |r| {
         read_metadata(r, 2, FILE)
     });
     // A long key is shortened only in messages.

@@ -162,7 +162,8 @@ fn task_1_strings_of_any_length() {
     let found = calmly("string", || Reader::new(&bytes, FILE).string("text").map(str::to_owned));
     assert!(
         found.is_ok_and(|found| found == long),
-        "a string of 100,000 bytes, such as a chat template: it was refused or changed"
+        "string of 100,000 bytes, such as a chat template: the text was refused or changed, \
+         expected the same text"
     );
 }
 

@@ -137,7 +137,8 @@ fn task_2_whatever_a_file_may_hold() {
     let found = calmly("read_array", || read_array(&mut Reader::new(&bytes, FILE), "tokens"));
     assert!(
         matches!(found, Ok(Array::String(found)) if found == texts),
-        "an array of 600 strings, a hundred of them twice: it was refused or changed"
+        "read_array of 600 strings, a hundred of them twice: the array was refused or changed, \
+         expected the same strings"
     );
 }
 

@@ -171,11 +171,15 @@ fn task_3_alignment() {
         let found = found.map_or("an error".to_owned(), |n| n.to_string());
         (format!("{name}: {found}"), format!("{name}: {expected}"))
     });
-    assert_lines("alignment: the value of general.alignment, 32 without it, or an error", lines);
-    let error = alignment(&metadata(Some(Value::U32(24)))).expect_err("24 is not a power of two");
+    assert_lines(
+        "alignment: the value of general.alignment, 32 if there is none, or an error",
+        lines,
+    );
+    let error = alignment(&metadata(Some(Value::U32(24))))
+        .expect_err("alignment must refuse 24, which is not a power of two");
     assert_says("an alignment of 24", &error, &["general.alignment", "24"]);
     let error = alignment(&metadata(Some(Value::String("32".to_owned()))))
-        .expect_err("a string is not an alignment");
+        .expect_err("alignment must refuse a string");
     assert_says("a string as alignment", &error, &["general.alignment"]);
 }
 
@@ -314,7 +318,7 @@ fn check_file(name: &str) {
         gguf.metadata.iter().map(|(key, value)| format!("{key} = {value:?}")).collect();
     assert_eq!(found, list(&case, "entries").iter().map(text).collect::<Vec<_>>());
     let tensors = list(&case, "tensors");
-    assert_eq!(gguf.tensors.len(), tensors.len());
+    assert_eq!(gguf.tensors.len(), tensors.len(), "{name}: number of tensors");
     for (found, expected) in gguf.tensors.iter().zip(tensors) {
         let size = |field: &str| expected[field].as_u64().expect("a number") as usize;
         let shape: Vec<_> = expected["shape"]
@@ -323,14 +327,19 @@ fn check_file(name: &str) {
             .iter()
             .map(|n| n.as_u64().expect("a number") as usize)
             .collect();
-        assert_eq!((&found.name, &found.shape), (&text(&expected["name"]), &shape));
+        assert_eq!(
+            (&found.name, &found.shape),
+            (&text(&expected["name"]), &shape),
+            "name and shape of a tensor"
+        );
         assert_eq!(
             (found.tensor_type.to_string(), found.size),
             (text(&expected["type"]), size("size")),
-            "{}",
+            "tensor {}: type and size",
             found.name
         );
-        let data = gguf.bytes_of(gguf.tensor(&found.name).expect("it is in the table"));
+        let data = gguf
+            .bytes_of(gguf.tensor(&found.name).expect("tensor must find every name of the table"));
         assert!(
             *data == bytes[size("start")..][..size("size")],
             "{}: bytes_of returns different bytes from the gguf package",
@@ -439,7 +448,8 @@ fn task_3_no_byte_makes_it_panic() {
     for n in 0..good.len() {
         assert!(
             parse(&good[..n]).is_err(),
-            "Gguf::parse of only the first {n} of {} bytes returned no error",
+            "Gguf::parse of only the first {n} of {} bytes returned no error, but this must be an \
+             error",
             good.len()
         );
     }

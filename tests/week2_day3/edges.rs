@@ -37,7 +37,8 @@ fn check_bytes<const BYTES: usize>(
             "{name} (31 weights of {all:e}, and weight 5 is {fifth:e}): byte {} is {:#04x}, \
              expected {:#04x}\n  found    {found:02x?}\n  expected {expected:02x?}\n  bytes 0 and \
              1 are the scale in f16, where 00 00 is 0 and 00 80 is −0; compute the integers with \
-             the scale before rounding to f16, and as for zeros if it is 0",
+             the scale before it is rounded to f16; if that scale is 0, write the integers of a \
+             block of zeros",
             first.unwrap_or_default(),
             found[first.unwrap_or_default()],
             expected[first.unwrap_or_default()]
@@ -222,14 +223,14 @@ fn task_4_errors_of_weights_far_apart() {
             let found = rms_error(&vec![x; n], &vec![y; n]);
             assert!(
                 (found - expected).abs() <= 1e-12 * expected,
-                "rms_error of {n} weights {x:e} and {y:e}: found {found:e}, expected {expected:e}: \
-                 subtract in f64 too"
+                "rms_error of {n} weights {x:e} stored as {y:e}: found {found:e}, expected \
+                 {expected:e}. Subtract in f64 too"
             );
             let found = relative_error(&vec![x; n], &vec![y; n]);
             let expected = expected / f64::from(x).abs();
             assert!(
                 (found - expected).abs() <= 1e-12 * expected,
-                "relative_error of {n} weights {x:e} and {y:e}: found {found:e}, expected \
+                "relative_error of {n} weights {x:e} stored as {y:e}: found {found:e}, expected \
                  {expected:e}"
             );
         }

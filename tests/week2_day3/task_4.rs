@@ -61,8 +61,8 @@ fn task_4_rms_error_of_many_weights() {
     let expected = f64::from(1.1f32) - 1.0;
     assert!(
         (found - expected).abs() <= 1e-9,
-        "rms_error of {n} pairs that all differ by {expected}: found {found}; a sum in f32 loses \
-         small terms, so sum in f64"
+        "rms_error of {n} pairs that all differ by {expected}: found {found}, expected {expected}. \
+         A sum in f32 loses small terms, so sum in f64"
     );
 }
 
@@ -258,6 +258,6 @@ fn task_4_provided_formats() {
         let (x, expected) = (case.tensor("x"), bytes(&case, "bytes"));
         let mut out = vec![0; expected.len()];
         quantize_row(tensor_type, x.as_slice().expect("in one piece"), &mut out);
-        assert_eq!(out, expected, "a row in {tensor_type}");
+        assert_eq!(out, expected, "bytes of a row in {tensor_type}");
     }
 }

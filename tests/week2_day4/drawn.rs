@@ -41,7 +41,7 @@ fn task_4_packed_scales_and_minimums_of_any_size() {
         assert!(
             found == (scales, minimums),
             "pack_scales_and_minimums({scales:?}, {minimums:?}): found {packed:?}, which unpacks \
-             to {found:?}"
+             to {found:?}, expected the numbers that were packed"
         );
     }
 }
@@ -177,8 +177,8 @@ fn check_search_of_one_value<const N: usize>() {
         let lost = lost(value, found, 15);
         assert!(
             found.scale.is_finite() && found.min >= 0.0 && lost <= 1e-5 * value,
-            "search_scale_and_min of {N} weights of {value}: found {found:?}, which reproduces \
-             them with an error of {lost:e}"
+            "search_scale_and_min of {N} weights of {value}: found {found:?}, which reproduces the \
+             weights with an error of {lost:e}, expected at most 1e-5 times the weight"
         );
     }
 }

@@ -129,7 +129,8 @@ fn task_6_lay_out_refuses_what_cannot_be() {
         let text = error.to_string();
         assert!(
             text.contains("blk.0.ffn_up.weight"),
-            "shape {shape:?}: the message must name the tensor: {text}"
+            "lay_out with the shape {shape:?}: the error must name the tensor blk.0.ffn_up.weight, \
+             but it is {text:?}"
         );
     }
 }
@@ -173,7 +174,10 @@ fn task_6_lay_out_names_what_it_refuses() {
             Ok(table) => panic!("{call}: found {table:?}, expected an error"),
             Err(error) => {
                 let text = error.to_string();
-                assert!(text.contains(name), "{call}: the message must name the tensor: {text}");
+                assert!(
+                    text.contains(name),
+                    "{call}: the error must name the tensor, but it is {text:?}"
+                );
             }
         }
     }
@@ -222,7 +226,11 @@ fn task_6_head_of_a_file() {
             lay_out(&tensors_of(&case), alignment).expect("lay_out must accept these tensors");
         case.check_bytes("head", &head(&metadata, &table, alignment));
     }
-    let wide = head(&metadata, &lay_out(&[], 32).expect("a table without tensors is valid"), 4096);
+    let wide = head(
+        &metadata,
+        &lay_out(&[], 32).expect("lay_out must accept a table without tensors"),
+        4096,
+    );
     assert!(
         wide.len() == 4096 && wide.ends_with(&[0; 3000]),
         "head with alignment 4096: it has {} bytes, expected zeros up to byte 4096",

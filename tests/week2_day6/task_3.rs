@@ -235,7 +235,8 @@ impl Counter for Interrupted<'_> {
         let uses = self.uses.fetch_add(1, Relaxed) + 1;
         assert!(
             uses <= 1000,
-            "one thread used `next` more than 1000 times (interrupted before use {})",
+            "take_tiles: one thread used `next` more than 1000 times (interrupted before use {}), \
+             but it must stop after the last tile",
             self.at
         );
         if uses == self.at {
@@ -254,7 +255,10 @@ fn interrupted(grid: &Grid, at: usize) -> Option<Vec<String>> {
     let taken: Vec<AtomicUsize> = (0..=count).map(|_| AtomicUsize::new(0)).collect();
     let take = |(rows, cols): (Range<usize>, Range<usize>)| {
         let i = if rows == (0..1) && cols.len() == 1 { cols.start.min(count) } else { count };
-        assert!(taken[i].fetch_add(1, Relaxed) < 64, "tile {i} was taken 64 times");
+        assert!(
+            taken[i].fetch_add(1, Relaxed) < 64,
+            "take_tiles: tile {i} was taken 64 times, expected once"
+        );
     };
     let other = |number: &AtomicUsize| take_tiles(number, grid, take);
     let (number, uses) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -72,7 +72,11 @@ fn task_3_one_thread_takes_all_of_any_grid_in_order() {
             take_tiles(&next, &grid, |tile| {
                 let mut taken = taken.lock().expect("no thread panics while it holds the lock");
                 taken.push(tile);
-                assert!(taken.len() <= 64, "take_tiles of {grid:?}: more than 64 tiles were taken");
+                assert!(
+                    taken.len() <= 64,
+                    "take_tiles of {grid:?}: more than 64 tiles were taken, expected {}",
+                    grid.count()
+                );
             });
         });
         let taken = taken.into_inner().expect("nobody panicked");

@@ -258,8 +258,8 @@ fn task_3_an_f16_cache_changes_little() {
     );
     assert!(
         values(&half) != values(&full),
-        "the logits are the same with an f16 cache and an f32 cache: keys and values were not \
-         rounded"
+        "the logits are the same with an f16 cache and an f32 cache, but an f16 cache must round \
+         keys and values"
     );
 }
 

@@ -182,7 +182,8 @@ fn task_2_long_texts_and_many() {
             assert!(
                 found == (i + 1 == n),
                 "a stop text of 3000 bytes in pieces of {step}: push of piece {i} of {n} returned \
-                 {found}"
+                 {found}, expected {}",
+                !found
             );
         }
     }
@@ -192,7 +193,8 @@ fn task_2_long_texts_and_many() {
         let found = stop.push(format!("a <4 <{i}> b").as_bytes());
         assert!(
             found == (i < 40),
-            "stop texts <0> to <39>, then <{i}> in the answer: push returned {found}"
+            "stop texts <0> to <39>, then <{i}> in the answer: push returned {found}, expected {}",
+            !found
         );
     }
     let mut none = StopTexts::new(vec![Vec::new(), Vec::new()]);
@@ -214,7 +216,7 @@ fn task_3_any_claims_and_releases() {
             let taken: Vec<usize> = (0..n).filter(|&i| owners[i].is_some()).collect();
             if below(2) == 0 && !taken.is_empty() {
                 let slot = taken[below(taken.len())];
-                let id: RequestId = owners[slot].take().expect("it is taken");
+                let id: RequestId = owners[slot].take().expect("this slot is taken");
                 log.push(format!("release({slot}, {id})"));
                 assert_accepts(&format!("{n} slots: {log:?}"), || slots.release(slot, id));
             } else {
@@ -237,7 +239,7 @@ fn task_3_any_claims_and_releases() {
         let expected: Vec<_> = (0..n).map(Some).chain([None]).collect();
         assert!(
             claimed == expected,
-            "{n} slots, {n} + 1 claims: expected all slots in order, then None"
+            "{n} slots, {n} + 1 claims: found {claimed:?}, expected all slots in order, then None"
         );
     }
     for slot in [0, 1, usize::MAX] {

@@ -18,8 +18,8 @@ const PIECES: [Pieces; 13] = [
         &["\n", "\n\n", "Q"],
         Some(2),
     ),
-    ("its parts, with other text in between", &["stop"], &["st", "-", "op"], None),
-    ("only its end", &["stop"], &["t", "op"], None),
+    ("the parts of a stop text, with other text in between", &["stop"], &["st", "-", "op"], None),
+    ("only the end of a stop text", &["stop"], &["t", "op"], None),
     ("the second of two stop texts", &["stop", "end"], &["the e", "nd"], Some(1)),
     (
         "a short stop text, after a partial match of a long one",

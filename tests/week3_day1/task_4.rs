@@ -126,7 +126,8 @@ fn task_4_nobody_waits_for_a_batch_to_end() {
         seen.push((told.ends.len(), engine.num_waiting(), engine.running().len()));
         assert!(
             seen.len() < 50,
-            "not idle after 50 steps; (finished, waiting, running) after each step: {seen:?}"
+            "the engine must be idle after 50 steps, but is not; (finished, waiting, running) \
+             after each step: {seen:?}"
         );
     }
     // Request 0 runs in all seven steps; 1 in two of them, then 2 in three, then 3 in one.
@@ -196,7 +197,8 @@ fn task_4_any_schedule_gives_the_same_answers() {
         }
         assert!(
             told.answers.is_empty(),
-            "seed {seed}: tokens for requests that were never submitted: {told:?}"
+            "seed {seed}: found tokens for requests that were never submitted, expected none: \
+             {told:?}"
         );
     }
 }

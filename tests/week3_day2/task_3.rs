@@ -105,7 +105,9 @@ fn task_3_what_a_budget_does_to_the_gaps() {
         (0..3)
             .map(|id| {
                 let record = &records[&id];
-                let first = record.time_to_first_token().expect("a first token");
+                let first = record
+                    .time_to_first_token()
+                    .expect("time_to_first_token must return a value for a finished request");
                 (record.admitted, first, record.longest_gap, record.finished)
             })
             .collect::<Vec<_>>()

@@ -21,7 +21,10 @@ fn task_1_pools_of_any_size() {
             (usize::MAX, false),
         ] {
             let found = pool.can_allocate(asked);
-            assert!(found == fits, "can_allocate({asked}) with {pages} free pages: found {found}");
+            assert!(
+                found == fits,
+                "can_allocate({asked}) with {pages} free pages: found {found}, expected {fits}"
+            );
         }
         let mut pool = pool;
         let mut lent = Vec::new();
@@ -59,7 +62,7 @@ fn task_1_pools_of_any_size() {
 fn task_1_pages_of_very_many_owners() {
     for owners in [2usize, 255, 256, 257, 65_535, 65_536, 70_000] {
         let mut pool = BlockPool::new(2);
-        let first = pool.allocate().expect("a free page");
+        let first = pool.allocate().expect("allocate must return a free page");
         let mut others: Vec<_> = (1..owners).map(|_| pool.retain(&first)).collect();
         assert_eq!(
             pool.num_owners(&first),
@@ -128,7 +131,7 @@ fn task_2_room_at_the_edges() {
         let found = cache.reserve(sequence, len);
         assert!(
             found == fits,
-            "at most one page is free: reserve({sequence}, {len}) returned {found}"
+            "at most one page is free: reserve({sequence}, {len}) returned {found}, expected {fits}"
         );
     }
     for len in [usize::MAX, 7, 0] {
@@ -186,7 +189,7 @@ fn task_2_any_range_of_positions() {
                     assert_eq!(run.start, next, "{what}: start of a run");
                     assert!(
                         (run.start + run.len).is_multiple_of(TILE) || run.start + run.len == end,
-                        "{what}: a run ends at {}, inside a page",
+                        "{what}: a run ends at {}, inside a page, expected the end of the page",
                         run.start + run.len
                     );
                     next += run.len;

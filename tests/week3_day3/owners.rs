@@ -88,15 +88,15 @@ fn task_2_room_beside_pages_of_other_owners() {
             let copies = |panic: &Panic| !room && panic.message().contains("copy");
             assert!(
                 !found.as_ref().is_err_and(copies),
-                "{what}: it starts copying although there is not enough room. Count new pages and \
-                 copies first, then return false"
+                "{what}: reserve starts copying although there is not enough room. Count new pages \
+                 and copies first, then return false"
             );
             let found = assert_accepts(&what, || found.unwrap_or_else(|panic| panic.go_on()));
             assert!(found == room, "{what}: found {found}, expected {room}");
             assert_eq!(cache.copied(), 0, "{what}: pages copied, expected none");
             assert!(
                 room || pages(&cache) == before,
-                "{what}: it returned false, but the pages changed"
+                "{what}: reserve returned false, but the pages changed; they must stay the same"
             );
         }
         // Whose own pages are shared further in front, and not where it goes on.

@@ -125,7 +125,7 @@ pub(super) fn task_1_can_allocate_up_to_the_last_page() {
 #[test]
 fn task_1_a_handle_of_another_pool_is_refused() {
     let mut other = BlockPool::new(2);
-    let stranger = other.allocate().expect("a free page");
+    let stranger = other.allocate().expect("allocate must return a free page");
     assert_panics("retain with another pool's handle, whose page is free here", || {
         BlockPool::new(2).retain(&stranger)
     });

@@ -61,11 +61,14 @@ fn over_few_pages() {
             let found = (came.preempted, came.rows);
             assert_eq!(found, (0, rows), "{what}: all requests fit; (preempted, rows)");
         } else {
-            assert!(came.preempted > 0, "{what}: no request was preempted");
+            assert!(
+                came.preempted > 0,
+                "{what}: no request was preempted, but the pages are too few for all of them"
+            );
             assert!(
                 came.rows > rows,
-                "{what}: {} rows; preempted requests are computed again, so expected more than \
-                 {rows}",
+                "{what}: found {} rows in all steps, expected more than {rows}, because preempted \
+                 requests are computed again",
                 came.rows
             );
         }
@@ -97,14 +100,19 @@ fn under_a_budget() {
                 &expected.answers.get(&id),
             );
         }
-        assert!(came.preempted > 0, "{what}: no request was preempted");
+        assert!(
+            came.preempted > 0,
+            "{what}: no request was preempted, but the pages are too few for all of them"
+        );
         assert!(
             came.rows > expected.rows,
-            "{what}: {} rows; preempted requests must be computed again",
-            came.rows
+            "{what}: found {} rows in all steps, expected more than {}, because preempted requests \
+             are computed again",
+            came.rows,
+            expected.rows
         );
         let most = engine.counts().most_rows;
-        assert!(most <= budget, "{what}: a step had {most} rows");
+        assert!(most <= budget, "{what}: a step had {most} rows, expected at most {budget}");
         assert_eq!(engine.cache().pool().num_free(), count, "{what}: free pages at the end");
         let gaps = |id: RequestId| came.gaps.get(&id).map(|gap| gap.longest);
         for (id, record) in engine.take_records().into_iter().filter(|(id, _)| *id < 4) {
@@ -134,7 +142,8 @@ fn task_4_cancelled_after_it_was_preempted() {
             if step == 30 {
                 assert!(
                     engine.counts().preempted > 0,
-                    "no request was preempted in 30 steps over four pages"
+                    "no request was preempted in 30 steps, but four pages are too few for all of \
+                     them"
                 );
                 for id in 1..4 {
                     assert!(
@@ -152,7 +161,15 @@ fn task_4_cancelled_after_it_was_preempted() {
             });
         }
         ended.sort_unstable();
-        assert_answer("requests reported as finished", &ended, &vec![0, 1, 2, 3]);
-        assert_answer("free pages at the end", &engine.cache().pool().num_free(), &4);
+        assert_answer(
+            "four requests over four pages, three of them cancelled: requests reported as finished",
+            &ended,
+            &vec![0, 1, 2, 3],
+        );
+        assert_answer(
+            "four requests over four pages, three of them cancelled: free pages at the end",
+            &engine.cache().pool().num_free(),
+            &4,
+        );
     });
 }

@@ -73,7 +73,7 @@ fn task_1_company_changes_nothing() {
         assert!(
             same,
             "a row that sees 40 of 96 positions: its result alone differs from its result with \
-             {others} other rows"
+             {others} other rows, but must be the same"
         );
     }
 }

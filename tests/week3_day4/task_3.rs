@@ -149,7 +149,7 @@ fn check_attend(name: &str) {
             let (other, _) = in_parts(&case, threads);
             assert!(
                 other == found,
-                "{}: {threads} threads give another result than one thread",
+                "{}: {threads} threads give another result than one thread, but must give the same",
                 case.name()
             );
         }

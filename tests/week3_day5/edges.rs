@@ -57,7 +57,11 @@ fn task_1_every_byte_of_a_name() {
     let n = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), n, "different names of pages that differ in one bit or in length");
+    assert_eq!(
+        names.len(),
+        n,
+        "number of different names of pages that differ in one bit or in length"
+    );
     assert!(
         of_zeros == 0xa8c7_f832_281a_39c5,
         "hash_page(0, []), FNV-1a of eight zero bytes: found {of_zeros:#018x}, expected \
@@ -175,7 +179,8 @@ fn task_4_messages_say_what_was_found_and_what_was_expected() {
         panic!("decode accepted a damaged file, expected an error")
     };
     let message = error.to_string();
-    let stored = u64::from_le_bytes(whole[body..].try_into().expect("eight bytes"));
+    let stored =
+        u64::from_le_bytes(whole[body..].try_into().expect("the checksum has eight bytes"));
     let computed = checksum(&damaged[..body]);
     for sum in [stored, computed] {
         let (hex, decimal) = (format!("{sum:016x}"), sum.to_string());

@@ -192,7 +192,9 @@ fn task_2_one_page_goes_and_the_text_is_found() {
 pub(super) fn task_2_what_a_sequence_owns_stays() {
     let mut shelf = Shelf::new(8, hash_page);
     resting_on(&[NAMES], || {
-        let used = shelf.compute(&[1, 1, 1, 1]).expect("enough pages");
+        let used = shelf
+            .compute(&[1, 1, 1, 1])
+            .expect("allocate must return a page, because enough are free");
         shelf.leave(&[2, 2]);
         let first = shelf.index.evict(&mut shelf.pool);
         let second = shelf.index.evict(&mut shelf.pool);

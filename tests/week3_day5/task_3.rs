@@ -254,7 +254,7 @@ fn answers<C: EngineCache>(engine: &mut Engine<C>, requests: &[Request]) -> Vec<
             }
         });
     }
-    panic!("not idle after 2000 steps");
+    panic!("the engine must be idle after 2000 steps, but is not");
 }
 
 fn pages_of(model: &Model, sequences: usize, pages: usize) -> PagedCache {

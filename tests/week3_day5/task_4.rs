@@ -74,7 +74,10 @@ fn task_4_the_file_byte_by_byte() {
             check::assert_answer(&about, &part(&found), &part(&expected));
         }
         let found = check::assert_accepts(&call, || encode(&paged, 1, &tokens, key));
-        assert!(found == expected, "{call} in pages: the file differs from that of a dense cache");
+        assert!(
+            found == expected,
+            "{call} in pages: the file differs from that of a dense cache, but must be the same"
+        );
         check::assert_panics("encode six tokens of a cache with five positions", || {
             encode(&dense, 1, &[0; 6], key)
         });
@@ -130,11 +133,15 @@ fn task_4_a_file_does_not_show_where_pages_end() {
              write all keys [n, D], then all values, wherever a page ends"
         );
     }
-    let prompt = decode(&files[0], key).unwrap_or_else(|error| panic!("{call}: {error:#}"));
+    let prompt = decode(&files[0], key)
+        .unwrap_or_else(|error| panic!("{call}: this must succeed, but it failed: {error:#}"));
     let mut restored = PagedCache::new(shape, TILE, 6, CacheType::F32);
     check::assert_accepts("restore all positions in pages", || prompt.restore(&mut restored, 0, n));
     let back = check::assert_accepts(&call, || encode(&restored, 0, &tokens, key));
-    assert!(back == files[0], "{call}, restored in pages and encoded again: the file differs");
+    assert!(
+        back == files[0],
+        "{call}, restored in pages and encoded again: the file differs, but must be the same"
+    );
 }
 
 /// All numbers of a sequence, as they are stored.
@@ -168,7 +175,9 @@ fn task_4_restored_as_it_was() {
         let file = bytes_of(&case);
         let prompt =
             check::assert_accepts(&format!("decode the {name} file"), || decode(&file, key));
-        let prompt = prompt.unwrap_or_else(|error| panic!("decode the {name} file: {error:#}"));
+        let prompt = prompt.unwrap_or_else(|error| {
+            panic!("decode the {name} file: this must succeed, but it failed: {error:#}")
+        });
         check::assert_answer(
             "tokens of the decoded file",
             &prompt.tokens,
@@ -198,7 +207,9 @@ fn task_4_restored_as_it_was() {
             let part = encode(&dense, 1, &prompt.tokens[..n], key);
             let part = decode(&part, key);
             let call = format!("{call}, encoded without the other positions");
-            let part = part.unwrap_or_else(|error| panic!("{call}: {error:#}"));
+            let part = part.unwrap_or_else(|error| {
+                panic!("{call}: this must succeed, but it failed: {error:#}")
+            });
             let mut found = DenseCache::new(dense.shape(), kind);
             part.restore(&mut found, 0, n);
             assert!(
@@ -221,8 +232,9 @@ fn task_4_as_much_as_is_in_common() {
     let case = fixtures.case("task_4_file/f32");
     let (_, _, key) = stored(&case, CacheType::F32);
     let file = bytes_of(&case);
-    let prompt =
-        decode(&file, key).unwrap_or_else(|error| panic!("decode of a valid file: {error:#}"));
+    let prompt = decode(&file, key).unwrap_or_else(|error| {
+        panic!("decode of a valid file must succeed, but it failed: {error:#}")
+    });
     for (why, text, expected) in [
         ("the same prompt: its last token has to be computed", &[12, 0, 36, 36, 5][..], 4),
         ("a longer one", &[12, 0, 36, 36, 5, 9], 5),
@@ -369,7 +381,7 @@ fn task_4_a_model_goes_on() {
     let key = PromptKey::new(fingerprint(&model, "naive"), CacheType::F16, shape);
     let (text, longer) = (prompt(3, 40), [prompt(3, 40), prompt(4, 9)].concat());
     let mut first = session();
-    first.feed(&text, 16).expect("it fits");
+    first.feed(&text, 16).expect("feed must accept this text");
     let folder = std::env::temp_dir().join(format!("tiny-llm-week3-day5-{}", std::process::id()));
     // A run that failed leaves its folder, and numbers of processes come again.
     let _ = std::fs::remove_dir_all(&folder);
@@ -382,7 +394,7 @@ fn task_4_a_model_goes_on() {
     save(&path, &encode(first.cache(), 0, &text, key)).expect("save must succeed");
     for (why, text, common) in [("the same prompt", &text, 39), ("a longer one", &longer, 40)] {
         let mut alone = session();
-        let expected = alone.feed(text, 16).expect("it fits").to_vec();
+        let expected = alone.feed(text, 16).expect("feed must accept this text").to_vec();
         let mut found = session();
         let n = open(&path, key, |prompt| {
             let n = prompt.in_common(text);
@@ -391,7 +403,7 @@ fn task_4_a_model_goes_on() {
         });
         let n =
             n.expect("open must accept a valid file").expect("open must return the saved prompt");
-        let logits = found.feed(&text[n..], 16).expect("it fits").to_vec();
+        let logits = found.feed(&text[n..], 16).expect("feed must accept this text").to_vec();
         check::assert_answer(&format!("{why}: positions in common"), &n, &common);
         check::assert_answer(
             &format!("{why}: positions restored plus positions computed\n "),
@@ -403,10 +415,11 @@ fn task_4_a_model_goes_on() {
     // Another model, or other kernels.
     let other = PromptKey { fingerprint: fingerprint(&model, "integer"), ..key };
     assert!(other != key, "other kernels must give another fingerprint");
-    let error = open(&path, other, |_| ()).expect_err("another fingerprint");
+    let error =
+        open(&path, other, |_| ()).expect_err("open must refuse a file with another fingerprint");
     assert!(
         format!("{error:#}").contains("prompt.cache"),
-        "the error must name the file: {error:#}"
+        "the error must name the file, but it is: {error:#}"
     );
     let _ = std::fs::remove_dir_all(&folder);
 }

@@ -187,7 +187,7 @@ fn task_3_many_drafts() {
         assert!(
             found == max,
             "best_length where all drafts are accepted and almost free, at most {max}: found \
-             {found}"
+             {found}, expected {max}"
         );
     }
 }

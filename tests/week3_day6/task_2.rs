@@ -35,8 +35,8 @@ fn task_2_accepts() {
         ("p / q is 0.25, and p is 0.125", 0.125, 0.5, 0.3, false),
         ("a lookup's draft", 0.75, 1.0, 0.7, true),
         ("a lookup's draft", 0.75, 1.0, 0.8, false),
-        ("the target gives it probability 0", 0.0, 0.5, 0.0, false),
-        ("the target gives it probability 1", 1.0, 0.001, 0.999, true),
+        ("the target gives the draft probability 0", 0.0, 0.5, 0.0, false),
+        ("the target gives the draft probability 1", 1.0, 0.001, 0.999, true),
     ] {
         let call = format!("{why}: accepts({p}, {q}, {uniform})");
         check::assert_answer(&call, &accepts(p, q, uniform), &expected);
@@ -170,7 +170,9 @@ fn check_texts(sampling: &str) {
         case.tensor("probabilities").iter().map(|&p| f64::from(p)).collect();
     let critical = case.scalar("critical");
     let all = case.count("texts");
-    for (drafted, texts) in [("drawn from its own distribution", all), ("certain", all / 5)] {
+    for (drafted, texts) in
+        [("drawn from the drafter's distribution", all), ("taken as certain", all / 5)]
+    {
         let mut rng = Rng::new(2026);
         let mut counts = vec![0usize; probabilities.len()];
         for _ in 0..texts {
@@ -180,7 +182,7 @@ fn check_texts(sampling: &str) {
                 let mut drafts = Vec::new();
                 for _ in 0..2 {
                     let q = draft(&seen);
-                    let draft = if drafted == "certain" {
+                    let draft = if drafted == "taken as certain" {
                         let best = (0..q.len()).max_by(|&a, &b| q[a].total_cmp(&q[b]));
                         Draft::certain(best.expect("a token") as u32, q.len())
                     } else {
@@ -212,7 +214,7 @@ fn check_texts(sampling: &str) {
         add(rare.0, rare.1);
         assert!(
             statistic <= critical,
-            "{sampling}: {texts} texts of three tokens, drafts that are {drafted}: χ² is \
+            "{sampling}: {texts} texts of three tokens, drafts {drafted}: χ² is \
              {statistic:.1}, above the limit {critical}. Speculation changes the distribution of \
              the texts\n  drawn    {counts:?}\n  expected {:?}",
             probabilities.iter().map(|p| (p * texts as f64).round()).collect::<Vec<_>>()

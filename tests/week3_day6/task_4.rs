@@ -22,7 +22,7 @@ fn draft_tokens(
 ) -> Vec<Draft> {
     let call = format!("DraftModel::draft after {text:?}, {k} tokens");
     check::assert_accepts(&call, || drafter.draft(text, k, sampling, &mut Rng::new(seed)))
-        .unwrap_or_else(|error| panic!("{call}: {error:#}"))
+        .unwrap_or_else(|error| panic!("{call}: this must succeed, but it failed: {error:#}"))
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn task_4_what_the_model_would_write() {
             for k in [0, 1, 3, 7] {
                 let found = draft_tokens(&mut drafter, &prompt, k, &greedy(), 1);
                 check::assert_answer(
-                    &format!("{family}: the {k} tokens that it proposes after {prompt:?}"),
+                    &format!("{family}: the {k} tokens drafted after {prompt:?}"),
                     &tokens(&found),
                     &answer[..k].to_vec(),
                 );
@@ -108,7 +108,11 @@ fn task_4_drawn_with_the_requests_options() {
             let mut alone = session(model("llama"), 40);
             for (i, draft) in drafts.iter().enumerate() {
                 alone.clear();
-                let q = distribution(&sampling, alone.feed(&text, 8).expect("it fits"), &text);
+                let q = distribution(
+                    &sampling,
+                    alone.feed(&text, 8).expect("feed must accept this text"),
+                    &text,
+                );
                 let weights: Vec<f64> = q.iter().map(|&x| f64::from(x)).collect();
                 let token = draw_weighted(&weights, rng.uniform());
                 let what = format!("seed {seed}, draft {i} after {text:?}");
@@ -153,13 +157,20 @@ fn task_4_where_its_context_ends() {
 #[test]
 fn task_4_another_vocabulary_is_refused() {
     let drafts = draft_tokens(&mut draft_model(model("llama"), 40), &[1, 2], 1, &greedy(), 1);
-    assert_eq!(drafts.len(), 1, "drafts of a model with the target's vocabulary");
+    assert_eq!(
+        drafts.len(),
+        1,
+        "number of drafts of a model with the target's vocabulary, one requested"
+    );
     let Err(error) = DraftModel::new(session(model("llama"), 8), 1536) else {
-        panic!("a draft model with 37 tokens was accepted for a target with 1,536 tokens");
+        panic!(
+            "a draft model with 37 tokens was accepted for a target with 1,536 tokens, expected an \
+             error"
+        );
     };
     let error = error.to_string();
     assert!(
         error.contains("37") && error.contains("1536"),
-        "the error must name both sizes: {error}"
+        "the error must name both vocabulary sizes, 37 and 1536, but it is: {error}"
     );
 }

@@ -59,7 +59,7 @@ fn task_5_one_step() {
         let expected = [&prompt[..], &answer[..=right]].concat();
         check::assert_answer(&format!("{why}: the text after a step"), &text, &expected);
         check::assert_answer(
-            &format!("{why}: the session's tokens, all but the last"),
+            &format!("{why}: the session's tokens, which must be the text without its last token"),
             &session.tokens().to_vec(),
             &expected[..expected.len() - 1].to_vec(),
         );
@@ -159,7 +159,7 @@ fn task_5_rewinds_across_pages() {
                 let mut rng = Rng::new(5);
                 here.step(&mut session_in_pages, &mut text, (9, 8), &greedy(), &mut rng)
             })
-            .unwrap_or_else(|error| panic!("{call}: {error:#}"));
+            .unwrap_or_else(|error| panic!("{call}: this must succeed, but it failed: {error:#}"));
             step(&mut there, &mut dense, &mut expected, 9);
             check::assert_answer(&format!("{call}: the text"), &text, &expected);
             let cache = session_in_pages.cache();
@@ -358,7 +358,7 @@ fn task_5_a_seed_gives_the_same_text() {
     check::assert_answer("the same seed twice must give the same text", &write(3), &write(3));
     assert!(
         write(3).0 != write(4).0,
-        "two seeds gave the same text of 20 tokens: {:?}",
+        "two seeds must give different texts of 20 tokens, but both gave {:?}",
         write(3).0
     );
 }

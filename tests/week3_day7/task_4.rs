@@ -290,7 +290,7 @@ pub(super) fn random_answer(
         }
         assert!(
             logits[token as usize] > f32::NEG_INFINITY,
-            "after {}, with {} tokens left, no token is allowed",
+            "after {}, with {} tokens left, no token is allowed, but at least one must be",
             text.escape_ascii(),
             budget - n
         );

@@ -171,7 +171,10 @@ fn task_4_over_pages_that_run_out() {
         }
         let mut told = Told::default();
         run(&mut engine, &mut told, "four requests over four pages");
-        assert!(engine.counts().preempted > 0, "no request was preempted");
+        assert!(
+            engine.counts().preempted > 0,
+            "no request was preempted, but four pages are too few for all four"
+        );
         for (id, expected) in (0..).zip(&alone) {
             let found = (told.answers.get(&id).cloned().unwrap_or_default(), told.ends[&id]);
             assert_eq!(

@@ -51,9 +51,9 @@ fn task_2_a_view_outside_its_source_is_refused() {
     let table = layout([5, 6, 1, 1], [4, 20, 120, 120], 400);
     let rows = |ne, nb, offset| move || table.view(ne, nb, offset);
     assert_good("a view of the whole table", rows([5, 6, 1, 1], [4, 20, 120, 120], 0));
-    assert_good("a view of its last number", rows([1; 4], [4; 4], 116));
+    assert_good("a view of the table's last number", rows([1; 4], [4; 4], 116));
     assert_good(
-        "a view of its last number, a thousand times",
+        "a view of the table's last number, a thousand times",
         rows([1000, 1, 1, 1], [0, 4, 4, 4], 116),
     );
     for (why, ne, nb, offset) in [

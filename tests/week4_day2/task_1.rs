@@ -9,7 +9,9 @@ use tiny_llm_harness::messages::{assert_good, assert_refused};
 
 /// A node's operation, its sources, and its layout.
 fn seen(graph: &Graph, i: usize) -> (String, Vec<usize>, Layout) {
-    let node = graph.node(graph.ids().nth(i).expect("so many nodes"));
+    let node = graph.node(
+        graph.ids().nth(i).expect("the graph must have as many nodes as calls that succeeded"),
+    );
     let sources = node.sources.iter().map(|source| source.index()).collect();
     (node.op.name().to_owned(), sources, node.layout)
 }

@@ -21,7 +21,7 @@ fn graph(sources: &[&[usize]]) -> (Graph, Vec<NodeId>) {
     for list in sources {
         let list: Vec<NodeId> = list.iter().map(|&i| ids[i]).collect();
         let op = if list.is_empty() { Op::Values(vec![0.0]) } else { Op::Add };
-        ids.push(g.push(op, &list, layout).expect("sources are there"));
+        ids.push(g.push(op, &list, layout).expect("push must accept earlier nodes as sources"));
     }
     (g, ids)
 }
@@ -96,7 +96,7 @@ fn task_2_every_node_once() {
     let mut x = leaf(&mut g, &[1]);
     let layout = g.layout(x);
     for _ in 0..60 {
-        x = g.push(Op::Add, &[x, x], layout).expect("sources are there");
+        x = g.push(Op::Add, &[x, x], layout).expect("push must accept earlier nodes as sources");
     }
     assert_accepts("order of no results", || g.order(&[]));
     // In a thread of its own: it is not waited for longer than this.

@@ -60,13 +60,17 @@ fn task_3_a_column_is_added_to_a_square() {
     let mut g = Graph::default();
     let square = assert_good("a square", || g.values(&[3, 3], &[0.0; 9]));
     let column = assert_good("a column", || g.values(&[1, 3], &[1.0, 2.0, 3.0]));
-    let sum = assert_good("their sum", || g.add(square, column));
+    let sum = assert_good("the sum of a square and a column", || g.add(square, column));
     let mut executor = Executor::default();
     assert_accepts("a column added to a square", || {
         run(&mut executor, &g, &[square, column, sum], &plan(Rung::Naive, 1));
     });
     let expected = vec![1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0];
-    assert_answer("the sum", &executor.values(&g, sum).to_vec(), &expected);
+    assert_answer(
+        "a column added to a square: the sum",
+        &executor.values(&g, sum).to_vec(),
+        &expected,
+    );
 }
 
 #[test]
@@ -97,7 +101,11 @@ fn task_3_what_is_not_in_the_order_is_left_alone() {
     assert_accepts("a graph with a node that is not in the order and cannot be computed", || {
         run(&mut executor, &g, &[x, sum], &plan(Rung::Naive, 1));
     });
-    assert_answer("the sum", &executor.values(&g, sum).to_vec(), &vec![-8.0, 6.0, -2.0]);
+    assert_answer(
+        "a graph with a node that is not in the order: the sum",
+        &executor.values(&g, sum).to_vec(),
+        &vec![-8.0, 6.0, -2.0],
+    );
 }
 
 fn rows(n: usize, cols: usize, seed: u64) -> Vec<f32> {
@@ -254,8 +262,8 @@ fn task_3_what_was_prepared_is_not_kept_too_long() {
 fn task_3_rows_that_lie_apart() {
     let mut g = Graph::default();
     let x = leaf(&mut g, &[4, 3, 2]);
-    let turned = assert_good("[4, 3, 2] to [4, 2, 3]", || g.permute(x, [0, 2, 1, 3]));
-    let copy = assert_good("a copy of it", || g.contiguous(turned));
+    let turned = assert_good("permute of [4, 3, 2] to [4, 2, 3]", || g.permute(x, [0, 2, 1, 3]));
+    let copy = assert_good("a contiguous copy of a permuted node", || g.contiguous(turned));
     let w = weight(&mut g, &tensor(&[5, 4], super::numbers(20)));
     let values = leaf(&mut g, &[4, 5]);
     let products = [(w, turned), (w, copy), (values, turned), (values, copy)]

@@ -192,12 +192,12 @@ fn task_4_passes_of_one_size_share_a_graph() {
         for (i, part) in [&all[..2], &all[2..4], &all[4..5], &all[5..6]].into_iter().enumerate() {
             let rows = rows(part, cache.len(0));
             let (allocations, _) = count(|| {
-                assert_good("a pass", || {
+                assert_good("forward of a pass", || {
                     engine.forward(&model, &rows, &mut cache, &plan).map(<[f32]>::len)
                 })
             });
             assert_answer(
-                &format!("number of graphs built up to pass {i}, which has {} rows", part.len()),
+                &format!("number of graphs built by the end of pass {i} ({} rows)", part.len()),
                 &engine.graphs(),
                 &if i < 2 { 1 } else { 2 },
             );

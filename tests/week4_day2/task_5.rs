@@ -64,12 +64,12 @@ fn task_5_nodes_and_arrows() {
             }
             assert!(
                 parts.contains(&"red") == node.contains("red"),
-                "only leaves are red:\n  {node}"
+                "leaves must be red, and no other nodes, but found\n  {node}"
             );
         }
         assert!(
             text.starts_with("digraph") && text.trim_end().ends_with('}'),
-            "Graphviz reads `digraph {{ … }}`, found\n{text}"
+            "expected `digraph {{ … }}`, which Graphviz reads, found\n{text}"
         );
     });
 }

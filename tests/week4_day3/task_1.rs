@@ -50,7 +50,7 @@ pub(super) fn task_1_from_when_to_when() {
 #[test]
 fn task_1_what_no_plan_can_do_without() {
     let mut g = Graph::default();
-    let node = g.values(&[1], &[0.0]).expect("a number");
+    let node = g.values(&[1], &[0.0]).expect("values must accept these numbers");
     let life = |bytes, first, last| Lifetime { node, bytes, first, last };
     for (why, lives, expected) in [
         ("one buffer", vec![life(64, 3, 5)], 64),
@@ -88,7 +88,7 @@ fn task_1_what_no_plan_can_do_without() {
             case.name()
         );
         let sum: usize = seen(&lives).iter().map(|life| life[1]).sum();
-        assert_answer("the sum without reuse", &without_reuse(&lives), &sum);
+        assert_answer("without_reuse: the sum of all buffers", &without_reuse(&lives), &sum);
     });
 }
 
@@ -96,10 +96,10 @@ fn task_1_what_no_plan_can_do_without() {
 #[test]
 fn task_1_nodes_outside_of_the_order_have_no_lifetime() {
     let mut g = Graph::default();
-    let x = g.values(&[20], &[1.0; 20]).expect("numbers");
-    let y = g.add(x, x).expect("a sum");
-    let other = g.add(y, y).expect("a sum");
-    let z = g.add(y, x).expect("a sum");
+    let x = g.values(&[20], &[1.0; 20]).expect("values must accept these numbers");
+    let y = g.add(x, x).expect("add must accept these nodes");
+    let other = g.add(y, y).expect("add must accept these nodes");
+    let z = g.add(y, x).expect("add must accept these nodes");
     let lives = assert_accepts("an order without node 2", || lifetimes(&g, &[x, y, z], &[z]));
     let expected = vec![[y.index(), 128, 1, 2], [z.index(), 128, 2, 3]];
     assert_answer(

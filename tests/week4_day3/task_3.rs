@@ -48,10 +48,10 @@ fn of_a_plan(panic: &Panic) -> Option<PanicReport> {
 /// released twice.
 fn gives_back_twice() -> bool {
     let mut g = Graph::default();
-    let x = g.values(&[16], &[1.0; 16]).expect("numbers");
+    let x = g.values(&[16], &[1.0; 16]).expect("values must accept these numbers");
     let mut order = vec![x];
     for i in 0..3 {
-        order.push(g.add(order[i], x).expect("a sum"));
+        order.push(g.add(order[i], x).expect("add must accept these nodes"));
     }
     // The first sum is of a leaf and itself: only the other two have a source with a part.
     let made = |over| panics::catch(|| MemoryPlan::new(&g, &order, &order[3..], over));
@@ -117,10 +117,10 @@ fn task_3_planned_numbers_are_pytorchs() {
 fn task_3_what_nobody_reads_makes_room() {
     resting_on(&[LIVES, ARENA], || {
         let mut g = Graph::default();
-        let x = g.values(&[16], &[1.0; 16]).expect("numbers");
-        let [unread, read] = [0; 2].map(|_| g.add(x, x).expect("a sum"));
-        let sum = g.add(read, x).expect("a sum");
-        let last = g.add(sum, x).expect("a sum");
+        let x = g.values(&[16], &[1.0; 16]).expect("values must accept these numbers");
+        let [unread, read] = [0; 2].map(|_| g.add(x, x).expect("add must accept these nodes"));
+        let sum = g.add(read, x).expect("add must accept these nodes");
+        let last = g.add(sum, x).expect("add must accept these nodes");
         let what = "a sum that is never read, two other sums and the result: [node, start, bytes] \
                     of each part, then the peak";
         let memory = make(what, &g, &[x, unread, read, sum, last], &[last], false);
@@ -135,10 +135,11 @@ fn task_3_what_nobody_reads_makes_room() {
 fn task_3_over_a_source_that_is_a_view() {
     resting_on(&[LIVES, ARENA], || {
         let mut g = Graph::default();
-        let x = g.values(&[16], &[1.0; 16]).expect("numbers");
-        let sum = g.add(x, x).expect("a sum");
-        let view = g.reshape(sum, &[4, 4]).expect("a view");
-        let norm = g.rms_norm(view, &[0.5, 1.0, -2.0, 1.5], 1e-3).expect("a norm");
+        let x = g.values(&[16], &[1.0; 16]).expect("values must accept these numbers");
+        let sum = g.add(x, x).expect("add must accept these nodes");
+        let view = g.reshape(sum, &[4, 4]).expect("reshape must accept these sizes");
+        let norm =
+            g.rms_norm(view, &[0.5, 1.0, -2.0, 1.5], 1e-3).expect("rms_norm must accept this node");
         let what =
             "a norm of a view of a sum, in place: [node, start, bytes] of each part, then the peak";
         let memory = make(what, &g, &g.order(&[norm]), &[norm], true);
@@ -162,7 +163,7 @@ fn random_graph(seed: u64) -> (Graph, Vec<NodeId>, Vec<NodeId>) {
         ((state >> 33) as usize) % n
     };
     let mut g = Graph::default();
-    let mut ids = vec![g.values(&[4, 4], &small(seed)).expect("numbers")];
+    let mut ids = vec![g.values(&[4, 4], &small(seed)).expect("values must accept these numbers")];
     for i in 0..below(25) + 5 {
         let [a, b] = [0; 2].map(|_| ids[ids.len() - 1 - below(ids.len().min(6))]);
         let made = match below(7) {
@@ -173,7 +174,7 @@ fn random_graph(seed: u64) -> (Graph, Vec<NodeId>, Vec<NodeId>) {
             4 => g.rms_norm(a, &[0.5, 1.0, -2.0, 1.5], 1e-3),
             _ => g.add(a, b),
         };
-        ids.push(made.expect("all are four by four"));
+        ids.push(made.expect("the graph's builder must accept nodes of 4 × 4"));
     }
     let results = vec![ids[ids.len() - 1], ids[below(ids.len())]];
     let results = results.into_iter().filter(|&id| !g.node(g.root(id)).op.is_leaf()).collect();
@@ -200,7 +201,9 @@ fn task_3_random_graphs_come_to_the_same() {
                 if ahead {
                     let lives = lifetimes(&g, &order, &results);
                     let by_size = MemoryPlan::by_size(&g, &lives, over);
-                    memory = by_size.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+                    memory = by_size.unwrap_or_else(|e| {
+                        panic!("{what}: this must be accepted, but it was refused: {e:#}")
+                    });
                 }
                 let run = || planned(&g, &order, &results, &memory);
                 let found = assert_returns(&what, run, of_a_plan);
@@ -233,7 +236,9 @@ fn task_3_a_model_in_one_arena() {
                 let run = || engine.forward(&model, &rows, &mut ours, &plan).map(<[f32]>::len);
                 assert_returns(&what, run, of_a_plan)
             });
-            found.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+            found.unwrap_or_else(|e| {
+                panic!("{what}: this must be accepted, but it was refused: {e:#}")
+            });
             let found = engine.logits();
             let expected = model.forward(&rows, &mut theirs, &plan, &mut work);
             let differ = found.iter().zip(expected).filter(|(a, b)| a.to_bits() != b.to_bits());
@@ -277,7 +282,11 @@ fn task_3_the_peak_is_near_the_bound() {
                 let what = format!("{rows} rows, in place: {over}, MemoryPlan::smaller");
                 let make = || MemoryPlan::smaller(&graph, &order, &[logits], over);
                 let plan = assert_returns(&what, make, of_a_plan);
-                let peak = plan.unwrap_or_else(|e| panic!("refused: {e:#}")).peak;
+                let peak = plan
+                    .unwrap_or_else(|e| {
+                        panic!("the plan must be accepted, but it was refused: {e:#}")
+                    })
+                    .peak;
                 assert!(
                     peak >= bound && 100 * peak <= 105 * bound,
                     "{what}: the peak is {peak} bytes, expected between the lower bound of {bound} \
@@ -286,7 +295,8 @@ fn task_3_the_peak_is_near_the_bound() {
             }
             assert!(
                 over.in_place > 3 * model.config.n_layers,
-                "{rows} rows: only {} nodes are written in place. Norms, sums and rotations can be",
+                "{rows} rows: found only {} nodes that are computed in place, expected more than \
+                 three per layer: norms, sums and rotations",
                 over.in_place
             );
         }

@@ -21,19 +21,19 @@ use super::{bits, each, graph_of, is_computed, list, pass, unplanned};
 /// All bytes of the buffer.
 fn all(cpu: &mut Cpu, buffer: BufferId, bytes: usize) -> Vec<u8> {
     let mut found = vec![0; bytes];
-    cpu.download(Place { buffer, offset: 0, bytes }, &mut found).expect("the whole buffer");
+    cpu.download(Place { buffer, offset: 0, bytes }, &mut found).expect("download must succeed");
     found
 }
 
 #[test]
 fn task_1_bytes_lie_where_they_were_put() {
     let mut cpu = Cpu::default();
-    let [one, two] = [12, 16].map(|bytes| cpu.allocate(bytes).expect("a few bytes"));
+    let [one, two] = [12, 16].map(|bytes| cpu.allocate(bytes).expect("allocate must succeed"));
     let upload = |cpu: &mut Cpu, buffer, offset, bytes: &[u8]| {
         let place = Place { buffer, offset, bytes: bytes.len() };
         let what = format!("upload to {place:?}");
         assert_accepts(&what, || cpu.upload(place, bytes))
-            .unwrap_or_else(|e| panic!("{what}: {e}"));
+            .unwrap_or_else(|e| panic!("{what}: this must succeed, but it failed: {e}"));
     };
     upload(&mut cpu, one, 0, &[1; 12]);
     upload(&mut cpu, two, 0, &[2; 16]);
@@ -42,24 +42,31 @@ fn task_1_bytes_lie_where_they_were_put() {
     upload(&mut cpu, two, 16, &[]);
     let expected = vec![2, 2, 2, 2, 2, 3, 4, 5, 2, 2, 2, 2, 6, 7, 8, 9];
     assert_answer("the whole buffer after four uploads", &all(&mut cpu, two, 16), &expected);
-    assert_answer("the other buffer", &all(&mut cpu, one, 12), &vec![1; 12]);
+    assert_answer(
+        "four uploads to one buffer: contents of the other buffer",
+        &all(&mut cpu, one, 12),
+        &vec![1; 12],
+    );
     let mut part = [0; 4];
     let place = Place { buffer: two, offset: 6, bytes: 4 };
-    assert_accepts("download", || cpu.download(place, &mut part)).expect("it is there");
-    assert_answer("bytes 6 to 9", &part, &[4, 5, 2, 2]);
+    assert_accepts("download of bytes 6 to 9", || cpu.download(place, &mut part))
+        .expect("download must succeed");
+    assert_answer("download of bytes 6 to 9", &part, &[4, 5, 2, 2]);
 }
 
 #[test]
 fn task_1_nothing_beyond_the_end() {
     let mut cpu = Cpu::default();
-    let [buffer, gone] = [64, 64].map(|bytes| cpu.allocate(bytes).expect("a few bytes"));
-    cpu.release(gone).expect("it is there");
+    let [buffer, gone] = [64, 64].map(|bytes| cpu.allocate(bytes).expect("allocate must succeed"));
+    cpu.release(gone).expect("release must succeed");
     assert_answer(
         "release of the same buffer twice",
         &cpu.release(gone),
         &Err(Fault::NoBuffer(gone)),
     );
-    let host = cpu.host_pointer(&Bytes::from(vec![7; 64])).expect("it is the program's memory");
+    let host = cpu
+        .host_pointer(&Bytes::from(vec![7; 64]))
+        .expect("host_pointer must accept the program's memory");
     let beyond = BufferId(17);
     let at = |buffer, offset, bytes| Place { buffer, offset, bytes };
     let outside = |place| Err(Fault::OutOfBounds { place, len: 64 });
@@ -139,12 +146,13 @@ impl fmt::Display for Sharing {
 fn lay(g: &Graph, results: &[NodeId], sharing: Sharing) -> Laid {
     let (mut cpu, order) = (Cpu::default(), g.order(results));
     let mut places = vec![None; g.len()];
-    let memory = MemoryPlan::new(g, &order, results, sharing == Sharing::InPlace).expect("a plan");
+    let memory = MemoryPlan::new(g, &order, results, sharing == Sharing::InPlace)
+        .expect("MemoryPlan::new must accept this graph");
     // A buffer that is not used, so that no number is 0 by luck; NaN wherever nobody writes.
     let poisoned = |cpu: &mut Cpu, bytes: usize| {
-        let buffer = cpu.allocate(bytes).expect("a few bytes");
+        let buffer = cpu.allocate(bytes).expect("allocate must succeed");
         let place = Place { buffer, offset: 0, bytes };
-        cpu.upload(place, &vec![255; bytes]).expect("as many");
+        cpu.upload(place, &vec![255; bytes]).expect("upload must accept these bytes");
         place
     };
     poisoned(&mut cpu, 4);
@@ -153,14 +161,16 @@ fn lay(g: &Graph, results: &[NodeId], sharing: Sharing) -> Laid {
         let bytes = 4 * g.layout(id).elements();
         places[id.index()] = match &g.node(id).op {
             Op::Weight(weight) => {
-                let buffer = cpu.host_pointer(weight.shared_bytes()).expect("it is the program's");
+                let buffer = cpu
+                    .host_pointer(weight.shared_bytes())
+                    .expect("host_pointer must accept the program's memory");
                 Some(Place { buffer, offset: 0, bytes: weight.bytes().len() })
             }
             Op::Values(numbers) => {
                 let whole = poisoned(&mut cpu, bytes + 8);
                 let place = Place { offset: 4, bytes, ..whole };
                 let numbers: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
-                cpu.upload(place, &numbers).expect("as many");
+                cpu.upload(place, &numbers).expect("upload must accept these bytes");
                 Some(place)
             }
             _ if !is_computed(g, id) => None,
@@ -170,7 +180,9 @@ fn lay(g: &Graph, results: &[NodeId], sharing: Sharing) -> Laid {
                 Some(Place { offset, bytes, ..whole })
             }
             _ => {
-                let part = memory.parts[id.index()].clone().expect("it has been planned");
+                let part = memory.parts[id.index()]
+                    .clone()
+                    .expect("the plan must have a part for this node");
                 Some(Place { offset: part.start, bytes: part.len(), ..arena })
             }
         };
@@ -186,16 +198,20 @@ impl Laid {
     }
 
     fn numbers(&mut self, g: &Graph, id: NodeId) -> Vec<f32> {
-        let place = self.places[g.root(id).index()].expect("a result has a place");
+        let place = self.places[g.root(id).index()].expect("every result must have a place");
         let mut bytes = vec![0; 4 * g.layout(id).elements()];
-        self.cpu.download(Place { bytes: bytes.len(), ..place }, &mut bytes).expect("it is there");
+        self.cpu
+            .download(Place { bytes: bytes.len(), ..place }, &mut bytes)
+            .expect("download must succeed");
         bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().expect("four"))).collect()
     }
 
     fn results(&mut self, what: &str, g: &Graph, results: &[NodeId]) -> Vec<f32> {
         for _ in 0..2 {
             let done = assert_accepts(what, || self.run(g));
-            done.unwrap_or_else(|failed| panic!("{what}: {}", failed.told("cpu", g)));
+            done.unwrap_or_else(|failed| {
+                panic!("{what}: this must succeed, but it failed: {}", failed.told("cpu", g))
+            });
         }
         results.iter().flat_map(|&id| self.numbers(g, id)).collect()
     }
@@ -262,9 +278,10 @@ fn task_1_a_model_in_buffers() {
 /// x = a + b, y = w · x, in one arena.
 fn three() -> (Graph, [NodeId; 4], Laid) {
     let mut g = Graph::default();
-    let [a, b] = [1.0, 10.0].map(|x| g.values(&[4, 2], &[x; 8]).expect("numbers"));
-    let x = g.add(a, b).expect("a sum");
-    let y = g.add(x, a).expect("a sum");
+    let [a, b] =
+        [1.0, 10.0].map(|x| g.values(&[4, 2], &[x; 8]).expect("values must accept these numbers"));
+    let x = g.add(a, b).expect("add must accept these nodes");
+    let y = g.add(x, a).expect("add must accept these nodes");
     let laid = lay(&g, &[y], Sharing::Arena);
     (g, [a, b, x, y], laid)
 }
@@ -324,7 +341,7 @@ fn task_1_places_that_cannot_be() {
             2,
             |laid, [_, b, ..]| {
                 let buffer = laid.places[b.index()].expect("a place").buffer;
-                laid.cpu.release(buffer).expect("it is there");
+                laid.cpu.release(buffer).expect("release must succeed");
             },
             |fault| matches!(fault, Fault::NoBuffer(_)),
         ),

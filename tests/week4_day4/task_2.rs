@@ -55,7 +55,9 @@ pub(super) fn task_2_who_has_no_choice() {
         let wishes = Wishes { homes, cache };
         let twins = twins(case);
         let found = assert_accepts(case.name(), || pin(&g, &ids, &refs(&twins), &wishes));
-        let found = found.unwrap_or_else(|e| panic!("{}: refused: {e:#}", case.name()));
+        let found = found.unwrap_or_else(|e| {
+            panic!("{}: this must be accepted, but it was refused: {e:#}", case.name())
+        });
         let what = format!("{}: node, operation, backend", case.name());
         let expected = backends(case.value("pinned"));
         let keepers = |pinned: &[Option<usize>]| {
@@ -67,8 +69,8 @@ pub(super) fn task_2_who_has_no_choice() {
         let lines = |pinned| told(&g, pinned).into_iter().filter(cached).collect::<Vec<_>>();
         assert!(
             keepers(&found).len() < 2,
-            "{what}\n  found    {}\n  expected {}\n  diagnosis You place the nodes that store \
-            and attend one by one. They all go to one backend that supports all of them.",
+            "{what}\n  found    {}\n  expected {}\n  diagnosis You place each store and attend \
+             node by itself. They all go to one backend that supports all of them.",
             lines(&found).join(", "),
             lines(&expected).join(", ")
         );
@@ -81,13 +83,13 @@ pub(super) fn task_2_who_has_no_choice() {
 fn task_2_views_of_views_of_a_weight() {
     for views in 1..4 {
         let mut g = Graph::default();
-        let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("numbers");
+        let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("values must accept these numbers");
         let weight = g.weight(&Matrix::from_f32(4, 4, &[0.5; 16])).expect("a weight");
         let mut view = weight;
         for _ in 0..views {
-            view = g.reshape(view, &[4, 4]).expect("a view");
+            view = g.reshape(view, &[4, 4]).expect("reshape must accept these sizes");
         }
-        let product = g.mul_mat(view, x).expect("a product");
+        let product = g.mul_mat(view, x).expect("mul_mat must accept these nodes");
         let twins = [(); 2].map(|()| Twin::without(&[]));
         let wishes = Wishes { homes: vec![(weight, 1)], cache: None };
         let what = format!(
@@ -96,7 +98,8 @@ fn task_2_views_of_views_of_a_weight() {
         );
         let order = g.order(&[product]);
         let found = assert_accepts(&what, || pin(&g, &order, &refs(&twins), &wishes));
-        let found = found.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+        let found = found
+            .unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"));
         let diagnosis = if views > 1 { ONE_VIEW_BACK } else { "" };
         assert!(
             found[product.index()] == Some(1),

@@ -41,13 +41,13 @@ pub(super) fn task_3_fewest_copies() {
 fn task_3_views_of_views() {
     for views in 1..4 {
         let mut g = Graph::default();
-        let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("numbers");
-        let sum = g.add(x, x).expect("a sum");
+        let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("values must accept these numbers");
+        let sum = g.add(x, x).expect("add must accept these nodes");
         let mut view = sum;
         for _ in 0..views {
-            view = g.reshape(view, &[4]).expect("a view");
+            view = g.reshape(view, &[4]).expect("reshape must accept these sizes");
         }
-        let reader = g.add(view, view).expect("a sum");
+        let reader = g.add(view, view).expect("add must accept these nodes");
         let mut pinned = vec![None; g.len()];
         pinned[sum.index()] = Some(1);
         let what = format!(

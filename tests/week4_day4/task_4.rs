@@ -41,7 +41,9 @@ fn split(case: &Case, results: impl Fn(&[NodeId]) -> Vec<NodeId>) -> Schedule {
     let (g, ids) = graph_of(case);
     let placed = backends(case.value("placed"));
     let made = assert_accepts(case.name(), || Schedule::new(&g, &ids, &placed, &results(&ids)));
-    made.unwrap_or_else(|e| panic!("{}: refused: {e:#}", case.name()))
+    made.unwrap_or_else(|e| {
+        panic!("{}: this must be accepted, but it was refused: {e:#}", case.name())
+    })
 }
 
 /// Checks that every node reads its own backend's memory, and a copy another backend's.
@@ -93,7 +95,7 @@ pub(super) fn task_4_splits() {
         let what = format!("{}: (backend, copies, nodes) of each split", case.name());
         assert_no_view_is_copied(&what, &schedule, &expected(case));
         assert_answer(&what, &seen(&schedule), &expected(case));
-        assert_eq!(schedule.copies(), case.count("copies"), "{}: copies", case.name());
+        assert_eq!(schedule.copies(), case.count("copies"), "{}: number of copies", case.name());
         check_owners(case.name(), &schedule);
         let leaves = |g: &Graph| g.ids().filter(|&id| g.node(id).op.is_leaf()).count();
         let (found, most) = (leaves(&schedule.graph), leaves(&graph_of(case).0));
@@ -109,13 +111,14 @@ pub(super) fn task_4_splits() {
 #[test]
 fn task_4_a_result_that_is_a_view() {
     let mut g = Graph::default();
-    let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("numbers");
-    let sum = g.add(x, x).expect("a sum");
-    let view = g.reshape(sum, &[2, 2]).expect("a view");
+    let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("values must accept these numbers");
+    let sum = g.add(x, x).expect("add must accept these nodes");
+    let view = g.reshape(sum, &[2, 2]).expect("reshape must accept these sizes");
     let placed = [None, Some(1), None];
     let what = "a result that is a view of a sum on the second backend";
     let made = assert_accepts(what, || Schedule::new(&g, &[x, sum, view], &placed, &[view]));
-    let schedule = made.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+    let schedule =
+        made.unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"));
     let copies = schedule.graph.ids().filter(|&id| matches!(schedule.graph.node(id).op, Op::Copy));
     assert_answer(
         &format!("{what}: (owner of its bytes, number of copies)"),
@@ -129,16 +132,17 @@ fn task_4_a_result_that_is_a_view() {
 #[test]
 fn task_4_a_result_that_is_a_view_of_a_view() {
     let mut g = Graph::default();
-    let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("numbers");
-    let sum = g.add(x, x).expect("a sum");
-    let one = g.reshape(sum, &[2, 2]).expect("a view");
-    let two = g.reshape(one, &[1, 4]).expect("a view of a view");
+    let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("values must accept these numbers");
+    let sum = g.add(x, x).expect("add must accept these nodes");
+    let one = g.reshape(sum, &[2, 2]).expect("reshape must accept these sizes");
+    let two = g.reshape(one, &[1, 4]).expect("reshape must accept these sizes");
     let placed = [None, Some(1), None, None];
     let owner = |result| {
         let what = "a result that is a view of a view of a sum on the second backend";
         let order = [x, sum, one, two];
         let made = assert_accepts(what, || Schedule::new(&g, &order, &placed, &[result]));
-        let schedule = made.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+        let schedule = made
+            .unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"));
         schedule.owners[schedule.results[0].index()]
     };
     let diagnosis = if owner(one) == Some(1) { ONE_VIEW_BACK } else { "" };
@@ -154,14 +158,15 @@ fn task_4_a_result_that_is_a_view_of_a_view() {
 #[test]
 pub(super) fn task_4_a_view_of_a_leaf() {
     let mut g = Graph::default();
-    let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("numbers");
-    let view = g.reshape(x, &[2, 2]).expect("a view");
-    let [one, two] = [0; 2].map(|_| g.add(view, view).expect("a sum"));
+    let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("values must accept these numbers");
+    let view = g.reshape(x, &[2, 2]).expect("reshape must accept these sizes");
+    let [one, two] = [0; 2].map(|_| g.add(view, view).expect("add must accept these nodes"));
     let placed = [None, None, Some(0), Some(1)];
     let what = "a view of a leaf that both backends read";
     let results = [one, two];
     let made = assert_accepts(what, || Schedule::new(&g, &g.order(&results), &placed, &results));
-    let schedule = made.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+    let schedule =
+        made.unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"));
     check_owners(what, &schedule);
     assert_answer(&format!("{what}: copies"), &schedule.copies(), &0);
 }

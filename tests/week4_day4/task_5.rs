@@ -47,9 +47,11 @@ fn asked(counts: &Counts) -> [usize; 4] {
 
 fn place(what: &str, weights: &mut Weights, twin: &mut Twin, bytes: &Bytes) -> Place {
     let found = assert_accepts(what, || weights.place(twin, bytes));
-    let place = found.unwrap_or_else(|e| panic!("{what}: refused: {e}"));
+    let place =
+        found.unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e}"));
     let mut there = vec![0; place.bytes];
-    twin.download(place, &mut there).unwrap_or_else(|e| panic!("{what}: {e}"));
+    twin.download(place, &mut there)
+        .unwrap_or_else(|e| panic!("{what}: this must succeed, but it failed: {e}"));
     assert!(there == **bytes, "{what}: the bytes at {place:?} are not the weight's");
     place
 }
@@ -70,12 +72,17 @@ fn task_5_one_pointer_for_a_whole_file() {
         assert_answer(&format!("{what}: its place"), &found, &expected);
     }
     assert_answer(
-        "[host pointers, buffers, uploads, bytes uploaded]",
+        "place of all weights, requests to the device: [host pointers, buffers, uploads, bytes \
+         uploaded]",
         &asked(&counts),
         &[2, 0, 0, 0],
     );
     let found = (weights.in_place, weights.copied);
-    assert_answer("(bytes in place, bytes copied)", &found, &(128 + 64 + 64 + 2 + 64, 0));
+    assert_answer(
+        "place of all weights: (bytes in place, bytes copied)",
+        &found,
+        &(128 + 64 + 64 + 2 + 64, 0),
+    );
 }
 
 #[test]
@@ -91,11 +98,16 @@ fn task_5_uploaded_where_there_is_no_pointer() {
     }
     let all = 128 + 64 + 64 + 2 + 64;
     assert_answer(
-        "[host pointers, buffers, uploads, bytes uploaded]",
+        "place of all weights, requests to the device: [host pointers, buffers, uploads, bytes \
+         uploaded]",
         &asked(&counts),
         &[2, 5, 5, all],
     );
-    assert_answer("(bytes in place, bytes copied)", &(weights.in_place, weights.copied), &(0, all));
+    assert_answer(
+        "place of all weights: (bytes in place, bytes copied)",
+        &(weights.in_place, weights.copied),
+        &(0, all),
+    );
 }
 
 #[test]
@@ -111,11 +123,16 @@ fn task_5_a_weight_that_is_not_aligned_is_uploaded() {
         assert_answer(&format!("{what}: its offset"), &found.offset, &offset);
     }
     assert_answer(
-        "[host pointers, buffers, uploads, bytes uploaded]",
+        "place of all weights, requests to the device: [host pointers, buffers, uploads, bytes \
+         uploaded]",
         &asked(&counts),
         &[1, 2, 2, 68],
     );
-    assert_answer("(bytes in place, bytes copied)", &(weights.in_place, weights.copied), &(72, 68));
+    assert_answer(
+        "place of all weights: (bytes in place, bytes copied)",
+        &(weights.in_place, weights.copied),
+        &(72, 68),
+    );
 }
 
 /// Parts with the same start, and files of the same length.
@@ -161,7 +178,11 @@ fn task_5_a_device_that_is_full_or_lost() {
         assert_answer("a weight of 128 bytes with 36 bytes free", &found, &full);
     }
     place("a weight that is already uploaded", &mut weights, &mut twin, &small);
-    assert_answer("bytes copied", &weights.copied, &64);
+    assert_answer(
+        "place of three weights on a device of 100 bytes: bytes copied",
+        &weights.copied,
+        &64,
+    );
 
     let mut twin = Twin::default();
     let (lost, mut weights) = (twin.counts(), Weights::default());
@@ -175,7 +196,11 @@ fn task_5_a_device_that_is_full_or_lost() {
     let left = lost.buffers.load(Relaxed);
     assert_answer("buffers left after a failed upload", &left, &0);
     place("a weight after the device has come back", &mut weights, &mut twin, &small);
-    assert_answer("the first device's buffers", &counts.buffers.load(Relaxed), &1);
+    assert_answer(
+        "number of buffers on the first device, after the second was lost",
+        &counts.buffers.load(Relaxed),
+        &1,
+    );
 }
 
 /// The model of the course on a twin that cannot attend, and the processor: week 2's logits, the
@@ -221,18 +246,21 @@ fn task_5_the_model_of_the_course_on_two_backends() {
                 let rows = rows(&model, position, n);
                 position += n;
                 let what = format!("{what}: {n} rows that end at position {position}");
-                let before = engine.scheduler().expect("it runs on some").traffic();
+                let before =
+                    engine.scheduler().expect("the engine must have a scheduler").traffic();
                 let (allocations, found) = count(|| {
                     assert_accepts(&what, || {
                         engine.forward(&model, &rows, &mut ours, &plan).map(<[f32]>::len)
                     })
                 });
-                found.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+                found.unwrap_or_else(|e| {
+                    panic!("{what}: this must be accepted, but it was refused: {e:#}")
+                });
                 let expected = model.forward(&rows, &mut theirs, &plan, &mut work);
                 let pairs = engine.logits().iter().zip(expected);
                 let differ = pairs.filter(|(a, b)| a.to_bits() != b.to_bits()).count();
                 assert_eq!(differ, 0, "{what}: number of logits that differ from week 2's");
-                let after = engine.scheduler().expect("it runs on some").traffic();
+                let after = engine.scheduler().expect("the engine must have a scheduler").traffic();
                 let moved = [after.splits - before.splits, after.copies - before.copies];
                 assert_answer(&format!("{what}: [splits, copies]"), &moved, &[splits, copies]);
                 // The first pass of a size, and the first that attends, may set memory aside.
@@ -241,7 +269,7 @@ fn task_5_the_model_of_the_course_on_two_backends() {
                     "{what}: found {allocations} heap allocations, expected none"
                 );
             }
-            let weights = engine.scheduler().expect("it runs on some").weights();
+            let weights = engine.scheduler().expect("the engine must have a scheduler").weights();
             let found = weights.fold([0; 2], |n, w| [n[0] + w.in_place, n[1] + w.copied]);
             let what = format!("{what}: [bytes of weights in place, bytes copied]");
             assert_answer(&what, &found, &[in_place, copied]);
@@ -267,8 +295,10 @@ fn task_5_another_size_moves_no_weight() {
             let passed = assert_accepts("a pass", || {
                 engine.forward(&model, &rows, &mut cache, &plan).map(<[f32]>::len)
             });
-            passed.unwrap_or_else(|e| panic!("{n} rows: refused: {e:#}"));
-            let scheduler = engine.scheduler().expect("it runs on one");
+            passed.unwrap_or_else(|e| {
+                panic!("a pass of {n} rows must be accepted, but it was refused: {e:#}")
+            });
+            let scheduler = engine.scheduler().expect("the engine must have a scheduler");
             let copied = scheduler.weights().map(|weights| weights.copied).sum::<usize>();
             seen.push((copied, counts.buffers.load(Relaxed)));
         }
@@ -297,9 +327,15 @@ fn task_5_random_placements_come_to_the_same() {
                 let what = format!("random graph {seed}, on {backends} backends");
                 let schedule =
                     assert_accepts(&what, || Schedule::new(&g, &order, &placed, &results));
-                let schedule = schedule.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+                let schedule = schedule.unwrap_or_else(|e| {
+                    panic!("{what}: this must be accepted, but it was refused: {e:#}")
+                });
                 check_owners(&what, &schedule);
-                assert_eq!(schedule.copies(), copies(&g, &order, &placed), "{what}: copies");
+                assert_eq!(
+                    schedule.copies(),
+                    copies(&g, &order, &placed),
+                    "{what}: number of copies"
+                );
                 let (found, ..) = on_twins(schedule);
                 assert!(
                     bits(&found) == bits(&expected),
@@ -349,7 +385,8 @@ fn task_5_a_device_that_breaks_down() {
         let counts = twin.counts();
         let mut scheduler = Scheduler::new(vec![Box::new(twin)]);
         let refused = scheduler.prepare(&g, &order, &results, &Wishes::default());
-        let told = format!("{:#}", refused.expect_err("100 bytes are too few"));
+        let told =
+            format!("{:#}", refused.expect_err("prepare must fail, because 100 bytes are too few"));
         assert!(
             told.contains("twin: ") && told.contains("out of memory"),
             "a device with 100 bytes: the message {told:?} must contain `twin: ` and `out of \

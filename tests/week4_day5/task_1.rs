@@ -101,20 +101,27 @@ fn task_1_a_text_that_is_wrong_is_shown() {
     let kernels = Kernels::new(&gpu);
     let kernel = assert_good("add", || kernels.get(Which::Add));
     let again = assert_good("add", || kernels.get(Which::Add));
-    assert!(std::sync::Arc::ptr_eq(&kernel, &again), "add was compiled twice");
+    assert!(
+        std::sync::Arc::ptr_eq(&kernel, &again),
+        "add was compiled twice, expected once: keep compiled kernels"
+    );
     let (text, reads) = Which::Add.text();
     let broken = text.replacen("id.x", "id.q", 1);
-    let error = gpu.kernel("broken", &broken, reads).expect_err("there is no .q").to_string();
+    let error = gpu
+        .kernel("broken", &broken, reads)
+        .expect_err("a kernel with `id.q` must be refused")
+        .to_string();
     assert!(
         error.contains("id.q") && error.contains("wgsl:"),
-        "the error must contain `id.q` and `wgsl:`: {error}"
+        "the error must contain `id.q` and `wgsl:`, but it is: {error}"
     );
     let buffer = assert_good("a buffer", || gpu.upload(bytes_of(&[1.0])));
     let mut pass = gpu.pass();
-    let error =
-        pass.run(&kernel, &[1], &[&buffer], &buffer, [1, 1, 1]).expect_err("one is missing");
+    let error = pass
+        .run(&kernel, &[1], &[&buffer], &buffer, [1, 1, 1])
+        .expect_err("a pass with a missing buffer must be refused");
     assert!(
         error.to_string().contains("found 1 buffers"),
-        "the error must contain `found 1 buffers`: {error}"
+        "the error must contain `found 1 buffers`, but it is: {error}"
     );
 }

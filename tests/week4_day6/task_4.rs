@@ -87,7 +87,8 @@ fn task_4_pages_go_back_to_the_pool() {
                     "reserve must return true for position {position}"
                 );
                 let what = format!("{}: position {position}", case.name());
-                let last = table.pages.back().expect("it was reserved").index();
+                let last =
+                    table.pages.back().expect("the table must have a page after reserve").index();
                 let place = table.find(position);
                 assert_answer(
                     &format!("{what}: (its page, its offset in the page)"),
@@ -113,7 +114,7 @@ fn task_4_pages_go_back_to_the_pool() {
                 }
             }
             table.clear(&mut pool);
-            assert_answer("free pages at the end", &pool.num_free(), &pool.num_pages());
+            assert_answer("free pages after clear", &pool.num_free(), &pool.num_pages());
         });
     });
 }

@@ -79,7 +79,7 @@ fn check(name: &str) {
             let mut found = Vec::new();
             for end in tokens.len() - shown..tokens.len() {
                 let logits = session.logits_after(&tokens[..=end], |_| {});
-                found.extend_from_slice(logits.expect("tokens of the vocabulary"));
+                found.extend_from_slice(logits.expect("logits_after must accept these tokens"));
             }
             case.check("logits", &tensor(&[shown, found.len() / shown], found));
         }
@@ -127,7 +127,9 @@ fn task_4_what_a_token_costs() {
                     &(layers * per_token * one),
                 );
             };
-            assert_good("a token", || session.logits_after(&tokens[..=end], told).map(|_| ()));
+            assert_good("logits_after of one more token", || {
+                session.logits_after(&tokens[..=end], told).map(|_| ())
+            });
         }
         // 100 positions in pages of 32; of a window of 24, positions 77 to 99 in two pages.
         assert_answer("positions of a page", &PAGE, &32);

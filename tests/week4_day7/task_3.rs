@@ -13,8 +13,8 @@ pub(super) fn task_3_any_device() {
     let (file, shape) = (file(), shape());
     for at_once in [1, 3, usize::MAX] {
         let asked = RefCell::default();
-        let mut store =
-            Store::open(Device { at_once, ..Device::new(&file, &asked) }).expect("a good file");
+        let mut store = Store::open(Device { at_once, ..Device::new(&file, &asked) })
+            .expect("Store::open must accept this file");
         let mut expected = Counts::default();
         for part in Component::ALL {
             let (rows, _) = shape.size(part);
@@ -26,8 +26,12 @@ pub(super) fn task_3_any_device() {
                     continue;
                 }
                 let call = format!("read({part:?}, {}, {} bytes)", rows.start, out.len());
-                let given = if at_once == usize::MAX { "all".into() } else { at_once.to_string() };
-                let call = format!("{call} from a device that returns {given} at a time");
+                let given = if at_once == usize::MAX {
+                    "everything at once".into()
+                } else {
+                    format!("{at_once} at a time")
+                };
+                let call = format!("{call} from a device that returns {given}");
                 let done = check::assert_accepts(&call, || store.read(part, rows.start, &mut out));
                 assert_done(&call, done);
                 let at = shape.place(part, rows.start) as usize;
@@ -54,7 +58,7 @@ fn task_3_seeks() {
     let mut seeks = Vec::new();
     let mut read = |part, first: usize, rows: usize| {
         let mut out = vec![0; rows * row];
-        store.read(part, first, &mut out).expect("it is there");
+        store.read(part, first, &mut out).expect("read must succeed");
         seeks.push(store.counts().seeks);
     };
     // The first row stands behind the header, which has been read.
@@ -83,7 +87,7 @@ fn task_3_a_device_that_gives_up() {
             let asked = RefCell::default();
             let device =
                 Device { good: at as usize + got, then, at_once: 10, ..Device::new(&file, &asked) };
-            let mut store = Store::open(device).expect("a good file");
+            let mut store = Store::open(device).expect("Store::open must accept this file");
             let mut out = vec![0; 2 * row];
             let call = format!(
                 "read of {} bytes from a device that returns {then:?} after {got}",
@@ -115,7 +119,7 @@ fn task_3_files_that_are_none() {
     let good = file();
     let mut row = vec![0; shape().row_bytes(Component::Embedding)];
     check::assert_accepts("the first row", || open(&good).read(Component::Embedding, 0, &mut row))
-        .expect("it is there");
+        .expect("the first row must be readable");
     let with = |at: usize, byte: u8| {
         let mut file = good.clone();
         file[at] = byte;
@@ -183,7 +187,8 @@ pub(super) fn task_3_the_products_of_a_matrix() {
         let mut first: Option<Vec<f32>> = None;
         for (at_once, rest) in [(7, row - 1), (rows, 0), (1, 0), (64, 1), (149, 0), (1000, 3)] {
             let asked = RefCell::default();
-            let mut store = Store::open(Device::new(&file, &asked)).expect("a good file");
+            let mut store =
+                Store::open(Device::new(&file, &asked)).expect("Store::open must accept this file");
             asked.borrow_mut().clear();
             let mut chunk = vec![0xee; at_once * row + rest];
             let mut out = vec![f32::NAN; rows];

@@ -19,7 +19,8 @@ fn attention(case: &Case, positions: usize) -> Tensor {
     let mut memory = Memory::<40_000>::new();
     let ledger = Ledger::default();
     let mut arena = Arena::new(&mut memory.0, &ledger);
-    let mut cache = Cache::new(&mut arena, &cache_shape(heads, dim), positions).expect("room");
+    let mut cache = Cache::new(&mut arena, &cache_shape(heads, dim), positions)
+        .expect("Cache::new must succeed: there is room");
     let row = |x: &Tensor, t: usize| -> Vec<f32> {
         x.index_axis(ndarray::Axis(0), t).iter().copied().collect()
     };
@@ -42,7 +43,7 @@ fn attention(case: &Case, positions: usize) -> Tensor {
     assert_done(&call, done);
     // A second time it is the same: the cache is only looked at.
     let mut again = vec![f32::NAN; q.len()];
-    cache.attend(&q, scratch.scope(), &mut again).expect("as before");
+    cache.attend(&q, scratch.scope(), &mut again).expect("attend must succeed a second time");
     assert_eq!(bits(&out), bits(&again), "{call}: the second answer differs from the first");
     tensor(case.tensor("q").shape(), out)
 }
@@ -67,9 +68,10 @@ fn task_4_scores_far_below_zero() {
         let mut memory = Memory::<4000>::new();
         let ledger = Ledger::default();
         let mut arena = Arena::new(&mut memory.0, &ledger);
-        let mut cache = Cache::new(&mut arena, &cache_shape(1, 2), 3).expect("room");
+        let mut cache = Cache::new(&mut arena, &cache_shape(1, 2), 3)
+            .expect("Cache::new must succeed: there is room");
         for _ in 0..3 {
-            cache.push(&[-40.0, -40.0], &[1.0, -1.0]).expect("room");
+            cache.push(&[-40.0, -40.0], &[1.0, -1.0]).expect("push must succeed: there is room");
         }
         let mut out = [f32::NAN; 2];
         let call = "attend to three equal positions with scores of about -2263";
@@ -91,9 +93,10 @@ fn task_4_sums_of_many_positions() {
         let mut memory = Memory::<40_000>::new();
         let ledger = Ledger::default();
         let mut arena = Arena::new(&mut memory.0, &ledger);
-        let mut cache = Cache::new(&mut arena, &cache_shape(1, 2), 600).expect("room");
+        let mut cache = Cache::new(&mut arena, &cache_shape(1, 2), 600)
+            .expect("Cache::new must succeed: there is room");
         for _ in 0..600 {
-            cache.push(&[0.5, 0.25], &[1.0, -1.0]).expect("room");
+            cache.push(&[0.5, 0.25], &[1.0, -1.0]).expect("push must succeed: there is room");
         }
         let mut out = [f32::NAN; 4];
         let call = "attend to 600 equal positions with the values 1 and -1";
@@ -113,11 +116,14 @@ fn task_4_a_full_cache() {
         let mut memory = Memory::<4000>::new();
         let ledger = Ledger::default();
         let mut arena = Arena::new(&mut memory.0, &ledger);
-        let mut cache = Cache::new(&mut arena, &cache_shape(2, 6), 3).expect("room");
+        let mut cache = Cache::new(&mut arena, &cache_shape(2, 6), 3)
+            .expect("Cache::new must succeed: there is room");
         let rows = random(5, &[4, 24]);
         let row = |t: usize| values(&rows.index_axis(ndarray::Axis(0), t).to_owned());
         for t in 0..3 {
-            cache.push(&row(t)[..12], &row(t)[12..]).expect("room for three");
+            cache
+                .push(&row(t)[..12], &row(t)[12..])
+                .expect("push must succeed: there is room for three positions");
         }
         let attend = |cache: &Cache<'_>, scratch: Arena<'_>| {
             let mut out = [0.0; 24];
@@ -128,7 +134,11 @@ fn task_4_a_full_cache() {
         let found = check::assert_refuses(call, || cache.push(&row(3)[..12], &row(3)[12..]));
         check::assert_answer(call, &found, &Err(Error::Context { positions: 3 }));
         check::assert_answer("positions after the refused push", &cache.len(), &3);
-        assert_eq!(attend(&cache, arena.scope()), before, "{call} has changed the other positions");
+        assert_eq!(
+            attend(&cache, arena.scope()),
+            before,
+            "{call} must not change the other positions, but does"
+        );
         // What does not fit is an error and no panic.
         let mut scratch = Memory::<16>::new();
         let mine = Ledger::default();
@@ -149,10 +159,11 @@ fn task_4_the_first_token_needs_as_much_as_the_last() {
         let mut memory = Memory::<40_000>::new();
         let ledger = Ledger::default();
         let mut arena = Arena::new(&mut memory.0, &ledger);
-        let mut cache = Cache::new(&mut arena, &cache_shape(1, 2), 100).expect("room");
+        let mut cache = Cache::new(&mut arena, &cache_shape(1, 2), 100)
+            .expect("Cache::new must succeed: there is room");
         let mut peaks = Vec::new();
         for _ in 0..100 {
-            cache.push(&[0.5, 0.25], &[1.0, -1.0]).expect("room");
+            cache.push(&[0.5, 0.25], &[1.0, -1.0]).expect("push must succeed: there is room");
             let mut scratch = Memory::<1000>::new();
             let mine = Ledger::default();
             let arena = Arena::new(&mut scratch.0, &mine);
@@ -181,7 +192,8 @@ pub(super) fn task_4_the_mlp() {
         let mut first: Option<Vec<u32>> = None;
         for chunk in [shape.row_bytes(Component::Down), 1000, 1 << 16] {
             let asked = RefCell::default();
-            let mut store = Store::open(Device::new(&file, &asked)).expect("a good file");
+            let mut store =
+                Store::open(Device::new(&file, &asked)).expect("Store::open must accept this file");
             // So much is promised, and no more.
             let scratch_bytes = 6 * shape.intermediate + 4 * OUTPUTS + SLACK;
             let mut scratch = Memory::<40_000>::new();

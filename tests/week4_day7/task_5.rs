@@ -18,7 +18,7 @@ fn kept(k: usize, offers: &[(u32, f32)]) -> Vec<(u32, f32)> {
     let mut memory = Memory::<256>::new();
     let ledger = Ledger::default();
     let mut arena = Arena::new(&mut memory.0, &ledger);
-    let mut top = TopK::new(&mut arena, k).expect("room");
+    let mut top = TopK::new(&mut arena, k).expect("TopK::new must succeed: there is room");
     for (token, logit) in offers {
         top.offer(*token, *logit);
     }
@@ -52,8 +52,7 @@ fn task_5_the_best_so_far() {
         }
         for zeros in [[0.0, -0.0], [-0.0, 0.0]] {
             let [a, b] = zeros;
-            let call =
-                format!("the best of token 0 with logit {a:?}, then token 1 with logit {b:?}");
+            let call = format!("the 1 best of [(0, {a:?}), (1, {b:?})]");
             let found = check::assert_accepts(&call, || kept(1, &[(0, a), (1, b)]));
             let tokens: Vec<u32> = found.iter().map(|kept| kept.0).collect();
             check::assert_answer(&format!("{call}: the first of equal logits"), &tokens, &vec![0]);
@@ -87,7 +86,7 @@ fn task_5_a_vocabulary_in_chunks() {
             let mut memory = Memory::<4096>::new();
             let ledger = Ledger::default();
             let mut arena = Arena::new(&mut memory.0, &ledger);
-            let mut top = TopK::new(&mut arena, k).expect("room");
+            let mut top = TopK::new(&mut arena, k).expect("TopK::new must succeed: there is room");
             // So much is promised, and no more.
             let mut scratch = Memory::<{ 4 * OUTPUTS }>::new();
             let mine = Ledger::default();
@@ -126,7 +125,8 @@ fn task_5_rows_that_are_no_tokens() {
         let mut memory = Memory::<2048>::new();
         let ledger = Ledger::default();
         let mut arena = Arena::new(&mut memory.0, &ledger);
-        let mut top = TopK::new(&mut arena, OUTPUTS).expect("room");
+        let mut top =
+            TopK::new(&mut arena, OUTPUTS).expect("TopK::new must succeed: there is room");
         let mut scratch = Memory::<{ 4 * OUTPUTS }>::new();
         let mine = Ledger::default();
         let scratch = Arena::new(&mut scratch.0, &mine);
@@ -163,16 +163,18 @@ fn task_5_the_model_of_the_oracle() {
         let ledger = Ledger::default();
         let arena = Arena::new(&mut memory.0, &ledger);
         let options = Options { positions: 12, chunk_rows: 30, top_k: 5 };
-        let mut engine = Engine::new(open(&file), arena, options).expect("room");
+        let mut engine = Engine::new(open(&file), arena, options)
+            .expect("Engine::new must succeed: there is room");
         let (mut tokens, mut logits) = (Vec::new(), Vec::new());
         let mut next = list(case.value("prompt")).into_iter();
         let steps = next.len() - 1 + best.len();
         let mut token = next.next();
         for _ in 0..steps {
-            engine.feed(token.expect("a token")).expect("it is fed");
+            engine.feed(token.expect("a token")).expect("feed must accept this token");
             token = next.next();
             if token.is_none() {
-                let found: Vec<(u32, f32)> = engine.best().expect("a best token").collect();
+                let found: Vec<(u32, f32)> =
+                    engine.best().expect("best must return tokens").collect();
                 token = Some(found[0].0);
                 tokens.push(found.iter().map(|x| x.0).collect::<Vec<_>>());
                 logits.extend(found.iter().map(|x| x.1));
@@ -240,11 +242,13 @@ impl Unstreamed<'_> {
         let turn = self.floats(Component::Rope, self.cache.len());
         rotate(&mut q, &turn);
         rotate(&mut k, &turn);
-        self.cache.push(&k, &v).expect("room");
+        self.cache.push(&k, &v).expect("push must succeed: there is room");
         let mut memory = Memory::<4000>::new();
         let ledger = Ledger::default();
         let mut read = vec![0.0; q.len()];
-        self.cache.attend(&q, Arena::new(&mut memory.0, &ledger), &mut read).expect("room");
+        self.cache
+            .attend(&q, Arena::new(&mut memory.0, &ledger), &mut read)
+            .expect("attend must succeed: there is room");
         add(&mut hidden, &self.product(Component::Output, &read));
 
         let x = self.norm(Component::MlpNorm, &hidden);
@@ -270,16 +274,18 @@ fn task_5_equal_to_the_unstreamed_model() {
             let mut memory = Memory::<4000>::new();
             let ledger = Ledger::default();
             let mut arena = Arena::new(&mut memory.0, &ledger);
-            let cache = Cache::new(&mut arena, &shape, 12).expect("room");
+            let cache =
+                Cache::new(&mut arena, &shape, 12).expect("Cache::new must succeed: there is room");
             let mut whole = Unstreamed { shape, file: &file, cache };
             let asked = RefCell::default();
-            let store =
-                Store::open(Device { at_once, ..Device::new(&file, &asked) }).expect("a good file");
+            let store = Store::open(Device { at_once, ..Device::new(&file, &asked) })
+                .expect("Store::open must accept this file");
             let mut memory = Memory::<60_000>::new();
             let ledger = Ledger::default();
             let arena = Arena::new(&mut memory.0, &ledger);
             let options = Options { positions: 12, chunk_rows, top_k: 40 };
-            let mut engine = Engine::new(store, arena, options).expect("room");
+            let mut engine = Engine::new(store, arena, options)
+                .expect("Engine::new must succeed: there is room");
             let mut token = 11;
             for step in 0..12 {
                 let rows = if chunk_rows == 1 { "row" } else { "rows" };
@@ -287,10 +293,12 @@ fn task_5_equal_to_the_unstreamed_model() {
                 let mut expected: Vec<(u32, f32)> =
                     (0..).zip(whole.step(token)).take(shape.tokens).collect();
                 expected.sort_by(|a, b| b.1.total_cmp(&a.1));
-                check::assert_accepts(&call, || engine.feed(token)).expect("it is fed");
-                let best: Vec<(u32, f32)> = engine.best().expect("a best token").collect();
+                check::assert_accepts(&call, || engine.feed(token))
+                    .expect("feed must accept this token");
+                let best: Vec<(u32, f32)> =
+                    engine.best().expect("best must return tokens").collect();
                 let kept = best.len();
-                assert!(kept == 40, "{call}: tokens kept: found {kept}, expected 40");
+                assert!(kept == 40, "{call}: number of tokens kept: found {kept}, expected 40");
                 for (i, (found, expected)) in best.iter().zip(&expected).enumerate() {
                     let bits = |of: &(u32, f32)| (of.0, of.1.to_bits());
                     assert!(
@@ -328,19 +336,25 @@ fn task_5_a_read_that_fails() {
             let mut memory = Memory::<60_000>::new();
             let ledger = Ledger::default();
             let arena = Arena::new(&mut memory.0, &ledger);
-            let store = Store::open(Failing(&file, &left)).expect("a good file");
+            let store =
+                Store::open(Failing(&file, &left)).expect("Store::open must accept this file");
             let options = Options { positions: 12, chunk_rows: 30, top_k: 5 };
-            let mut engine = Engine::new(store, arena, options).expect("room");
+            let mut engine = Engine::new(store, arena, options)
+                .expect("Engine::new must succeed: there is room");
             let (mut errors, mut found) = (0, Vec::new());
             for token in [3, 1, 4] {
                 left.set(fail_at);
                 while let Err(error) = engine.feed(token) {
-                    assert!(matches!(error, Error::Read { code: Some(5), .. }), "{error}");
-                    assert_eq!(engine.len(), found.len() / 5, "positions after an error");
+                    assert!(
+                        matches!(error, Error::Read { code: Some(5), .. }),
+                        "the error of a failed read must be Error::Read with code 5, but it is: \
+                         {error}"
+                    );
+                    assert_eq!(engine.len(), found.len() / 5, "number of positions after an error");
                     errors += 1;
                 }
                 left.set(usize::MAX);
-                let best = engine.best().expect("a best token");
+                let best = engine.best().expect("best must return tokens");
                 found.extend(best.map(|(token, x)| (token, x.to_bits())));
             }
             (errors, found)
@@ -354,7 +368,8 @@ fn task_5_a_read_that_fails() {
             );
             assert!(
                 found == expected,
-                "read {fail_at} of each token failed once, and the answers after that differ"
+                "read {fail_at} of each token failed once: the answers after that differ, but must \
+                 be the same as without the failures"
             );
         }
     });
@@ -384,12 +399,13 @@ fn task_5_the_budget_of_tiny_llm() {
         let ledger = Ledger::default();
         let (allocated, (counts, fed)) = allocations::count(|| {
             let arena = Arena::new(&mut memory.0, &ledger);
-            let mut engine = Engine::new(open(&file), arena, Options::default()).expect("room");
-            engine.feed(31_999).expect("a token");
+            let mut engine = Engine::new(open(&file), arena, Options::default())
+                .expect("Engine::new must succeed: there is room");
+            engine.feed(31_999).expect("feed must accept this token");
             let before = engine.counts();
-            engine.feed(7).expect("another token");
+            engine.feed(7).expect("feed must accept a second token");
             let fed = engine.counts();
-            let best = engine.best().expect("a best token").count();
+            let best = engine.best().expect("best must return tokens").count();
             assert_eq!(best, 40, "number of best tokens");
             let all = engine.counts();
             let since = |after: Counts| Counts {
@@ -399,7 +415,11 @@ fn task_5_the_budget_of_tiny_llm() {
             };
             (since(all), since(fed))
         });
-        check::assert_answer("allocations on the heap", &allocated, &0);
+        check::assert_answer(
+            "allocations on the heap for a token through layer and head",
+            &allocated,
+            &0,
+        );
         let layer = 3 * 4 * 192 + 4 * 96 + 196 + 576 * 196 + 2048 * 196 + 192 * 1028 - 4 * 192;
         check::assert_answer(
             "one token through the layer: (bytes, seeks)",
@@ -412,7 +432,7 @@ fn task_5_the_budget_of_tiny_llm() {
             &(layer + 4 * 192 + 32_000 * 196, 3),
         );
         let peak = ledger.peak();
-        assert!(peak <= 256 * 1024, "the peak is {peak} bytes, more than 256 KB");
+        assert!(peak <= 256 * 1024, "the peak is {peak} bytes, expected at most 256 KB");
         let parts: Vec<_> =
             ledger.parts().into_iter().filter(|part| !part.what.is_empty()).collect();
         assert!(
@@ -428,10 +448,18 @@ fn task_5_the_budget_of_tiny_llm() {
             engine.feed(7)?;
             engine.best().map(Iterator::count)
         };
-        assert_eq!(run(peak), Ok(40), "a budget of {peak} bytes, exactly the peak");
-        match run(peak - 1).expect_err("a budget of one byte less") {
+        assert_eq!(
+            run(peak),
+            Ok(40),
+            "number of best tokens with a budget of {peak} bytes, exactly the peak"
+        );
+        match run(peak - 1).expect_err("a budget of one byte less than the peak must be refused") {
             Error::Full { budget, at, .. } => {
-                check::assert_answer("the budget in the error", &budget, &(peak - 1));
+                check::assert_answer(
+                    "a budget of one byte less than the peak: the budget that the error names",
+                    &budget,
+                    &(peak - 1),
+                );
                 let file = at.file().replace('\\', "/");
                 assert!(
                     file.contains("week4/streamed/"),
@@ -439,7 +467,7 @@ fn task_5_the_budget_of_tiny_llm() {
                 );
             }
             other => panic!(
-                "a budget of a budget of one byte less: found {other:?}, expected Error::Full"
+                "a budget of one byte less than the peak: found {other:?}, expected Error::Full"
             ),
         }
     });
