@@ -118,7 +118,7 @@ impl Local {
             Ok(Err(error)) => Err(error),
             Err(_) => Err(match engine.join() {
                 Err(panic) => anyhow!("{}", crate::said(&*panic)),
-                Ok(_) => anyhow!("the engine stopped before it started"),
+                Ok(_) => anyhow!("the engine ended before it was ready"),
             }),
         }
     }

@@ -30,7 +30,10 @@ impl fmt::Display for Refusal {
             Self::Absent => f.write_str("this processor has no matrix unit"),
             Self::NotSaved => f.write_str("the system does not save the matrix unit's tiles"),
             Self::Refused(error) => {
-                write!(f, "the system refuses the matrix unit to this process (error {error})")
+                write!(
+                    f,
+                    "the system does not let this process use the matrix unit (error {error})"
+                )
             }
             Self::UnknownSystem => f.write_str("the matrix unit is used only on Linux"),
         }

@@ -90,7 +90,7 @@ impl Change {
         for piece in pieces {
             let place = only_place(region, &piece.replace).with_context(|| {
                 format!(
-                    "the reference has changed here: rewrite the change for the region, which is \
+                    "the reference has changed here: rewrite this entry for the region, which is \
                      now\n\
                      {region}\n"
                 )

@@ -159,13 +159,13 @@ fn read_bytes(bytes: &[u8]) -> Result<BTreeMap<String, Vec<Said>>> {
             serde_json::from_str(json.as_str().context("metadata values are strings")?)?;
         let mut answers = Vec::new();
         for answer in about["answers"].as_array().context("no answers")? {
-            let says = answer["says"].as_str().context("an answer says nothing")?.to_owned();
+            let says = answer["says"].as_str().context("an answer has no \"says\"")?.to_owned();
             let value = match answer["text"].as_str() {
                 Some(text) => Err(text.to_owned()),
                 None => Ok(answer["tensor"]
                     .as_str()
                     .and_then(tensor)
-                    .context("an answer without tensor")?),
+                    .context("an answer has neither \"text\" nor a tensor of the file")?),
             };
             answers.push((says, value));
         }

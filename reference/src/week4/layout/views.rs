@@ -74,8 +74,8 @@ impl Layout {
         );
         ensure!(
             axes[0] == 0 || self.tensor_type.block_len() == 1,
-            "axes {axes:?} of {self}: found axis 0 moved to {}, expected it first: it has blocks \
-             of {} elements",
+            "axes {axes:?} of {self}: found axis 0 moved to {}, but it has blocks of {} elements \
+             and must stay first",
             axes[0],
             self.tensor_type.block_len()
         );

@@ -92,7 +92,7 @@ impl TokenizerFile {
             }
             _ => {
                 let field = if normalizer.is_empty() { "pre_tokenizer" } else { "normalizer" };
-                self.wrong(field, "the one of SentencePiece, or a byte-level decoder")
+                self.wrong(field, "SentencePiece's, or a byte-level decoder")
             }
         }
     }
