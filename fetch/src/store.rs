@@ -73,7 +73,7 @@ impl Store {
         let cache = self.folder.parent().unwrap_or(&self.folder).display();
         ensure!(
             free >= bytes,
-            "{cache}: found {} of free space, expected {}",
+            "{cache}: found {} of free disk space, expected at least {}",
             size(free),
             size(bytes)
         );

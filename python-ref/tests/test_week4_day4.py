@@ -45,7 +45,7 @@ def test_week4_day4_task_1_a_buffer(week4, r):
         new = bytes(r.size(0, 255) for _ in range(n))
         if offset + n > size:
             for act in (lambda: cpu.upload(buffer, offset, new), lambda: cpu.download(buffer, offset, n)):
-                with pytest.raises(ValueError, match="within its"):
+                with pytest.raises(ValueError, match="within that buffer's"):
                     act()
         else:
             cpu.upload(buffer, offset, new)

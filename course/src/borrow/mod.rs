@@ -151,8 +151,8 @@ pub(crate) fn give_back(
         edited.is_empty() || force,
         "nothing was returned, because you have changed borrowed code, so it is now yours:\n\
          {}\n\
-         To keep it, remove the two marks. To discard it, run `cargo course return {} --force`, \
-         which keeps the old file in .course/recovery",
+         To keep your changes, remove the two marks. To discard them, run `cargo course return {} \
+         --force`, which keeps the old file in .course/recovery",
         edited.join("\n"),
         typed
     );

@@ -185,8 +185,8 @@ impl Product<'_> {
             let block = weight.tensor_type.block_len();
             assert!(
                 per_scale >= block,
-                "found a scale for each {per_scale} activations, expected at least {block}, the \
-                 length of a block"
+                "found one scale for {per_scale} activations, expected one for {block} or more, \
+                 the length of a block"
             );
         }
     }

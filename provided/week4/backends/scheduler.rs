@@ -254,7 +254,10 @@ impl Scheduler {
         let Schedule { graph, results, owners, .. } = &ready.schedule;
         let root = graph.root(results[result]);
         let Some(owner) = owners[root.index()] else {
-            return Err(anyhow!("{}: found a leaf as a result", graph.told(root)));
+            return Err(anyhow!(
+                "{}: found a leaf as a result, expected a node that is computed",
+                graph.told(root)
+            ));
         };
         let (backend, _) = &mut self.backends[owner];
         let place = ready.places[owner][root.index()].expect("results are computed");

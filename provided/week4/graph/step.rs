@@ -65,7 +65,8 @@ impl<C: StepCache + ?Sized> Step<'_, C> {
                 let heads = of(0)[1];
                 ensure!(
                     heads.is_multiple_of(kv_heads),
-                    "{}: found {heads} heads, expected a multiple of {kv_heads}, the cache's",
+                    "{}: found {heads} query heads, expected a multiple of {kv_heads}, the cache's \
+                     key heads",
                     what()
                 );
             }

@@ -70,7 +70,7 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
         } else if (options.check && !options.elsewhere) || !missing.is_empty() {
             if !missing.is_empty() {
                 let what = missing.join("; ");
-                println!("NOT VERIFIED: what is for {}; missing: {what}", processor.name);
+                println!("NOT VERIFIED: mistakes in tasks for {}; missing: {what}", processor.name);
             }
         } else {
             matrix.add(tried(root, curriculum, entries, Some(emulation))?);

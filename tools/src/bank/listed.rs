@@ -129,7 +129,7 @@ fn entry(place: &str, one: &Listed, day: &Day, chapter: &str, regions: &Regions)
         one.function,
         listed.functions.join(", ")
     );
-    ensure!(one.says != "TODO", "the sentence is not written");
+    ensure!(one.says != "TODO", "the sentence is still TODO");
     let region = regions
         .get(&(listed.file.clone(), one.function.to_owned()))
         .with_context(|| format!("reference/{} has no region in {}", listed.file, one.function))?;
@@ -225,7 +225,7 @@ never: You do not count.
         starts("task 1, fn one\n", "\n", ":2: no `task K, fn NAME` is above it");
         starts("fn one", "fn two", ":2: twice: week1-day1 task 1 has no function two; it has one");
         starts("task 1", "task 7", ":2: twice: week1-day1 has no task 7");
-        starts("You count\n  twice.", "TODO", ":2: twice: the sentence is not written");
+        starts("You count\n  twice.", "TODO", ":2: twice: the sentence is still TODO");
         starts("twice: You", "twice You", ":2: expected `name: what the learner is told`");
         starts(
             "more = twice",

@@ -78,7 +78,7 @@ impl Bank {
         let command = self.program.fresh(module);
         let number = place.map_or(0, |place| self.numbers[place]);
         Ok(chosen(
-            command.with_context(|| format!("{module} has no questions for a grading"))?,
+            command.with_context(|| format!("{module} has no fresh inputs for grading"))?,
             number,
         ))
     }
