@@ -103,7 +103,7 @@ impl<C: KvCache> Session<C> {
     pub fn restore(&mut self, tokens: &[u32], fill: impl FnOnce(&mut C)) {
         self.clear();
         fill(&mut self.cache);
-        assert_eq!(self.cache.len(0), tokens.len(), "positions and tokens");
+        assert_eq!(self.cache.len(0), tokens.len(), "numbers of positions and of tokens");
         self.tokens.extend_from_slice(tokens);
     }
 

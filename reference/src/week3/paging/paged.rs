@@ -362,7 +362,7 @@ impl PagedCache {
         let CacheShape { layers, kv_heads, head_dim, .. } = self.shape;
         assert!(
             layer < layers && head < kv_heads,
-            "layer {layer}, head {head} of {:?}",
+            "layer {layer} or head {head} is not in the cache {:?}",
             self.shape
         );
         let place = (layer * kv_heads + head) * self.pool.num_pages() + page;

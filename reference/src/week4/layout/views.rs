@@ -50,7 +50,7 @@ impl Layout {
         let (end, room) = (checked_end(&view), self.end());
         ensure!(
             end.is_some_and(|end| end <= room),
-            "{}: found strides {nb:?}, which lead beyond its {} bytes",
+            "{}: found strides {nb:?}, which lead beyond the tensor's {} bytes",
             what(),
             room - self.offset
         );
