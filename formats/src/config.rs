@@ -82,7 +82,7 @@ pub struct ModelConfig {
     pub eos_token_ids: Vec<u32>,
 }
 
-/// Maximum of any size: far above every known model, but no product of two sizes overflows.
+/// Maximum of each size: far above known models, yet a product of two sizes can't overflow.
 const MAX_SIZE: u64 = 1 << 24;
 const MAX_LAYERS: u64 = 1 << 12;
 /// Maximum head size. It is below [`MAX_SIZE`] because RoPE's tables grow with the head size and

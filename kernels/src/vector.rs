@@ -162,7 +162,7 @@ for_each_unit! {
     narrow_q8(values: &[f32], row: &mut [u32]);
 }
 
-/// Replaces each score `s` by `e^(s − max)`, and returns their sum.
+/// Replaces each score `s` with `e^(s − max)`, and returns their sum.
 pub fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 {

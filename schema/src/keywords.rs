@@ -13,7 +13,7 @@ use crate::{
 
 type Fields<'a> = &'a [(String, Json)];
 
-/// Maximum number of kinds in a schema.
+/// Maximum number of nodes in a schema.
 const MOST_NODES: usize = 10_000;
 /// Maximum nesting of schemas.
 const MOST_DEPTH: usize = 64;

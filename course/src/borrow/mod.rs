@@ -1,5 +1,5 @@
-//! `cargo course borrow` and `cargo course return`: replace a `todo!` by the reference's body, and
-//! restore the `todo!`.
+//! `cargo course borrow` and `cargo course return`: replace a `todo!` with the reference's body,
+//! and restore the `todo!`.
 //!
 //! Functions that the learner has begun or written are named and left unchanged. A borrowed body
 //! that was edited also counts as the learner's work: without `--force`, `return` refuses to remove

@@ -49,9 +49,9 @@ pub struct MixtureConfig {
 /// `-limit` and `limit`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clamp {
-    /// Steepness of the gate, 1.702.
+    /// Steepness of the gate: 1.702 in gpt-oss.
     pub alpha: f32,
-    /// Limit of the gate, 7.
+    /// Limit of `g` and of `u`: 7 in gpt-oss.
     pub limit: f32,
 }
 

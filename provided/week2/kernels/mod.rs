@@ -110,7 +110,7 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &m
 /// because the same order of additions is used for any number of rows.
 ///
 /// The learner's kernels may add in a different order than the provided ones. So this function
-/// replaces a learner's kernel by a provided one if it supports only some numbers of rows.
+/// replaces a learner's kernel with a provided one if it supports only some numbers of rows.
 ///
 /// # Panics
 /// As [`matmul`].

@@ -21,8 +21,8 @@ pub(super) struct Bank {
 }
 
 impl Bank {
-    /// Finds the entries in a program that was built with the bodies `names`, which are in the order
-    /// of their numbers.
+    /// Finds the entries in a program built with the bodies `names`; body number `i` is
+    /// `names[i − 1]`.
     ///
     /// # Errors
     /// If the program lacks an entry.

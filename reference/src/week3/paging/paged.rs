@@ -276,7 +276,7 @@ impl PagedCache {
         // END SOLUTION
     }
 
-    /// Replaces a sequence's page `i` by a copy, with keys and values of all layers and heads.
+    /// Replaces a sequence's page `i` with a copy, with keys and values of all layers and heads.
     /// Counts the copy in `copied`. The other owners keep the original page.
     ///
     /// # Panics

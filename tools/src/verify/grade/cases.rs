@@ -272,7 +272,7 @@ impl Maker<'_> {
     }
 }
 
-/// Replaces a function's `todo!` by `body`.
+/// Replaces a function's `todo!` with `body`.
 fn put_body(text: &str, function: &str, body: &str) -> String {
     let lines = text.lines().map(|line| {
         let stub = line.trim().starts_with("todo!(\"week1-day1 task ")
