@@ -93,7 +93,7 @@ impl Store {
                 Ok(()) => (),
                 Err(TryLockError::WouldBlock) => {
                     show.note(&format!(
-                        "{}: another process is downloading it: waiting",
+                        "{}: waiting for another process that is downloading this file",
                         remote.file
                     ));
                     file.lock().map_err(wrong)?;

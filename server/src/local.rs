@@ -145,7 +145,9 @@ impl Local {
             let (Ok(name), Ok(value)) =
                 (HeaderName::try_from(name), HeaderValue::try_from(value.as_str()))
             else {
-                return Err(anyhow!("headers: {name:?} cannot be sent"));
+                return Err(anyhow!(
+                    "headers: the name or the value of {name:?} is not valid in HTTP"
+                ));
             };
             request.headers_mut().append(name, value);
         }

@@ -112,7 +112,7 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let lines = split(&file);
     ensure!(
         !lines.is_empty(),
-        "{}: found nothing, expected one JSON object per line",
+        "{}: found no JSON, expected one object per line",
         args.requests.display()
     );
     let answers = Answers::open(&args.out)?;

@@ -275,7 +275,8 @@ fn measured(solution: &Solution, args: &Args) -> Result<StepCost> {
     let mut batch = model.into_batch(batch, Box::new(|_| Vec::new()))?;
     let fit = cost::measure(batch.as_mut(), context.min(args.context).min(1024), vocabulary)?;
     note(&format!(
-        "measured {} steps of {} ({described}): --cost {}; half of them are within {:.1} % of that, 9 of 10 within {:.0} %",
+        "measured {} steps of {} ({described}): --cost {}; half of the steps are within {:.1} % of \
+         that cost, 9 of 10 within {:.0} %",
         fit.steps,
         path.display(),
         fit.cost.spelled(),

@@ -181,7 +181,7 @@ impl fmt::Display for Fault {
                 write!(f, "out of memory: no room for {wanted} bytes, at most {limit} fit")
             }
             Self::Lost(why) => write!(f, "the device is lost: {why}"),
-            Self::Refused(why) => write!(f, "the device refuses: {why}"),
+            Self::Refused(why) => write!(f, "the device reported an error: {why}"),
             Self::OutOfBounds { place, len } => {
                 write!(
                     f,

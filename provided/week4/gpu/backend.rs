@@ -256,8 +256,9 @@ impl Backend for GpuBackend {
         // The device doesn't say which of the nodes failed.
         let [first, last] = [first, last].map(|id| work.graph.told(id));
         let kernels = pass.kernels();
-        let submitted =
-            pass.submit().with_context(|| format!("{kernels} kernels, from {first} to {last}"));
+        let submitted = pass
+            .submit()
+            .with_context(|| format!("cannot run {kernels} kernels, from {first} to {last}"));
         submitted.map_err(|error| Failed::from(self.fault(&error)))
     }
 

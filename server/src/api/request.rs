@@ -129,7 +129,9 @@ impl ApiRequest {
         };
         if request.form.is_some() && !request.stop.is_empty() {
             let by = if request.calls.is_some() { "tools" } else { "response_format" };
-            let message = format!("\"stop\" could cut off an answer that {by:?} constrains");
+            let message = format!(
+                "\"stop\" is not supported with {by:?}: it could cut off the constrained answer"
+            );
             return Err(ApiError::field("stop", message));
         }
         if request.calls.is_some() && request.extras.logprobs.is_some() {

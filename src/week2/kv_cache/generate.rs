@@ -96,7 +96,8 @@ impl<C: KvCache> Session<C> {
         todo!("week2-day1 task 4: Session::feed")
     }
 
-    /// Replaces the sequence with `tokens`; `fill` writes their keys and values into the empty cache.
+    /// Replaces the sequence with `tokens`; `fill` writes their keys and values into the empty
+    /// cache.
     ///
     /// # Panics
     /// If `fill` writes a different number of positions.

@@ -115,7 +115,8 @@ impl<C: KvCache> Session<C> {
         // END SOLUTION
     }
 
-    /// Replaces the sequence with `tokens`; `fill` writes their keys and values into the empty cache.
+    /// Replaces the sequence with `tokens`; `fill` writes their keys and values into the empty
+    /// cache.
     ///
     /// # Panics
     /// If `fill` writes a different number of positions.
