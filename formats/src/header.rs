@@ -140,7 +140,7 @@ fn no_gaps(tensors: &BTreeMap<String, Place>, values: Range<usize>) -> Result<()
     }
     ensure!(
         end == values.end,
-        "found {} bytes of values, expected {} as in the header",
+        "found {} bytes of values, but the header describes {}",
         values.len(),
         end - values.start
     );

@@ -71,7 +71,7 @@ fn fill_in(
                 }
                 State::Begun => "has been started, so it is yours",
                 State::Written => "is yours",
-                State::Missing => "is missing, or isn't formatted as rustfmt formats it",
+                State::Missing => "is missing, or isn't formatted like rustfmt's output",
             };
             left.push(format!("{id}: {function} {why}; it was left unchanged ({})", task.file));
         }

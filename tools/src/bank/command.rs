@@ -183,7 +183,8 @@ fn report(matrix: &mut Matrix, entries: &[Entry]) {
         println!("  {task:<20} {:>10}  {name}", shown(*distance));
         if *distance < NEAREST {
             matrix.problems.push(format!(
-                "{task}: {name} is only {distance:.1} tolerances away; it must be {NEAREST}"
+                "{task}: {name} is only {distance:.1} tolerances from the right answer, expected \
+                 at least {NEAREST}"
             ));
         }
     }

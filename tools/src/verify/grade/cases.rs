@@ -216,7 +216,8 @@ impl Maker<'_> {
             .replace("{ROOT}", &self.root.display().to_string())
             .replace("{NEIGHBOUR}", &self.neighbour.display().to_string())
             .replace("{REPORT}", &format!("{:?}", self.report()?));
-        let (head, blocks) = text.split_once("\n== ").context("it has no block")?;
+        let (head, blocks) =
+            text.split_once("\n== ").context("this case has no block that begins with ==")?;
         let mut case = self.all(name, 0, |file| file.stub.clone());
         let said =
             |start: &str| head.lines().find_map(|line| Some(line.strip_prefix(start)?.to_owned()));
