@@ -149,7 +149,7 @@ fn a_lying_header_is_refused() {
     refused(
         r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#,
         12,
-        &["found 12 bytes of values", "expected 8"],
+        &["found 12 bytes of values", "the header describes 8"],
     );
     refused(
         r#"{"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}}"#,
