@@ -136,7 +136,7 @@ def check(out, file, lines):
     now = {"file": str(file), "bytes": status.st_size, "changed": status.st_mtime_ns, "lines": lines}
     note = out / "requests.json"
     if note.exists() and json.loads(note.read_text()) != now:
-        raise SystemExit(f"{out}: found answers to another file, or to another state of it; expected an empty folder or {now}")
+        raise SystemExit(f"{out}: holds answers to another file, or to an earlier version of {file}; use an empty folder for --out")
     note.write_text(json.dumps(now))
 
 
@@ -152,7 +152,7 @@ def main():
     own = {} if args.address else {"num_cpus": max(args.replicas + 1, os.cpu_count() or 1), "include_dashboard": False}
     ray.init(args.address, log_to_driver=False, runtime_env=HERE, **own)
     done, of = answer(args.requests, args.out, args.model, args.solution, args.replicas)
-    print(f"{args.out.with_suffix('.jsonl')}: {of} answers, {of - done} of them from before", file=sys.stderr)
+    print(f"{args.out.with_suffix('.jsonl')}: {of} answers, {of - done} of them from an earlier run", file=sys.stderr)
 
 
 if __name__ == "__main__":

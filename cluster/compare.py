@@ -194,7 +194,7 @@ def main():
     print(said)
     ray.init(num_cpus=1 + max(args.replicas), include_dashboard=False, log_to_driver=False, runtime_env=HERE)
     serve.start(http_options={"host": "127.0.0.1", "port": PORT})
-    print(f"{args.requests} requests, {args.rate} a second, {args.beginnings} beginnings, {PAGES} pages in each replica; {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+    print(f"{args.requests} requests, {args.rate} a second, {args.beginnings} shared prefixes, {PAGES} pages in each replica; {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     print(f"{'':<10} {'replicas':>8} {'routing':<12} {'hits':>6} {'tokens/s':>9} {'first token, ms':>16}")
     sent = load(args.requests, args.beginnings, args.rate)
     for replicas in args.replicas:
@@ -207,7 +207,7 @@ def main():
                 # Replicas draw their names, and with them the beginnings that are at home there.
                 own = homes(sent, address)
                 hits = simulated_homes(own, step, args.program)
-                print(f"simulated with these homes, {' and '.join(str(beginnings(load)) for load in own)} beginnings: {100 * hits:.0f} %")
+                print(f"simulated with the same home replicas ({' and '.join(str(beginnings(load)) for load in own)} prefixes): {100 * hits:.0f} % hits")
             show("measured", replicas, routing, figures)
             serve.delete("tiny-llm")
     serve.shutdown()

@@ -123,7 +123,10 @@ impl Forms {
     /// # Errors
     /// If the text of the tokens has not been set.
     pub(super) fn constraint(&mut self, form: &Form) -> Result<Constraint> {
-        let tokens = self.tokens.as_ref().context("the tokens have no texts")?;
+        let tokens = self
+            .tokens
+            .as_ref()
+            .context("the model has no tokenizer, which a constrained answer needs")?;
         match form {
             Form::Json => {
                 let rules = || tokens.rules(Json::Object, MOST_STATES);

@@ -82,7 +82,7 @@ impl Mixture {
         let plan = plan::plan(options, &types)?;
         let cache_type = plan::cache_type(options)?;
         let described = format!(
-            "{} of {} experts a token, {}, {cache_type} cache",
+            "{} of {} experts per token, {}, {cache_type} cache",
             model.config.per_token,
             model.config.experts,
             plan::described(&plan, &types)

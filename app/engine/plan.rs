@@ -50,7 +50,7 @@ pub(super) fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> 
         }
         if !open.is_empty() {
             let open = Vec::from_iter(open).join(", ");
-            eprintln!("not written yet: {open}; using what is written");
+            eprintln!("not written yet: {open}; running without these tasks");
         }
     }
     plan.team = Team::new(threads);

@@ -44,8 +44,8 @@ impl PromptFile {
     ) -> Result<Self> {
         ensure!(
             may_be_replaced(path),
-            "{}: found a file that does not begin with \"{}\", expected an earlier cache or a new \
-             name; it was not changed",
+            "{}: not a prompt cache (the file does not begin with \"{}\"), so it was left \
+             unchanged; give another name",
             path.display(),
             MAGIC.escape_ascii()
         );
@@ -73,7 +73,7 @@ impl PromptFile {
         self.tokens = Some(match opened {
             Ok(tokens) => tokens.unwrap_or_default(),
             Err(error) => {
-                eprintln!("{error:#}; the prompt is computed");
+                eprintln!("{error:#}; computing the whole prompt instead");
                 // If the path can't be read as a file, it isn't written either.
                 self.writable = self.path.is_file();
                 Vec::new()
@@ -89,7 +89,7 @@ impl PromptFile {
         }
         match save(&self.path, &encode(session.cache(), 0, prompt, self.key)) {
             Ok(()) => self.tokens = Some(prompt.to_vec()),
-            Err(error) => eprintln!("{error:#}; the prompt was not cached"),
+            Err(error) => eprintln!("{error:#}; the prompt's keys and values were not saved"),
         }
     }
 

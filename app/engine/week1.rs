@@ -118,7 +118,7 @@ pub(crate) fn activations(
     let ActivationsRequest { model, options, tokens } = request;
     ensure!(
         !model.is_file() && options.week != Some(2) && !mixture::is_mixture(model),
-        "activations are compared on week 1's engine; give a model folder"
+        "only week 1's engine can list activations; give a model folder"
     );
     let Week1 { model, .. } = Week1::load(model)?;
     model.check(tokens)?;

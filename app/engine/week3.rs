@@ -198,10 +198,12 @@ pub(crate) fn open(
     if !room {
         return Err(match options.pages {
             Some(pages) => anyhow!(
-                "there is no room for the keys and values of {pages} pages of {PAGE_LEN} positions; ask for fewer --pages"
+                "not enough memory for the keys and values of {pages} pages of {PAGE_LEN} \
+                 positions; use a smaller --pages"
             ),
             None => anyhow!(
-                "there is no room for the keys and values of {sequences} sequences of {context} tokens; ask for a smaller --max-batch or --context, or for --pages"
+                "not enough memory for the keys and values of {sequences} sequences of {context} \
+                 tokens; use a smaller --max-batch or --context, or use --pages"
             ),
         });
     }

@@ -23,7 +23,7 @@ use super::{mixture, week2::Week2};
 /// Loads the model with week 2's engine, and its graph.
 fn load(request: &GraphRequest<'_>) -> Result<Week2> {
     if mixture::is_mixture(request.model) {
-        bail!("a model with experts has no graph here");
+        bail!("a model with experts cannot run as a graph");
     }
     Week2::load(request.model, request.options)
 }
@@ -69,7 +69,7 @@ pub(crate) fn memory(request: &GraphRequest<'_>) -> Result<Vec<(&'static str, us
     let by_size = |in_place| MemoryPlan::by_size(&graph, &lives, in_place);
     Ok(vec![
         ("a buffer for each node", without_reuse(&lives)),
-        ("needed at once: no plan can do without", lower_bound(&lives)),
+        ("needed at once: no plan can use less", lower_bound(&lives)),
         ("one arena, by best fit", step_by_step(false)?.peak),
         ("one arena, the largest first", by_size(false)?.peak),
         (

@@ -65,8 +65,8 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let n = seen.tokens.len().max(1) as u64;
     let _ = write!(
         out,
-        "a token reads {} bytes of experts and {} of other weights, of {} bytes in total; {} pages \
-         of cache",
+        "a token reads {} bytes of experts and {} bytes of other weights, out of {} bytes of \
+         weights; {} pages of cache",
         seen.expert_bytes / n,
         seen.shared_bytes / n,
         seen.all_bytes,
@@ -110,8 +110,10 @@ fn loads(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
             }
         }
         let most = loads.iter().copied().max().unwrap_or(1).max(1);
-        let _ =
-            writeln!(out, "layer {layer}: tokens of each expert, and those that chose it first");
+        let _ = writeln!(
+            out,
+            "layer {layer}: number of tokens per expert, and the tokens that chose the expert first"
+        );
         for (expert, (load, first)) in loads.iter().zip(&mut first).enumerate() {
             first.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
             let shown = first.iter().take(SHOWN).map(|(text, n)| format!("{text:?} {n}"));

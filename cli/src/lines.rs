@@ -33,6 +33,6 @@ pub(super) fn read_lines<T>(path: &Path, parse: impl Fn(&Line) -> Result<T>) -> 
         let value = serde_json::from_str(line).map_err(|e| anyhow!("{place}: not JSON: {e}"))?;
         all.push(parse(&Line { place, value })?);
     }
-    ensure!(!all.is_empty(), "{name}: found nothing, expected one JSON object per line");
+    ensure!(!all.is_empty(), "{name}: found no JSON, expected one object per line");
     Ok(all)
 }

@@ -26,7 +26,10 @@ pub(super) fn become_program(
         .arg("--")
         .args(arguments);
     let failed = |e: std::io::Error| {
-        anyhow!("this program was built without the network, and cargo cannot be started: {e}")
+        anyhow!(
+            "this program was built without the downloader, and cargo, which would build it, \
+             cannot be started: {e}"
+        )
     };
     // On Unix, the program replaces this process, so that it receives the signals.
     #[cfg(unix)]

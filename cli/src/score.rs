@@ -1,5 +1,5 @@
-//! `score`: asks a model questions about held-out stories, which it answers greedily, and measures
-//! its perplexity on such stories.
+//! `score`: asks a model questions about held-out stories (it answers greedily), and measures its
+//! perplexity on such stories.
 
 use std::{
     collections::BTreeMap,

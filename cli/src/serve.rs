@@ -170,7 +170,7 @@ pub(super) struct Args {
     /// Maximum unread tokens per client (beyond that, the client is disconnected)
     #[arg(long, value_name = "N", default_value = "2048", value_parser = at_least_one)]
     client_queue: usize,
-    /// Seconds that running requests are given to finish at shutdown
+    /// Seconds that requests in progress get to finish at shutdown
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = count, allow_negative_numbers = true)]
     grace: usize,
     /// Key that clients must present, as `Authorization: Bearer KEY` [default: none]

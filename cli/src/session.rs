@@ -184,7 +184,7 @@ impl Session {
         match generated.finish {
             FinishReason::Stop => "the model ended its text".to_owned(),
             FinishReason::Length => {
-                format!("{} new tokens were asked for", generated.speed.new_tokens)
+                format!("the limit of {} new tokens is reached", generated.speed.new_tokens)
             }
             FinishReason::ContextFull => {
                 format!("the context of {} tokens is full", self.model.config().max_positions)

@@ -69,7 +69,8 @@ pub(super) fn shown(divided: &Divided) -> String {
     for Holds { name, in_place, copied, arena } in backends {
         let _ = writeln!(
             text,
-            "{name}: {in_place} bytes of weights in place, {copied} copied; an arena of {arena} bytes"
+            "{name}: {in_place} bytes of weights in place, {copied} bytes copied; an arena of \
+             {arena} bytes"
         );
     }
     text.pop();

@@ -152,7 +152,7 @@ impl Day {
         let twin = twin.context("its twin isn't a task of this day")?;
         ensure!(
             twin.twin == Some(task.number) && twin.architecture.is_some(),
-            "its twin, task {}, does not name it as a twin",
+            "its twin, task {}, does not name this task as its twin",
             twin.number
         );
         ensure!(twin.architecture != task.architecture, "its twin is for the same architecture");

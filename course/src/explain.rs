@@ -34,7 +34,7 @@ impl Failure {
     }
 }
 
-/// Replaces `left` and `right`, the words of an `assert_eq!`, by `found` and `expected`.
+/// Replaces `left` and `right`, the words of an `assert_eq!`, with `found` and `expected`.
 fn in_words(message: &[&str]) -> String {
     let mut lines = Vec::new();
     for line in message {

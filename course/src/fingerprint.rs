@@ -7,8 +7,8 @@
 //!   verdict on task 1 in the same file;
 //! - the day's test files.
 //!
-//! Line ends are `\n`. The hash is implemented here, because the standard library's hash may change
-//! from one version to the next.
+//! Before hashing, line endings become `\n`. The hash is implemented here, because the standard
+//! library's hash may change from one version to the next.
 
 use std::{collections::HashMap, fs, path::Path};
 

@@ -84,8 +84,8 @@ pub fn marks(template: &Template, text: &str) -> Vec<Mark> {
     found
 }
 
-/// Replaces the `todo!` of each `wanted` function by the reference's body. Returns the new text and
-/// the names of these functions.
+/// Replaces the `todo!` of each `wanted` function with the reference's body. Returns the new text
+/// and the names of these functions.
 ///
 /// # Errors
 /// If a required helper has the same name as one of the learner's items.

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
-/// Replaces CRLF, which git may have written, by `\n`.
+/// Replaces CRLF, which git may have written, with `\n`.
 pub fn normalise(text: &str) -> String {
     text.replace("\r\n", "\n")
 }

@@ -47,7 +47,7 @@ pub(crate) fn start(root: &Path, curriculum: &Curriculum) -> Result<()> {
     status::print_next(root, curriculum, &Words(Vec::new()))?;
     println!(
         "\nNew to ndarray? Read book/src/week1/arrays.md first (ten minutes). `cargo course` shows \
-         where you stand."
+         your progress."
     );
     Ok(())
 }

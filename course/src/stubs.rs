@@ -183,7 +183,7 @@ pub fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
     for file in generated(root, curriculum)? {
         if let Some((path, text)) = outdated_list(root, &file)? {
             files::write_atomically(&root.join(&path), text)?;
-            println!("{path}: list of tasks written");
+            println!("{path}: updated the list of tasks at the top");
         }
     }
     for file in generated(root, curriculum)? {
@@ -255,7 +255,11 @@ pub fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
             None => drift.push(format!("{}: missing", file.path)),
             Some(_) if file.is_stub() => checked.equal += 1,
             Some(_) if !work.is_empty() => {
-                println!("{}: yours, not compared ({})", file.path, work.join(", "));
+                println!(
+                    "{}: contains your work, so it was not compared ({})",
+                    file.path,
+                    work.join(", ")
+                );
                 checked.yours += 1;
             }
             Some(current) => drift.push(first_difference(&file.path, current, &file.stub)),

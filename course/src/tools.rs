@@ -77,7 +77,7 @@ const WEB_PACK: &str = "run --quiet --package tiny-llm-web --features pack --bin
 /// Builds the files that the book's pages fetch. Returns their folder.
 fn web_engine(root: &Path) -> Result<PathBuf> {
     let compiler = Compiler::find(WEB).with_context(|| {
-        format!("it cannot be compiled here; missing: {}", Compiler::missing(WEB))
+        format!("the engine for the pages cannot be compiled; missing: {}", Compiler::missing(WEB))
     })?;
     let target = process::target(root);
     let (folder, module) =
@@ -91,7 +91,11 @@ fn web_engine(root: &Path) -> Result<PathBuf> {
     pack.args(WEB_PACK.split(' ')).arg(&folder);
     for mut command in [build, pack] {
         let status = command.status().context("cargo cannot be started")?;
-        ensure!(status.success(), "it does not build: {}", process::shown(&command));
+        ensure!(
+            status.success(),
+            "the engine for the pages does not build: {}",
+            process::shown(&command)
+        );
     }
     let copy = folder.join("engine.wasm");
     fs::copy(&module, &copy).with_context(|| format!("{} cannot be written", copy.display()))?;

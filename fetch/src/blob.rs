@@ -120,9 +120,7 @@ impl Part<'_> {
             attempt += 1;
             let (file, have, size) = (&self.remote.file, self.have, self.remote.size);
             if attempt == ATTEMPTS {
-                bail!(
-                    "{file}: {error}; found {have} bytes, expected {size}: fetch again to continue"
-                );
+                bail!("{file}: {error}; received {have} of {size} bytes; fetch again to continue");
             }
             progress.note(&format!("{error}; next attempt from byte {have}"));
             self.hub.pause(attempt);
@@ -189,7 +187,7 @@ impl Part<'_> {
             // Checks whether the server sends more bytes than it stated.
             match body.read(&mut [0; 1]) {
                 Ok(1..) => Err(Failure::Final(anyhow!(
-                    "{}: found more than {} bytes",
+                    "{}: received more than {} bytes, the size that the server had stated",
                     remote.file,
                     remote.size
                 ))),

@@ -58,7 +58,10 @@ fn main() -> ExitCode {
 fn named(options: &Options) -> Result<Name> {
     let name = options.model.clone();
     let Some(revision) = &options.revision else { return Ok(name) };
-    ensure!(!name.to_string().contains('@'), "found a second revision in {name}, expected one");
+    ensure!(
+        !name.to_string().contains('@'),
+        "found --revision and a revision in {name}, expected only one of them"
+    );
     name.at(revision)
 }
 

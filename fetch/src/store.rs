@@ -73,7 +73,7 @@ impl Store {
         let cache = self.folder.parent().unwrap_or(&self.folder).display();
         ensure!(
             free >= bytes,
-            "{cache}: found {} of free space, expected {}",
+            "{cache}: found {} of free disk space, expected at least {}",
             size(free),
             size(bytes)
         );
@@ -93,7 +93,7 @@ impl Store {
                 Ok(()) => (),
                 Err(TryLockError::WouldBlock) => {
                     show.note(&format!(
-                        "{}: another process is downloading it: waiting",
+                        "{}: waiting for another process that is downloading this file",
                         remote.file
                     ));
                     file.lock().map_err(wrong)?;

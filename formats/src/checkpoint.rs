@@ -89,7 +89,7 @@ impl Checkpoint {
             };
             ensure!(
                 shards[shard].tensors.contains_key(&tensor),
-                "{name}: tensor {tensor}: expected in {file}, which has no such tensor"
+                "{name}: tensor {tensor}: listed in {file}, which has no such tensor"
             );
             place.insert(tensor, shard);
         }

@@ -82,7 +82,7 @@ pub struct ModelConfig {
     pub eos_token_ids: Vec<u32>,
 }
 
-/// Maximum of any size: far above every known model, but no product of two sizes overflows.
+/// Maximum of each size: far above known models, yet a product of two sizes can't overflow.
 const MAX_SIZE: u64 = 1 << 24;
 const MAX_LAYERS: u64 = 1 << 12;
 /// Maximum head size. It is below [`MAX_SIZE`] because RoPE's tables grow with the head size and
@@ -162,7 +162,9 @@ impl ModelConfig {
         if head_dim % 2 != 0 {
             return f.wrong(
                 "head_dim",
-                &format!("an even number, because RoPE rotates pairs; it is {head_dim}"),
+                &format!(
+                    "an even head size, because RoPE rotates pairs; the head size is {head_dim}"
+                ),
             );
         }
         if n_heads.saturating_mul(head_dim) > MAX_SIZE as usize {
@@ -370,12 +372,14 @@ impl Fields {
             return self.wrong("hidden_act", "\"silu\"");
         }
         if self.flag("mlp_bias")? {
-            return self.wrong("mlp_bias", "false: the MLP has no bias here");
+            return self.wrong("mlp_bias", "false: this engine's MLP has no bias");
         }
         // Llama files may also have the fields for a window, but the architecture ignores them.
         if family != Family::Llama && self.flag("use_sliding_window")? {
-            return self
-                .wrong("use_sliding_window", "false: every layer attends to all positions here");
+            return self.wrong(
+                "use_sliding_window",
+                "false: in this engine, every layer attends to all positions",
+            );
         }
         let all_full = |types: &Value| {
             types.as_array().is_some_and(|types| types.iter().all(|t| t == "full_attention"))
@@ -388,11 +392,12 @@ impl Fields {
         }
         for field in ["num_experts", "num_local_experts", "n_routed_experts"] {
             if self.get(field).is_some_and(|n| n.as_u64() != Some(0)) {
-                return self.wrong(field, "0 or nothing: an MLP has no experts here");
+                return self.wrong(field, "0 or nothing: this engine's MLP has no experts");
             }
         }
         if self.get("quantization_config").is_some() {
-            return self.wrong("quantization_config", "nothing: weights are F32, F16 or BF16");
+            return self
+                .wrong("quantization_config", "nothing: this engine reads F32, F16 and BF16");
         }
         Ok(())
     }

@@ -50,14 +50,17 @@ impl Header {
         let Some((header, data)) =
             usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length))
         else {
-            bail!("found a header of {length} bytes in a file of {} bytes", file.len());
+            bail!(
+                "found a header length of {length} bytes, but the whole file has {} bytes",
+                file.len()
+            );
         };
         let mut fields: BTreeMap<String, Value> = serde_json::from_slice(header)
             .map_err(|e| anyhow!("header: not a JSON object: {e}"))?;
         let metadata = match fields.remove("__metadata__") {
             None => Map::new(),
             Some(Value::Object(texts)) if texts.values().all(Value::is_string) => texts,
-            Some(_) => bail!("__metadata__: expected an object of strings"),
+            Some(_) => bail!("__metadata__: expected a JSON object whose values are strings"),
         };
         let values = file.len() - data.len();
         let mut tensors = BTreeMap::new();
@@ -93,7 +96,7 @@ fn place(info: &Value, length: usize) -> Result<Place> {
     let room = end.checked_sub(start);
     ensure!(
         room.is_some() && room == bits.filter(|bits| bits % 8 == 0).map(|bits| bits / 8),
-        "found offsets {:?}, expected room for {dtype} values of shape {shape:?}",
+        "found offsets {:?}, which do not fit {dtype} values of shape {shape:?}",
         (start, end)
     );
     ensure!(
@@ -129,8 +132,7 @@ fn no_gaps(tensors: &BTreeMap<String, Place>, values: Range<usize>) -> Result<()
     for (bytes, name) in places {
         ensure!(
             bytes.start == end,
-            "tensor {name}: found its values at {}, expected them at {}, after the previous \
-             tensor's",
+            "tensor {name}: found offset {}, expected {}, the end of the tensors before it",
             bytes.start - values.start,
             end - values.start
         );
@@ -138,7 +140,7 @@ fn no_gaps(tensors: &BTreeMap<String, Place>, values: Range<usize>) -> Result<()
     }
     ensure!(
         end == values.end,
-        "found {} bytes of values, expected {} as in the header",
+        "found {} bytes of values, but the header describes {}",
         values.len(),
         end - values.start
     );

@@ -230,7 +230,7 @@ pub fn check_prompt(tokens: &[u32], context: usize, vocabulary: usize) -> anyhow
     anyhow::ensure!(!tokens.is_empty(), "there are no tokens to start from");
     anyhow::ensure!(
         tokens.len() <= context,
-        "{} tokens do not fit into the model's context of {context}",
+        "{} tokens do not fit into the model's context of {context} tokens",
         tokens.len()
     );
     Ok(check_tokens((0..).zip(tokens.iter().copied()), vocabulary)?)

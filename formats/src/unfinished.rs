@@ -25,7 +25,7 @@ impl Unfinished {
     ///
     /// # Errors
     /// If the target does not end in a name, is a broken link, or is neither a file nor a folder: a
-    /// rename would replace a device or a pipe by a file.
+    /// rename would replace a device or a pipe with a file.
     pub fn new(target: &Path) -> Result<Self> {
         let target = resolved(target)?;
         let name = target.file_name().with_context(|| {

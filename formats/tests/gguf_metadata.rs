@@ -180,7 +180,7 @@ fn what_a_gguf_file_cannot_say_is_refused() {
         ("field \"normalizer\": found {\"type\":\"NFKC\"}, expected NFC", |json| {
             json["normalizer"] = json!({"type": "NFKC"});
         }),
-        ("expected the one of SentencePiece, or a byte-level decoder", |json| {
+        ("expected SentencePiece's, or a byte-level decoder", |json| {
             json["decoder"] = json!(null);
             json["model"]["byte_fallback"] = json!(true);
         }),
@@ -278,7 +278,7 @@ fn scores_follow_merges() {
     let nothing = sentence_piece(json!([["b", "a"]])).unwrap_err().to_string();
     assert!(
         nothing.contains("field \"model.merges.0\"")
-            && nothing.contains("two tokens that make a token"),
+            && nothing.contains("two tokens whose concatenation is a token"),
         "{nothing}"
     );
 }

@@ -65,7 +65,7 @@ impl fmt::Display for OutOfMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.wanted {
             0 => f.write_str("out of memory"),
-            wanted => write!(f, "out of memory: found no room for {wanted} bytes"),
+            wanted => write!(f, "out of memory: no room for {wanted} bytes"),
         }
     }
 }

@@ -80,7 +80,7 @@ pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]
             assert!(
                 says(half, part),
                 "{what}: the message must say that {part:?} was {name}{not}\n  message  \
-                 {message:?}\n  name what was found first, then what was expected"
+                 {message:?}\n  name first what was found, then what was expected"
             );
         }
     }

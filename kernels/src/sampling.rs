@@ -226,7 +226,7 @@ impl Eq for Candidate {}
 
 /// Returns the index of the largest logit, the first if several are equal.
 fn argmax(logits: &[f32]) -> u32 {
-    assert!(!logits.is_empty(), "a token of no logits");
+    assert!(!logits.is_empty(), "expected at least one logit");
     let larger = |best: usize, i: usize| if logits[i] > logits[best] { i } else { best };
     (1..logits.len()).fold(0, larger) as u32
 }

@@ -62,7 +62,8 @@ pub fn has_integers(tensor_type: TensorType) -> bool {
 /// If the format's weights are floats.
 pub fn unpack_row(tensor_type: TensorType, bytes: &[u8], row: &mut [Unpacked]) {
     crate::withheld::check("unpacked::unpack_row");
-    let unpack = unpack(tensor_type).unwrap_or_else(|| panic!("{tensor_type} has no integers"));
+    let unpack = unpack(tensor_type)
+        .unwrap_or_else(|| panic!("{tensor_type} cannot be unpacked to integers"));
     let (block_bytes, blocks) = (tensor_type.block_bytes(), SUPER_BLOCK / tensor_type.block_len());
     for (bytes, super_block) in bytes.chunks(blocks * block_bytes).zip(row) {
         *super_block = Unpacked::default();

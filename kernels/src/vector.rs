@@ -162,7 +162,7 @@ for_each_unit! {
     narrow_q8(values: &[f32], row: &mut [u32]);
 }
 
-/// Replaces each score `s` by `e^(s − max)`, and returns their sum.
+/// Replaces each score `s` with `e^(s − max)`, and returns their sum.
 pub fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 {
@@ -228,7 +228,7 @@ pub fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &m
 /// # Panics
 /// If `out` doesn't have the length of `x`.
 pub fn widen_f16(x: &[f16], out: &mut [f32]) {
-    assert_eq!(x.len(), out.len(), "room for as many numbers");
+    assert_eq!(x.len(), out.len(), "lengths of the input and of out");
     match Unit::in_use() {
         Unit::Plain if cfg!(target_arch = "x86_64") => {
             out.iter_mut().zip(x).for_each(|(out, x)| *out = x.to_f32_const());
@@ -260,7 +260,7 @@ pub fn prefetch<T>(x: &[T], in_a_row: bool) {
 /// # Panics
 /// If `out` doesn't have the length of `values`.
 pub fn narrow(values: &[f32], out: &mut [f16]) {
-    assert_eq!(values.len(), out.len(), "room for as many numbers");
+    assert_eq!(values.len(), out.len(), "lengths of the input and of out");
     match Unit::in_use() {
         Unit::Plain if cfg!(target_arch = "x86_64") => {
             out.iter_mut().zip(values).for_each(|(out, &x)| *out = f16::from_f32_const(x));

@@ -123,7 +123,12 @@ fn what_finds_no_room_is_named() {
     let Some(gpu) = self::gpu(1 << 14) else { return };
     let mut run = Run::on(gpu, 16);
     run.rows(1).expect("one row fits");
-    let arena = ["gpu: an arena of ", "(largest node: ", "out of memory", "at most 16384 fit"];
+    let arena = [
+        "gpu: cannot allocate an arena of ",
+        "(largest node: ",
+        "out of memory",
+        "at most 16384 fit",
+    ];
     names(&run.rows(15), &arena);
     // 256 positions of 32 numbers: 32,768 bytes of keys.
     let cache = ["gpu: store of node", "[32, 1, 1, 1]", "32768 bytes, at most 16384 fit"];

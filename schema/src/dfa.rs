@@ -7,7 +7,7 @@ use std::{
 
 use crate::nfa::{Nfa, TooLarge};
 
-/// Maximum states of all automata of a schema together.
+/// Maximum number of states in all automata of a schema together.
 pub(crate) const MOST_PLACES: usize = 250_000;
 /// Maximum steps for converting a graph to an automaton.
 const MOST_WORK: usize = 5_000_000;

@@ -13,7 +13,7 @@ use crate::{
 
 type Fields<'a> = &'a [(String, Json)];
 
-/// Maximum number of kinds in a schema.
+/// Maximum number of nodes in a schema.
 const MOST_NODES: usize = 10_000;
 /// Maximum nesting of schemas.
 const MOST_DEPTH: usize = 64;
@@ -139,7 +139,7 @@ impl<'a> One<'_, 'a> {
         for (key, _) in self.fields {
             let key = key.as_str();
             if key != name && !with.contains(&key) && !ANNOTATIONS.contains(&key) {
-                let problem = format!("{key:?} beside {name:?} is not supported");
+                let problem = format!("{key:?} together with {name:?} is not supported");
                 return self.refuse(&format!("/{}", escaped(key)), problem);
             }
         }
@@ -334,7 +334,8 @@ impl<'a> One<'_, 'a> {
                 None => return self.refuse("/format", format!("{name:?} is not supported")),
             },
             (Some(_), Some(_)) => {
-                return self.refuse("/format", "\"format\" beside \"pattern\" is not supported");
+                return self
+                    .refuse("/format", "\"format\" together with \"pattern\" is not supported");
             }
             (Some(other), _) => return self.wrong("pattern", other, "a string"),
             (_, Some(other)) => return self.wrong("format", other, "a string"),

@@ -77,7 +77,7 @@ impl Style {
     pub const TAGS: Self = Self { open: "<tool_call>\n", close: "\n</tool_call>" };
 }
 
-/// The form of an answer.
+/// The shape of an answer.
 pub struct Shape {
     automaton: Automaton,
     style: Style,
@@ -125,7 +125,7 @@ enum At {
 }
 
 impl Shape {
-    /// Creates the form of values of a schema.
+    /// Creates the shape of answers that match a schema.
     ///
     /// # Errors
     /// If the schema is invalid or unsupported.
@@ -136,7 +136,7 @@ impl Shape {
         Self::new(reader, root, Style::PLAIN, false, name)
     }
 
-    /// Parses a schema, then creates the form of its values.
+    /// Parses a schema, then creates the shape of its answers.
     ///
     /// # Errors
     /// If the schema is invalid or unsupported.
@@ -145,7 +145,7 @@ impl Shape {
         Self::of_schema(&schema)
     }
 
-    /// Creates the form of a call of one of these tools. If `free`, any text that is not a call is
+    /// Creates the shape of a call of one of these tools. If `free`, any text that is not a call is
     /// also allowed.
     ///
     /// # Errors
@@ -216,7 +216,7 @@ impl Shape {
         self
     }
 
-    /// Returns the key of the form. Forms with equal keys are equal.
+    /// Returns the key of the shape. Shapes with equal keys are equal.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

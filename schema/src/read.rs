@@ -25,7 +25,7 @@ pub struct Refused {
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.pointer.is_empty() { "its outermost level" } else { &self.pointer };
+        let place = if self.pointer.is_empty() { "its top level" } else { &self.pointer };
         write!(f, "the schema at {place}: {}", self.problem)
     }
 }
@@ -86,7 +86,7 @@ impl Reader {
             }
         }
         if self.nodes.shortest[root as usize].is_none() {
-            return Err(self.refused(root, "no value fits"));
+            return Err(self.refused(root, "no value matches this schema"));
         }
         Ok(self.nodes)
     }

@@ -82,8 +82,9 @@ impl Server {
     /// If the address is in use or does not belong to this machine.
     pub fn bind(opened: Opened, settings: &Settings) -> Result<Self> {
         let (host, port) = (settings.host.as_str(), settings.port);
-        let listener = TcpListener::bind((host, port))
-            .with_context(|| format!("--host {host} --port {port}: cannot listen there"))?;
+        let listener = TcpListener::bind((host, port)).with_context(|| {
+            format!("--host {host} --port {port}: cannot listen on this address")
+        })?;
         listener.set_nonblocking(true).context("the listener cannot be set up")?;
         let address = listener.local_addr().context("the listener has no address")?;
         Ok(Self { opened, settings: settings.clone(), listener, address })

@@ -118,7 +118,7 @@ impl Local {
             Ok(Err(error)) => Err(error),
             Err(_) => Err(match engine.join() {
                 Err(panic) => anyhow!("{}", crate::said(&*panic)),
-                Ok(_) => anyhow!("the engine stopped before it started"),
+                Ok(_) => anyhow!("the engine ended before it was ready"),
             }),
         }
     }
@@ -145,7 +145,9 @@ impl Local {
             let (Ok(name), Ok(value)) =
                 (HeaderName::try_from(name), HeaderValue::try_from(value.as_str()))
             else {
-                return Err(anyhow!("headers: {name:?} cannot be sent"));
+                return Err(anyhow!(
+                    "headers: the name or the value of {name:?} is not valid in HTTP"
+                ));
             };
             request.headers_mut().append(name, value);
         }

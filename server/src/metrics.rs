@@ -149,7 +149,7 @@ impl Metrics {
         if let Some(PageCounts { pages, used, preempted, found, .. }) = counts.pages {
             gauge("pages", "Pages for keys and values.", pages as u64, &mut out);
             gauge("pages_used", "Pages in use.", used as u64, &mut out);
-            let help = "Preemptions: how often a request had to wait again for pages.";
+            let help = "Preemptions: how often a running request lost its pages and had to wait.";
             counter("preemptions", help, preempted, &mut out);
             if let Some((found, asked)) = found {
                 let help = "Prompt tokens looked up in the prefix cache.";

@@ -59,7 +59,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
                 .with(StatusCode::NOT_FOUND, "not_found")
         })
         .method_not_allowed_fallback(|| async {
-            ApiError::invalid("this path does not take this method")
+            ApiError::invalid("this path does not support this method")
                 .with(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed")
         })
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard))
@@ -154,7 +154,7 @@ async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
         Ok(Err(_)) => Err(ApiError::invalid("the body is incomplete")),
         Err(_) => {
             let seconds = app.settings.body_time.as_secs_f64();
-            let message = format!("the body did not come within {seconds} seconds");
+            let message = format!("the body did not arrive within {seconds} seconds");
             let error = ApiError::invalid(message);
             Err(error.with(StatusCode::REQUEST_TIMEOUT, "body_too_slow"))
         }
@@ -226,7 +226,7 @@ async fn model(
 ) -> Result<Response, ApiError> {
     // A name that is not UTF-8 can't be a model's name.
     if name.map_or(true, |Path(name)| name != app.settings.name) {
-        let message = format!("the model served here is {:?}", app.settings.name);
+        let message = format!("found no such model: this server has only {:?}", app.settings.name);
         let error = ApiError::field("model", message);
         return Err(error.with(StatusCode::NOT_FOUND, "model_not_found"));
     }

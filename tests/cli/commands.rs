@@ -56,7 +56,7 @@ fn generate_prints_text_alone_and_speeds_beside_it() {
         "first token after",
         "decode   5 tokens, ",
         "tokens/s",
-        "finish   6 new tokens were asked for",
+        "finish   the limit of 6 new tokens is reached",
     ] {
         assert!(loud.stderr.contains(part), "expected {part:?} in {}", loud.stderr);
     }

@@ -145,7 +145,7 @@ fn test_functions(root: &Path, day: &Day, problems: &mut Vec<String>) {
         let is_module = text.contains(&format!("#[path = {module:?}]\nmod "))
             || texts.iter().any(|text| text.contains(&format!("#[path = {name:?}]\n")));
         if *file != path && !is_module {
-            problems.push(format!("{path}: {module} is not one of its modules"));
+            problems.push(format!("{path}: {module} is not a module of this file"));
         }
         tested.extend(tests_of_tasks(text_of_file).filter_map(task_of_test));
     }
@@ -301,7 +301,7 @@ required-features = ["week1-day2"]
                 "tests/week1_day2.rs",
                 "mod task_1;",
                 "",
-                "tests/week1_day2.rs: week1_day2/task_1.rs is not one of its modules",
+                "tests/week1_day2.rs: week1_day2/task_1.rs is not a module of this file",
             ),
             (
                 "tests/start_here.rs",

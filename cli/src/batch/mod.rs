@@ -112,7 +112,7 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let lines = split(&file);
     ensure!(
         !lines.is_empty(),
-        "{}: found nothing, expected one JSON object per line",
+        "{}: found no JSON, expected one object per line",
         args.requests.display()
     );
     let answers = Answers::open(&args.out)?;
@@ -184,7 +184,7 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     if !finished {
         let written = run.answers.written();
         note(&format!(
-            "stopped after {written} of {total}; run the same command again to continue"
+            "stopped after {written} of {total} requests; run the same command again to continue"
         ));
         return Ok(interrupt::exit_code(true));
     }
@@ -341,7 +341,9 @@ impl Run {
         let pages = counts.pages.map(|p| {
             let PageCounts { pages, page_len, most_used, preempted, found, .. } = p;
             let found = found.map(|(found, all)| {
-                format!("\nprefixes {found} of {all} tokens found in pages of other requests")
+                format!(
+                    "\nprefixes {found} of {all} prompt tokens found in pages of other requests"
+                )
             });
             let s = if preempted == 1 { "" } else { "s" };
             format!(

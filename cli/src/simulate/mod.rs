@@ -70,7 +70,7 @@ pub(super) struct Args {
     /// Maximum time of a step with prompts, relative to a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     gap: usize,
-    /// Number of pages of the KV cache, 32 positions each
+    /// Pages of the KV cache, 32 positions each (0 with --real-only: a whole context per slot)
     #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = pages)]
     pages: Vec<usize>,
     /// Reuse pages that hold the same prompt prefix
@@ -100,7 +100,7 @@ pub(super) struct Args {
     /// Also run the requests through the real model and compare with the simulation
     #[arg(long)]
     real: bool,
-    /// Run only the real model (--pages 0 reserves a whole context per slot)
+    /// Run only the real model
     #[arg(long)]
     real_only: bool,
     /// Admit new requests only after the whole batch has finished
@@ -184,8 +184,10 @@ fn arrivals(
     let lengths = |median| LogNormal { median, sigma: args.spread };
     ensure!(
         args.shared_prompts == 0 || args.shared_tokens + 2 <= context,
-        "--shared-tokens {}: a sequence has room for {context} tokens",
-        args.shared_tokens
+        "--shared-tokens: found {}, expected at most {}, which leaves room for two more tokens in \
+         the context of {context}",
+        args.shared_tokens,
+        context.saturating_sub(2)
     );
     Ok(Box::new(Arrivals::new(Load {
         requests: args.requests,
@@ -273,7 +275,8 @@ fn measured(solution: &Solution, args: &Args) -> Result<StepCost> {
     let mut batch = model.into_batch(batch, Box::new(|_| Vec::new()))?;
     let fit = cost::measure(batch.as_mut(), context.min(args.context).min(1024), vocabulary)?;
     note(&format!(
-        "measured {} steps of {} ({described}): --cost {}; half of them are within {:.1} % of that, 9 of 10 within {:.0} %",
+        "measured {} steps of {} ({described}): --cost {}; half of the steps are within {:.1} % of \
+         that cost, 9 of 10 within {:.0} %",
         fit.steps,
         path.display(),
         fit.cost.spelled(),

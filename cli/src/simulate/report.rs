@@ -60,7 +60,7 @@ fn difference(real: &Case, simulated: &Case) -> String {
         [0.5, 0.99].map(|share| percent(a.quantile(share), b.quantile(share))).join(" / ")
     };
     format!(
-        "simulated instead of real: tokens/s {}, first token {}, gap {}, longest gap {}\n",
+        "simulated compared with real: tokens/s {}, first token {}, gap {}, longest gap {}\n",
         percent(real.throughput(), simulated.throughput()),
         times(&a.first_token, &b.first_token),
         times(&a.gap, &b.gap),

@@ -19,7 +19,7 @@ pub(super) fn read(solution: &Solution, path: &Path, model: &Path) -> Result<Vec
         let arrival = one(solution, line, number, model, &mut tokenizer);
         arrivals.push(arrival.with_context(|| format!("{name}:{number}"))?);
     }
-    ensure!(!arrivals.is_empty(), "{name}: found nothing, expected one JSON object per line");
+    ensure!(!arrivals.is_empty(), "{name}: found no JSON, expected one object per line");
     arrivals.sort_by(|a: &Arrival, b| a.time.total_cmp(&b.time));
     Ok(arrivals)
 }

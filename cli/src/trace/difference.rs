@@ -182,7 +182,7 @@ fn place(name: &str) -> String {
     let Some(inside) = name.strip_prefix("layers.") else { return name.to_owned() };
     match inside.split_once('.') {
         Some((layer, part)) => format!("layer {layer}, {part}"),
-        None => format!("layer {inside}, its result"),
+        None => format!("the result of layer {inside}"),
     }
 }
 
@@ -289,7 +289,7 @@ mod tests {
     fn a_wrong_shape_is_said_as_such() {
         let text =
             words("layers.1", &tensor(&[1, 4], vec![0.0; 4]), &tensor(&[1, 2, 2], vec![0.0; 4]));
-        assert_eq!(text, "layer 1, its result\n  wrong shape: found [1, 4], expected [1, 2, 2]");
+        assert_eq!(text, "the result of layer 1\n  wrong shape: found [1, 4], expected [1, 2, 2]");
     }
 
     #[test]

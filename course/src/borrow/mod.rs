@@ -1,5 +1,5 @@
-//! `cargo course borrow` and `cargo course return`: replace a `todo!` by the reference's body, and
-//! restore the `todo!`.
+//! `cargo course borrow` and `cargo course return`: replace a `todo!` with the reference's body,
+//! and restore the `todo!`.
 //!
 //! Functions that the learner has begun or written are named and left unchanged. A borrowed body
 //! that was edited also counts as the learner's work: without `--force`, `return` refuses to remove
@@ -71,7 +71,7 @@ fn fill_in(
                 }
                 State::Begun => "has been started, so it is yours",
                 State::Written => "is yours",
-                State::Missing => "is missing, or isn't formatted as rustfmt formats it",
+                State::Missing => "is missing, or isn't formatted like rustfmt's output",
             };
             left.push(format!("{id}: {function} {why}; it was left unchanged ({})", task.file));
         }
@@ -151,8 +151,8 @@ pub(crate) fn give_back(
         edited.is_empty() || force,
         "nothing was returned, because you have changed borrowed code, so it is now yours:\n\
          {}\n\
-         To keep it, remove the two marks. To discard it, run `cargo course return {} --force`, \
-         which keeps the old file in .course/recovery",
+         To keep your changes, remove the two marks. To discard them, run `cargo course return {} \
+         --force`, which keeps the old file in .course/recovery",
         edited.join("\n"),
         typed
     );

@@ -69,7 +69,7 @@ fn total_memory() -> Option<u64> {
 
 /// Checks the number of cores and the instructions that week 2 uses.
 pub(super) fn processor() -> Part {
-    let cores = available_parallelism().map_or("unknown cores".to_owned(), |n| {
+    let cores = available_parallelism().map_or("unknown number of cores".to_owned(), |n| {
         if n.get() == 1 { "1 core".to_owned() } else { format!("{n} cores") }
     });
     let features = vector_features();

@@ -139,7 +139,7 @@ pub(super) fn state(root: &Path) -> Part {
     };
     let found = record::inspect(root)
         .map(|tasks| format!("results of {tasks} tasks recorded; {kept}"))
-        .map_err(|error| format!("{error:#}: the next run starts a new one"));
+        .map_err(|error| format!("{error:#}: the next run starts a new record of results"));
     Part::optional(".course/", found, "your code isn't stored in it")
 }
 

@@ -130,7 +130,7 @@ impl Report {
             }
         } else {
             let place =
-                if self.loaded { before } else { "It had not loaded the model.".to_owned() };
+                if self.loaded { before } else { "It had not loaded the model yet.".to_owned() };
             let _ = write!(
                 text,
                 "Your engine exited early, without a panic; its output is above. {place}"

@@ -274,8 +274,8 @@ fn part(text: &str, function: &str, part: Part) -> Option<String> {
     Some(visible(&lines[range].join("\n")))
 }
 
-/// Replaces each stub's `todo!` by the function's name without its task, so that it is the same for
-/// every course.
+/// Replaces each stub's `todo!` with the function's name without its task, so that it is the same
+/// for every course.
 fn hide_todos(text: &str, functions: &[String]) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for function in functions {

@@ -135,7 +135,7 @@ impl<'a> Worker<'a> {
 
     fn hint(&mut self, id: &TaskId) -> Result<()> {
         let text = match hint::next(self.root, self.curriculum.day(&id.feature)?, id, None) {
-            Ok((text, true)) => format!("{text}h again for the next one.\n"),
+            Ok((text, true)) => format!("{text}Press h again for the next hint.\n"),
             Ok((text, false)) => text,
             Err(error) => format!("{error:#}\n"),
         };

@@ -65,7 +65,9 @@ impl ModelConfig {
         if head_dim % 2 != 0 {
             return keys.wrong(
                 "attention.key_length",
-                &format!("an even number, because RoPE rotates pairs; it is {head_dim}"),
+                &format!(
+                    "an even head size, because RoPE rotates pairs; the head size is {head_dim}"
+                ),
             );
         }
         if n_heads.saturating_mul(head_dim) > MAX_SIZE as usize {
@@ -222,7 +224,7 @@ impl Keys<'_> {
     /// reads.
     fn refuse_what_only_mixtures_do(&self, max_positions: usize) -> Result<()> {
         if self.metadata.size(&self.key("expert_count"))?.is_some_and(|n| n > 0) {
-            return self.wrong("expert_count", "0 or nothing: the MLP has no experts here");
+            return self.wrong("expert_count", "0 or nothing: this engine's MLP has no experts");
         }
         if self
             .metadata
@@ -231,7 +233,7 @@ impl Keys<'_> {
         {
             return self.wrong(
                 "attention.sliding_window",
-                "nothing: every layer attends to all positions here",
+                "nothing: in this engine, every layer attends to all positions",
             );
         }
         const SCALING: &str = "rope.scaling.type";
@@ -244,7 +246,7 @@ impl Keys<'_> {
         // A file with scaled positions may lack the scaling type.
         for name in ["rope.scaling.factor", "rope.scale_linear"] {
             if self.metadata.float(&self.key(name))?.is_some_and(|x| x != 1.0 && x != 0.0) {
-                return self.wrong(name, "1 or nothing: positions are not scaled here");
+                return self.wrong(name, "1 or nothing: this engine does not scale positions");
             }
         }
         Ok(())

@@ -49,9 +49,9 @@ pub struct MixtureConfig {
 /// `-limit` and `limit`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clamp {
-    /// Steepness of the gate, 1.702.
+    /// Steepness of the gate: 1.702 in gpt-oss.
     pub alpha: f32,
-    /// Limit of the gate, 7.
+    /// Limit of `g` and of `u`: 7 in gpt-oss.
     pub limit: f32,
 }
 
@@ -240,7 +240,8 @@ impl Keys<'_> {
             let window = self.metadata.size(&self.key(name)).ok().flatten();
             let text = self.metadata.text(&self.key(name)).ok().flatten();
             if window.is_some_and(|n| n > 0) || text.is_some_and(|name| name != "none") {
-                return self.wrong(name, "nothing: Qwen3-MoE attends to all positions here");
+                return self
+                    .wrong(name, "nothing: in this engine, Qwen3-MoE attends to all positions");
             }
         }
         Ok(())
@@ -267,11 +268,11 @@ impl Fields {
 
     fn every_layer_has_experts(&self) -> Result<()> {
         if self.get("decoder_sparse_step").is_some_and(|n| n.as_u64() != Some(1)) {
-            return self.wrong("decoder_sparse_step", "1: every layer has experts here");
+            return self.wrong("decoder_sparse_step", "1: in this engine, every layer has experts");
         }
         let none = |list: &Value| list.as_array().is_some_and(Vec::is_empty);
         if self.get("mlp_only_layers").is_some_and(|list| !none(list)) {
-            return self.wrong("mlp_only_layers", "[]: every layer has experts here");
+            return self.wrong("mlp_only_layers", "[]: in this engine, every layer has experts");
         }
         Ok(())
     }

@@ -3,8 +3,8 @@
 use super::ModelConfig;
 
 impl ModelConfig {
-    /// Returns name and shape of every tensor that a Hugging Face checkpoint of this configuration
-    /// has.
+    /// Returns the name and shape of every tensor of a Hugging Face checkpoint with this
+    /// configuration.
     #[must_use]
     pub fn tensors(&self) -> Vec<(String, Vec<usize>)> {
         let (e, i) = (self.hidden_size, self.intermediate_size);

@@ -256,10 +256,14 @@ fn what_does_not_fit_together_is_refused() {
         ("gpt2", "merge 3: found \"ab\", expected two tokens with a space", |m| {
             m["tokenizer.ggml.merges"][3] = json!("ab");
         }),
-        ("gpt2", "merge 3: found \"日 本\", expected two tokens that make a third", |m| {
-            m["tokenizer.ggml.merges"][3] = json!("日 本");
-        }),
-        ("gpt2", "merge 3: found \" \", expected two tokens that make a third", |m| {
+        (
+            "gpt2",
+            "merge 3: found \"日 本\", expected two tokens whose concatenation is a token",
+            |m| {
+                m["tokenizer.ggml.merges"][3] = json!("日 本");
+            },
+        ),
+        ("gpt2", "merge 3: found \" \", expected two tokens whose concatenation is a token", |m| {
             m["tokenizer.ggml.merges"][3] = json!(" ");
         }),
         (

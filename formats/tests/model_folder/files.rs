@@ -90,7 +90,7 @@ fn an_index_is_checked_against_its_files() {
     let naming = |file: Value| error(with(both(), json!({"layers.0.b.weight": file})));
     assert_explains(
         &naming(json!("model-00001-of-00002.safetensors")),
-        &["index.json", "layers.0.b.weight", "expected in model-00001-of-00002.safetensors"],
+        &["index.json", "layers.0.b.weight", "listed in model-00001-of-00002.safetensors"],
     );
     assert_explains(
         &naming(json!("model-00003-of-00002.safetensors")),
@@ -149,7 +149,7 @@ fn a_lying_header_is_refused() {
     refused(
         r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#,
         12,
-        &["found 12 bytes of values", "expected 8"],
+        &["found 12 bytes of values", "the header describes 8"],
     );
     refused(
         r#"{"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}}"#,
@@ -185,12 +185,12 @@ fn a_lying_header_is_refused() {
     refused(
         &two(r#"{"dtype": "U8", "shape": [4], "data_offsets": [2, 6]}"#),
         6,
-        &["tensor b", "found its values at 2", "expected them at 4"],
+        &["tensor b", "found offset 2, expected 4"],
     );
     refused(
         &two(r#"{"dtype": "U8", "shape": [4], "data_offsets": [6, 10]}"#),
         10,
-        &["tensor b", "found its values at 6", "expected them at 4"],
+        &["tensor b", "found offset 6, expected 4"],
     );
     refused("[1]", 0, &["header", "JSON"]);
     refused("{\"a\"", 0, &["header", "JSON"]);
@@ -203,7 +203,7 @@ fn a_file_that_is_no_safetensors_file_is_refused() {
     for (contents, part) in [
         (&b""[..], "found 0 bytes"),
         (b"GGUF", "found 4 bytes"),
-        (b"version https://git-lfs.github.com/spec/v1", "found a header of"),
+        (b"version https://git-lfs.github.com/spec/v1", "found a header length of"),
     ] {
         fs::write(&path, contents).unwrap();
         assert_explains(

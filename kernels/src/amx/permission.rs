@@ -1,6 +1,6 @@
 //! Finds out whether this process may use the matrix unit.
 //!
-//! The unit's tiles have 8 KiB, which the operating system must save whenever it switches threads.
+//! The unit's tiles take 8 KiB, which the operating system must save whenever it switches threads.
 //! So a process may use them only after it has asked Linux for permission. It asks once for all its
 //! threads and forks. A program that the process executes must ask again. If the processor has no
 //! unit, a hypervisor hides it, or the system refuses, the next lower rung is used.
@@ -18,7 +18,7 @@ pub enum Refusal {
     Absent,
     /// The system does not save the unit's tiles.
     NotSaved,
-    /// The system doesn't let this process use the unit, with this error number.
+    /// The system refused to let this process use the unit; its error number.
     Refused(i64),
     /// This program can't ask this operating system.
     UnknownSystem,
@@ -30,7 +30,10 @@ impl fmt::Display for Refusal {
             Self::Absent => f.write_str("this processor has no matrix unit"),
             Self::NotSaved => f.write_str("the system does not save the matrix unit's tiles"),
             Self::Refused(error) => {
-                write!(f, "the system refuses the matrix unit to this process (error {error})")
+                write!(
+                    f,
+                    "the system does not let this process use the matrix unit (error {error})"
+                )
             }
             Self::UnknownSystem => f.write_str("the matrix unit is used only on Linux"),
         }

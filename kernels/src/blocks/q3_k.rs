@@ -9,8 +9,8 @@
 //!
 //! The low two bits are stored as in `Q2_K`. The third bit of weight `i` is bit `i / 32` of
 //! `h(i % 32)`. The low four bits of scale `j` are in `s(j % 8)`: in the low half for `j < 8`, and
-//! in the high half otherwise. Its upper two bits are bits `j / 4 · 2` and `j / 4 · 2 + 1` of
-//! `s(8 + j % 4)`.
+//! in the high half otherwise. The scale's upper two bits are bits `j / 4 · 2` and `j / 4 · 2 + 1`
+//! of `s(8 + j % 4)`.
 //!
 //! weight `i = (d · (scale − 32)) · (qi − 4)`, with scale number `i / 16` and `qi` in 0…7.
 

@@ -18,8 +18,8 @@ pub fn code(x: f32, scale: f32, low: f32, high: f32) -> f32 {
     if scale == 0.0 { low } else { nearest((x / scale).clamp(low, high)) }
 }
 
-/// Converts scales or minimums to integers in `0..=top` times a common `d`, so that the largest
-/// becomes `top`. No value may be negative. Returns `d`, rounded to half precision, and the
+/// Converts scales or minimums to integers in `0..=top` with a common factor `d`, so that the
+/// largest becomes `top`. No value may be negative. Returns `d`, rounded to half precision, and the
 /// integers.
 #[must_use]
 pub fn share<const N: usize>(values: [f32; N], top: u8) -> (f32, [u8; N]) {
@@ -29,8 +29,8 @@ pub fn share<const N: usize>(values: [f32; N], top: u8) -> (f32, [u8; N]) {
     (f16::from_f32(d).to_f32(), numbers)
 }
 
-/// Like [`share`], for scales of either sign: converts them to integers in `−half..half` times a
-/// common `d`, so that the one of largest magnitude becomes `−half`.
+/// Like [`share`], for scales of either sign: converts them to integers in `−half..half` with a
+/// common factor `d`, so that the one of largest magnitude becomes `−half`.
 #[must_use]
 pub fn share_signed<const N: usize>(values: [f32; N], half: u8) -> (f32, [i8; N]) {
     let half = f32::from(half);

@@ -69,7 +69,7 @@ impl<S: Schedule> Team<S> {
     ///
     /// # Panics
     /// If `out` is not a whole number of rows, or `work` panics. Also if the schedule hands out a
-    /// tile that the cut does not have, hands out a tile twice, or omits one.
+    /// tile that does not exist, hands out a tile twice, or omits one.
     pub fn parallel_tiles<T: Send>(
         &self,
         out: &mut [T],
@@ -201,7 +201,7 @@ pub trait Counter: Sync {
         self.number().swap(n, order)
     }
 
-    /// If the value is `current`, replaces it by `new`, in one step. Returns the previous value.
+    /// If the value is `current`, replaces it with `new`, in one step. Returns the previous value.
     ///
     /// # Errors
     /// If the value is not `current`. The error is the value.
@@ -229,7 +229,7 @@ pub trait Counter: Sync {
         self.number().compare_exchange_weak(current, new, success, failure)
     }
 
-    /// Replaces the value by the result of `update`, unless that is `None`. Returns the previous
+    /// Replaces the value with the result of `update`, unless that is `None`. Returns the previous
     /// value.
     ///
     /// # Errors

@@ -170,7 +170,7 @@ impl<'a, T> Whole<'a, T> {
     /// # Safety
     /// Tile `i` of this output must not be in use.
     pub(super) unsafe fn tile(&self, i: usize) -> Tile<'a, T> {
-        assert!(i < self.cut.count(), "tile {i} of {}", self.cut.count());
+        assert!(i < self.cut.count(), "found tile {i}, expected one below {}", self.cut.count());
         // The tiles of a cut don't overlap, and all are within the whole output.
         let (rows, cols) = self.cut.tile(i);
         Tile { rows, cols, width: self.cut.width, base: self.base, lifetime: PhantomData }

@@ -79,7 +79,9 @@ pub fn quantize_row(tensor_type: TensorType, x: &[f32], out: &mut [u8]) {
         TensorType::Q4_K => write_each(x, out, q4_k::quantize),
         TensorType::Q5_K => write_each(x, out, |x| q5_k::quantize(x, scale_and_min)),
         TensorType::Q6_K => write_each(x, out, q6_k::quantize),
-        TensorType::MXFP4 => panic!("{tensor_type} is read, and not written"),
+        TensorType::MXFP4 => {
+            panic!("{tensor_type} can only be read: quantizing to this type is not supported")
+        }
     }
 }
 

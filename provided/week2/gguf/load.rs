@@ -63,7 +63,7 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
     let model = build(config, &rope, context, &mut matrix)?;
     // An unused tensor means that the model computes something that this engine doesn't.
     if let Some(other) = gguf.tensors.iter().find(|tensor| !used.contains(&tensor.name)) {
-        bail!("{file}: tensor {} is not part of these models", shown(&other.name));
+        bail!("{file}: tensor {} is not part of a supported model", shown(&other.name));
     }
     Ok(model)
 }
@@ -72,7 +72,7 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
 fn check_heads(config: &ModelConfig, file: &str) -> Result<()> {
     ensure!(
         config.head_dim <= MAX_HEAD_DIM,
-        "{file}: found heads of {} values, expected at most {MAX_HEAD_DIM}",
+        "{file}: found a head size of {}, expected at most {MAX_HEAD_DIM}",
         config.head_dim
     );
     Ok(())
@@ -94,9 +94,7 @@ fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
     );
     let factors = vector(&as_matrix(ROPE_FACTORS, shape, tensor_type, gguf.bytes_of(info))?);
     if let Some(factor) = factors.iter().find(|factor| !(factor.is_normal() && **factor > 0.0)) {
-        bail!(
-            "{file}: tensor {ROPE_FACTORS}: found a factor of {factor}, expected numbers above 0"
-        );
+        bail!("{file}: tensor {ROPE_FACTORS}: found a factor of {factor}, expected one above 0");
     }
     Ok(factors)
 }
@@ -156,7 +154,12 @@ fn as_matrix(name: &str, shape: &[usize], tensor_type: TensorType, bytes: Bytes)
         // rows` rows.
         [n, rows, cols] => {
             let all = n.checked_mul(rows);
-            (all.with_context(|| format!("tensor {name}: found {n} times {rows} rows"))?, cols)
+            (
+                all.with_context(|| {
+                    format!("tensor {name}: found {n} times {rows} rows, too many for this machine")
+                })?,
+                cols,
+            )
         }
         _ => bail!("tensor {name}: found {} axes, expected one, two or three", shape.len()),
     };

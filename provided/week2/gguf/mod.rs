@@ -60,8 +60,12 @@ impl Gguf {
             );
         }
         let end = reader.position();
-        let data_start = table::data_start(end, alignment)
-            .ok_or_else(|| metadata.wrong("general.alignment", "an alignment within the file"))?;
+        let data_start = table::data_start(end, alignment).ok_or_else(|| {
+            metadata.wrong(
+                "general.alignment",
+                "an alignment at which this machine can address the data",
+            )
+        })?;
         // Without data, the padding after the table may be missing.
         table::check_places(&tensors, alignment, bytes.len().saturating_sub(data_start), file)?;
         Ok(Self { metadata, tensors, data_start, by_name, file: bytes })

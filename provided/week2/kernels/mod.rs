@@ -110,7 +110,7 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &m
 /// because the same order of additions is used for any number of rows.
 ///
 /// The learner's kernels may add in a different order than the provided ones. So this function
-/// replaces a learner's kernel by a provided one if it supports only some numbers of rows.
+/// replaces a learner's kernel with a provided one if it supports only some numbers of rows.
 ///
 /// # Panics
 /// As [`matmul`].
@@ -185,8 +185,8 @@ impl Product<'_> {
             let block = weight.tensor_type.block_len();
             assert!(
                 per_scale >= block,
-                "found a scale for each {per_scale} activations, expected at least {block}, the \
-                 length of a block"
+                "found one scale for {per_scale} activations, expected one for {block} or more, \
+                 the length of a block"
             );
         }
     }

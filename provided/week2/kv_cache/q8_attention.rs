@@ -35,7 +35,7 @@ pub fn attend_q8<'a>(
     let n_queries = queries.len();
     assert!(
         head_dim <= MAX_HEAD_DIM,
-        "found heads of {head_dim} numbers, expected at most {MAX_HEAD_DIM}"
+        "found a head size of {head_dim}, expected at most {MAX_HEAD_DIM}"
     );
     let mut rows: [&[f32]; MAX_BLOCK_QUERIES] = [&[]; MAX_BLOCK_QUERIES];
     rows.iter_mut().zip(queries).for_each(|(row, query)| *row = query.q);

@@ -55,7 +55,11 @@ impl Q8Store {
     fn words_of(&self, at: usize, n: usize) -> Range<usize> {
         let (dim, words) = (self.dim, row_words(self.dim));
         let whole = at.is_multiple_of(dim) && n.is_multiple_of(dim);
-        assert!(whole, "{n} numbers from index {at}: a q8_0 cache holds whole rows of {dim}");
+        assert!(
+            whole,
+            "found {n} numbers from index {at} on, expected whole rows of {dim}, as a q8_0 cache \
+             stores them"
+        );
         at / dim * words..(at + n) / dim * words
     }
 }

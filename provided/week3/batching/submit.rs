@@ -61,7 +61,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         if let Some(constraint) = &constraint {
             ensure!(
                 request.stop_texts.is_empty(),
-                "a stop text could cut off the constrained answer"
+                "a constrained answer cannot have stop texts, which could cut the answer off"
             );
             let room = request.max_new_tokens.min(self.context - request.prompt.len());
             constraint.fits(room).map_err(anyhow::Error::msg)?;

@@ -121,7 +121,8 @@ fn attend_in_parts<C: Pages>(
     let Queries { rows, q, group, head_dim: d } = queries;
     assert!(
         group <= MAX_BLOCK_QUERIES && d <= MAX_HEAD_DIM,
-        "found {group} heads of {d} values, expected at most {MAX_BLOCK_QUERIES} of {MAX_HEAD_DIM}"
+        "found {group} heads of {d} values, expected at most {MAX_BLOCK_QUERIES} heads of at most \
+         {MAX_HEAD_DIM} values"
     );
     let (width, scale) = (q.len() / rows.len(), 1.0 / (d as f32).sqrt());
     room.arrange(cache, queries);

@@ -175,15 +175,19 @@ impl fmt::Display for Fault {
         };
         match self {
             Self::OutOfMemory { wanted, limit: None } => {
-                write!(f, "out of memory: found no room for {wanted} bytes")
+                write!(f, "out of memory: no room for {wanted} bytes")
             }
             Self::OutOfMemory { wanted, limit: Some(limit) } => {
-                write!(f, "out of memory: found no room for {wanted} bytes, at most {limit} fit")
+                write!(f, "out of memory: no room for {wanted} bytes, at most {limit} fit")
             }
             Self::Lost(why) => write!(f, "the device is lost: {why}"),
-            Self::Refused(why) => write!(f, "the device refuses: {why}"),
+            Self::Refused(why) => write!(f, "the device reported an error: {why}"),
             Self::OutOfBounds { place, len } => {
-                write!(f, "found {}, expected a range within its {len} bytes", named(place))
+                write!(
+                    f,
+                    "found {}, expected a range within that buffer's {len} bytes",
+                    named(place)
+                )
             }
             Self::WrongLength { place, found } => {
                 write!(f, "found {found} bytes, expected {}", named(place))

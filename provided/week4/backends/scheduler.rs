@@ -166,7 +166,9 @@ impl Scheduler {
             }
             put_numbers(&mut **backend, graph, &numbers, places, buffers).map_err(|fault| {
                 let first = numbers.first().map(|&id| graph.told(id)).unwrap_or_default();
-                anyhow!("{name}: norms, biases and other numbers (first: {first}): {fault}")
+                anyhow!(
+                    "{name}: cannot store norms, biases and other numbers (first: {first}): {fault}"
+                )
             })?;
             let unit = backend.alignment().max(ALIGNMENT);
             let aligned =
@@ -182,7 +184,7 @@ impl Scheduler {
             let largest = own.iter().max_by_key(|life| life.bytes).expect("there is an arena");
             let buffer = backend.allocate(plan.peak).map_err(|fault| {
                 anyhow!(
-                    "{name}: an arena of {} bytes (largest node: {}): {fault}",
+                    "{name}: cannot allocate an arena of {} bytes (largest node: {}): {fault}",
                     plan.peak,
                     graph.told(largest.node)
                 )
@@ -254,7 +256,10 @@ impl Scheduler {
         let Schedule { graph, results, owners, .. } = &ready.schedule;
         let root = graph.root(results[result]);
         let Some(owner) = owners[root.index()] else {
-            return Err(anyhow!("{}: found a leaf as a result", graph.told(root)));
+            return Err(anyhow!(
+                "{}: found a leaf as a result, expected a node that is computed",
+                graph.told(root)
+            ));
         };
         let (backend, _) = &mut self.backends[owner];
         let place = ready.places[owner][root.index()].expect("results are computed");

@@ -84,7 +84,11 @@ impl GpuBackend {
 
     /// Uploads the input of a pass besides its graph.
     fn rows(&self, step: &AnyStep<'_>) -> Result<Rows> {
-        let first = step.rows.first().context("a pass without rows")?.position;
+        let first = step
+            .rows
+            .first()
+            .context("found a pass without rows, expected at least one row")?
+            .position;
         let in_order = step.rows.iter().zip(first..).all(|(row, at)| row.position == at);
         ensure!(in_order, "this backend takes only rows of one sequence at consecutive positions");
         let tokens: Vec<u8> = step.rows.iter().flat_map(|row| row.token.to_le_bytes()).collect();
@@ -256,8 +260,9 @@ impl Backend for GpuBackend {
         // The device doesn't say which of the nodes failed.
         let [first, last] = [first, last].map(|id| work.graph.told(id));
         let kernels = pass.kernels();
-        let submitted =
-            pass.submit().with_context(|| format!("{kernels} kernels, from {first} to {last}"));
+        let submitted = pass
+            .submit()
+            .with_context(|| format!("cannot run {kernels} kernels, from {first} to {last}"));
         submitted.map_err(|error| Failed::from(self.fault(&error)))
     }
 

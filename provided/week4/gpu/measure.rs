@@ -111,6 +111,6 @@ fn timed(gpu: &Gpu, record: impl Fn(&mut Pass<'_>) -> Result<()>) -> Result<f64>
     while start.elapsed() < TIME {
         best = best.min(run(times)? / times as f64);
     }
-    ensure!(best.is_finite(), "no time was measured");
+    ensure!(best.is_finite(), "the device could not be timed");
     Ok(best)
 }

@@ -30,7 +30,7 @@ pub(crate) fn values<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) 
     let (found, expected) = (&buffers[root.index()], graph.layout(root).elements());
     assert!(
         found.len() == expected,
-        "{}: found {} numbers, expected {expected}; it has to be computed before it is read",
+        "{}: found {} numbers, expected {expected}; a node must be computed before it is read",
         graph.told(root),
         found.len()
     );

@@ -65,7 +65,8 @@ impl<C: StepCache + ?Sized> Step<'_, C> {
                 let heads = of(0)[1];
                 ensure!(
                     heads.is_multiple_of(kv_heads),
-                    "{}: found {heads} heads, expected a multiple of {kv_heads}, the cache's",
+                    "{}: found {heads} query heads, expected a multiple of {kv_heads}, the cache's \
+                     key heads",
                     what()
                 );
             }
@@ -109,7 +110,7 @@ impl<C: StepCache + ?Sized> Step<'_, C> {
 /// A step with a cache of any type, known only at run time (day 4).
 pub type AnyStep<'a> = Step<'a, dyn StepCache + 'a>;
 
-/// The operations of a cache that a step uses. Works for a cache of any type.
+/// The operations of a cache that a step uses. Every [`KvCache`] implements it.
 pub trait StepCache {
     /// Returns the cache's sizes.
     fn sizes(&self) -> CacheShape;

@@ -70,7 +70,7 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<MixtureModel> {
 fn refuse(other: Option<&str>, file: &str) -> Result<()> {
     match other {
         None => Ok(()),
-        Some(name) => bail!("{file}: tensor {} is not part of these models", shown(name)),
+        Some(name) => bail!("{file}: tensor {} is not part of a supported model", shown(name)),
     }
 }
 
@@ -146,10 +146,7 @@ fn build(
     config.base.max_positions = config.base.max_positions.min(context);
     let c = &config.base;
     let (e, d) = (c.hidden_size, c.head_dim);
-    ensure!(
-        d <= MAX_HEAD_DIM,
-        "{file}: found heads of {d} values, expected at most {MAX_HEAD_DIM}"
-    );
+    ensure!(d <= MAX_HEAD_DIM, "{file}: found a head size of {d}, expected at most {MAX_HEAD_DIM}");
     let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
     let is_gguf = matches!(weights.file, File::Gguf(_));
     let is_gpt_oss = config.family == MixtureFamily::GptOss;

@@ -58,10 +58,10 @@ pub fn shape_of(config: &ModelConfig, vocabulary: Option<usize>) -> Result<Shape
     ensure!(config.n_layers == 1, "num_hidden_layers: found {}, expected 1", config.n_layers);
     ensure!(
         !config.qk_norm && !config.qkv_bias && !config.o_bias,
-        "model_type: found {:?} with biases or norms of heads, expected a Llama without",
+        "model_type: found {:?} with biases or norms of heads, expected a Llama model without them",
         config.family
     );
-    ensure!(config.rope_scaling.is_none(), "rope_scaling: found one, expected none");
+    ensure!(config.rope_scaling.is_none(), "rope_scaling: not supported for a streamed model");
     let tokens = config.vocab_size;
     let vocabulary = vocabulary.unwrap_or(tokens);
     ensure!(

@@ -139,7 +139,7 @@ impl Component {
 }
 
 impl Shape {
-    /// Returns rows and columns of a component.
+    /// Returns the numbers of rows and columns of a component.
     #[must_use]
     pub fn size(&self, component: Component) -> (usize, usize) {
         let (hidden, queries) = (self.hidden, self.heads * self.head_dim);

@@ -91,7 +91,7 @@ impl Fields {
         match value.as_u64().filter(|n| range.contains(n)) {
             Some(n) => Ok(Some(n)),
             None if *range.end() == u64::MAX => {
-                let expected = format!("a whole number from {} on", range.start());
+                let expected = format!("a whole number of at least {}", range.start());
                 Err(self.wrong(name, &value, &expected))
             }
             None => {

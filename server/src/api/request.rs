@@ -129,7 +129,9 @@ impl ApiRequest {
         };
         if request.form.is_some() && !request.stop.is_empty() {
             let by = if request.calls.is_some() { "tools" } else { "response_format" };
-            let message = format!("\"stop\" could cut off an answer that {by:?} constrains");
+            let message = format!(
+                "\"stop\" is not supported with {by:?}: it could cut off the constrained answer"
+            );
             return Err(ApiError::field("stop", message));
         }
         if request.calls.is_some() && request.extras.logprobs.is_some() {
@@ -172,7 +174,7 @@ fn seed(fields: &mut Fields) -> Result<u64, ApiError> {
     let Some(value) = fields.take("seed") else { return Ok(RandomState::new().hash_one(0)) };
     // A negative seed is reinterpreted as an unsigned number.
     let seed = value.as_u64().or_else(|| value.as_i64().map(i64::cast_unsigned));
-    seed.ok_or_else(|| fields.wrong("seed", &value, "a whole number of 64 bits"))
+    seed.ok_or_else(|| fields.wrong("seed", &value, "a 64-bit whole number"))
 }
 
 fn penalty(fields: &mut Fields, name: &str) -> Result<f32, ApiError> {

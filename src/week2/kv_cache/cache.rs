@@ -278,8 +278,8 @@ impl DenseCache {
         self.computed
     }
 
-    /// Returns keys and values of these positions of a head, `positions.start` to `positions.end` −
-    /// 1, which are stored one after the other.
+    /// Returns the keys and values of these positions of a head, `positions.start` to
+    /// `positions.end` − 1, which are stored one after the other.
     ///
     /// # Panics
     /// If a position is beyond the capacity, or the layer, the sequence or the head is not in the

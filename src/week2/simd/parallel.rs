@@ -47,7 +47,7 @@ impl Grid {
         todo!("week2-day6 task 3: Grid::count")
     }
 
-    /// Returns rows and columns of tile `i`. Tiles are numbered from left to right, then downwards.
+    /// Returns the rows and columns of tile `i`. Tiles are numbered from left to right, then down.
     #[must_use]
     pub fn tile(&self, i: usize) -> (Range<usize>, Range<usize>) {
         todo!("week2-day6 task 3: Grid::tile")

@@ -36,7 +36,7 @@ impl Default for OnlineSoftmax {
 }
 
 impl OnlineSoftmax {
-    /// Replaces each score by its weight `e^(score − max)`, where `max` is the maximum of all
+    /// Replaces each score with its weight `e^(score − max)`, where `max` is the maximum of all
     /// scores so far, including these. `scores` may be empty. Returns the factor `e^(old max − new
     /// max)`. The caller must multiply by this factor everything that was added up with the old
     /// maximum.

@@ -145,7 +145,7 @@ impl Desk {
 
     /// Computes `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values on
     /// the desk: `sums [G, D]`, for the queries from index `at` on. Before the call, replace the
-    /// scores that [`Desk::score`] returned by their weights.
+    /// scores from [`Desk::score`] with their weights.
     pub fn add(&self, n: usize, dim: usize, at: usize, sums: &mut [f32]) {
         let heads = sums.len() / dim;
         let weights = &self.scores[at * TILE..(at + heads) * TILE];

@@ -227,7 +227,7 @@ impl PagedCache {
         todo!("week3-day3 task 3: PagedCache::fork")
     }
 
-    /// Replaces a sequence's page `i` by a copy, with keys and values of all layers and heads.
+    /// Replaces a sequence's page `i` with a copy, with keys and values of all layers and heads.
     /// Counts the copy in `copied`. The other owners keep the original page.
     ///
     /// # Panics

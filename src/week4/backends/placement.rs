@@ -54,5 +54,5 @@ fn touches_cache(op: &Op) -> bool {
 fn unsupported(graph: &Graph, id: NodeId, backends: &[&dyn Backend]) -> String {
     let names: Vec<&str> = backends.iter().map(|backend| backend.name()).collect();
     let [names, what] = [names.join(", "), graph.told_with_sources(id)];
-    format!("{what}: none of these backends supports it: {names}")
+    format!("{what}: not supported by any of the backends {names}")
 }

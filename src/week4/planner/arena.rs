@@ -21,7 +21,7 @@ impl Arena {
         self.end
     }
 
-    /// Returns start and length of each free part, from front to back.
+    /// Returns the start and length of each free part, from front to back.
     #[must_use]
     pub fn free_parts(&self) -> &[(usize, usize)] {
         &self.free

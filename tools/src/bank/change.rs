@@ -90,7 +90,7 @@ impl Change {
         for piece in pieces {
             let place = only_place(region, &piece.replace).with_context(|| {
                 format!(
-                    "the reference has changed here: rewrite the change for the region, which is \
+                    "the reference has changed here: rewrite this entry for the region, which is \
                      now\n\
                      {region}\n"
                 )
@@ -100,7 +100,7 @@ impl Change {
         places.sort_by_key(|(place, _)| place.start);
         let (mut body, mut end) = (String::new(), 0);
         for (place, with) in places {
-            ensure!(end <= place.start, "two of its pieces overlap at `{}`", &region[place]);
+            ensure!(end <= place.start, "two pieces of this entry overlap at `{}`", &region[place]);
             body += &region[end..place.start];
             body += with;
             // A comment at the end must not comment out the code after it.
@@ -129,7 +129,7 @@ fn only_place(region: &str, code: &str) -> Result<Range<usize>> {
         };
         starts.filter(|&at| same(at)).collect()
     };
-    ensure!(!wanted.is_empty(), "a piece replaces nothing");
+    ensure!(!wanted.is_empty(), "a piece of this entry replaces nothing");
     let mut found = find(&wanted);
     let mut comma = 0;
     if found.is_empty() && wanted.len() > 1 && code.ends_with(',') {
@@ -139,7 +139,7 @@ fn only_place(region: &str, code: &str) -> Result<Range<usize>> {
         comma = 1;
     }
     let [at] = found[..] else {
-        bail!("found `{code}` {} times in it, expected once", found.len());
+        bail!("found `{code}` {} times in the reference's region, expected once", found.len());
     };
     let end = all[at + wanted.len() - 1].end;
     let behind = region[end..].trim_start();

@@ -70,7 +70,7 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
         } else if (options.check && !options.elsewhere) || !missing.is_empty() {
             if !missing.is_empty() {
                 let what = missing.join("; ");
-                println!("NOT VERIFIED: what is for {}; missing: {what}", processor.name);
+                println!("NOT VERIFIED: mistakes in tasks for {}; missing: {what}", processor.name);
             }
         } else {
             matrix.add(tried(root, curriculum, entries, Some(emulation))?);
@@ -183,7 +183,8 @@ fn report(matrix: &mut Matrix, entries: &[Entry]) {
         println!("  {task:<20} {:>10}  {name}", shown(*distance));
         if *distance < NEAREST {
             matrix.problems.push(format!(
-                "{task}: {name} is only {distance:.1} tolerances away; it must be {NEAREST}"
+                "{task}: {name} is only {distance:.1} tolerances from the right answer, expected \
+                 at least {NEAREST}"
             ));
         }
     }

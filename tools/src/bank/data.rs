@@ -83,7 +83,7 @@ impl Answers {
     /// If the file is missing or malformed.
     fn stale(&self, path: &Path) -> Result<Option<String>> {
         let old = read(path)?;
-        let new = read_bytes(&self.bytes()).context("what was just written")?;
+        let new = read_bytes(&self.bytes()).context("the file just written cannot be read")?;
         for (what, answers) in &new {
             let Some(before) = old.get(what) else {
                 return Ok(Some(format!("{what} has no answers yet")));
@@ -155,17 +155,18 @@ fn read_bytes(bytes: &[u8]) -> Result<BTreeMap<String, Vec<Said>>> {
     };
     let mut all = BTreeMap::new();
     for (what, json) in header["__metadata__"].as_object().context("no __metadata__")? {
-        let about: Value =
-            serde_json::from_str(json.as_str().context("metadata values are strings")?)?;
+        let about: Value = serde_json::from_str(
+            json.as_str().context("a value of __metadata__ is not a string")?,
+        )?;
         let mut answers = Vec::new();
         for answer in about["answers"].as_array().context("no answers")? {
-            let says = answer["says"].as_str().context("an answer says nothing")?.to_owned();
+            let says = answer["says"].as_str().context("an answer has no \"says\"")?.to_owned();
             let value = match answer["text"].as_str() {
                 Some(text) => Err(text.to_owned()),
                 None => Ok(answer["tensor"]
                     .as_str()
                     .and_then(tensor)
-                    .context("an answer without tensor")?),
+                    .context("an answer has neither \"text\" nor a tensor of the file")?),
             };
             answers.push((says, value));
         }

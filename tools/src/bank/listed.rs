@@ -64,7 +64,7 @@ fn listed(text: &str) -> Result<Vec<Listed<'_>>> {
                 Some(found) => group = Some(found),
                 None => {
                     let (task, function) = group.with_context(|| {
-                        format!("{}: no `task K, fn NAME` is above it", place())
+                        format!("{}: no `task K, fn NAME` is above this line", place())
                     })?;
                     let one = opened(line, &all).with_context(place)?;
                     all.push(Listed { line: i + 1, task, function, ..one });
@@ -129,7 +129,7 @@ fn entry(place: &str, one: &Listed, day: &Day, chapter: &str, regions: &Regions)
         one.function,
         listed.functions.join(", ")
     );
-    ensure!(one.says != "TODO", "the sentence is not written");
+    ensure!(one.says != "TODO", "the sentence is still TODO");
     let region = regions
         .get(&(listed.file.clone(), one.function.to_owned()))
         .with_context(|| format!("reference/{} has no region in {}", listed.file, one.function))?;
@@ -222,10 +222,10 @@ never: You do not count.
             let problem = problem(from, to);
             assert!(problem.starts_with(start), "{problem}");
         };
-        starts("task 1, fn one\n", "\n", ":2: no `task K, fn NAME` is above it");
+        starts("task 1, fn one\n", "\n", ":2: no `task K, fn NAME` is above this line");
         starts("fn one", "fn two", ":2: twice: week1-day1 task 1 has no function two; it has one");
         starts("task 1", "task 7", ":2: twice: week1-day1 has no task 7");
-        starts("You count\n  twice.", "TODO", ":2: twice: the sentence is not written");
+        starts("You count\n  twice.", "TODO", ":2: twice: the sentence is still TODO");
         starts("twice: You", "twice You", ":2: expected `name: what the learner is told`");
         starts(
             "more = twice",

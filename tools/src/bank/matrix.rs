@@ -193,8 +193,8 @@ fn refused_by_grading(
         };
         Ok(wrong.map(|wrong| {
             format!(
-                "{}: on inputs that a grading draws (from {seed}) it does not answer as the \
-                 reference: {wrong}",
+                "{}: this alternate differs from the reference on fresh inputs (seed {seed}): \
+                 {wrong}",
                 entry.path
             )
         }))

@@ -115,7 +115,7 @@ pub(crate) fn alternates(
 }
 
 /// Returns the name of the file for an entry's wrong answers: the day's file, or a separate one for
-/// tasks of a kind of processor that most machines do not have.
+/// tasks that need a processor most machines do not have.
 fn answers_file(entry: &Entry, curriculum: &Curriculum) -> String {
     let module = entry.task.feature.replace('-', "_");
     let task = curriculum.task(&entry.task);

@@ -21,8 +21,8 @@ pub(super) struct Bank {
 }
 
 impl Bank {
-    /// Finds the entries in a program that was built with the bodies `names`, which are in the order
-    /// of their numbers.
+    /// Finds the entries in a program built with the bodies `names`; body number `i` is
+    /// `names[i − 1]`.
     ///
     /// # Errors
     /// If the program lacks an entry.
@@ -78,7 +78,7 @@ impl Bank {
         let command = self.program.fresh(module);
         let number = place.map_or(0, |place| self.numbers[place]);
         Ok(chosen(
-            command.with_context(|| format!("{module} has no questions for a grading"))?,
+            command.with_context(|| format!("{module} has no fresh inputs for grading"))?,
             number,
         ))
     }

@@ -47,7 +47,7 @@ fn try_all(bank: &Bank, entries: &[Entry], all: bool) -> Result<usize> {
             println!("{}", told.text);
         }
     }
-    println!("{} mistakes: {green} green, {misnamed} named wrongly", told.len());
+    println!("{} mistakes: {green} not caught, {misnamed} named wrongly", told.len());
     ensure!(green + misnamed == 0, "{} problems", green + misnamed);
     Ok(told.len())
 }
@@ -69,7 +69,7 @@ fn try_one(bank: &Bank, place: usize, entry: &Entry) -> Result<Told> {
     let mut red: Vec<&str> = ran.red().collect();
     red.sort_unstable();
     let mut text = format!(
-        "== {}: {}\n   {} of {} red",
+        "== {}: {}\n   {} of {} tests red",
         entry.path,
         wrong.says,
         red.len(),

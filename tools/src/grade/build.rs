@@ -98,7 +98,7 @@ impl Workshop<'_> {
         Ok(())
     }
 
-    /// Keeps the compiler's cache from the reference for all following submissions.
+    /// Saves the compiler's cache of the reference for all following submissions.
     ///
     /// # Errors
     /// If it cannot be moved.

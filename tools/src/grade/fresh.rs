@@ -165,7 +165,7 @@ impl Fresh {
             return failed(format!("on inputs that were drawn for this grading: {reason}"));
         }
         if found.len() < expected.len() {
-            return failed("on inputs that were drawn for this grading no answer came".to_owned());
+            return failed("no answer on inputs that were drawn for this grading".to_owned());
         }
         Verdict::Passed
     }

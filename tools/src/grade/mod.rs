@@ -152,7 +152,8 @@ pub(crate) fn grade(root: &Path, curriculum: &Curriculum, options: &Options) -> 
     for row in &rows {
         let path = plan.out.join(&row.submission).join("junit.xml");
         suites.push(
-            fs::read_to_string(&path).with_context(|| format!("{} is gone", path.display()))?,
+            fs::read_to_string(&path)
+                .with_context(|| format!("{}, an earlier result, is gone", path.display()))?,
         );
     }
     write_atomically(&plan.out.join("junit.xml"), &report::all_junit(&suites, start.elapsed())?)?;

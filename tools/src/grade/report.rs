@@ -184,7 +184,8 @@ pub(super) fn all_junit(texts: &[String], total: Duration) -> Result<String> {
     let mut report = Report::new("cargo course grade");
     report.set_time(total);
     for text in texts {
-        let one = Report::deserialize_from_str(text).context("a junit.xml cannot be read")?;
+        let one = Report::deserialize_from_str(text)
+            .context("a submission's junit.xml cannot be read")?;
         report.add_test_suites(one.test_suites);
     }
     report.to_string().context("junit.xml cannot be created")

@@ -30,7 +30,9 @@ const HIDDEN: [&str; 4] =
 /// Runs the steps of the smallest size. They all count as run afterwards.
 pub(super) fn bare(v: &Verification) -> Result<Outcome> {
     if cfg!(windows) {
-        return Ok(Outcome::NotVerified("this system has no links to programs".to_owned()));
+        return Ok(Outcome::NotVerified(
+            "links to programs are not supported on Windows".to_owned(),
+        ));
     }
     let folder = v.root.join("target/verify/bare-path");
     links(&folder)?;

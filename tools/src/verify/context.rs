@@ -61,7 +61,7 @@ pub(crate) struct Options {
     /// Run one step in this process and write its outcome to a file
     #[arg(long, value_name = "STEP", hide = true)]
     pub(super) step: Option<String>,
-    /// Build what the step `matrix` uses, too
+    /// Also build what the step `matrix` uses
     #[arg(long, hide = true)]
     pub(super) whole: bool,
     /// Restrict replay and mistakes to these tasks: `week1-day1 task 2`

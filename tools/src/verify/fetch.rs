@@ -33,5 +33,7 @@ pub(super) fn fetch(v: &Verification) -> Result<Outcome> {
     let closing = finished.text.lines().rev().find(|line| line.contains(" passed"));
     let closing = closing.context("pytest ran no test")?;
     ensure!(!closing.contains("skipped"), "pytest left tests out: {closing}");
-    Ok(Outcome::Passed(format!("{tests}, {KILLS} kills; huggingface_hub and transformers")))
+    Ok(Outcome::Passed(format!(
+        "{tests}, process killed {KILLS} times; agrees with huggingface_hub and transformers"
+    )))
 }

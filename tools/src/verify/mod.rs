@@ -169,8 +169,8 @@ fn room(v: &Verification) -> Result<()> {
     let needed = builds + packages;
     match free_kib(&v.root) {
         Some(free) if (free as f64) * 1024.0 < needed * GIB => bail!(
-            "verification needs {needed:.1} GiB on the disk of {}, of which {:.1} are free: \
-             {builds:.1} for what it builds, {packages:.1} for Python's packages",
+            "verification needs {needed:.1} GiB on the disk of {} ({builds:.1} for builds, \
+             {packages:.1} for Python's packages), but only {:.1} GiB are free",
             v.root.display(),
             free as f64 * 1024.0 / GIB
         ),

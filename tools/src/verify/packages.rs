@@ -42,7 +42,7 @@ pub(super) fn make(root: &Path) -> Result<(PathBuf, String), String> {
         return Ok((venv.python, "as made before".to_owned()));
     }
     println!(
-        "Making .venv with the packages that pyproject.toml pins. `cargo course verify \
+        "Creating .venv with the packages that pyproject.toml pins. `cargo course verify \
          --no-python` leaves this out."
     );
     // This changes nothing in a complete environment, and repairs one whose creation was

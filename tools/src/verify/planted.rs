@@ -114,7 +114,7 @@ fn mistakes(v: &Verification, files: &[Generated]) -> Result<Vec<Mistake>> {
             mistakes.push(Mistake { name, file, function, body: entry.body, told: wrong.trace });
         }
     }
-    ensure!(!mistakes.is_empty(), "no entry of tests/wrong says what the trace tells of it");
+    ensure!(!mistakes.is_empty(), "no entry of tests/wrong has a `trace:` line");
     for failure in &FAILURES {
         mistakes.push(failure.mistake(files)?);
     }

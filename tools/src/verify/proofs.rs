@@ -133,7 +133,8 @@ pub(super) fn mistakes(v: &Verification) -> Result<Outcome> {
     }))
 }
 
-/// Tries the whole bank with its recorded answers, and all held-out mistakes.
+/// Tries the whole bank, compares its answers with the recorded ones, and tries all held-out
+/// mistakes.
 pub(super) fn matrix(v: &Verification) -> Result<Outcome> {
     let days = days(v);
     let bodies = Bodies::of(&v.root, &v.curriculum, &days)?;

@@ -149,10 +149,10 @@ fn pytest(v: &Verification, tree: &Path, words: &str, thorough: bool) -> Result<
     let stubs = run_quietly(pytest.args(student))?;
     ensure!(
         !stubs.status.success() && stubs.text.contains("NotImplementedYet"),
-        "pytest on the stubs is not red by their own messages:\n{}",
+        "pytest on the stubs does not fail with the tasks' own messages:\n{}",
         stubs.tail(20)
     );
-    println!("pytest on the stubs is red, by their own messages");
+    println!("pytest on the stubs fails with the tasks' own messages");
 
     let Ok(mut pytest) = v.python_in(tree) else { bail!("there was a Python above") };
     pytest.args(["-m", "pytest", "--solution", "reference"]);

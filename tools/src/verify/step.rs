@@ -318,7 +318,7 @@ pub(super) const STEPS: [Step; 48] = [
     ),
     step(
         "fetch",
-        "models fetched from good and bad hubs, read and written beside `huggingface_hub`",
+        "models fetched from good and bad hubs, in a cache shared with `huggingface_hub`",
         (Thorough, All, 150),
         &["copy", "python"],
         &[Package("tiny-llm-fetch"), Path("fetch/")],
@@ -334,7 +334,7 @@ pub(super) const STEPS: [Step; 48] = [
     ),
     step(
         "wheel",
-        "the bridge as a wheel, with all that pytest asks of it",
+        "the bridge as a wheel, with all of its pytest tests",
         (Full, All, 450),
         &["copy", "python"],
         &[Package("tiny-llm-bridge"), Path("python-ref/"), Path("pyproject.toml")],
@@ -350,7 +350,7 @@ pub(super) const STEPS: [Step; 48] = [
     ),
     step(
         "real",
-        "a published model: logits, tokens and texts beside PyTorch's",
+        "a published model: logits, tokens and texts compared with PyTorch's",
         (Thorough, One, 300),
         &["copy", "python"],
         &[Package("tiny-llm-server"), Package("tiny-llm"), Path("python-ref/real")],
@@ -382,7 +382,7 @@ pub(super) const STEPS: [Step; 48] = [
     ),
     step(
         "undefined",
-        "threads: nothing that Rust does not define, by Miri",
+        "threads: no undefined behavior, by Miri",
         (Full, Alone, 600),
         &["copy"],
         &[Package("tiny-llm-kernels")],

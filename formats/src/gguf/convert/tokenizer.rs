@@ -262,7 +262,10 @@ impl TokenizerFile {
         let mut last = None;
         for (i, (left, right)) in self.merges()?.into_iter().enumerate() {
             let Some(&id) = vocabulary.ids.get(&format!("{left}{right}")) else {
-                return self.wrong(&format!("model.merges.{i}"), "two tokens that make a token");
+                return self.wrong(
+                    &format!("model.merges.{i}"),
+                    "two tokens whose concatenation is a token",
+                );
             };
             let rank = ways.len();
             let known = ways.contains_key(&id);

@@ -160,7 +160,7 @@ impl Merges {
             let (Some(left), Some(right), Some(merged)) =
                 (vocabulary.id(&bytes[..middle]), vocabulary.id(&bytes[middle..]), merged)
             else {
-                return Err(wrong("expected two tokens that make a third"));
+                return Err(wrong("expected two tokens whose concatenation is a token"));
             };
             if merges.find(left, right).is_none() {
                 let hash = merges.index.hash((left, right));

@@ -17,7 +17,7 @@ use super::model::Model;
 /// If there are no logits.
 pub fn argmax(logits: &[f32]) -> u32 {
     // SOLUTION week1-day6 task 1
-    assert!(!logits.is_empty(), "argmax of no logits");
+    assert!(!logits.is_empty(), "argmax needs at least one logit");
     let mut best = 0;
     for (i, &logit) in logits.iter().enumerate() {
         if logit > logits[best] {

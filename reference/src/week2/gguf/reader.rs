@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
             self.wrong(
                 field,
                 format!("a count of {count}"),
-                format!("at most {room}, for which there is room before the end of the file"),
+                format!("at most {room}, which is all that fits before the end of the file"),
             )
         })
         // END SOLUTION

@@ -20,10 +20,9 @@ pub struct Dimensions {
     pub tied: bool,
 }
 
-/// Returns, for each row of a projection of `n_heads` heads in a GGUF file of the Llama family, the
-/// index of that row in the Hugging Face checkpoint. Within each head, RoPE rotates row `i` of the
-/// first half together with row `i` of the second half. In the GGUF file, these two rows are
-/// neighbours.
+/// Returns, for each row of a Llama-family GGUF projection with `n_heads` heads, the row's index in
+/// the Hugging Face checkpoint. Within each head, RoPE rotates row `i` of the first half together
+/// with row `i` of the second half. In the GGUF file, these two rows are neighbours.
 ///
 /// # Panics
 /// If `rows` is not a multiple of `2 · n_heads`, or `n_heads` is 0.

@@ -99,7 +99,7 @@ pub fn attend(
     });
 }
 
-/// Returns keys and values of the runs of a q8_0 cache in f32, each `[n, D]`.
+/// Returns the keys and values of the runs of a q8_0 cache in f32, each `[n, D]`.
 fn widened<'a>(runs: impl Iterator<Item = Run<'a>>, head_dim: usize) -> [Vec<f32>; 2] {
     let mut all = [const { Vec::new() }; 2];
     for run in runs {

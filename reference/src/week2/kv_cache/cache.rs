@@ -290,8 +290,8 @@ impl DenseCache {
         self.computed
     }
 
-    /// Returns keys and values of these positions of a head, `positions.start` to `positions.end` −
-    /// 1, which are stored one after the other.
+    /// Returns the keys and values of these positions of a head, `positions.start` to
+    /// `positions.end` − 1, which are stored one after the other.
     ///
     /// # Panics
     /// If a position is beyond the capacity, or the layer, the sequence or the head is not in the
@@ -308,7 +308,7 @@ impl DenseCache {
         let CacheShape { capacity, head_dim, .. } = self.shape;
         assert!(
             positions.end <= capacity,
-            "{positions:?} is beyond the cache's {capacity} positions"
+            "positions {positions:?} are beyond the cache's {capacity} positions"
         );
         let at = self.start(layer, sequence, head) + positions.start * head_dim;
         let n = positions.len() * head_dim;
@@ -323,7 +323,7 @@ impl DenseCache {
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = self.shape;
         assert!(
             layer < layers && sequence < sequences && head < kv_heads,
-            "layer {layer}, sequence {sequence}, head {head} of {:?}",
+            "layer {layer}, sequence {sequence} or head {head} is not in the cache {:?}",
             self.shape
         );
         ((layer * sequences + sequence) * kv_heads + head) * capacity * head_dim

@@ -115,14 +115,15 @@ impl<C: KvCache> Session<C> {
         // END SOLUTION
     }
 
-    /// Replaces the sequence by `tokens`; `fill` writes their keys and values into the empty cache.
+    /// Replaces the sequence with `tokens`; `fill` writes their keys and values into the empty
+    /// cache.
     ///
     /// # Panics
     /// If `fill` writes a different number of positions.
     pub fn restore(&mut self, tokens: &[u32], fill: impl FnOnce(&mut C)) {
         self.clear();
         fill(&mut self.cache);
-        assert_eq!(self.cache.len(0), tokens.len(), "positions and tokens");
+        assert_eq!(self.cache.len(0), tokens.len(), "numbers of positions and of tokens");
         self.tokens.extend_from_slice(tokens);
     }
 

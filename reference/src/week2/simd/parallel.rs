@@ -49,7 +49,7 @@ impl Grid {
         // END SOLUTION
     }
 
-    /// Returns rows and columns of tile `i`. Tiles are numbered from left to right, then downwards.
+    /// Returns the rows and columns of tile `i`. Tiles are numbered from left to right, then down.
     #[must_use]
     pub fn tile(&self, i: usize) -> (Range<usize>, Range<usize>) {
         // SOLUTION week2-day6 task 3

@@ -146,7 +146,7 @@ impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
 /// If `prices` and `logits` differ in length.
 pub fn mask(logits: &mut [f32], prices: &[u16], left: usize, stop: &[u32], complete: bool) {
     // SOLUTION week3-day7 task 4
-    assert_eq!(logits.len(), prices.len(), "logits and prices of one vocabulary");
+    assert_eq!(logits.len(), prices.len(), "lengths of logits and prices");
     let ends: Vec<f32> = stop.iter().map(|&token| logits[token as usize]).collect();
     for (logit, &price) in logits.iter_mut().zip(prices) {
         if price == NEVER || usize::from(price) >= left {

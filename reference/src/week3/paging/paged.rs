@@ -276,7 +276,7 @@ impl PagedCache {
         // END SOLUTION
     }
 
-    /// Replaces a sequence's page `i` by a copy, with keys and values of all layers and heads.
+    /// Replaces a sequence's page `i` with a copy, with keys and values of all layers and heads.
     /// Counts the copy in `copied`. The other owners keep the original page.
     ///
     /// # Panics
@@ -362,7 +362,7 @@ impl PagedCache {
         let CacheShape { layers, kv_heads, head_dim, .. } = self.shape;
         assert!(
             layer < layers && head < kv_heads,
-            "layer {layer}, head {head} of {:?}",
+            "layer {layer} or head {head} is not in the cache {:?}",
             self.shape
         );
         let place = (layer * kv_heads + head) * self.pool.num_pages() + page;

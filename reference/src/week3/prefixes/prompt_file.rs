@@ -119,7 +119,11 @@ impl PromptKey {
 pub fn encode(cache: &impl KvCache, sequence: usize, tokens: &[u32], key: PromptKey) -> Vec<u8> {
     // SOLUTION week3-day5 task 4
     let n = tokens.len();
-    assert!(n <= cache.len(sequence), "{n} tokens, but {} in the cache", cache.len(sequence));
+    assert!(
+        n <= cache.len(sequence),
+        "found {n} tokens, but only {} positions in the cache",
+        cache.len(sequence)
+    );
     let mut out = MAGIC.to_vec();
     let cache_type = u32::from(key.cache_type == CacheType::F16);
     out.extend(VERSION.to_le_bytes());
@@ -204,8 +208,8 @@ pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
     );
     ensure!(
         long(16) == key.fingerprint,
-        "found the fingerprint {:016x}, expected {:016x}: the file is of another model or other \
-         kernels",
+        "found the fingerprint {:016x}, expected {:016x}: the file was written with another model \
+         or other kernels",
         long(16),
         key.fingerprint
     );

@@ -36,9 +36,10 @@ pub struct Speculation<D> {
     pub drafter: D,
     /// The number of tokens that it proposes.
     pub length: DraftLength,
-    /// Measures the cost of drafts for `length`, if present. The number of drafts then depends on
-    /// timing. At temperature 0, the text is the same for any number of drafts. With sampling, the
-    /// same seed may then give a different text each time. Only `generate` uses this field.
+    /// If present, measures the cost of drafts and passes it to `length`. The number of drafts then
+    /// depends on timing. At temperature 0, the text is the same for any number of drafts. With
+    /// sampling, the same seed may then give a different text each time. Only `generate` uses this
+    /// field.
     pub backoff: Option<DraftBackoff>,
     pub(crate) counts: Counts,
 }

@@ -50,7 +50,7 @@ impl Layout {
         let (end, room) = (checked_end(&view), self.end());
         ensure!(
             end.is_some_and(|end| end <= room),
-            "{}: found strides {nb:?}, which lead beyond its {} bytes",
+            "{}: found strides {nb:?}, which lead beyond the tensor's {} bytes",
             what(),
             room - self.offset
         );
@@ -74,8 +74,8 @@ impl Layout {
         );
         ensure!(
             axes[0] == 0 || self.tensor_type.block_len() == 1,
-            "axes {axes:?} of {self}: found axis 0 moved to {}, expected it first: it has blocks \
-             of {} elements",
+            "axes {axes:?} of {self}: found axis 0 moved to {}, but it has blocks of {} elements \
+             and must stay first",
             axes[0],
             self.tensor_type.block_len()
         );

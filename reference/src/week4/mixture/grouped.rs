@@ -94,7 +94,7 @@ pub fn indexed_matmul(
     let (inputs, left) = (x.len() / cols, x.len() % cols);
     assert!(
         left == 0 && (inputs == assignments || inputs > 0 && assignments.is_multiple_of(inputs)),
-        "{} numbers for {assignments} assignments of rows of {cols}",
+        "found {} numbers, expected rows of {cols} for {assignments} assignments",
         x.len()
     );
     let share = assignments.checked_div(inputs).unwrap_or(1);

@@ -20,7 +20,7 @@ pub const MOST_INT16: f32 = 32_767.0;
 #[must_use]
 pub fn quantize_int8(x: &[f32], out: &mut [i8]) -> f32 {
     // SOLUTION week4-day7 task 1
-    assert_eq!(x.len(), out.len(), "numbers, and room for them");
+    assert_eq!(x.len(), out.len(), "lengths of x and out");
     if !x.iter().all(|x| x.is_finite()) {
         return f32::NAN;
     }
@@ -43,7 +43,7 @@ pub fn quantize_int8(x: &[f32], out: &mut [i8]) -> f32 {
 #[must_use]
 pub fn quantize_int16(x: &[f32], out: &mut [i16]) -> f32 {
     // SOLUTION week4-day7 task 1
-    assert_eq!(x.len(), out.len(), "numbers, and room for them");
+    assert_eq!(x.len(), out.len(), "lengths of x and out");
     if !x.iter().all(|x| x.is_finite()) {
         return f32::NAN;
     }
@@ -66,7 +66,7 @@ pub fn quantize_int16(x: &[f32], out: &mut [i16]) -> f32 {
 #[must_use]
 pub fn dot(weights: &[i8], x: &[i16]) -> i64 {
     // SOLUTION week4-day7 task 1
-    assert_eq!(weights.len(), x.len(), "weights and activations");
+    assert_eq!(weights.len(), x.len(), "lengths of weights and x");
     let mut sum = 0;
     // The sum of 256 products, each of magnitude at most 2²², fits into 32 bits.
     for (weights, x) in weights.chunks(256).zip(x.chunks(256)) {

@@ -69,8 +69,9 @@ impl<S: Storage> Store<S> {
         let rows = out.len().div_ceil(self.shape.row_bytes(part));
         assert!(
             row + rows <= self.shape.size(part).0,
-            "{}: {rows} rows from {row} on",
-            part.name()
+            "{}: found {rows} rows from row {row} on, expected rows below {}",
+            part.name(),
+            self.shape.size(part).0
         );
         let at = self.shape.place(part, row);
         self.counts.reads += 1;
@@ -110,8 +111,13 @@ impl<S: Storage> Store<S> {
     ) -> Result<(), Error> {
         // SOLUTION week4-day7 task 3
         let row_bytes = self.shape.row_bytes(part);
-        assert_eq!(rows.len(), out.len(), "{}: rows, and room for their products", part.name());
-        assert!(row_bytes <= chunk.len(), "{}: a row has {row_bytes} bytes", part.name());
+        assert_eq!(rows.len(), out.len(), "{}: numbers of rows and of products", part.name());
+        assert!(
+            row_bytes <= chunk.len(),
+            "{}: a row has {row_bytes} bytes, but the chunk only {}",
+            part.name(),
+            chunk.len()
+        );
         let at_once = chunk.len() / row_bytes;
         let mut row = rows.start;
         for out in out.chunks_mut(at_once) {

@@ -141,7 +141,7 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     let peers = measuring.peers();
     measuring.line.clear();
     let peers = peers.unwrap_or_else(|error| {
-        eprintln!("the peers are left out, a run failed: {error:#}");
+        eprintln!("the peers are left out, because a run failed: {error:#}");
         Vec::new()
     });
     let report = Report {

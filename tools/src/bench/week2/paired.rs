@@ -79,7 +79,8 @@ pub(super) fn run(
     options: &Options,
     folder: &Path,
 ) -> Result<()> {
-    let models = models(options.peers.as_deref().context("there is no folder of files")?)?;
+    let models =
+        models(options.peers.as_deref().context("--peers: expected a folder of GGUF files")?)?;
     println!(
         "| file | threads | task, tokens/s | ours | peer | the peer's | its weight layout | ratio, worst–best pair |\n\
          |---|---|---|---|---|---|---|---|"

@@ -18,7 +18,11 @@ pub(super) fn table(report: &Report) -> String {
         report.engine().unwrap_or("not measured")
     );
     if let Some(bandwidth) = report.bandwidth() {
-        let _ = writeln!(out, "memory bandwidth, measured beside it: {:.1} GB/s", bandwidth / 1e9);
+        let _ = writeln!(
+            out,
+            "memory bandwidth, measured in the same run: {:.1} GB/s",
+            bandwidth / 1e9
+        );
     }
     if let Some(line) = report.finished().and_then(matrix_units) {
         out += &line;
@@ -47,7 +51,8 @@ fn matrix_units(measured: &Measured) -> Option<String> {
     let rate = measured.matrix_unit_operations_per_second?;
     let share = measured.share_of_matrix_units()?;
     Some(format!(
-        "matrix units, measured beside it: {:.1} TOP/s, of which a prompt of {} uses {:.1} %\n",
+        "matrix units, measured in the same run: {:.1} TOP/s, of which a prompt of {} uses {:.1} \
+         %\n",
         rate / 1e12,
         measured.prompt_tokens,
         100.0 * share
@@ -124,7 +129,8 @@ mod tests {
         assert_eq!(
             matrix_units(&measured(unit)).as_deref(),
             Some(
-                "matrix units, measured beside it: 8.0 TOP/s, of which a prompt of 512 uses 2.5 %\n"
+                "matrix units, measured in the same run: 8.0 TOP/s, of which a prompt of 512 uses \
+                 2.5 %\n"
             )
         );
         for none in ["", r#", "matrix_unit_operations_per_second": null"#] {

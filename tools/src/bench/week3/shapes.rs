@@ -223,7 +223,7 @@ impl Bench<'_> {
                 "16 requests sharing 500 tokens, new tokens/s",
                 rates.0,
                 format!(
-                    "{:.2} × {:.1}, the rate of 16 that share nothing",
+                    "{:.2} × the {:.1} tokens/s of 16 requests that share nothing",
                     rates.0 / rates.1,
                     rates.1
                 ),

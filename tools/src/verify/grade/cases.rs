@@ -216,7 +216,8 @@ impl Maker<'_> {
             .replace("{ROOT}", &self.root.display().to_string())
             .replace("{NEIGHBOUR}", &self.neighbour.display().to_string())
             .replace("{REPORT}", &format!("{:?}", self.report()?));
-        let (head, blocks) = text.split_once("\n== ").context("it has no block")?;
+        let (head, blocks) =
+            text.split_once("\n== ").context("this case has no block that begins with ==")?;
         let mut case = self.all(name, 0, |file| file.stub.clone());
         let said =
             |start: &str| head.lines().find_map(|line| Some(line.strip_prefix(start)?.to_owned()));
@@ -272,7 +273,7 @@ impl Maker<'_> {
     }
 }
 
-/// Replaces a function's `todo!` by `body`.
+/// Replaces a function's `todo!` with `body`.
 fn put_body(text: &str, function: &str, body: &str) -> String {
     let lines = text.lines().map(|line| {
         let stub = line.trim().starts_with("todo!(\"week1-day1 task ")

@@ -48,7 +48,7 @@ pub(super) fn mutants(v: &Verification) -> Result<Outcome> {
         let text = fs::read_to_string(v.root.join("reference").join(&file.path))?;
         mutants.extend(list::of_file(&file, &text, &listed)?);
     }
-    ensure!(!mutants.is_empty(), "no mutant lies in a marked region");
+    ensure!(!mutants.is_empty(), "no mutant is in a marked region");
     println!("{} mutants, {} of them in marked regions", listed.len(), mutants.len());
     let all = mutants.len();
     // No program here contains tasks for other processors.
@@ -58,7 +58,7 @@ pub(super) fn mutants(v: &Verification) -> Result<Outcome> {
     let unviable = copy.plant(v, &mutants)?;
     let viable: Vec<(usize, &Mutant)> =
         numbered(&mutants).filter(|(number, _)| !unviable.contains(number)).collect();
-    println!("{} do not compile", unviable.len());
+    println!("{} mutants do not compile", unviable.len());
 
     let days: Vec<&Day> = v.curriculum.days().collect();
     let program = Program::build(copy.root, &copy.tree, &days, None)?;

@@ -29,7 +29,7 @@ impl TokenizerFile {
         const O200K: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
         let steps = self.steps("pre_tokenizer", "pretokenizers");
         let Some((last, first)) = steps.split_last() else {
-            return self.wrong("pre_tokenizer", "a byte-level one");
+            return self.wrong("pre_tokenizer", "a byte-level pre-tokenizer");
         };
         let byte_level = last["type"] == "ByteLevel" && last["add_prefix_space"] == false;
         let gpt2 = last["use_regex"].as_bool().unwrap_or(true);
@@ -87,12 +87,15 @@ impl TokenizerFile {
                     Some("first") => Ok("metaspace-first"),
                     Some("always") => Ok("metaspace-always"),
                     Some("never") => Ok("never"),
-                    _ => self.wrong("pre_tokenizer", "a Metaspace with its prepend_scheme"),
+                    _ => self.wrong(
+                        "pre_tokenizer",
+                        "a Metaspace with the prepend_scheme first, always or never",
+                    ),
                 }
             }
             _ => {
                 let field = if normalizer.is_empty() { "pre_tokenizer" } else { "normalizer" };
-                self.wrong(field, "the one of SentencePiece, or a byte-level decoder")
+                self.wrong(field, "SentencePiece's, or a byte-level decoder")
             }
         }
     }

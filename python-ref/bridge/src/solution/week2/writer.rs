@@ -27,7 +27,7 @@ impl FromPyObject<'_, '_> for MetadataValue {
         // Not by trial: a whole number that is too large would come out as a float.
         if object.is_instance_of::<PyInt>() {
             let n = object.extract().map_err(|_| {
-                wrong("metadata", format_args!("{}", &*object), "a whole number of 64 bits")
+                wrong("metadata", format_args!("{}", &*object), "a 64-bit whole number")
             })?;
             return Ok(Self(Value::I64(n)));
         }
