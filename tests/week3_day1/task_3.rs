@@ -47,7 +47,7 @@ fn task_3_only_the_owner_gives_back() {
     };
     check::assert_accepts("release(1, 6) by the owner", || claimed().release(1, 6));
     check::assert_panics("release(1, 5), but the slot belongs to request 6", || {
-        claimed().release(1, 5)
+        claimed().release(1, 5);
     });
     check::assert_panics("release(1, 6) a second time", || {
         let mut slots = claimed();

@@ -1,10 +1,10 @@
 //! Day 6. Decides which thread computes which part of an output.
 //!
 //! The team of threads itself is provided, by the crate `tiny_llm_kernels`.
-//! [`Team::parallel_tiles`](parallel::Team::parallel_tiles) is the only way to use it. It cuts an
-//! output into rectangles and has every thread call [`take_tiles`], which gives each rectangle to a
-//! free thread. No two threads get the same rectangle, so each writes its part through an ordinary
-//! `&mut` slice.
+//! [`Team::parallel_tiles`](parallel::Team::parallel_tiles) cuts an output into rectangles and has
+//! every thread call [`take_tiles`], which gives each rectangle to a free thread. All parallel work
+//! goes through it, or through `parallel_parts`, which does the same for several outputs. No two
+//! threads get the same rectangle, so each writes its part through an ordinary `&mut` slice.
 //!
 //! Tasks here: week2-day6 task 3 (`Grid::count`, `Grid::tile`, `take_tiles`). Everything else is
 //! provided.
