@@ -82,7 +82,7 @@ REFUSED = [
     (lambda: roofline.work([("a", [1 << 40, 1 << 40], "F32")]), "tensors", "[1099511627776, 1099511627776]", "can be counted"),
     (lambda: roofline.work([("a", [1 << 30, 1 << 30], "F32")] * 16), "tensors", "73786976294838206464 bytes", "64 bits"),
     (lambda: roofline.Machine(0.0, 1.0), "bandwidth", "0", "above 0"),
-    (lambda: writer.write_file("no.gguf", [("a", 1 << 63)], [], 32), "metadata", "9223372036854775808", "64 bits"),
+    (lambda: writer.write_file("no.gguf", [("a", 1 << 63)], [], 32), "metadata", "9223372036854775808", "64-bit"),
     (lambda: writer.write_file("no.gguf", [], [("a", [32], "Q8_0", bytes(33))], 32), "tensors", "33 bytes", "34"),
     (lambda: writer.write_file("no.gguf", [], [], 1 << 40), "alignment", "1099511627776", "at most 1048576"),
     (lambda: W2.gguf.data_start(3, 0), "alignment", "0", "power of two"),

@@ -83,5 +83,5 @@ def test_week4_day7_task_5_a_model(week4, r):
     assert read == len(tokens) * each and seeks <= 3 * len(tokens)
     again, _, least = week4.streamed.run(file, tokens, 1, k, peak)
     assert again == found and least <= peak
-    with pytest.raises(ValueError, match=r"week4.streamed.\w+\.rs:\d+: .* wants \d+ bytes"):
+    with pytest.raises(ValueError, match=r"week4.streamed.\w+\.rs:\d+: .* needs \d+ bytes"):
         week4.streamed.run(file, tokens, rows, k, peak - 1)

@@ -36,7 +36,7 @@ fn every_budget_gives_an_object() {
 
 #[test]
 fn what_cannot_be_says_so_in_one_line() {
-    story(&["-n", "1"]).fails_in_one_line("one token", 1, &["budget of 1", "takes 2", "{}"]);
+    story(&["-n", "1"]).fails_in_one_line("one token", 1, &["a limit of 1", "at least 2", "{}"]);
     story(&["-n", "9", "--draft", "lookup"]).fails_in_one_line("drafts", 2, &["--draft", "--json"]);
     story(&["-n", "9", "--week", "1"]).fails_in_one_line("week 1", 2, &["--week 1", "--json"]);
 }
@@ -77,7 +77,7 @@ fn each_line_of_a_batch_has_its_own_form() {
     assert_eq!(plain[0]["finish_reason"], "length", "the budget closed it");
     assert_eq!(text(&plain[1]), text(&plain[2]), "text is what comes without a form");
     for (i, words) in [
-        (3, &["budget of 1", "takes 2"][..]),
+        (3, &["a limit of 1", "at least 2"][..]),
         (4, &["stop text"]),
         (5, &["response_format", "json_schema"]),
         (6, &["response_format", "yaml", "json_object"]),

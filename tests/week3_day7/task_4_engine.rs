@@ -210,12 +210,16 @@ fn task_4_what_cannot_be_is_refused() {
         let stops = Request { stop_texts: vec![b"}".to_vec()], ..request(&[1, 2], 9) };
         let without = texts.iter().map(|text| if text == b"{" { vec![] } else { text.clone() });
         for (why, message, words) in [
-            ("one token", refusal(texts.clone(), 99, request(&[1, 2], 1)), &["1", "takes 2"][..]),
-            ("no tokens", refusal(texts.clone(), 99, request(&[1, 2], 0)), &["0", "takes 2"]),
+            (
+                "one token",
+                refusal(texts.clone(), 99, request(&[1, 2], 1)),
+                &["1", "at least 2"][..],
+            ),
+            ("no tokens", refusal(texts.clone(), 99, request(&[1, 2], 0)), &["0", "at least 2"]),
             (
                 "room for one token",
                 refusal(texts.clone(), 3, request(&[1, 2], 9)),
-                &["1", "takes 2"],
+                &["1", "at least 2"],
             ),
             ("room for two tokens", refusal(texts.clone(), 4, request(&[1, 2], 9)), &[]),
             ("a stop text", refusal(texts.clone(), 99, stops), &["stop text"]),
