@@ -29,7 +29,7 @@ def test_week2_day4_task_2_q6_k(week2, r):
 
 def test_week2_day4_task_4_q4_k(week2, r):
     check_quantize(week2, r, "Q4_K")
-    x = r.normal(r.size(1, 6), 256) ** r.choice(1, 3)
+    x = r.normal(r.size(16, 24), 256) ** r.choice(1, 3)
     found = torch.tensor(list(week2.blocks.quantize_row("Q4_K", x.reshape(-1)))).reshape(len(x), -1)
     x = x.double().numpy()
     ours, theirs = oracle.relative_error(x, oracle.decode(found, "Q4_K").double().numpy()), oracle.relative_error(x, oracle.store_q4_k(x))

@@ -108,5 +108,5 @@ fn random_answer(
         }
         Ok::<_, String>(text)
     })?;
-    answer.map_err(|why| wrong("budget", budget.0, why))
+    answer.map_err(|why| PyValueError::new_err(format!("budget: {why}")))
 }
