@@ -29,6 +29,15 @@ def passage(tokenizer, length=300):
     return tokens[:length]
 
 
+def passages(tokenizer, length=300):
+    """Tokens of six passages: stories, Rust, and English."""
+    files = ("kernels/src/avx2/many.rs", "book/src/week1/day3.md", "README.md")
+    texts = ["\n".join(stories(60)[i : i + 4]) for i in (0, 16, 32)] + [(ROOT / file).read_text() for file in files]
+    found = [tokenizer(text).input_ids[:length] for text in texts]
+    assert all(len(tokens) == length for tokens in found)
+    return found
+
+
 def relative_error(found, expected):
     """The norm of the difference over that of the logits, each row less its mean: a constant changes no probability."""
     centred = lambda x: x - x.mean(-1, keepdims=True)

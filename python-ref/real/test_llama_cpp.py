@@ -7,7 +7,7 @@ from ctypes import c_void_p
 import numpy as np
 import pytest
 
-from measure import BEGINNINGS, ROOT, passage, perplexity, relative_error
+from measure import BEGINNINGS, ROOT, passage, passages, perplexity, relative_error
 
 ll = pytest.importorskip("llama_cpp")
 sys.path.append(str(ROOT / "python-ref/peers"))
@@ -46,6 +46,21 @@ def test_the_best_rung_loses_no_more(engine, errors, figure):
     error = relative_error(engine.logits(tokens), expected)
     figure(f"this engine: relative error {error:.1e}")
     assert error <= FARTHEST * max(theirs.values())
+
+
+def test_the_best_rung_loses_no_more_in_six_passages(llama, engine, exact, tokenizer, figure, request):
+    if not request.config.option.thorough:
+        pytest.skip("takes minutes: --thorough")
+    peer, ratios = llama("defaults"), []
+    for tokens in passages(tokenizer):
+        expected = exact(tokens)
+        ours = relative_error(engine.logits(tokens), expected)
+        theirs = relative_error(peer.logits(tokens).astype(np.float64), expected)
+        figure(f"relative error: this engine {ours:.4f}, llama.cpp {theirs:.4f}")
+        ratios.append(ours / theirs)
+    mean, deviation = np.mean(ratios), np.std(ratios, ddof=1) / len(ratios) ** 0.5
+    figure(f"this engine's error is {mean:.3f} ± {deviation:.3f} of llama.cpp's")
+    assert mean <= 1 + 3 * deviation
 
 
 def test_perplexity(llama, engine, tokenizer, figure):
