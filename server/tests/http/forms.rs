@@ -81,7 +81,7 @@ fn a_schema_that_is_none_is_refused_by_its_place() {
         (json!({"type": "object", "properties": {"a": {"not": {}}}}), "/properties/a/not"),
         (json!({"type": "string", "pattern": "(?=a)"}), "/pattern"),
         (json!({"$ref": "#/$defs/none"}), "/$ref"),
-        (json!(5), "outermost"),
+        (json!(5), "at its top level"),
         (json!({"enum": ["x".repeat(70_000)]}), "65536"),
     ] {
         let answer = ask(server.address, CHATS, &schema(value));
