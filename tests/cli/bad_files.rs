@@ -129,7 +129,7 @@ fn tokens_that_do_not_fit_get_one_line() {
         &["25 tokens", "24"],
     );
     run(&["bench", "--model", folder.name(), "--prompt-tokens", "20", "-n", "5"])
-        .fails_in_one_line("bench", 1, &["-n 5", "at most 4"]);
+        .fails_in_one_line("bench", 1, &["-n: found 5", "at most 4"]);
 
     let folder = Folder::model_with_tokenizer();
     let prompt = "a".repeat(CONTEXT);

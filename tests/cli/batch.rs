@@ -209,7 +209,7 @@ fn what_cannot_begin_says_so_in_one_line() {
     batch(&[&place.files.file("empty.jsonl"), "--out", &out]).fails_in_one_line(
         "an empty file",
         1,
-        &["empty.jsonl", "found nothing"],
+        &["empty.jsonl", "found no JSON"],
     );
     for (args, words) in [
         (&["--max-batch", "0"][..], &["--max-batch", "from 1 to 256"][..]),

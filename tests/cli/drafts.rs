@@ -62,7 +62,7 @@ fn a_draft_model_with_another_vocabulary_is_refused() {
     assert_ne!(text, swapped, "two letters change places");
     fs::write(&path, swapped).unwrap();
     let refused = run(&["generate", "--model", small.name(), "-p", "a", "--draft", other.name()]);
-    let words = [other.name(), "\"b\" for token 4", "expected \"a\"", small.name()];
+    let words = [other.name(), "token 4: found \"b\"", "expected \"a\"", small.name()];
     refused.fails_in_one_line("two letters", 1, &words);
 }
 
@@ -176,7 +176,8 @@ fn a_damaged_file_costs_a_line_and_no_answer() {
         let (found, said) = kept.complaints("abcdefg");
         assert_eq!(found, text, "{what}");
         assert_eq!(said.lines().count(), 1, "{what}: {said}");
-        let (start, end) = (format!("{}: found ", kept.path), "the prompt is computed\n");
+        let (start, end) =
+            (format!("{}: found ", kept.path), "computing the whole prompt instead\n");
         assert!(said.starts_with(&start) && said.ends_with(end), "{what}: {said}");
         assert!(fs::read(&kept.path).unwrap() == good, "{what}: the file is as new");
     }
@@ -204,7 +205,8 @@ fn a_file_that_is_no_cache_is_never_replaced() {
             let model = ["--model", kept.model.name(), "-n", "2", "--cache", &kept.path];
             let rest = if command == "chat" { "--raw" } else { "--prompt=abc" };
             let said = run(&[&[command], &model[..], &[rest]].concat());
-            let words = [kept.path.as_str(), r#"does not begin with "TINYKV\r\n""#, "not changed"];
+            let words =
+                [kept.path.as_str(), r#"does not begin with "TINYKV\r\n""#, "left unchanged"];
             said.fails_in_one_line(command, 1, &words);
             assert!(fs::read(&kept.path).unwrap() == bytes, "{command}: the file is as it was");
         }

@@ -77,7 +77,7 @@ fn a_name_of_a_megabyte_does_not_fill_the_screen() {
     bytes.extend([0; 8]);
     folder.write("model.safetensors", &bytes);
     let said = run(&["bench", "--model", folder.name()]);
-    said.fails_in_one_line("a long name", 1, &["model.safetensors", "expected room"]);
+    said.fails_in_one_line("a long name", 1, &["model.safetensors", "do not fit F32 values"]);
     assert!(said.stderr.len() < 2000, "{} bytes", said.stderr.len());
 }
 

@@ -172,7 +172,7 @@ fn every_budget_gives_what_a_schema_asks_for() {
             fits(&said.stdout);
         }
     }
-    story(&["-n", "3"]).fails_in_one_line("too few", 1, &["budget of 3", "name", "home"]);
+    story(&["-n", "3"]).fails_in_one_line("too few", 1, &["a limit of 3", "name", "home"]);
     story(&["-n", "40", "--json"]).fails_in_one_line("both", 2, &["--json", "--schema"]);
     story(&["-n", "40", "--week", "1"]).fails_in_one_line("week 1", 2, &["--schema"]);
     fs::write(&path, r#"{"properties": {"a/b": {"if": true}}}"#).expect("a file");

@@ -201,5 +201,5 @@ fn serving_becomes_the_program_that_has_the_network() {
     assert!(said.ends_with(" -- owner/name:Q4_0 --dry-run --help\n"), "{said}");
     let mut command = self::command(&["serve"]);
     let said = finished(command.env("CARGO", "/no/cargo").output().expect("the binary starts"));
-    said.fails_in_one_line("no cargo", 1, &["without the network", "cargo"]);
+    said.fails_in_one_line("no cargo", 1, &["without the server", "cargo"]);
 }

@@ -124,7 +124,7 @@ fn wrong_options_are_named() {
         assert!(said.stderr.contains(words), "{options:?}: {}", said.stderr);
     }
     let options = ["simulate", "--cost", "1,1,1", "--pages", "2", "--shared-prompts", "1"];
-    run(&options).fails_in_one_line("no room", 1, &["--shared-tokens 500", "64 tokens"]);
+    run(&options).fails_in_one_line("no room", 1, &["--shared-tokens: found 500", "context of 64"]);
     let drawn = ["simulate", "--cost", "1,1,1", "--requests", "9", "--svg", "/no/such/folder/x"];
     run(&drawn).fails_in_one_line("nowhere", 1, &["/no/such/folder/x"]);
 }
