@@ -129,7 +129,7 @@ def test_structured_outputs(client):
     with client.chat.completions.stream(**asked, seed=1) as stream:
         final = stream.get_final_completion()
     assert isinstance(final.choices[0].message.parsed, Animal)
-    with pytest.raises(openai.BadRequestError, match="budget of 5 is too small"):
+    with pytest.raises(openai.BadRequestError, match="found a limit of 5"):
         client.chat.completions.parse(**asked | {"max_tokens": 5})
 
 
