@@ -69,7 +69,10 @@ fn sharded_weights_are_fetched_whole() {
     stored.retain(|file| file.name != shard(2));
     let error = Cache::new().fetch(&good(&stored), "owner/name").expect_err("a shard is missing");
     let text = format!("{error:#}");
-    assert!(text.contains("lists model-00002-of-00002.safetensors, which the repository lacks"), "{text}");
+    assert!(
+        text.contains("lists model-00002-of-00002.safetensors, which the repository lacks"),
+        "{text}"
+    );
 }
 
 #[test]
