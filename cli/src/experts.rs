@@ -1,4 +1,4 @@
-//! `experts`: which experts each token of a text uses, and how many bytes it reads.
+//! `experts`: which experts each token of a text uses, and how many bytes are read per token.
 
 use std::{fmt::Write as _, process::ExitCode};
 
@@ -112,7 +112,8 @@ fn loads(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
         let most = loads.iter().copied().max().unwrap_or(1).max(1);
         let _ = writeln!(
             out,
-            "layer {layer}: number of tokens per expert, and the tokens that chose the expert first"
+            "layer {layer}: number of tokens per expert, and the tokens that have it as first \
+             choice"
         );
         for (expert, (load, first)) in loads.iter().zip(&mut first).enumerate() {
             first.sort_by_key(|&(_, n)| std::cmp::Reverse(n));

@@ -113,7 +113,7 @@ enum Command {
     Graph(graph::Args),
     /// Describes the GPU, its limits, and the speed of your kernels on it.
     Gpu,
-    /// Shows which experts each token of a text is routed to, and how many bytes it reads.
+    /// Shows the experts that each token of a text is routed to, and the bytes read per token.
     Experts(experts::Args),
     /// Shows where each element of a tensor, or of a view of it, is stored.
     Layout(layout::Args),

@@ -35,7 +35,7 @@ pub(super) struct ModelOption {
     /// Maximum tokens of prompt plus answer [default: the model's maximum, up to 4096]
     #[arg(short = 'c', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
     context: Option<usize>,
-    /// Set of kernels [default: the fastest written (llm-ref: the fastest on this processor)]
+    /// Set of kernels [default: your fastest (llm-ref: the fastest on this processor)]
     #[arg(long, value_name = "RUNG", help_heading = "Week 2's engine")]
     kernels: Option<String>,
     /// Attention: two-pass or streaming [default: streaming]

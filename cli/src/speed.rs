@@ -50,7 +50,7 @@ impl Speed {
         rate(self.prompt_tokens, self.prefill)
     }
 
-    /// Returns the number of tokens that decode generated.
+    /// Returns the number of tokens generated during decode.
     pub(super) fn decoded(&self) -> usize {
         self.new_tokens.saturating_sub(1)
     }

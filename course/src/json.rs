@@ -80,7 +80,7 @@ fn quoted(text: &str) -> String {
 pub(crate) fn text<'a>(object: &'a Value, name: &str) -> Result<&'a str> {
     object[name]
         .as_str()
-        .with_context(|| format!("field {name}: found {}, expected a string", object[name]))
+        .with_context(|| format!("field {name:?}: found {}, expected a string", object[name]))
 }
 
 /// Returns the text of a field that may be missing or null.
@@ -97,7 +97,7 @@ pub(crate) fn optional_text<'a>(object: &'a Value, name: &str) -> Result<Option<
 /// If the field is missing, or not a number of this kind.
 pub(crate) fn number(object: &Value, name: &str) -> Result<u64> {
     let number = object[name].as_u64();
-    number.with_context(|| format!("field {name}: found {}, expected a number", object[name]))
+    number.with_context(|| format!("field {name:?}: found {}, expected a number", object[name]))
 }
 
 /// Returns the fields of an object, by name.
@@ -114,7 +114,7 @@ pub(crate) fn fields(value: &Value) -> Result<&serde_json::Map<String, Value>> {
 /// If the field is missing or not a list.
 pub(crate) fn list<'a>(object: &'a Value, name: &str) -> Result<&'a [Value]> {
     let values = object[name].as_array().map(Vec::as_slice);
-    values.with_context(|| format!("field {name}: found {}, expected a list", object[name]))
+    values.with_context(|| format!("field {name:?}: found {}, expected a list", object[name]))
 }
 
 #[cfg(test)]

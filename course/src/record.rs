@@ -93,7 +93,7 @@ impl Run {
         let verdict = json::text(run, "verdict")?;
         let at = json::text(run, "at")?;
         humantime::parse_rfc3339(at)
-            .with_context(|| format!("field at: found {at:?}, expected a time in UTC"))?;
+            .with_context(|| format!("field \"at\": found {at:?}, expected a time in UTC"))?;
         Ok(Self {
             verdict: Verdict::named(verdict)
                 .with_context(|| format!("found {verdict:?}, expected a verdict"))?,

@@ -61,8 +61,8 @@ impl Dfa {
         &self.edges[first as usize..last as usize]
     }
 
-    /// Returns the shortest text to an end (among equals, the one with the smallest bytes), and its
-    /// end.
+    /// Returns the shortest text to an end (the first in byte order if there are several), and
+    /// its end.
     pub(crate) fn close(&self, mut place: u32, text: &mut Vec<u8>) -> u32 {
         while self.tag(place).is_none() {
             let byte = self.places[place as usize].byte;

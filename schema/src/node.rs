@@ -41,9 +41,9 @@ pub(crate) struct Object {
     pub(crate) properties: Vec<Property>,
     /// The kind of all other properties, which come after the listed ones.
     pub(crate) others: Option<NodeId>,
-    /// For each index `i`, the automaton of the next key, including its quotation marks, after the
-    /// properties before `i`. Its tags are indices of properties. All other keys have the number of
-    /// properties as their tag.
+    /// For each index `i`, the automaton of the next key, with quotation marks, if property `i` is
+    /// the first that may still come. Its tags are indices of the listed properties. The tag of any
+    /// other key is the number of properties.
     pub(crate) keys: Vec<Option<u32>>,
 }
 
@@ -80,7 +80,7 @@ impl Object {
 pub(crate) struct Nodes {
     pub(crate) all: Vec<Node>,
     pub(crate) dfa: Dfa,
-    /// A shortest text of each kind, the one with the smallest bytes if there are several.
+    /// A shortest text of each kind, the first in byte order if there are several.
     pub(crate) shortest: Vec<Option<Vec<u8>>>,
 }
 

@@ -1,4 +1,4 @@
-//! Checks that apply to every request: its header, the host, the key and the origin.
+//! Checks that apply to every request: header size, host, key and origin.
 
 use std::{net::IpAddr, sync::Arc};
 

@@ -66,8 +66,9 @@ fn task_1_count_says_for_how_many_there_is_room() {
     for (count, each, follow) in
         [(7, 1, 5), (4, 32, 70), (1000, 13, 600), (3, 8, 20), (1 << 40, 8, 33), (u64::MAX, 4, 41)]
     {
-        let what =
-            format!("a count of {count} items of at least {each} bytes, {follow} bytes follow");
+        let what = format!(
+            "a count of {count} items of at least {each} bytes, followed by {follow} bytes"
+        );
         let bytes = [&count.to_le_bytes()[..], &vec![7; follow]].concat();
         let Err(error) = calmly(&what, || Reader::new(&bytes, FILE).count(each, "things")) else {
             panic!("{what}: returned no error, but this must be an error")
@@ -94,7 +95,9 @@ fn task_1_count_says_for_how_many_there_is_room() {
         (1, 10, 15, true),
         (3, 2, 5, false),
     ] {
-        let what = format!("{count} items of at least {each} bytes, {follow} bytes follow");
+        let what = format!(
+            "a count of {count} items of at least {each} bytes, followed by {follow} bytes"
+        );
         let bytes = [&u64::to_le_bytes(count)[..], &vec![7; follow]].concat();
         let found = calmly(&what, || Reader::new(&bytes, FILE).count(each, "things").is_ok());
         assert!(

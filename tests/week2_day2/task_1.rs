@@ -101,7 +101,9 @@ fn task_1_counts_are_justified_by_the_file() {
         (u64::MAX, 1, 16, "an error"),
     ];
     let lines = cases.map(|(count, each, follow, expected)| {
-        let name = format!("{count} items of at least {each} bytes, {follow} bytes follow");
+        let name = format!(
+            "a count of {count} items of at least {each} bytes, followed by {follow} bytes"
+        );
         let bytes = [&count.to_le_bytes()[..], &vec![7; follow]].concat();
         let found = outcome(&name, &bytes, |r| r.count(each, "things"));
         (format!("{name}: {found}"), format!("{name}: {expected}"))

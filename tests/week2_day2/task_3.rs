@@ -23,7 +23,7 @@ fn task_3_entries_of_every_type_and_shape() {
         (outcome(&expected, &followed(&bytes), |r| read_tensor(r, 0)), expected)
     });
     assert_lines(
-        "read_tensor: a matrix of three rows of two blocks in each type, then tensors of one to \
+        "read_tensor: in each type, a matrix of three rows of two blocks, then tensors of one to \
          four axes",
         lines,
     );

@@ -61,9 +61,9 @@ fn task_1_absorb_any_pieces() {
                     && near(found, factor)
                     && wrong.is_none(),
                 "absorb of {n} scores ({scores:?}) after a maximum of {before} (seed {seed}, piece \
-                 {}): found maximum {}, total {}, factor {found}, expected {max}, {total}, \
-                 {factor}; found weights {weights:?}, expected {expected:?}\n  any piece may be \
-                 empty or hidden; keep no state outside the OnlineSoftmax",
+                 {})\n  found    maximum {}, total {}, factor {found}, weights {weights:?}\n  \
+                 expected maximum {max}, total {total}, factor {factor}, weights {expected:?}\n  \
+                 any piece may be empty or hidden; keep no state outside the OnlineSoftmax",
                 i / 2,
                 softmax.max,
                 softmax.total

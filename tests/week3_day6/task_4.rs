@@ -57,7 +57,7 @@ fn task_4_refused_drafts_are_forgotten() {
         check::assert_answer(
             &format!(
                 "five drafts after {prompt:?}, {kept} of them accepted, then drafts after \
-                 {text:?}; expected are the drafts of a new DraftModel\n "
+                 {text:?}; the expected drafts are those of a new DraftModel\n "
             ),
             &found,
             &tokens(&fresh),

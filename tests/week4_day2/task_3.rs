@@ -286,12 +286,12 @@ fn task_3_buffers_are_kept_and_written_over() {
         let x = leaf(&mut g, &[n]);
         let double = assert_good("a sum", || g.add(x, x));
         let four = assert_good("a sum", || g.add(double, double));
-        assert_accepts(&format!("four times {n} numbers"), || {
+        assert_accepts(&format!("4 · x for {n} numbers x"), || {
             run(&mut executor, &g, &as_made(&g), &plan(Rung::Naive, 2));
         });
         let expected: Vec<f32> = super::numbers(n).iter().map(|x| 4.0 * x).collect();
         assert_answer(
-            &format!("four times {n} numbers"),
+            &format!("4 · x for {n} numbers x"),
             &executor.values(&g, four).to_vec(),
             &expected,
         );

@@ -146,8 +146,8 @@ fn task_3_over_a_source_that_is_a_view() {
         let expected = (vec![[sum.index(), 0, 64], [norm.index(), 0, 64]], 64);
         assert!(
             seen(&memory) == expected && memory.in_place == 1,
-            "{what}: found {:?} and {} nodes in place, expected {expected:?} and 1. The norm may \
-             be written over the sum",
+            "{what}, then the number of nodes in place: found {:?}, {}, expected {expected:?}, 1. \
+             The norm may be written over the sum",
             seen(&memory),
             memory.in_place
         );

@@ -181,7 +181,7 @@ pub(super) fn task_2_a_scope_gives_back() {
             let mut inner = scope.scope();
             inner
                 .take::<u8>("inner", 70 + round)
-                .expect("take must return at most 72 of 90 bytes")
+                .expect("take must succeed: at most 72 of 90 bytes are requested")
                 .fill(8);
         }
         let y = scope.take::<u8>("behind", 40).expect("take must return 40 of 90 bytes");

@@ -70,7 +70,7 @@ pub(super) struct Args {
     /// Maximum time of a step with prompts, relative to a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     gap: usize,
-    /// Pages of the KV cache, 32 positions each (0 with --real-only: a whole context per slot)
+    /// Pages of the KV cache, 32 positions each (0, with --real-only: a whole context per slot)
     #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = pages)]
     pages: Vec<usize>,
     /// Reuse pages that hold the same prompt prefix

@@ -20,7 +20,7 @@ pub(super) fn interpreter() -> Part {
     Part::optional(
         "Python",
         found,
-        "only `cargo course verify` and the checks against live PyTorch use it",
+        "only `cargo course verify` and the checks that run PyTorch use it",
     )
 }
 
@@ -38,7 +38,7 @@ pub(super) fn environment(root: &Path) -> Part {
                 .to_owned())
         }
     });
-    Part::optional(".venv", found, "only the checks against live PyTorch use it")
+    Part::optional(".venv", found, "only the checks that run PyTorch use it")
 }
 
 /// The environment that `cargo course verify` creates in `.venv`.

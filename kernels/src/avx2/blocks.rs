@@ -15,7 +15,8 @@ use crate::{
 };
 
 /// Adds the products of up to eight blocks and a super-block to the first lane of `sum`.
-/// `products(b, p)` must multiply block `b` by 32 activations and return their sums in eight lanes.
+/// `products(b, p)` must multiply block `b` by 32 activations `p` and return the products' sums in
+/// eight lanes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot<F: Format, const BYTES: usize>(

@@ -80,7 +80,8 @@ enum File<'a> {
     Gguf(&'a Gguf),
 }
 
-/// Gives access to tensors by their names in folders. Remembers which names were requested.
+/// Gives access to tensors by the names that model folders use. Remembers which names were
+/// requested.
 struct Weights<'a> {
     file: File<'a>,
     used: HashSet<String>,

@@ -7,8 +7,8 @@
 use anyhow::{Result, anyhow};
 use tiny_llm_formats::gguf::{Array, MAGIC, Metadata, TensorInfo, TensorType, VERSION, Value};
 
-/// Appends a string as [`Reader::string`](super::gguf::reader::Reader::string) reads it: its length in
-/// bytes (eight bytes), then UTF-8.
+/// Appends a string as [`Reader::string`](super::gguf::reader::Reader::string) reads it: its byte
+/// length (a `u64`), then UTF-8.
 pub fn put_string(out: &mut Vec<u8>, text: &str) {
     todo!("week2-day4 task 6: put_string")
 }

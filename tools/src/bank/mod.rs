@@ -1,12 +1,12 @@
-//! The bank of misconceptions: everything that is proved or derived from `tests/wrong`,
+//! The bank of misconceptions: everything that is checked with, or derived from, `tests/wrong`,
 //! `tests/held-out` and `tests/alternate`.
 //!
 //! Each folder has one file per day, all in the same format ([`listed`]). The files list bodies for
 //! functions of the reference, each as a change to the marked region ([`change`]).
 //!
 //! - `tests/wrong/week1_day3.txt` lists mistakes, each with its diagnosis. Some answers aren't
-//!   tensors and are too small to distinguish mistakes. For these, `shows` is a part of a failing
-//!   test's message, and that message is the diagnosis.
+//!   tensors and are too small to distinguish mistakes. For these, the learner sees a failing
+//!   test's message instead, of which `shows` is a part.
 //! - `tests/held-out` lists mistakes that the recorded wrong answers do not include ([`unseen`]).
 //! - `tests/alternate` lists correct alternative bodies. All tests must pass with them.
 //!

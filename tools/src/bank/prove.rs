@@ -15,7 +15,7 @@ use crate::{
     proof::{self, Program},
 };
 
-/// All bodies for some days that this machine's processor runs.
+/// For some days, all bodies that this machine's processor can run.
 pub(crate) struct Bodies {
     /// The bank: mistakes and correct alternatives.
     known: Vec<Entry>,

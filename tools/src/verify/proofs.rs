@@ -178,7 +178,7 @@ pub(super) fn engine(v: &Verification) -> Result<Outcome> {
     let _ = server.wait();
     let answer = answer?;
     let text = answer["choices"][0]["message"]["content"].as_str().unwrap_or_default();
-    ensure!(!text.is_empty(), "the server answered {answer}");
+    ensure!(!text.is_empty(), "the server's answer has no text: {answer}");
     Ok(Outcome::Passed(format!("{} bytes of a story, {} of an answer", told.len(), text.len())))
 }
 

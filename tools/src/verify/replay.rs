@@ -74,7 +74,7 @@ pub(super) fn stages(
     ensure!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
     let red = stages.iter().filter(|stage| !stage.is_last()).count();
     let lacking = reports.iter().find_map(Report::not_verified).map(str::to_owned);
-    Ok((format!("{red} tasks red by their own message, then {tests} tests green"), lacking))
+    Ok((format!("{red} tasks failed with their own todo!, then {tests} tests passed"), lacking))
 }
 
 /// Runs a day's tests with the stage's tasks solved.

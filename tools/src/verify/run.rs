@@ -147,8 +147,8 @@ fn next(waiting: &[&Step], running: &[Running]) -> Option<usize> {
     })
 }
 
-/// Returns the row of an earlier run, if that run need not be repeated. A missing program may have
-/// been installed since.
+/// Returns the row of an earlier run, if that run need not be repeated. A step that lacked a
+/// program is repeated, because the program may be installed by now.
 fn reusable(state: &State, step: &Step) -> Option<Row> {
     let row = state.rows.get(step.id).filter(|_| step.id != "unmodified")?;
     matches!(row.outcome, Outcome::Passed(_) | Outcome::Missed(_)).then(|| row.clone())

@@ -80,7 +80,7 @@ pub(super) const STEPS: [Step; 48] = [
     ),
     step(
         "build",
-        "tests of all days, engine, server, bridge and book builder compile",
+        "all days' tests, the engine, server, bridge and book builder compile",
         (Quick, All, 380),
         &["copy"],
         &[Package("tiny-llm"), HARNESS, Package("tiny-llm-bridge"), Package("book-builder")],
@@ -88,7 +88,7 @@ pub(super) const STEPS: [Step; 48] = [
     ),
     step(
         "replay",
-        "every task is red by its own message, then green",
+        "every task fails with its own todo!, then passes",
         (Quick, All, 40),
         &["build"],
         &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, COURSE],

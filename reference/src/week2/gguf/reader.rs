@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
         // END SOLUTION
     }
 
-    /// Reads a string: its length in bytes (eight bytes), then UTF-8 without a zero at the end.
+    /// Reads a string: its byte length (a `u64`), then UTF-8 without a zero at the end.
     ///
     /// # Errors
     /// If the file ends before the string, or the bytes are not UTF-8 (the message then says that

@@ -130,7 +130,7 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
         peers: options.peers.peers.iter().map(|peer| peer.name).collect(),
         checks: String::new(),
     };
-    line.show("measuring: drafts for one reader");
+    line.show("measuring: drafts, one request at a time");
     let how = (options.threads, usize::from(options.times));
     let told = drafts::measure(&reference, root, &folder, how)?;
     report.figures.push(("tiny-story, one request at a time".to_owned(), told));

@@ -89,7 +89,7 @@ impl Bench<'_> {
     pub(super) fn scheduling(&self, model: &Path, line: &mut Line) -> Result<Vec<Figure>> {
         line.show("measuring: the longest gap while a prompt of 1,000 tokens is admitted");
         let mut figures = self.gaps(model)?;
-        line.show("measuring: pages and one piece");
+        line.show("measuring: paged and contiguous cache");
         figures.push(self.pages(model)?);
         line.show("measuring: 16 requests that share a prompt of 500 tokens");
         figures.extend(self.shared(model)?);
@@ -200,7 +200,7 @@ impl Bench<'_> {
             .collect::<Result<Vec<_>>>()?;
         let note = format!("{:.1} ms a token in pages", 1e3 * median(pairs.iter().map(|p| p.0)));
         let ratio = median(pairs.iter().map(|(pages, dense)| pages / dense));
-        Ok(Figure::ours("pages / one piece, time per token after 1,000 tokens", ratio, note))
+        Ok(Figure::ours("paged / contiguous cache, time per token after 1,000 tokens", ratio, note))
     }
 
     /// Measures sixteen requests that share a prefix of 500 tokens, and sixteen that don't.
