@@ -358,7 +358,7 @@ mod tests {
     fn twins_name_each_other_and_the_one_for_here_is_offered_first() {
         let text = include_str!("../curriculum.toml");
         for (from, to, expected) in [
-            ("twin = 4", "twin = 5", "its twin, task 5, does not name it as a twin"),
+            ("twin = 4", "twin = 5", "its twin, task 5, does not name this task"),
             ("twin = 4", "twin = 9", "its twin isn't a task of this day"),
             ("twin = 4\n", "", "found an architecture but no twin for another one"),
             ("\"aarch64\"", "\"x86_64\"", "its twin is for the same architecture"),

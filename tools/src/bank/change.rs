@@ -195,7 +195,8 @@ mod tests {
                 && text.contains("changed"),
             "{text}"
         );
-        assert!(error(&["    let → const"]).contains("found `let` 2 times in it, expected once"));
+        let text = error(&["    let → const"]);
+        assert!(text.contains("found `let` 2 times in the reference's region"), "{text}");
         assert!(
             error(&["    let b = two(x); → x", "    two(x) → x"]).contains("overlap at `two(x)`")
         );

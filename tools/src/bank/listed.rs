@@ -232,7 +232,7 @@ never: You do not count.
             "more = thrice",
             ":5: twice_more: no entry above has the name thrice",
         );
-        starts("  twice.", " twice.", ":3: expected an entry at the margin");
+        starts("  twice.", " twice.", ":3: expected no indent (an entry)");
         starts("never: ", "twice: ", ":7: twice: the name appears twice");
         starts("x + 1", "x + 3", ":2: twice: the reference has changed here");
         starts("   +0\n", "", ":7: never: the entry changes nothing");

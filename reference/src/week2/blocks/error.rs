@@ -16,7 +16,7 @@ use super::{dequantize_row, quantize_row};
 pub fn rms_error(x: &[f32], y: &[f32]) -> f64 {
     assert!(
         !x.is_empty() && x.len() == y.len(),
-        "found {} values of x and {} of y, expected equally many, at least 1",
+        "the error between {} values and {}",
         x.len(),
         y.len()
     );
