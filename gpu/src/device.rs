@@ -360,8 +360,8 @@ mod tests {
         let said = about.check(&Needs::default(), 8).expect_err("too few").to_string();
         assert_eq!(
             said,
-            "a card, old (Vulkan): threads of a workgroup: found a limit of 128, expected 256 at \
-             least"
+            "a card, old (Vulkan): threads of a workgroup: found a limit of 128, expected at \
+             least 256"
         );
         About { invocations: 256, ..about }.check(&Needs::default(), 4).expect("enough");
     }
