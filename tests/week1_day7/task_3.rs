@@ -89,7 +89,7 @@ fn task_3_top_p_of_a_large_vocabulary() {
         assert!(
             found.abs_diff(kept as usize) <= 1,
             "top_p that keeps {kept} of {n} equal tokens\n  found    {found} tokens stay\n  \
-             expected {kept}\n  a running sum of so many small probabilities drifts in f32: add \
+             expected {kept}\n  a running f32 sum of small probabilities drifts: add \
              them up in f64"
         );
     }

@@ -154,7 +154,7 @@ fn task_4_a_result_that_is_a_view_of_a_view() {
     );
 }
 
-/// A view of a leaf has no backend of its own, but nodes read it.
+/// Nodes on several backends may read the same view of a leaf.
 #[test]
 pub(super) fn task_4_a_view_of_a_leaf() {
     let mut g = Graph::default();

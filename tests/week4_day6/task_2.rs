@@ -22,7 +22,7 @@ pub(crate) fn task_2_groups_are_in_order() {
     });
 }
 
-/// So many that an unstable sort gives another order.
+/// An unstable sort of this many choices changes their order.
 #[test]
 fn task_2_groups_of_many() {
     let chosen: Vec<usize> = (0..200).map(|a| a * a % 7 % 3).collect();
