@@ -68,11 +68,15 @@ fn load(path: &Path, options: &LoadOptions) -> Result<Box<dyn Model>> {
         return Ok(Box::new(Mixture::load(path, options)?));
     }
     let graph = matches!(options.engine.as_deref(), Some("graph" | "arena"));
-    if graph && options.week == Some(1) {
-        let problem = "--week 1: cannot be combined with --engine, which needs week 2's engine";
-        return Err(WrongOption(problem.to_owned()).into());
+    for (given, option) in [(graph, "--engine"), (options.repack, "--repack")] {
+        if given && options.week == Some(1) {
+            let problem =
+                format!("--week 1: cannot be combined with {option}, which needs week 2's engine");
+            return Err(WrongOption(problem).into());
+        }
     }
-    let week = options.week.unwrap_or(if path.is_file() || graph { 2 } else { 1 });
+    let needs_week_2 = path.is_file() || graph || options.repack;
+    let week = options.week.unwrap_or(if needs_week_2 { 2 } else { 1 });
     ensure!(week == 2 || !path.is_file(), "{}: a GGUF file needs week 2's engine", path.display());
     if week == 2 {
         return Ok(Box::new(Week2::load(path, options)?));

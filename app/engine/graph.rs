@@ -33,6 +33,7 @@ pub(crate) fn session(
         (options.draft.is_some(), "--draft"),
         (options.cache_file.is_some(), "--cache"),
         (options.no_cache, "--no-cache"),
+        (options.repack, "--repack"),
     ] {
         if given {
             return wrong(format!("{option}: cannot be combined with --engine graph"));

@@ -62,6 +62,7 @@ impl Mixture {
             (options.draft.is_some(), "--draft"),
             (options.cache_file.is_some(), "--cache"),
             (options.no_cache, "--no-cache"),
+            (options.repack, "--repack"),
             (options.attention.is_some(), "--attention"),
         ] {
             if given {

@@ -5,6 +5,7 @@ use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Instant,
 };
 
 use anyhow::Result;
@@ -19,7 +20,7 @@ use tiny_llm::{
             Gguf,
             writer::{head, lay_out},
         },
-        kernels::Rung,
+        kernels::{Rung, repack},
         load,
         model::Model,
         parallel::Team,
@@ -74,6 +75,8 @@ pub(crate) struct Week2 {
     types: Vec<TensorType>,
     cache_type: CacheType,
     keep_cache: bool,
+    /// What repacking the weights took.
+    repacked: Option<String>,
     drafts: Option<Drafts>,
     prompt_file: Option<PromptFile>,
     forms: Forms,
@@ -99,7 +102,13 @@ impl Week2 {
             // on the others.
             plan.kernels = plan.kernels.alike();
         }
-        bring_in(&model, &plan);
+        let repacked = if options.repack {
+            plan.kernels = plan.kernels.alike();
+            Some(repack(&model, &plan)?)
+        } else {
+            bring_in(&model, &plan);
+            None
+        };
         let cache_type = cache_type(options)?;
         let session = Session::new(Arc::new(model), Arc::new(plan), context, cache_type);
         let graph = graph::session(options, &session, cache_type)?;
@@ -119,6 +128,7 @@ impl Week2 {
             types,
             cache_type,
             keep_cache: !options.no_cache,
+            repacked,
             forms: Forms::default(),
         })
     }
@@ -130,9 +140,10 @@ impl Week2 {
             "no cache".to_owned()
         };
         let plan = described(&self.session.plan, &self.types);
+        let repacked = self.repacked.as_deref().unwrap_or_default();
         let drafts = self.drafts.as_ref().map(Drafts::described).unwrap_or_default();
         let graph = self.graph.as_ref().map(graph::described).unwrap_or_default();
-        format!("{plan}, {cache}{drafts}{graph}")
+        format!("{plan}, {cache}{repacked}{drafts}{graph}")
     }
 }
 
@@ -305,6 +316,16 @@ fn bring_in(model: &Model, plan: &Plan) {
     plan.team.parallel_rows(&mut vec![(); matrices.len()], 1, 1, |i, _| {
         matrices[i].shared_bytes().bring_in();
     });
+}
+
+/// Copies all weights into memory. Returns how much memory and time that took, for the description
+/// of the engine.
+fn repack(model: &Model, plan: &Plan) -> Result<String> {
+    let begun = Instant::now();
+    let matrices: Vec<_> = model.matrices().collect();
+    let bytes = repack::repack(&plan.team, &matrices, |one| plan.kernels.rung(one))?;
+    let seconds = begun.elapsed().as_secs_f64();
+    Ok(format!(", weights repacked ({:.0} MB in {seconds:.1} s)", bytes as f64 / 1e6))
 }
 
 /// Returns the memory-bound limit of decoding one token at a time.

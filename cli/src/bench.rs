@@ -26,13 +26,13 @@ use super::{
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
-    /// Length of the prompt in tokens (with arbitrary ids)
+    /// Number of prompt tokens (their ids are arbitrary)
     #[arg(long, value_name = "N", default_value = "64", value_parser = at_least_one, allow_negative_numbers = true)]
     prompt_tokens: usize,
     /// Number of new tokens
     #[arg(short = 'n', long, value_name = "N", default_value = "16", value_parser = at_least_one, allow_negative_numbers = true)]
     max_new_tokens: usize,
-    /// Generate N times and report the fastest
+    /// Number of runs (the fastest is reported)
     #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one, allow_negative_numbers = true)]
     repeat: usize,
     /// Also measure memory bandwidth and the speed of the matrix units
@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// Measure every set of kernels (see --kernels), slowest first
     #[arg(long, conflicts_with_all = ["kernels", "json", "bandwidth"])]
     ladder: bool,
-    /// Print a JSON object
+    /// Print the results as a JSON object
     #[arg(long)]
     json: bool,
 }

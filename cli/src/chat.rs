@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// Send each line alone, without the chat template or earlier messages
     #[arg(long, conflicts_with = "system")]
     raw: bool,
-    /// Do not print speeds or why the answer ended
+    /// Do not print speeds or the reason why the answer ended
     #[arg(short, long)]
     quiet: bool,
 }

@@ -14,7 +14,7 @@ pub(super) struct FormOptions {
     /// Force the answer to be a complete JSON object, even at the token limit
     #[arg(long, help_heading = "Week 3", conflicts_with = "schema")]
     json: bool,
-    /// Force the answer to be complete JSON that matches the JSON Schema in this file
+    /// File with a JSON Schema that the answer must match, even at the token limit
     #[arg(long, value_name = "FILE", help_heading = "Week 3")]
     schema: Option<PathBuf>,
 }

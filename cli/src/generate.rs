@@ -44,7 +44,7 @@ pub(super) struct Args {
     /// Print the prompt before its continuation
     #[arg(long)]
     echo: bool,
-    /// Do not print speeds or why the text ended
+    /// Do not print speeds or the reason why the text ended
     #[arg(short, long)]
     quiet: bool,
 }

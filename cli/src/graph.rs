@@ -22,13 +22,13 @@ pub(super) struct Args {
     /// Write the graph as Graphviz source to this file (-: standard output)
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
-    /// Print the memory needed with one buffer per node, and with one planned arena
+    /// Compare the memory of one buffer per node with that of one planned arena
     #[arg(long)]
     memory: bool,
-    /// List which operations run on which backend, and the copies between backends
+    /// List the operations that run on each backend, and the copies between backends
     #[arg(long, conflicts_with = "memory")]
     splits: bool,
-    /// Draw the graph as an SVG file
+    /// Draw the graph as SVG to this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }

@@ -20,13 +20,13 @@ const ELEMENTS: usize = 6;
 #[derive(clap::Args)]
 #[command(
     after_help = "Shapes are printed as in PyTorch: a matrix is [rows, columns], with one row per output.\n\
-              A GGUF file stores them in the opposite order. Long strings and arrays are shortened."
+              A GGUF file stores shapes in the opposite order. Long strings and arrays are shortened."
 )]
 pub(super) struct Args {
     /// GGUF file, model folder or name
     #[arg(value_name = "MODEL", value_parser = located())]
     model: Located,
-    /// Measure memory bandwidth, and print the decode speed that it limits you to
+    /// Measure memory bandwidth, and print the maximum decode speed that it allows
     #[arg(long)]
     roofline: bool,
     /// Threads used for the measurement [default: one per physical core]

@@ -73,7 +73,7 @@ pub use tiny_llm_schema::{
     version,
     disable_help_subcommand = true,
     after_help = "A model is a folder, a GGUF file, or a name: OWNER/NAME[@REVISION][:FILE].\n\
-              FILE is a GGUF file or its type, for example Q4_K_M.\n\
+              FILE is the name of a GGUF file or its type, for example Q4_K_M.\n\
               If a path with that name exists, the path is used.\n\
               Names are looked up in Hugging Face's cache (HF_HUB_CACHE, HF_HOME).\n\
               `cargo llm fetch NAME` downloads a model into that cache.\n\n\
@@ -103,7 +103,7 @@ enum Command {
     Bench(bench::Args),
     /// Simulates week 3's scheduler under load, with a cost model for each step.
     Simulate(simulate::Args),
-    /// Scores a model on held-out stories: exact answers by kind of question, and perplexity.
+    /// Scores a model on held-out stories: exact answers per kind of question, and perplexity.
     Score(score::Args),
     /// Measures how well a model predicts the tokens of held-out stories, or of a text file.
     Perplexity(perplexity::Args),
@@ -115,7 +115,7 @@ enum Command {
     Gpu,
     /// Shows the experts that each token of a text is routed to, and the bytes read per token.
     Experts(experts::Args),
-    /// Shows where each element of a tensor, or of a view of it, is stored.
+    /// Shows where in memory each element of a tensor or a view is stored.
     Layout(layout::Args),
     /// Writes a model with random weights, for measurements.
     Synth(synth::Args),
@@ -125,7 +125,7 @@ enum Command {
     Stream(stream::Args),
     /// Converts a one-layer Llama to a file for `stream` (int8, one scale per row).
     StreamPack(stream::PackArgs),
-    /// Writes every activation to a file, or compares them with such a file.
+    /// Writes all activations to a file, or compares them with a file of activations.
     #[command(hide = true)]
     Trace(trace::Args),
 }

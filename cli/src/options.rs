@@ -26,7 +26,7 @@ pub(super) struct ModelOption {
     /// Folder, GGUF file or name [default: the embedded model, models/tiny-story]
     #[arg(long, value_name = "MODEL", value_parser = located())]
     model: Option<Located>,
-    /// Week whose engine runs the model: 1 or 2 [default: 1 for a folder, 2 for a GGUF file]
+    /// Engine to use: week 1's or week 2's [default: 1 for a folder, 2 for a GGUF file]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2))]
     week: Option<u8>,
     /// Number of threads [default: one per physical core]
@@ -35,16 +35,16 @@ pub(super) struct ModelOption {
     /// Maximum tokens of prompt plus answer [default: the model's maximum, up to 4096]
     #[arg(short = 'c', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
     context: Option<usize>,
-    /// Set of kernels [default: your fastest (llm-ref: the fastest on this processor)]
+    /// Set of kernels [default: the fastest one that is written and that this processor can run]
     #[arg(long, value_name = "RUNG", help_heading = "Week 2's engine")]
     kernels: Option<String>,
-    /// Attention: two-pass or streaming [default: streaming]
+    /// Attention algorithm: two-pass or streaming [default: streaming]
     #[arg(long, value_name = "KIND", help_heading = "Week 2's engine")]
     attention: Option<String>,
     /// Element type of the KV cache: f32, f16 or q8_0 [default: f16]
     #[arg(long, value_name = "TYPE", help_heading = "Week 2's engine")]
     cache_type: Option<String>,
-    /// Execution: direct, graph, or arena (a graph in one memory block) [default: direct]
+    /// How to run the model: direct, graph, or arena (graph in one buffer) [default: direct]
     #[arg(long, value_name = "ENGINE", help_heading = "Week 4")]
     engine: Option<String>,
     /// Graph backend: cpu, gpu, auto, or twin:OP,… (a second CPU backend without these ops)
@@ -53,6 +53,9 @@ pub(super) struct ModelOption {
     /// Do not use a KV cache: recompute every position for every token
     #[arg(long, help_heading = "Week 2's engine")]
     no_cache: bool,
+    /// Copy the weights into memory, in the layout that is read fastest
+    #[arg(long, help_heading = "Week 2's engine")]
+    repack: bool,
     #[arg(skip)]
     speed: SpeedOptions,
 }
@@ -63,7 +66,7 @@ pub(super) struct SpeedOptions {
     /// File that stores the prompt's keys and values, for reuse by later runs
     #[arg(long, value_name = "FILE", help_heading = "Week 3")]
     cache: Option<PathBuf>,
-    /// Draft tokens with this model (folder, GGUF file or name), or from the text (`lookup`)
+    /// Draft model (folder, GGUF file or name), or `lookup` to draft from the text
     #[arg(long, value_name = "MODEL", help_heading = "Week 3")]
     draft: Option<Draft>,
 }
@@ -274,6 +277,7 @@ impl ModelOption {
             attention: self.attention.clone(),
             cache_type: self.cache_type.clone(),
             no_cache: self.no_cache,
+            repack: self.repack,
             engine: self.engine.clone(),
             backend: self.backend.clone(),
             draft: self.speed.draft.clone(),
@@ -302,13 +306,13 @@ pub(super) struct SamplingOptions {
     /// Sample from the most probable tokens whose probabilities add up to P (1: off)
     #[arg(long, value_name = "P", default_value_t = SamplerOptions::greedy().top_p, value_parser = top_p, allow_negative_numbers = true)]
     top_p: f32,
-    /// Sample from tokens at least P times as probable as the most probable one (0: off)
+    /// Ignore tokens with a probability below P × the highest probability (0: off)
     #[arg(long, value_name = "P", default_value_t = SamplerOptions::greedy().min_p, value_parser = min_p, allow_negative_numbers = true)]
     min_p: f32,
     /// Repetition penalty for tokens that have already occurred (1: off)
     #[arg(long, value_name = "X", default_value_t = SamplerOptions::greedy().repetition_penalty, value_parser = penalty, allow_negative_numbers = true)]
     repeat_penalty: f32,
-    /// Random seed. The same seed gives the same text.
+    /// Random seed (the same seed gives the same text)
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
     pub(super) seed: u64,
 }

@@ -22,7 +22,7 @@ const END_OF_TEXT: &str = "<|endoftext|>";
 #[command(
     after_help = "Perplexity is exp of the mean negative log-likelihood of all tokens of a text except the\n\
               first. 1 is perfect. A model that guesses at random scores the size of the vocabulary.\n\n\
-              Each story is one text. Its end token counts. A text file is cut into pieces of --stretch\n\
+              Each story is one text, with its end token. A text file is cut into pieces of --stretch\n\
               tokens, and the model reads each piece without the ones before it.\n\n\
               Only models with the same tokenizer can be compared."
 )]
@@ -38,10 +38,10 @@ pub(super) struct Args {
     /// Tokens per piece of a text file [default: 512, or the context length if shorter]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, requires = "text")]
     stretch: Option<usize>,
-    /// Maximum number of stories or pieces
+    /// Maximum number of stories or pieces [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Print a JSON object
+    /// Print the results as a JSON object
     #[arg(long)]
     json: bool,
 }

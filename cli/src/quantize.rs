@@ -39,7 +39,7 @@ pub(super) struct Args {
     /// Type to convert the matrices to (see below)
     #[arg(long, value_name = "TYPE")]
     r#type: String,
-    /// Type for the matrices whose full name matches this regex (repeatable, first match wins)
+    /// Type for matrices, by a regex for the whole name (repeatable, the first match wins)
     #[arg(long, value_name = "PATTERN=TYPE", value_parser = tensor_override)]
     tensor: Vec<Override>,
     /// Replace OUT if it exists

@@ -29,9 +29,10 @@ const MAX_ANSWER: usize = 48;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "An answer is correct if its first line is the expected text, ignoring white space around it.\n\n\
+    after_help = "An answer is correct if its first line is the expected text. White space around it is\n\
+              ignored.\n\n\
               Perplexity is exp of the mean negative log-likelihood of all tokens of a story except the\n\
-              first. The end token counts.\n\n\
+              first. The end token is included.\n\n\
               The scores of random guesses are read from scores.json, next to the file of questions."
 )]
 pub(super) struct Args {
@@ -43,13 +44,13 @@ pub(super) struct Args {
     /// File of stories: one {"text": …} per line [default: models/eval/stories.jsonl]
     #[arg(long, value_name = "FILE")]
     stories: Option<PathBuf>,
-    /// Maximum number of questions of each kind, and maximum number of stories
+    /// Maximum number of stories, and of questions of each kind [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Score only tool calls: how many are exact and how many valid, with and without a schema
+    /// Score only tool calls, with and without a schema: how many are exact, how many are valid
     #[arg(long, conflicts_with_all = ["stories", "json"])]
     tools: bool,
-    /// Print a JSON object
+    /// Print the results as a JSON object
     #[arg(long)]
     json: bool,
 }

@@ -112,8 +112,8 @@ pub struct Opened {
     Other endpoints: /health, /metrics, /tokenize, /detokenize, and a web page at /.\n\
     A request that uses an unsupported option gets an error that names the option.\n\
     The book's chapter \"A server\" lists the options.\n\n\
-    --gap also limits a step with prompts to twice the time of a step in which every slot\n\
-    decodes.\n\n\
+    --gap also sets a second limit, whatever N is: a step with prompts takes at most twice as\n\
+    long as a decode-only step that uses every slot.\n\n\
     The environment variable TINY_LLM_API_KEY sets the key if --api-key is not given. It is\n\
     safer, because other users of this machine can see your command line.\n\n\
     On SIGTERM or Ctrl-C, the server refuses new requests, gives running ones --grace seconds\n\
@@ -131,7 +131,7 @@ pub(super) struct Args {
     /// Additional host name that clients may use (repeatable)
     #[arg(long = "allow-host", value_name = "NAME")]
     allow_hosts: Vec<String>,
-    /// Model name shown to clients [default: --model, without the folder if it is a path]
+    /// Model name shown to clients [default: --model (for a path: only its last part)]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Number of batch slots (requests decoded at the same time)
@@ -140,25 +140,25 @@ pub(super) struct Args {
     /// Maximum number of waiting requests (beyond that, clients are told to retry later)
     #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_negative_numbers = true)]
     max_queue: usize,
-    /// Maximum tokens computed per step (0: no limit) [default: 512 after week 3, day 2]
+    /// Maximum tokens computed per step (0: no limit) [default: 512 from week 3, day 2 on]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// Maximum time of a step with prompts, relative to a decode-only step (0: no limit)
+    /// A step with prompts takes at most N times as long as a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "3", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
-    /// Store the KV cache in N pages of 32 positions [default: one whole context per slot]
+    /// Pages of the KV cache, 32 positions each [default: a whole context per slot]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
-    /// Reuse pages that hold the same prompt prefix (needs --pages)
+    /// Reuse the pages of earlier prompts with the same prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Draft tokens with this model (folder, GGUF file or name), or from the text (`lookup`)
+    /// Draft model (folder, GGUF file or name), or `lookup` to draft from the text
     #[arg(long, value_name = "MODEL")]
     draft: Option<Draft>,
-    /// Maximum answers per request (the field `n`)
+    /// Maximum number of answers per request (the request's field `n`)
     #[arg(long, value_name = "N", default_value = "8", value_parser = at_least_one)]
     max_choices: usize,
-    /// Maximum tokens of a prompt [default: the context]
+    /// Maximum prompt length in tokens [default: the context]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     max_prompt: Option<usize>,
     /// Maximum size of a request body in bytes
@@ -170,13 +170,13 @@ pub(super) struct Args {
     /// Maximum unread tokens per client (beyond that, the client is disconnected)
     #[arg(long, value_name = "N", default_value = "2048", value_parser = at_least_one)]
     client_queue: usize,
-    /// Seconds that requests in progress get to finish at shutdown
+    /// Seconds to wait for running requests at shutdown
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = count, allow_negative_numbers = true)]
     grace: usize,
-    /// Key that clients must present, as `Authorization: Bearer KEY` [default: none]
+    /// Key that clients must send, as `Authorization: Bearer KEY` [default: none]
     #[arg(long, value_name = "KEY")]
     api_key: Option<String>,
-    /// Web origin whose pages may call the server (`*`: any)
+    /// Web origin whose pages may call the server (`*`: any) [default: none]
     #[arg(long, value_name = "ORIGIN")]
     cors: Option<String>,
 }

@@ -196,6 +196,8 @@ pub struct LoadOptions {
     pub cache_type: Option<String>,
     /// Whether to recompute all positions for each new token, without a cache.
     pub no_cache: bool,
+    /// Whether to copy the weights into memory, in the layout that the kernels read fastest.
+    pub repack: bool,
     /// `direct`, or `graph` or `arena` for week 4's engine.
     pub engine: Option<String>,
     /// Backend of the graph.

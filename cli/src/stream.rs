@@ -17,7 +17,7 @@ pub(super) struct Args {
     /// File written by `stream-pack`
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Model whose tokenizer to use (folder or name) [default: the embedded models/tiny-llm]
+    /// Model whose tokenizer is used (folder or name) [default: models/tiny-llm]
     #[arg(long, value_name = "MODEL", value_parser = located())]
     tokenizer: Option<Located>,
     /// Text to continue [default: standard input]
@@ -32,7 +32,7 @@ pub(super) struct Args {
     /// Number of positions in the cache
     #[arg(short = 'c', long, value_name = "N", default_value = "1024", value_parser = at_least_one)]
     context: usize,
-    /// Number of rows of the MLP's weights to hold in memory at once
+    /// Number of rows of the MLP's weights in memory at a time
     #[arg(long, value_name = "N", default_value = "128", value_parser = at_least_one)]
     rows: usize,
     /// Temperature: divide the logits by T (0: always take the most probable token)
@@ -41,10 +41,10 @@ pub(super) struct Args {
     /// Sample from the K most probable tokens
     #[arg(long, value_name = "K", default_value = "40", value_parser = at_least_one)]
     top_k: usize,
-    /// Random seed. The same seed gives the same text.
+    /// Random seed (the same seed gives the same text)
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
-    /// List what uses the memory
+    /// List the memory that each part uses
     #[arg(long)]
     parts: bool,
     /// Print only the text

@@ -107,22 +107,22 @@ fn every_day() -> [Command; 8] {
             .about("Check this machine, build the engine, print a story, and show your first task"),
         Command::new("status")
             .about("Show your progress (the default command)")
-            .arg(flag("json", "Print JSON (for the schema, see the book's page on the runner)")),
+            .arg(flag("json", "Print JSON (the book's page on the runner has the schema)")),
         Command::new("next")
             .about("Describe a task: goal, file, functions, chapter")
-            .arg(place("week1-day2, or week1-day2 3 [default: the current task]")),
+            .arg(place("For example week1-day2, or week1-day2 3 [default: the current task]")),
         Command::new("test").about("Run the tests of a task, a day or a week").arg(place(
-            "week1-day1 2, week1-day1, day1, week1, softmax [default: the current task]",
+            "Task, day or week: `week1-day1 2`, day1, week1 or softmax [default: the current task]",
         )),
         Command::new("watch")
-            .about("Rerun your task's tests whenever you save (keys: hints, list, chapter)")
-            .arg(place("week1-day3 [default: the whole course]"))
+            .about("Rerun your task's tests whenever you save (keys show hints, the list or the chapter)")
+            .arg(place("For example week1-day3 [default: the whole course]"))
             // Earlier versions had this option. It has no effect now, because files are always
             // polled.
             .arg(flag("poll", "").hide(true)),
         Command::new("hint")
             .about("Show the next of a task's three hints")
-            .arg(place("week1-day1 2, or softmax [default: the current task]"))
+            .arg(place("For example week1-day1 2, or softmax [default: the current task]"))
             .arg(
                 Arg::new("level")
                     .long("level")
@@ -131,8 +131,8 @@ fn every_day() -> [Command; 8] {
                     .help("Number of the hint, 1 to 3 [default: the first that you have not seen]"),
             ),
         Command::new("diff")
-            .about("Compare your solution of a task with the reference, once its tests pass")
-            .arg(place("week1-day2 3, or softmax").required(true))
+            .about("Compare your solution of a task with the reference, after its tests pass")
+            .arg(place("For example week1-day2 3, or softmax").required(true))
             .arg(flag("spoil", "Show the reference even if the tests fail")),
         Command::new("trace")
             .about("Find the first activation of your model that differs from the reference's")
@@ -162,14 +162,14 @@ fn now_and_then() -> [Command; 5] {
     [
         Command::new("borrow")
             .about("Replace every todo! of a task or day with the reference's code (keeps your own code)")
-            .arg(place("week1-day2 3, or week1-day2 for all its open tasks").required(true))
-            .arg(flag("before", "Borrow all days before this one, so that you can begin here")),
+            .arg(place("For example week1-day2 3, or week1-day2 for its open tasks").required(true))
+            .arg(flag("before", "Borrow all earlier days, so that you can begin with this one")),
         Command::new("return")
-            .about("Put the todo! back in place of borrowed code")
-            .arg(place("week1-day2 3, or week1-day2 for the whole day").required(true))
+            .about("Replace borrowed code with its todo!")
+            .arg(place("For example week1-day2 3, or week1-day2 for the whole day").required(true))
             .arg(flag(
                 "force",
-                "Also return code that you have changed (.course/recovery keeps the old file)",
+                "Also replace borrowed code that you changed (.course/recovery keeps the old file)",
             )),
         Command::new("book")
             .about("Build the book, and serve it on this machine (--build: only build it)")
@@ -187,7 +187,7 @@ fn now_and_then() -> [Command; 5] {
         Command::new("update")
             .about("Update the course to a newer version, and keep your work")
             .arg(Arg::new("from").value_name("FROM").help(
-                "Newer course: folder or git ref [default: default branch of upstream or origin]",
+                "Newer course: folder or git ref [default: upstream's main branch, or else origin's]",
             ))
             .arg(flag("dry-run", "Only list what would change")),
     ]

@@ -16,7 +16,7 @@ use crate::{engine, estimate, process, processor::Compiler, progress};
 pub(crate) const TOOLS: [(&str, &str); 5] = [
     ("verify", "Check the course on this machine (--thorough: everything)"),
     ("stubs", "Generate src/ from reference/, with a todo! for every task"),
-    ("matrix", "Run every known mistake, and record its wrong answers"),
+    ("matrix", "Run the tests against every known mistake, and record the wrong answers"),
     ("bench", "Measure the engine: tokens per second, memory, quality"),
     ("grade", "Grade learners' folders (JUnit, Gradescope's results.json, a table)"),
 ];

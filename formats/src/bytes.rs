@@ -14,7 +14,7 @@ use std::{
 };
 
 use anyhow::{Result, anyhow, ensure};
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
 
 /// A piece of memory that lives as long as a `Bytes` refers to it. Cloning or slicing increments a
 /// counter and copies nothing.
@@ -44,6 +44,22 @@ impl Bytes {
         };
         let map = open().map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))?;
         Ok(Self::of(Arc::new(map)))
+    }
+
+    /// Creates `len` bytes in memory of the process, which `fill` must write. On Linux, asks for
+    /// huge pages. A page of 2 MiB instead of 4 KiB needs a 512th of the entries in the processor's
+    /// table of pages, which is too small for all weights.
+    ///
+    /// # Errors
+    /// If the system has no such memory.
+    pub fn in_huge_pages(len: usize, fill: impl FnOnce(&mut [u8])) -> Result<Self> {
+        let mut memory = MmapMut::map_anon(len)
+            .map_err(|e| anyhow!("no memory for a copy of {len} bytes of weights: {e}"))?;
+        #[cfg(target_os = "linux")]
+        // Without huge pages the memory is as good as any other.
+        let _ = memory.advise(memmap2::Advice::HugePage);
+        fill(&mut memory);
+        Ok(Self::of(Arc::new(memory)))
     }
 
     /// Returns all bytes of an owner.

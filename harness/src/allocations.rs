@@ -13,7 +13,7 @@ use std::{
 };
 
 thread_local! {
-    /// A constant without a destructor, so that reading it allocates nothing.
+    /// Has a constant initialiser and no destructor, so accessing it never allocates.
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 

@@ -25,8 +25,9 @@ pub struct Mismatch {
 }
 
 /// Finds the worst element out of tolerance, if any: first a NaN or an infinity, then the largest
-/// difference. Differences are relative to the expected number, or to the typical magnitude if that
-/// is larger. So the wrong sign of a number near 0 counts less than an error of typical magnitude.
+/// difference. If the tolerance is relative, differences are divided by the magnitude of the
+/// expected number, or by the mean magnitude if that is larger. So a wrong sign of a number near 0
+/// ranks below an error in a number of typical magnitude.
 ///
 /// # Panics
 /// If the shapes differ.
@@ -60,7 +61,7 @@ pub fn worst_mismatch(
     worst.map(|(_, m)| Mismatch { wrong, ..m })
 }
 
-/// Passes if both tensors have the same shape and every element is within tolerance.
+/// Asserts that both tensors have the same shape and every element is within tolerance.
 ///
 /// # Panics
 /// Otherwise, with a message that shows both shapes, the worst index, both values and the
@@ -91,7 +92,7 @@ pub fn assert_close_noting(
     assert_close_led(what, found, expected, tolerance.into(), more, None);
 }
 
-/// Like [`assert_close_noting`]. `nan` is the cause of a NaN on this input.
+/// Like [`assert_close_noting`]. `nan` is the cause of a NaN on this input, if known.
 #[track_caller]
 pub(crate) fn assert_close_led(
     what: &str,
@@ -106,7 +107,7 @@ pub(crate) fn assert_close_led(
     }
 }
 
-/// Passes if two results of the learner's own code agree. Unlike [`assert_close`], it gives no
+/// Asserts that two results of the learner's own code agree. Unlike [`assert_close`], gives no
 /// diagnosis, because both results may be wrong. `property` explains why they must agree.
 ///
 /// # Panics
@@ -124,9 +125,9 @@ pub fn assert_agrees(
     }
 }
 
-/// Passes if an answer that is a text or a list (not a tensor) equals the expected one. A wrong
-/// answer is compared with the answers of known mistakes. So use this only for answers that are
-/// long enough to differ from mistake to mistake.
+/// Asserts that an answer that is a text or a list (not a tensor) equals the expected one. A wrong
+/// answer is compared with the answers of known mistakes. Use this only for answers long enough
+/// that different mistakes give different answers.
 ///
 /// # Panics
 /// Otherwise, with both answers, or with the differences if they are long lists.
@@ -226,8 +227,8 @@ fn readable(row: &[f32], whole: bool) -> String {
     format!("[{}]", row.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
-/// Passes if `action` panics, as documented for these arguments. The panic of a `todo!` does not
-/// count, and is passed on.
+/// Asserts that `action` panics, as documented for these arguments. The panic of a `todo!` does not
+/// count and is propagated.
 ///
 /// # Panics
 /// If `action` returns.
@@ -241,7 +242,7 @@ pub fn assert_panics<T>(arguments: &str, action: impl FnOnce() -> T) {
 }
 
 /// Returns the result of `action` for arguments it must accept. If it panics, the message names the
-/// arguments. The panic of a `todo!` is passed on unchanged.
+/// arguments. The panic of a `todo!` is propagated unchanged.
 ///
 /// # Panics
 /// If `action` panics.
@@ -290,8 +291,9 @@ impl Default for PanicReport {
     }
 }
 
-/// Returns the result of `action` for arguments it must refuse with an error. (The message of
-/// [`assert_accepts`] would say that the arguments are allowed.)
+/// Returns the result of `action` for arguments it must refuse with an error. If it panics, the
+/// message says that an error was expected. (The message of [`assert_accepts`] says that the
+/// arguments are allowed.)
 ///
 /// # Panics
 /// If `action` panics.
@@ -336,8 +338,8 @@ pub fn resting_on<T>(parts: &[&Part], test: impl FnOnce() -> T) -> T {
     )
 }
 
-/// Passes if `function` gives the same result for `x` in another memory layout, as after a swap of
-/// axes.
+/// Asserts that `function` gives the same result if `x` is stored in another memory layout, as
+/// after a swap of axes.
 ///
 /// # Panics
 /// If the results differ, or if `function` panics.
@@ -365,7 +367,7 @@ pub fn assert_any_layout(
     );
 }
 
-/// Returns the same elements at the same indices, stored column by column.
+/// Returns a copy with the same elements at the same indices, stored in column-major order.
 #[must_use]
 pub fn in_another_layout(x: &Tensor) -> Tensor {
     x.view().reversed_axes().as_standard_layout().into_owned().reversed_axes()

@@ -47,7 +47,8 @@ pub(crate) fn of_tensor(
     })
 }
 
-/// Like [`of_tensor`], for bytes with different meanings. Recognises only known mistakes.
+/// Like [`of_tensor`], for the bytes of a file. Recognises only known mistakes, because the bytes
+/// of different fields have different meanings.
 pub(crate) fn of_bytes(
     what: &str,
     found: &Tensor,
@@ -124,8 +125,8 @@ struct Known {
 }
 
 impl Known {
-    /// Loads the answers for the day of this test program and this kind of CPU. The result is empty
-    /// if no answers have been recorded.
+    /// Loads the answers recorded for the day of this test program: those for every kind of CPU,
+    /// and those for this kind. The result is empty if none have been recorded.
     fn of_this_day() -> Vec<Self> {
         let Some(day) = this_day() else { return Vec::new() };
         let names = [format!("wrong/{day}"), format!("wrong/{day}_{}", std::env::consts::ARCH)];
@@ -194,8 +195,9 @@ fn is_thin(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> bool {
         && found.iter().zip(expected).filter(|&(&x, &y)| !tolerance.allows(x, y)).count() < 3
 }
 
-/// Returns the distance of the worst element, as a multiple of the tolerance. Infinite for a NaN or
-/// an infinity, or if no deviation is allowed.
+/// Returns the distance of the worst element, as a multiple of the tolerance. Returns `None` if the
+/// shapes differ or the distance is infinite: for a NaN or an infinity, or if no deviation is
+/// allowed.
 fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f64> {
     if found.shape() != expected.shape() {
         return None;
@@ -254,7 +256,7 @@ fn close(x: &Tensor, y: &Tensor, tolerance: Tolerance) -> bool {
     x.shape() == y.shape() && Zip::from(x).and(y).all(|&x, &y| same(x, y, tolerance, largest))
 }
 
-/// Returns whether an answer has enough different numbers to tell arrangements apart.
+/// Returns whether a tensor has enough different numbers to tell arrangements of them apart.
 fn varied(x: &Tensor) -> bool {
     let mut bits: Vec<u32> = x.iter().map(|v| v.to_bits()).collect();
     bits.sort_unstable();

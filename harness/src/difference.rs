@@ -5,7 +5,7 @@ use tiny_llm_formats::Tensor;
 
 /// Maximum length of a row that is printed. Longer rows are described.
 pub(crate) const READABLE: usize = 12;
-/// Minimum run of correct neighbours that is reported. Shorter runs occur by chance.
+/// Minimum length of a run of correct elements that is reported. Shorter runs occur by chance.
 const RUN: usize = 8;
 /// Maximum length of a list that is printed completely.
 const SHORT: usize = 120;
@@ -15,7 +15,7 @@ const SOME: usize = 6;
 const NAMED: usize = 4;
 
 /// Describes rows longer than [`READABLE`]: the first element that differs, and the columns that
-/// are right in all rows if those form a pattern.
+/// are right in all rows, if they form a pattern.
 pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
     let width = *expected.shape().last()?;
     if width <= READABLE {

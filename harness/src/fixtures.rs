@@ -10,9 +10,9 @@
 //! ```
 //!
 //! `relative` lists the outputs whose tolerance is relative. `reveals` names mistakes; the oracle
-//! has checked that their answers are at least 20 tolerances away. If present, `nan` explains a NaN
-//! on this input. If `nan_place` lists elements, the explanation is given only if exactly these are
-//! NaN.
+//! has checked that their answers differ from the expected output by at least 20 tolerances. If
+//! present, `nan` explains a NaN on this input. If `nan_place` lists elements, the explanation is
+//! given only if exactly these are NaN.
 
 /// The type that [`Case::value`] returns.
 pub use serde_json::Value as Json;
@@ -146,7 +146,7 @@ impl Case<'_> {
         usize::try_from(n).expect("fits")
     }
 
-    /// Returns any other value among the case's `scalars`.
+    /// Returns an entry of the case's `scalars` as JSON, or null if there is no such entry.
     #[must_use]
     pub fn value(&self, name: &str) -> &Value {
         &self.about["scalars"][name]
@@ -167,7 +167,7 @@ impl Case<'_> {
         if relative { Tolerance::Relative(bound as f32) } else { Tolerance::Absolute(bound as f32) }
     }
 
-    /// Passes if `found` matches the oracle's `output`.
+    /// Asserts that `found` matches the oracle's `output`.
     ///
     /// # Panics
     /// Otherwise, with a message that shows the case, the seed, the purpose, both shapes, the worst
@@ -177,8 +177,8 @@ impl Case<'_> {
         self.check_rows(output, &[], found);
     }
 
-    /// Like [`Case::check`], but prints the lines of `more`, each after a line feed, under the
-    /// numbers.
+    /// Like [`Case::check`], but the message has the lines of `more`, each after a line feed, in
+    /// place of the seed and the purpose.
     ///
     /// # Panics
     /// As [`Case::check`].

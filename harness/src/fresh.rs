@@ -23,7 +23,8 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// Creates the inputs of one task. Each task has its own `label`.
+    /// Creates a generator of one task's inputs. Each task has its own `label`, so its inputs
+    /// differ.
     #[must_use]
     pub fn new(label: &str) -> Self {
         let seed = std::env::var(VARIABLE).unwrap_or_default();

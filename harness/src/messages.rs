@@ -14,7 +14,7 @@ pub fn assert_good<T, E: Display>(what: &str, make: impl FnOnce() -> Result<T, E
         .unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"))
 }
 
-/// Passes if `make` returns a one-line error that contains all of these parts.
+/// Asserts that `make` returns a one-line error that contains all of these parts.
 ///
 /// # Panics
 /// Otherwise, with the message or the returned value.
@@ -63,7 +63,7 @@ fn halves(message: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// Passes if a message of the form "found …, expected …" has each part in the right half. In a
+/// Asserts that a message of the form "found …, expected …" has each part in the right half. In a
 /// message without these words, a part may be anywhere.
 ///
 /// # Panics
@@ -86,11 +86,11 @@ pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]
     }
 }
 
-/// Passes unless a message confuses two numbers. A number belongs to the name before it, or else to
-/// the name after it.
+/// Asserts that a message does not swap two numbers. A number belongs to the name before it, or
+/// else to the name after it.
 ///
 /// # Panics
-/// If each number belongs to the other name.
+/// If each of the two numbers belongs to the other's name.
 #[track_caller]
 pub fn assert_not_exchanged(what: &str, message: &str, [a, b]: [(&str, usize); 2]) {
     let text = message.to_lowercase();

@@ -2,7 +2,7 @@
 //!
 //! Rust prints every panic immediately, even if it is caught. If a test provokes a panic and fails
 //! later, the location of the wrong panic would be shown first. So panics within [`catch`] are
-//! recorded, and printed only if they continue.
+//! recorded, and printed only if they are resumed.
 
 use std::{
     any::Any,
@@ -38,8 +38,8 @@ impl Panic {
         self.message().starts_with("not yet implemented")
     }
 
-    /// Continues the panic, and prints it as Rust would have. If there is an outer [`catch`], it
-    /// receives the panic instead.
+    /// Resumes the panic. An outer [`catch`], if any, receives it. Otherwise it is printed first,
+    /// as Rust would have done.
     pub fn go_on(self) -> ! {
         if SEEN.with_borrow(|seen| !seen.is_empty()) {
             let backtrace = self.backtrace.unwrap_or_else(Backtrace::disabled);

@@ -63,7 +63,7 @@ impl Stored {
         Some(tensor(&place.shape, values))
     }
 
-    /// Returns a tensor and its bytes.
+    /// Returns a tensor's entry in the header, and its bytes.
     pub(crate) fn tensor(&self, name: &str) -> Option<(&Place, &[u8])> {
         let place = self.header.tensors.get(name)?;
         Some((place, &self.bytes[place.bytes.clone()]))

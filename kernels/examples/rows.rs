@@ -4,7 +4,7 @@
 //! `cargo run --release -p tiny-llm-kernels --example rows -- [THREADS [TYPE …]]`
 //!
 //! The weights are 96 MB, more than a cache holds. If `SMALL` is set, they are 2 MB, which measures
-//! arithmetic only. Each figure is the median of seven rounds; each round measures every number of
+//! arithmetic only. If `REPACK` is set, they are repacked, as with the option `--repack`. Each figure is the median of seven rounds; each round measures every number of
 //! rows once.
 
 use std::{hint::black_box, time::Instant};
@@ -15,7 +15,7 @@ use tiny_llm_kernels::{
     input::{Input, SUPER_BLOCK},
     matrix::Matrix,
     parallel::{InOrder, Team},
-    provided,
+    provided, repack,
     rung::Rung,
 };
 
@@ -47,7 +47,9 @@ fn matrix(tensor_type: TensorType, megabytes: usize) -> Matrix {
 
 #[allow(unsafe_code, reason = "calls kernels")]
 fn seconds(rung: Rung, team: &Team<InOrder>, weight: &Matrix, x: &Input, out: &mut [f32]) -> f64 {
-    let kernel = provided::kernel(rung, weight.tensor_type, x.rows).expect("a kernel");
+    let kernel = provided::repacked(rung, weight)
+        .or_else(|| provided::kernel(rung, weight.tensor_type, x.rows))
+        .expect("a kernel");
     let grain = if x.rows < MANY { 256 } else { 128 };
     let begun = Instant::now();
     team.parallel_tiles(out, weight.rows, (x.rows, grain), |tile| {
@@ -72,6 +74,9 @@ fn main() {
             continue;
         }
         let weight = matrix(tensor_type, if small { 2 } else { 96 });
+        if std::env::var_os("REPACK").is_some() {
+            repack::repack(&team, &[&weight], |_| rung).expect("enough memory");
+        }
         let inputs = ROWS.map(|rows| {
             let mut x = Input::default();
             x.resize(rows, COLS);

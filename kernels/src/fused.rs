@@ -6,7 +6,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use crate::blocks::{f16_at, mxfp4, q2_k, q3_k, q4_1, q5_1, q5_k};
 
-/// Computes the dot product of a row of blocks and the same number of values.
+/// Computes the dot product of a row of weights, stored in blocks, and `x`, which has a value for
+/// each weight.
 pub type Dot = fn(row: &[u8], x: &[f32]) -> f32;
 
 /// Returns this rung's kernel for a type, or `None` if its product is a task of the course.

@@ -9,6 +9,7 @@
 //! | `parallel` | the team of threads, and the part of the output that each thread writes |
 //! | `rung` | the ladder: names, and which rungs this machine can run |
 //! | `blocks` | formats that the course does not teach: their layout, reading and writing |
+//! | `repack` | a second layout of weights, with rows side by side |
 //! | `provided` | the table from rung, format and number of rows to a kernel of this crate |
 //! | `fused`, `integer`, `unpacked` | the scalar rungs, for formats that no day teaches |
 //! | `avx2`, `avx512`, `neon`, `simd128` | the rungs with vector instructions |
@@ -32,7 +33,7 @@
 //! - `many.rs`: many rows of activations (limited by arithmetic). Rows of weights are unpacked
 //!   once, side by side, into a `panel.rs`, and `product.rs` multiplies the panel by all rows of
 //!   activations. In `avx2`, blocks of 32 weights need no panel: `columns.rs` keeps them in
-//!   registers.
+//!   registers. `eights.rs` has the kernels for repacked weights.
 //! - `float.rs`: weights that are already floats.
 //! - `quantize.rs`: quantizes activations.
 //!
@@ -76,6 +77,7 @@ pub mod peak;
 mod prefetch;
 pub mod provided;
 pub mod q8_rows;
+pub mod repack;
 pub mod rung;
 pub mod sampling;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]

@@ -1,7 +1,12 @@
-//! A weight matrix that is used in place in a file: nothing is copied or converted.
+//! A weight matrix that is used in place in a file: nothing is copied or converted, except by
+//! [`repack`].
+
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Result, ensure};
 use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
+
+use crate::repack;
 
 /// A row-major matrix `[rows, cols]`. Each row is a whole number of blocks and computes one output.
 #[derive(Debug, Clone)]
@@ -14,6 +19,16 @@ pub struct Matrix {
     pub tensor_type: TensorType,
     /// All rows, `rows · row_bytes` bytes.
     bytes: Bytes,
+    /// A copy that kernels read instead, see [`repack::repack`]. Clones share it.
+    copy: Arc<OnceLock<Repacked>>,
+}
+
+/// A copy of a matrix in memory.
+#[derive(Debug)]
+struct Repacked {
+    bytes: Bytes,
+    /// Whether the bytes are in the layout of [`repack`], or else in the layout of the file.
+    interleaved: bool,
 }
 
 impl Matrix {
@@ -36,7 +51,7 @@ impl Matrix {
             "found {} bytes, expected {rows} rows of {row_bytes} bytes",
             bytes.len()
         );
-        Ok(Self { rows, cols, tensor_type, bytes })
+        Ok(Self { rows, cols, tensor_type, bytes, copy: Arc::default() })
     }
 
     /// Creates a matrix of f32 values, for tests and small matrices. `values [rows · cols]`.
@@ -65,7 +80,7 @@ impl Matrix {
         let size = rows * self.row_bytes();
         let part = |i: usize| {
             let bytes = self.bytes.slice(i * size..(i + 1) * size)?;
-            Ok(Self { rows, bytes, ..self.clone() })
+            Ok(Self { rows, bytes, copy: Arc::default(), ..*self })
         };
         (0..n).map(part).collect()
     }
@@ -79,6 +94,23 @@ impl Matrix {
         Some([weight / self.cols, weight % self.cols])
     }
 
+    /// Sets the copy that kernels read, with the same weights in the layout of the file, or, if
+    /// `interleaved`, in the layout of [`repack`]. All clones of the matrix share it. A matrix
+    /// keeps its first copy.
+    pub(crate) fn set_copy(&self, bytes: Bytes, interleaved: bool) {
+        let _ = self.copy.set(Repacked { bytes, interleaved });
+    }
+
+    /// Returns the eight rows from row `8 · group` on in the layout of [`repack`], or `None` if
+    /// the matrix has no such copy.
+    #[must_use]
+    #[inline]
+    pub fn eight_rows(&self, group: usize) -> Option<&[u8]> {
+        let copy = self.copy.get().filter(|copy| copy.interleaved)?;
+        let size = repack::ROWS * self.row_bytes();
+        Some(&copy.bytes[group * size..][..size])
+    }
+
     /// Returns the bytes in a row.
     #[must_use]
     #[inline]
@@ -90,10 +122,10 @@ impl Matrix {
     #[must_use]
     #[inline]
     pub fn row(&self, r: usize) -> &[u8] {
-        &self.bytes[r * self.row_bytes()..][..self.row_bytes()]
+        &self.bytes()[r * self.row_bytes()..][..self.row_bytes()]
     }
 
-    /// Returns the bytes of [`Matrix::bytes`] as a shared handle.
+    /// Returns all bytes of the file as a shared handle.
     #[must_use]
     pub fn shared_bytes(&self) -> &Bytes {
         &self.bytes
@@ -103,6 +135,9 @@ impl Matrix {
     #[must_use]
     #[inline]
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        match self.copy.get() {
+            Some(copy) if !copy.interleaved => &copy.bytes,
+            _ => &self.bytes,
+        }
     }
 }

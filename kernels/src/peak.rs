@@ -1,9 +1,10 @@
 //! Measures the highest rate at which a processor's units multiply, for comparison with the rate of
 //! prefill.
 
-/// Returns how many multiplications and additions of bytes per second the matrix units of `threads`
-/// threads do in total, without loads or stores. The result is the best of several short runs.
-/// Returns `None` if there is no usable unit.
+/// Returns the total rate of the matrix units, in operations per second, if `threads` threads use
+/// them without loads or stores. The product of two bytes counts as two operations, a
+/// multiplication and an addition. The result is the best of several short runs. Returns `None` if
+/// there is no usable unit.
 #[must_use]
 pub fn of_matrix_units(threads: usize) -> Option<f64> {
     #[cfg(target_arch = "x86_64")]

@@ -12,6 +12,7 @@ use crate::simd128;
 use crate::{
     Kernel,
     input::Input,
+    matrix::Matrix,
     parallel::{Schedule, Team},
     rung::Rung,
     withheld,
@@ -38,6 +39,17 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
         Rung::Simd128 => simd128::kernel(tensor_type),
         _ => None,
     }
+}
+
+/// Returns this crate's kernel for a matrix that was repacked for this rung, for any number of rows
+/// of activations. Returns `None` if the weights are in the layout of the file.
+#[must_use]
+pub fn repacked(rung: Rung, weight: &Matrix) -> Option<Kernel> {
+    #[cfg(target_arch = "x86_64")]
+    if rung == Rung::Avx2 && weight.eight_rows(0).is_some() {
+        return avx2::repacked(weight.tensor_type);
+    }
+    None
 }
 
 /// Quantizes `x` with this rung's instructions, with one scale per `per_scale` values. Does nothing

@@ -6,7 +6,8 @@
 //!   simulation that only adds up costs).
 //! - A batch multiplies with kernels that add in the same order for any number of rows
 //!   (`Choice::alike`), and its attention reads the cache in parts of fixed size (`InParts`). So a
-//!   request's logits do not depend on the other requests. Prompts on Arm are not covered yet.
+//!   request's logits do not depend on the other requests. This does not hold for prompts on Arm
+//!   yet.
 //! - While any request decodes, a step takes at most `EngineOptions::gap` times as long as a step
 //!   without prompts (the server's default is 3). `StepTimes` estimates a step's time from its
 //!   number of rows.

@@ -7,11 +7,12 @@
 //!   values are stored before they are read. `readable` rejects a new node if it can't read one of
 //!   its sources. Before a pass runs, `Step::check` rejects an input that doesn't fit.
 //! - An arena is planned twice, by best fit and by size, and the smaller plan is used.
-//! - `pin` places nodes that only one backend supports; `fewest_copies` places the rest by a minimum
-//!   cut; `Schedule` adds copies as nodes. Keys and values stay on one backend.
-//! - The answers of wrong GPU kernels in `tests/fixtures/wrong` come from Mesa's software adapter.
-//! - `mixture` has its own model, cache and loader. An expert's product does not depend on the other
-//!   tokens that use the expert.
+//! - `pin` places nodes that only one backend supports. `fewest_copies` places the rest by a
+//!   minimum cut. `Schedule` adds copies as nodes. Keys and values stay on one backend.
+//! - The outputs of wrong GPU kernels in `tests/fixtures/wrong` were computed by Mesa's software
+//!   adapter.
+//! - `mixture` has its own model, cache and loader. An expert's product does not depend on the
+//!   other tokens that use the expert.
 //! - `streamed` uses only `core`: no heap, no files. All memory comes from one `Arena`, and all
 //!   bytes of the file come through the trait `Storage`. `reference/bare` compiles the same files
 //!   for a Cortex-M4.

@@ -42,7 +42,9 @@ fn steps_that_do_not_fit_are_refused() {
         (&["generate", "--engine", "other", "-p", "a", "--week", "2"], 2, &["--engine", "other"]),
         (&["generate", "--engine", "graph", "-p", "a", "--draft", "lookup"], 2, &["--draft"]),
         (&["generate", "--engine", "graph", "-p", "a", "--no-cache"], 2, &["--no-cache"]),
+        (&["generate", "--engine", "graph", "-p", "a", "--repack"], 2, &["--repack"]),
         (&["generate", "--engine", "graph", "-p", "a", "--week", "1"], 2, &["--engine"]),
+        (&["generate", "-p", "a", "--repack", "--week", "1"], 2, &["--week 1", "--repack"]),
         (&["graph", "--week", "1"], 2, &["--week 1"]),
     ] {
         run(args).fails_in_one_line(&args.join(" "), code, words);

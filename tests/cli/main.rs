@@ -35,6 +35,8 @@ mod process;
 #[cfg(feature = "reference")]
 mod quantize;
 #[cfg(feature = "reference")]
+mod repack;
+#[cfg(feature = "reference")]
 mod reports;
 #[cfg(feature = "reference")]
 mod simulate;

@@ -42,12 +42,12 @@ const MAX_BATCH: usize = 256;
     \x20 \"messages\"   a conversation, for example [{\"role\": \"user\", \"content\": \"Hello\"}]\n\
     Optional fields, as in OpenAI's API: \"max_tokens\", \"temperature\", \"top_p\", \"stop\", \"seed\"\n\
     and \"response_format\". Empty lines are ignored.\n\n\
-    The output has one JSON object per request, in the order of the requests. Its fields are\n\
-    \"index\", \"text\", \"finish_reason\" and \"usage\". For an invalid request, they are \"index\"\n\
-    and \"error\".\n\
+    The output has one line per request, in the order of the requests. Each line is a JSON\n\
+    object with the fields \"index\", \"text\", \"finish_reason\" and \"usage\". For an invalid\n\
+    request, the fields are \"index\" and \"error\".\n\
     If the command is interrupted, run it again to continue where it stopped.\n\n\
-    --gap also limits a step with prompts to twice the time of a step in which every slot\n\
-    decodes.\n\n\
+    --gap also sets a second limit, whatever N is: a step with prompts takes at most twice as\n\
+    long as a decode-only step that uses every slot.\n\n\
     Exit codes: 0 done, 1 an error or an invalid request, 2 a wrong option,\n\
     101 an unwritten task, 130 ended by Ctrl-C.")]
 pub(super) struct Args {
@@ -62,19 +62,19 @@ pub(super) struct Args {
     /// Number of batch slots (requests decoded at the same time)
     #[arg(long, value_name = "N", default_value = "16", value_parser = places)]
     max_batch: usize,
-    /// Reuse pages that hold the same prompt prefix (needs --pages)
+    /// Reuse the pages of earlier prompts with the same prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Maximum tokens computed per step (0: no limit) [default: 512 after week 3, day 2]
+    /// Maximum tokens computed per step (0: no limit) [default: 512 from week 3, day 2 on]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// Maximum time of a step with prompts, relative to a decode-only step (0: no limit)
+    /// A step with prompts takes at most N times as long as a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
-    /// Store the KV cache in N pages of 32 positions [default: one whole context per slot]
+    /// Pages of the KV cache, 32 positions each [default: a whole context per slot]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
-    /// Draft tokens with this model (folder, GGUF file or name), or from the text (`lookup`)
+    /// Draft model (folder, GGUF file or name), or `lookup` to draft from the text
     #[arg(long, value_name = "MODEL")]
     draft: Option<Draft>,
     /// Maximum new tokens for requests without max_tokens

@@ -28,8 +28,8 @@ use report::Case;
 #[command(
     after_help = "The cost of a step is A milliseconds, plus B microseconds per row, plus C nanoseconds per\n\
     cache position that the rows attend to. Give these three numbers with --cost A,B,C.\n\
-    Without --cost, the command measures them on batches of --model, and prints the error of\n\
-    the fit.\n\n\
+    Without --cost, the command times batches on --model, fits the three numbers to the times,\n\
+    and prints the error of the fit.\n\n\
     A LIST is values separated by commas, for example 1,2,4. If several options take a LIST,\n\
     every combination is simulated. Each combination prints one row."
 )]
@@ -40,7 +40,7 @@ pub(super) struct Args {
     /// Average requests per second
     #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = positive)]
     rate: Vec<f64>,
-    /// Rate in bursts of about 10 seconds, as a multiple of the average rate (1: no bursts)
+    /// Request rate in bursts of about 10 s, relative to the average rate (1: no bursts)
     #[arg(long, value_name = "X", default_value = "1", value_parser = from_one)]
     burst: f64,
     /// Median prompt length in tokens
@@ -49,10 +49,10 @@ pub(super) struct Args {
     /// Median answer length in tokens
     #[arg(long, value_name = "N", default_value = "64", value_parser = positive)]
     answer_tokens: f64,
-    /// Standard deviation of the logarithms of both lengths
+    /// Spread of both lengths (standard deviation of their logarithms)
     #[arg(long, value_name = "X", default_value = "0.8", value_parser = not_negative)]
     spread: f64,
-    /// Number of shared prefixes (every prompt begins with one of them, 0: none)
+    /// Number of shared prefixes: each prompt begins with one of them (0: none)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     shared_prompts: usize,
     /// Tokens per shared prefix
@@ -67,13 +67,13 @@ pub(super) struct Args {
     /// Maximum tokens computed per step (0: no limit)
     #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
     budget: Vec<usize>,
-    /// Maximum time of a step with prompts, relative to a decode-only step (0: no limit)
+    /// A step with prompts takes at most N times as long as a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     gap: usize,
-    /// Pages of the KV cache, 32 positions each (0, with --real-only: a whole context per slot)
+    /// Pages of 32 positions in the KV cache (0, only with --real-only: a whole context per slot)
     #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = pages)]
     pages: Vec<usize>,
-    /// Reuse pages that hold the same prompt prefix
+    /// Reuse the pages of earlier prompts with the same prefix
     #[arg(long)]
     share_prefixes: bool,
     /// Maximum tokens of prompt plus answer
@@ -94,7 +94,10 @@ pub(super) struct Args {
     /// Threads used for the measurement [default: one per physical core]
     #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
     threads: Option<usize>,
-    /// Read requests from a JSON Lines file (fields: time, prompt or prompt_tokens, max_tokens)
+    /// Copy the model's weights into memory, in the layout that is read fastest
+    #[arg(long)]
+    repack: bool,
+    /// JSON Lines file of requests (fields: time, prompt or prompt_tokens, max_tokens)
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Also run the requests through the real model and compare with the simulation
@@ -103,10 +106,10 @@ pub(super) struct Args {
     /// Run only the real model
     #[arg(long)]
     real_only: bool,
-    /// Admit new requests only after the whole batch has finished
+    /// Admit new requests only when the whole batch has finished (needs --real-only)
     #[arg(long, requires = "real_only")]
     static_batches: bool,
-    /// Draft tokens with this model (folder, GGUF file or name), or from the text (`lookup`)
+    /// Draft model (folder, GGUF file or name), or `lookup` to draft from the text
     #[arg(long, value_name = "MODEL", requires = "real_only")]
     draft: Option<Draft>,
     /// Print each row as a JSON object
@@ -234,6 +237,7 @@ fn really(solution: &Solution, args: &Args, options: SimulatedOptions, rate: f64
         week: Some(2),
         threads: args.threads,
         context: Some(context),
+        repack: args.repack,
         ..LoadOptions::default()
     };
     let model = (solution.load)(&args.path(), &load)?;
@@ -260,7 +264,12 @@ fn really(solution: &Solution, args: &Args, options: SimulatedOptions, rate: f64
 /// Measures the cost of a model's step on this machine.
 fn measured(solution: &Solution, args: &Args) -> Result<StepCost> {
     let path = args.path();
-    let options = LoadOptions { week: Some(2), threads: args.threads, ..LoadOptions::default() };
+    let options = LoadOptions {
+        week: Some(2),
+        threads: args.threads,
+        repack: args.repack,
+        ..LoadOptions::default()
+    };
     let model = (solution.load)(&path, &options)?;
     let (context, vocabulary) = (model.config().max_positions, model.config().vocab_size);
     let described = model.about().described;

@@ -22,7 +22,7 @@ use tiny_llm_formats::{config::ModelConfig, gguf::TensorType};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Model whose shape to use
+    /// Model whose shape is used
     #[arg(long, value_name = "MODEL")]
     like: Shape,
     /// Path to write to (must not exist yet)

@@ -9,7 +9,7 @@
 //! Most codes are so small that several sums of pairs fit 16 bits before they are widened. Q8_0's
 //! codes are too large, so their lower and upper four bits are multiplied separately.
 
-use std::arch::x86_64::*;
+use std::{arch::x86_64::*, ops::Range};
 
 use super::panel::transpose;
 use crate::{
@@ -24,9 +24,9 @@ use crate::{
 /// Number of weight rows that are multiplied at once, one for each lane.
 const ROWS: usize = 8;
 /// Number of registers for the codes of a block.
-const COLUMNS: usize = BLOCK / 4;
+pub(super) const COLUMNS: usize = BLOCK / 4;
 /// Maximum number of rows of activations whose sums are kept at a time.
-const CHUNK: usize = 64;
+pub(super) const CHUNK: usize = 64;
 
 /// Returns how many sums of two products can be added in 16 bits, if codes are at most `highest`.
 pub(super) const fn depth(highest: u8) -> usize {
@@ -39,12 +39,12 @@ pub(super) const fn depth(highest: u8) -> usize {
 }
 
 /// A block of each of eight rows of weights.
-struct Columns<const PLANES: usize> {
+pub(super) struct Columns<const PLANES: usize> {
     /// Codes, or their lower and their upper four bits. Register `k` holds columns `4k…4k + 3`.
-    codes: [[__m256i; COLUMNS]; PLANES],
-    scales: __m256,
+    pub(super) codes: [[__m256i; COLUMNS]; PLANES],
+    pub(super) scales: __m256,
     /// Unused in a format with an offset.
-    minimums: __m256,
+    pub(super) minimums: __m256,
 }
 
 /// Computes a tile of the output; see [`Kernel`](crate::Kernel). `codes` must unpack the 32 codes
@@ -58,36 +58,72 @@ pub(super) fn multiply<F: Format, const BYTES: usize, const PLANES: usize>(
     codes: impl Fn(&[u8; BYTES]) -> __m256i,
     split: impl Fn(__m256i) -> [__m256i; PLANES],
 ) {
-    let (cols, tokens) = (tile.cols(), tile.rows());
     let ahead = ROWS * weight.row_bytes();
-    for first in cols.clone().step_by(ROWS) {
+    each_eight::<F, PLANES, _>(x, tile, |rows| {
         // Rows past the end of the tile repeat its last row. Their results aren't written.
         let rows: [&[[u8; BYTES]]; ROWS] =
-            std::array::from_fn(|i| weight.row((first + i).min(cols.end - 1)).as_chunks().0);
-        let there = ROWS.min(cols.end - first);
+            std::array::from_fn(|i| weight.row((rows.start + i).min(rows.end - 1)).as_chunks().0);
+        let (codes, split) = (&codes, &split);
+        move |b| unpack::<F, BYTES, PLANES>(&rows, b, ahead, codes, split)
+    });
+}
+
+/// Computes a tile of the output, eight rows of weights at a time. `blocks(rows)` must return a function that unpacks block `b` of these rows. There are
+/// fewer than eight rows at the end of the tile.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn each_eight<F: Format, const PLANES: usize, U: Fn(usize) -> Columns<PLANES>>(
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    blocks: impl Fn(Range<usize>) -> U,
+) {
+    let (mut sums, mut pairs) = ([Lanes([0.0; ROWS]); CHUNK], [Lanes([0.0; ROWS]); CHUNK]);
+    let (cols, tokens) = (tile.cols(), tile.rows());
+    for first in cols.clone().step_by(ROWS) {
+        let rows = first..cols.end.min(first + ROWS);
+        let unpack = blocks(rows.clone());
         for start in tokens.clone().step_by(CHUNK) {
             let end = tokens.end.min(start + CHUNK);
-            let (mut sums, mut pairs) = ([Lanes([0.0; ROWS]); CHUNK], [Lanes([0.0; ROWS]); CHUNK]);
-            let blocks = weight.cols / BLOCK;
+            let (sums, pairs) = (&mut sums[..end - start], &mut pairs[..end - start]);
+            sums.fill(Lanes([0.0; ROWS]));
+            let blocks = x.cols / BLOCK;
             for b in 0..blocks {
-                let columns = unpack::<F, BYTES, PLANES>(&rows, b, ahead, &codes, &split);
+                let columns = unpack(b);
                 let in_super_block = b % (SUPER_BLOCK / BLOCK);
-                for ((t, sum), pair) in (start..end).zip(&mut sums).zip(&mut pairs) {
-                    let x = &x.int8[t * x.super_blocks() + b / (SUPER_BLOCK / BLOCK)];
-                    let before = if b % 2 == 0 { _mm256_setzero_ps() } else { load(pair) };
-                    let products = add::<F, PLANES>(&columns, x, in_super_block, before);
-                    if b % 2 == 1 || b + 1 == blocks {
+                let x = super_block(x, start, b / (SUPER_BLOCK / BLOCK));
+                if b % 2 == 0 && b + 1 < blocks {
+                    for (x, pair) in x.zip(&mut *pairs) {
+                        let zero = _mm256_setzero_ps();
+                        store(pair, add::<F, PLANES>(&columns, x, in_super_block, zero));
+                    }
+                } else {
+                    if b % 2 == 0 {
+                        // The last block has no partner.
+                        pairs.fill(Lanes([0.0; ROWS]));
+                    }
+                    for ((x, sum), pair) in x.zip(&mut *sums).zip(&*pairs) {
+                        let products = add::<F, PLANES>(&columns, x, in_super_block, load(pair));
                         store(sum, _mm256_add_ps(load(sum), products));
-                    } else {
-                        store(pair, products);
                     }
                 }
             }
-            for (t, sums) in (start..end).zip(&sums) {
-                tile.row_mut(t)[first - cols.start..][..there].copy_from_slice(&sums.0[..there]);
+            for (t, sums) in (start..end).zip(&*sums) {
+                tile.row_mut(t)[first - cols.start..][..rows.len()]
+                    .copy_from_slice(&sums.0[..rows.len()]);
             }
         }
     }
+}
+
+/// Returns super-block `g` of each row of activations from row `first` on.
+#[inline(always)]
+pub(super) fn super_block(
+    x: &Input,
+    first: usize,
+    g: usize,
+) -> impl Iterator<Item = &Int8SuperBlock> {
+    let per_row = x.super_blocks();
+    x.int8[first * per_row..].chunks_exact(per_row).map(move |row| &row[g])
 }
 
 /// Unpacks block `b` of eight rows, and prefetches the blocks `ahead` bytes after them. `split` runs
@@ -151,12 +187,8 @@ fn add<F: Format, const PLANES: usize>(
     for plane in 0..PLANES {
         let unit = _mm256_set1_epi16(1 << (4 * plane));
         for i in 0..COLUMNS / depth {
-            let mut narrow = _mm256_setzero_si256();
-            for k in i * depth..(i + 1) * depth {
-                let x = _mm256_set1_epi32(i32::from_le_bytes(quads[k].map(|x| x as u8)));
-                let pairs = _mm256_maddubs_epi16(columns.codes[plane][k], x);
-                narrow = _mm256_add_epi16(narrow, pairs);
-            }
+            let codes = &columns.codes[plane][i * depth..][..depth];
+            let narrow = add_pairs(codes, &quads[i * depth..]);
             products = _mm256_add_epi32(products, _mm256_madd_epi16(narrow, unit));
         }
     }
@@ -173,6 +205,19 @@ fn add<F: Format, const PLANES: usize>(
     }
 }
 
+/// Multiplies registers of codes by groups of four activations, and adds the pairs of products in
+/// 16 bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn add_pairs(codes: &[__m256i], quads: &[[i8; 4]]) -> __m256i {
+    let mut narrow = _mm256_setzero_si256();
+    for (codes, quad) in codes.iter().zip(quads) {
+        let x = _mm256_set1_epi32(i32::from_le_bytes(quad.map(|x| x as u8)));
+        narrow = _mm256_add_epi16(narrow, _mm256_maddubs_epi16(*codes, x));
+    }
+    narrow
+}
+
 /// Returns the half-precision numbers at byte `AT` of eight blocks. Collects them with integer
 /// instructions, because the vector units are busy, then converts them together.
 #[inline]
@@ -187,18 +232,18 @@ fn halves_at<const AT: usize, const BYTES: usize>(blocks: &[&[u8; BYTES]; 8]) ->
 /// A number for each row.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
-struct Lanes([f32; ROWS]);
+pub(super) struct Lanes(pub(super) [f32; ROWS]);
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn load(Lanes(numbers): &Lanes) -> __m256 {
+pub(super) fn load(Lanes(numbers): &Lanes) -> __m256 {
     // SAFETY: eight numbers of four bytes at an address that is a multiple of 32.
     unsafe { _mm256_load_ps(numbers.as_ptr()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store(Lanes(numbers): &mut Lanes, to: __m256) {
+pub(super) fn store(Lanes(numbers): &mut Lanes, to: __m256) {
     // SAFETY: eight numbers of four bytes at an address that is a multiple of 32.
     unsafe { _mm256_store_ps(numbers.as_mut_ptr(), to) }
 }

@@ -5,6 +5,7 @@
 
 mod blocks;
 mod columns;
+mod eights;
 pub mod few;
 pub(crate) mod float;
 pub mod lanes;
@@ -53,4 +54,18 @@ pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
         TensorType::MXFP4 => (mxfp4::few, mxfp4::many),
     };
     if rows >= MANY { pair.1 } else { pair.0 }
+}
+
+/// Returns the kernel for a type if weights are in the layout of [`repack`](crate::repack).
+pub(crate) fn repacked(tensor_type: TensorType) -> Option<Kernel> {
+    Some(match tensor_type {
+        TensorType::Q4_0 => q4_0::repacked,
+        TensorType::Q4_1 => q4_1::repacked,
+        TensorType::Q5_0 => q5_0::repacked,
+        TensorType::Q8_0 => q8_0::repacked,
+        TensorType::Q4_K => q4_k::repacked,
+        TensorType::Q5_K => q5_k::repacked,
+        TensorType::Q6_K => q6_k::repacked,
+        _ => return None,
+    })
 }

@@ -8,7 +8,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     blocks::{Scales, add_pairs, in_pairs},
-    columns,
+    columns::{self, Columns},
+    eights,
     lanes::{load_half, load_signed, nibbles},
 };
 use crate::{
@@ -107,4 +108,14 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES]) -> __m256i {
     nibbles(block[2..].try_into().expect("16 bytes"))
+}
+
+/// Multiplies by any number of rows of activations, with repacked weights.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    eights::blocks::<Q4_0, { 8 * BYTES }, 1>(weight, x, tile, |block| Columns {
+        codes: [eights::nibbles::<16>(block)],
+        scales: eights::halves::<0>(block),
+        minimums: _mm256_setzero_ps(),
+    });
 }

@@ -6,7 +6,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     blocks::{self, fours},
-    columns, few,
+    columns::{self, Columns},
+    eights, few,
     lanes::{load_signed, nibbles, part},
 };
 use crate::{format::Q4_1, input::Input, matrix::Matrix, parallel::Tile};
@@ -33,4 +34,14 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES]) -> __m256i {
     nibbles(part(block, 4))
+}
+
+/// Multiplies by any number of rows of activations, with repacked weights.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    eights::blocks::<Q4_1, { 8 * BYTES }, 1>(weight, x, tile, |block| Columns {
+        codes: [eights::nibbles::<32>(block)],
+        scales: eights::halves::<0>(block),
+        minimums: eights::halves::<16>(block),
+    });
 }

@@ -6,6 +6,7 @@ use std::arch::x86_64::*;
 use tiny_llm_formats::gguf::TensorType;
 
 use super::{
+    eights::{self, Heads},
     few,
     lanes::{halves, load, part},
     many,
@@ -95,4 +96,60 @@ pub(super) fn nibbles(first: __m256i, second: __m256i) -> [__m256i; 4] {
         low(second),
         low(_mm256_srli_epi16::<4>(second)),
     ]
+}
+
+/// Multiplies by any number of rows of activations, with repacked weights.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    eights::super_blocks::<Q4_K, { 8 * BYTES }>(
+        weight,
+        x,
+        tile,
+        |block| heads(block),
+        |block, j| codes_of_eight::<128>(block, j),
+    );
+}
+
+/// Unpacks the first 16 bytes of a block of `Q4_K` or `Q5_K` of each of eight rows.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+pub(super) fn heads(block: &[u8]) -> Heads {
+    let (low, upper) = (_mm256_set1_epi8(15), _mm256_set1_epi8(0x30));
+    let six = _mm256_set1_epi8(63);
+    let [scales, minimums, both] = [0, 1, 2].map(|i| eights::words::<32>(block, i));
+    let with = |low: __m256i, of: __m256i| {
+        _mm256_or_si256(low, _mm256_and_si256(_mm256_srli_epi16::<2>(of), upper))
+    };
+    // Four bytes for each row: scales 0…3, then 4…7.
+    let scales = [_mm256_and_si256(scales, six), with(_mm256_and_si256(both, low), scales)];
+    let high = _mm256_and_si256(_mm256_srli_epi16::<4>(both), low);
+    let minimums = [_mm256_and_si256(minimums, six), with(high, minimums)];
+    let twice = |of: &[__m256i; 2], j: usize| {
+        _mm256_srli_epi16::<8>(eights::upper_bytes(of[j / 4], [j as i32 % 4; 2]))
+    };
+    let mut heads = Heads {
+        d: eights::halves::<0>(block),
+        dmin: eights::halves::<16>(block),
+        scales: [_mm256_setzero_si256(); 16],
+        minimums: [_mm256_setzero_si256(); 8],
+    };
+    for j in 0..8 {
+        heads.scales[j] = twice(&scales, j);
+        heads.minimums[j] = twice(&minimums, j);
+    }
+    heads
+}
+
+/// Returns codes `32j…32j + 31` of each of eight rows. `AT` is the place of the first codes. A byte
+/// holds a code of an even `j` and one of the next `j`.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn codes_of_eight<const AT: usize>(block: &[u8], j: usize) -> [__m256i; 8] {
+    let shift = _mm_cvtsi32_si128(4 * (j % 2) as i32);
+    let mut codes = [_mm256_setzero_si256(); 8];
+    for (k, codes) in codes.iter_mut().enumerate() {
+        let both = eights::words::<AT>(block, 8 * (j / 2) + k);
+        *codes = _mm256_and_si256(_mm256_srl_epi16(both, shift), _mm256_set1_epi8(15));
+    }
+    codes
 }

@@ -7,7 +7,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     blocks::{self, fours},
-    columns, few,
+    columns::{self, Columns},
+    eights, few,
     lanes::{load_signed, nibbles, part, with_fifth},
 };
 use crate::{format::Q5_0, input::Input, matrix::Matrix, parallel::Tile};
@@ -34,4 +35,26 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES]) -> __m256i {
     with_fifth(nibbles(part(block, 6)), *part(block, 2))
+}
+
+/// Multiplies by any number of rows of activations, with repacked weights.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    eights::blocks::<Q5_0, { 8 * BYTES }, 1>(weight, x, tile, |block| {
+        let mut codes = eights::nibbles::<48>(block);
+        let fifth = eights::words::<16>(block, 0);
+        for (k, codes) in codes.iter_mut().enumerate() {
+            // Byte i of a lane needs bit 4k + i, which byte k / 2 holds.
+            let bits = _mm256_srli_epi16::<8>(eights::upper_bytes(fifth, [k as i32 / 2; 2]));
+            let bits = _mm256_or_si256(bits, _mm256_slli_epi16::<8>(bits));
+            let own = _mm256_set1_epi32(0x0804_0201 << (4 * (k % 2)));
+            let set = _mm256_cmpeq_epi8(_mm256_and_si256(bits, own), own);
+            *codes = _mm256_or_si256(*codes, _mm256_and_si256(set, _mm256_set1_epi8(16)));
+        }
+        Columns {
+            codes: [codes],
+            scales: eights::halves::<0>(block),
+            minimums: _mm256_setzero_ps(),
+        }
+    });
 }

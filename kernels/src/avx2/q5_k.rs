@@ -5,10 +5,10 @@ use std::arch::x86_64::*;
 use tiny_llm_formats::gguf::TensorType;
 
 use super::{
-    few,
+    eights, few,
     lanes::{load, part},
     many,
-    q4_k::{head, nibbles},
+    q4_k::{codes_of_eight, head, heads, nibbles},
     super_blocks,
 };
 use crate::{format::Q5_K, input::Input, matrix::Matrix, parallel::Tile};
@@ -55,4 +55,26 @@ fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
         with(low[2], _mm256_slli_epi16::<2>(fifth)),
         with(low[3], _mm256_slli_epi16::<1>(fifth)),
     ]
+}
+
+/// Multiplies by any number of rows of activations, with repacked weights.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    eights::super_blocks::<Q5_K, { 8 * BYTES }>(
+        weight,
+        x,
+        tile,
+        |block| heads(block),
+        |block, j| {
+            let mut codes = codes_of_eight::<{ 8 * 48 }>(block, j);
+            let shift = _mm_cvtsi32_si128(j as i32);
+            for (k, codes) in codes.iter_mut().enumerate() {
+                // Bit j of byte i belongs to weight i of sub-block j.
+                let fifth = _mm256_srl_epi16(eights::words::<{ 8 * 16 }>(block, k), shift);
+                let fifth = _mm256_and_si256(fifth, _mm256_set1_epi8(1));
+                *codes = _mm256_or_si256(*codes, _mm256_slli_epi16::<4>(fifth));
+            }
+            codes
+        },
+    );
 }

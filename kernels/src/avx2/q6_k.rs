@@ -6,6 +6,7 @@ use std::arch::x86_64::*;
 use tiny_llm_formats::gguf::TensorType;
 
 use super::{
+    eights::{self, Heads},
     few,
     lanes::{halves, load, load_half, part},
     many,
@@ -73,4 +74,64 @@ fn codes([first, second, upper]: [__m256i; 3]) -> [__m256i; 4] {
         code(_mm256_srli_epi16::<4>(first), upper),
         code(_mm256_srli_epi16::<4>(second), _mm256_srli_epi16::<2>(upper)),
     ]
+}
+
+/// Multiplies by any number of rows of activations, with repacked weights.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    eights::super_blocks::<Q6_K, { 8 * BYTES }>(
+        weight,
+        x,
+        tile,
+        |block| heads(block),
+        |block, j| codes_of_eight(block, j),
+    );
+}
+
+/// Unpacks the scales of a block of each of eight rows.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn heads(block: &[u8]) -> Heads {
+    let d = eights::halves::<{ 8 * 208 }>(block);
+    let mut heads = Heads {
+        d,
+        dmin: d,
+        scales: [_mm256_setzero_si256(); 16],
+        minimums: [_mm256_setzero_si256(); 8],
+    };
+    for j in 0..8 {
+        let words = eights::words::<{ 8 * 192 }>(block, j / 2);
+        let [first, second] = [2 * j as i32 % 4, 2 * j as i32 % 4 + 1];
+        heads.scales[2 * j] = _mm256_srai_epi16::<8>(eights::upper_bytes(words, [first; 2]));
+        heads.scales[2 * j + 1] = _mm256_srai_epi16::<8>(eights::upper_bytes(words, [second; 2]));
+        // The offset of the codes is subtracted like a minimum of 32 scales.
+        heads.minimums[j] = _mm256_srai_epi16::<3>(eights::upper_bytes(words, [first, second]));
+    }
+    heads
+}
+
+/// Returns codes `32j…32j + 31` of each of eight rows.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn codes_of_eight(block: &[u8], j: usize) -> [__m256i; 8] {
+    let mut codes = [_mm256_setzero_si256(); 8];
+    // Each quarter has shifts of its own, which are constants.
+    macro_rules! quarter {
+        ($quarter:literal, $low:expr, $upper:expr) => {
+            for (k, code) in codes.iter_mut().enumerate() {
+                let low = eights::words::<0>(block, 16 * (j / 4) + 8 * ($quarter % 2) + k);
+                let upper = eights::words::<{ 8 * 128 }>(block, 8 * (j / 4) + k);
+                let low = _mm256_and_si256($low(low), _mm256_set1_epi8(15));
+                let upper = _mm256_and_si256($upper(upper), _mm256_set1_epi8(0x30));
+                *code = _mm256_or_si256(low, upper);
+            }
+        };
+    }
+    match j % 4 {
+        0 => quarter!(0, |low| low, _mm256_slli_epi16::<4>),
+        1 => quarter!(1, |low| low, _mm256_slli_epi16::<2>),
+        2 => quarter!(2, _mm256_srli_epi16::<4>, |upper| upper),
+        _ => quarter!(3, _mm256_srli_epi16::<4>, _mm256_srli_epi16::<2>),
+    }
+    codes
 }

@@ -7,7 +7,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     blocks::{self, fours},
-    columns, few,
+    columns::{self, COLUMNS, Columns},
+    eights, few,
     lanes::{load, load_signed, part},
 };
 use crate::{
@@ -49,10 +50,27 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// fit into 16 bits.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    let split = |codes: __m256i| {
-        let four = _mm256_set1_epi8(15);
-        let codes = _mm256_xor_si256(codes, _mm256_set1_epi8(-128));
-        [_mm256_and_si256(codes, four), _mm256_and_si256(_mm256_srli_epi16::<4>(codes), four)]
-    };
-    columns::multiply::<Q8_0, BYTES, 2>(weight, x, tile, |block| load(part(block, 2)), split);
+    let bytes = |block: &[u8; BYTES]| load(part(block, 2));
+    columns::multiply::<Q8_0, BYTES, 2>(weight, x, tile, bytes, |codes| split(codes));
+}
+
+/// Multiplies by any number of rows of activations, with repacked weights.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    eights::blocks::<Q8_0, { 8 * BYTES }, 2>(weight, x, tile, |block| {
+        let mut planes = [[_mm256_setzero_si256(); COLUMNS]; 2];
+        for k in 0..COLUMNS {
+            [planes[0][k], planes[1][k]] = split(eights::words::<16>(block, k));
+        }
+        Columns { codes: planes, scales: eights::halves::<0>(block), minimums: _mm256_setzero_ps() }
+    });
+}
+
+/// Adds 128 to each code, and returns the lower four bits and the upper four.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn split(codes: __m256i) -> [__m256i; 2] {
+    let four = _mm256_set1_epi8(15);
+    let codes = _mm256_xor_si256(codes, _mm256_set1_epi8(-128));
+    [_mm256_and_si256(codes, four), _mm256_and_si256(_mm256_srli_epi16::<4>(codes), four)]
 }

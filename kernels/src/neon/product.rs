@@ -1,6 +1,6 @@
 //! The product of a panel and four rows of activations, with instructions that multiply vectors. A
-//! vector of codes has four codes of each of four rows, and each lane is multiplied by the same
-//! four activations.
+//! vector of codes has a 32-bit lane for each of four rows of weights, with four codes of that row.
+//! All lanes are multiplied by the same four activations.
 
 use std::{arch::aarch64::*, marker::PhantomData};
 

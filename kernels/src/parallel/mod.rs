@@ -109,7 +109,8 @@ impl<S: Schedule> Team<S> {
         });
     }
 
-    /// Calls `work` once with each tile's number, on all threads.
+    /// Divides the tiles among all threads: calls `work` exactly once for each tile, with the
+    /// tile's number.
     fn share(&self, cut: Cut, work: impl Fn(usize) + Sync) {
         let n = cut.count();
         let turn = if self.crew.len() == 0 || n < 2 {

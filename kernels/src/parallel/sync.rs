@@ -51,8 +51,8 @@ const SPINS: u32 = if cfg!(miri) { 1 } else { 1 << 10 };
 pub(super) const PATIENCE: u32 = if cfg!(any(loom, miri)) { 0 } else { 1 << 11 };
 
 /// Number of times that a worker checks for the next job before it sleeps. All checks together take
-/// hundreds of microseconds. Most steps follow each other sooner, even if a smaller model drafts in
-/// between, so the worker need not be woken.
+/// hundreds of microseconds. The next job usually comes before that, even if a draft model runs
+/// between two steps. So the worker is usually still awake.
 pub(super) const LINGER: u32 = if cfg!(any(loom, miri)) { 0 } else { 1 << 13 };
 
 /// Pauses briefly, and counts the pause in `looks`. After every [`SPINS`] pauses, yields the core,

@@ -1,8 +1,9 @@
 //! Day 5. Reports every intermediate result of a model, by name and in order.
 //!
-//! Provided, not a task. **It spells out the attention layer: do not read on before day 3 is
-//! green.** `cargo course trace` compares your model's activations with the reference's, and the
-//! tests compare them with PyTorch's. The first one that differs names the function to look at.
+//! Provided, not a task. **It spells out the attention layer: don't read on until your day 3 tests
+//! pass.** `cargo course trace` compares your model's activations with the reference's, and the
+//! tests compare them with PyTorch's. The first activation that differs shows which function to
+//! check.
 
 use ndarray::{Array2, Axis, Slice};
 use tiny_llm_formats::{Tensor, matmul, tensor::transpose};
@@ -22,7 +23,7 @@ use crate::week1::{
 /// |---|---|---|
 /// | `rope.cos`, `rope.sin` | `[L, D/2]` | the tables' first rows |
 /// | `causal_mask` | `[L, L]` | |
-/// | `layers.0.attention.q_proj.weight` | `[H_q·D, E]` | a sample of how weights are read |
+/// | `layers.0.attention.q_proj.weight` | `[H_q·D, E]` | shows whether weights are read correctly |
 /// | `embedding` | `[B, L, E]` | |
 /// | `layers.0.input_norm` | `[B, L, E]` | |
 /// | `layers.0.attention.q_proj`, `k_proj`, `v_proj` | `[B, L, H_q·D]`, `[B, L, H·D]` | |

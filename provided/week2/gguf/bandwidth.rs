@@ -2,17 +2,17 @@
 
 use std::{hint::black_box, time::Instant};
 
-/// Number of bytes to read. It is larger than any cache, whose speed would otherwise be measured.
+/// Number of bytes to read. It exceeds every cache, so that memory is measured, not a cache.
 pub const ENOUGH: usize = 512 << 20;
-/// Number of places in memory that a core reads from in turn. Reading from a single place, a core
-/// reaches only a fraction of its bandwidth.
+/// Number of streams (separate regions of memory) that a core reads in turn. With a single stream,
+/// a core reaches only a fraction of its bandwidth.
 const STREAMS: usize = 4;
 /// Number of 8-byte elements in a cache line.
 const LINE: usize = 8;
 
-/// Returns the total number of bytes per second that `threads` threads read, each from its own
-/// buffer. They read `bytes` bytes in total in each of `passes` passes. The fastest pass counts.
-/// Run it in a release build, on an otherwise idle machine.
+/// Returns the total bandwidth of `threads` threads, in bytes per second. Each thread reads its own
+/// buffer. A pass reads `bytes` bytes in total, and the fastest of `passes` passes counts. Run it
+/// in a release build, on an otherwise idle machine.
 #[must_use]
 pub fn measure(threads: usize, bytes: usize, passes: usize) -> f64 {
     let threads = threads.max(1);

@@ -21,7 +21,7 @@ use crate::week2::{
     streaming::MAX_HEAD_DIM,
 };
 
-/// Maps a Hugging Face folder. The model's context is at most `context` positions.
+/// Returns the model of a Hugging Face folder, with a context of at most `context` positions.
 ///
 /// # Errors
 /// If a file is missing or malformed, if a tensor is missing or has another shape or type than the
@@ -40,9 +40,8 @@ pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
 /// Returns the model of a GGUF file, with a context of at most `context` positions.
 ///
 /// # Errors
-/// If the metadata describes a model that this engine doesn't run; if a tensor is missing or has
-/// another shape than the metadata requires; if the file has a tensor that such a model doesn't
-/// use.
+/// If the metadata describes a model that this engine doesn't run, or if the file has a tensor that
+/// such a model doesn't use. Also the errors of [`gguf_matrix`].
 pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
     let config = ModelConfig::from_gguf(&gguf.metadata, &gguf.tensors)?;
     let file = gguf.metadata.file();
@@ -68,7 +67,7 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
     Ok(model)
 }
 
-/// Checks that attention supports the number of heads and their length.
+/// Checks that attention supports the head size.
 fn check_heads(config: &ModelConfig, file: &str) -> Result<()> {
     ensure!(
         config.head_dim <= MAX_HEAD_DIM,
@@ -99,8 +98,8 @@ fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
     Ok(factors)
 }
 
-/// Returns a tensor of a GGUF file, in place. A tensor with three axes is returned as one matrix,
-/// as in [`stored_matrix`].
+/// Returns a tensor of a GGUF file as a matrix, without copying its bytes. A tensor with three axes
+/// is returned as one matrix, as in [`stored_matrix`].
 ///
 /// # Errors
 /// If no tensor has this name and shape, if the tensor is a vector in a block format, or if a

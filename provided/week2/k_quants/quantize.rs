@@ -40,7 +40,7 @@ const MAX_F16: f32 = 65504.0;
 pub struct Source {
     /// Path of the folder or file, for messages.
     file: String,
-    /// Metadata in the form of a GGUF file.
+    /// Metadata, as in a GGUF file.
     pub metadata: Metadata,
     /// Sizes and constants of the model.
     pub config: ModelConfig,

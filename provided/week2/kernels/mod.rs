@@ -1,8 +1,9 @@
 //! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the function that chooses
 //! a rung.
 //!
-//! The rungs that the course teaches are in `src/week2/kernels`. All others, and the formats that
-//! no day teaches, are in the crate `tiny_llm_kernels`.
+//! The naive rung is in this folder. The other rungs that the course teaches are in
+//! `src/week2/kernels`. All others, and the formats that no day teaches, are in the crate
+//! `tiny_llm_kernels`.
 
 pub mod naive;
 
@@ -11,7 +12,7 @@ use tiny_llm_formats::gguf::TensorType;
 pub use tiny_llm_kernels::{
     Kernel,
     choice::Choice,
-    q8_rows,
+    q8_rows, repack,
     rung::{Rung, VARIABLE},
     vector,
 };
@@ -27,9 +28,9 @@ use tiny_llm_kernels::parallel::Part;
 /// Number of weight rows that a thread takes at once. It is small, so that all threads finish at
 /// about the same time.
 const GRAIN: usize = 32;
-/// Number of stretches of weight rows per thread if there are fewer than [`BATCH`] rows of
-/// activations. Memory is then the limit, and long stretches are read faster. A stretch has at most
-/// [`LONG`] rows.
+/// Number of stretches of consecutive weight rows per thread if there are fewer than [`BATCH`] rows
+/// of activations. Memory is then the limit, and long stretches are read faster. A stretch has at
+/// most [`LONG`] rows.
 const STRETCHES: usize = 4;
 const LONG: usize = 256;
 /// Minimum number of activation rows for which computing takes longer than reading the weights, no
@@ -56,8 +57,9 @@ fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     }
 }
 
-/// Returns whether the learner writes the kernel of this rung for such a matrix. Learners write the
-/// first three rungs of the formats that the course teaches, and some kernels of the vector rungs.
+/// Returns whether the kernel of this rung for such a matrix runs the learner's code. It does for
+/// the first three rungs of the formats that the course teaches, and for some kernels of the vector
+/// rungs.
 #[must_use]
 pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
     integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()
@@ -72,20 +74,22 @@ fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> (Rung, Kernel) {
 }
 
 /// Like [`kernel`], but the returned kernel adds in the same order for any number of rows. This is
-/// either one kernel for all numbers of rows, or one of two kernels that add in the same order.
-fn alike(rung: Rung, tensor_type: TensorType, rows: usize) -> Kernel {
+/// either one kernel for all numbers of rows, or one of two kernels that add in the same order. If
+/// the matrix is repacked, it is the kernel for that layout.
+fn alike(rung: Rung, weight: &Matrix, rows: usize) -> Kernel {
+    let tensor_type = weight.tensor_type;
     match rung {
         Rung::Naive => naive::kernel,
         Rung::Fused => fused::kernel,
         Rung::Integer if has_integers(tensor_type) => unpacked::kernel_for_many,
         // On Arm, kernels for a few rows and kernels for many rows add in different orders. The
         // former process one row after the other.
-        _ => provided::kernel(
-            rung,
-            tensor_type,
-            if cfg!(target_arch = "aarch64") { 1 } else { rows },
-        )
-        .unwrap_or_else(|| alike(rung.below(), tensor_type, rows)),
+        _ => {
+            let rows_alike = if cfg!(target_arch = "aarch64") { 1 } else { rows };
+            provided::repacked(rung, weight)
+                .or_else(|| provided::kernel(rung, tensor_type, rows_alike))
+                .unwrap_or_else(|| alike(rung.below(), weight, rows))
+        }
     }
 }
 
@@ -109,13 +113,13 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &m
 /// Like [`matmul`], but each row of `out` is bit for bit what it would be if `x` had only that row,
 /// because the same order of additions is used for any number of rows.
 ///
-/// The learner's kernels may add in a different order than the provided ones. So this function
-/// replaces a learner's kernel with a provided one if it supports only some numbers of rows.
+/// The learner's kernels may add in a different order than the provided ones. So if a learner's
+/// kernel supports only some numbers of rows, this function uses a provided one instead.
 ///
 /// # Panics
 /// As [`matmul`].
 pub fn matmul_alike(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &mut [f32]) {
-    let kernel = alike(rung, weight.tensor_type, x.rows);
+    let kernel = alike(rung, weight, x.rows);
     multiply(team, x, [Product { kernel, rung, weight, out }]);
 }
 
@@ -134,7 +138,7 @@ pub(crate) fn matmuls<const N: usize>(
         let weight: &Matrix = weight;
         let rung = choice.rung(weight.tensor_type);
         let kernel = if choice.is_alike() {
-            alike(rung, weight.tensor_type, x.rows)
+            alike(rung, weight, x.rows)
         } else {
             kernel(rung, weight.tensor_type, x.rows).1
         };
@@ -198,7 +202,7 @@ fn multiply<const N: usize>(team: &Team, x: Prepared<'_>, products: [Product<'_>
     let outputs: usize = products.iter().map(|product| product.weight.rows).sum();
     let stretch = outputs.div_ceil(STRETCHES * team.threads());
     let grain = match x.rows {
-        ..MANY => stretch.next_multiple_of(4).clamp(4, LONG),
+        ..MANY => stretch.next_multiple_of(8).clamp(8, LONG),
         MANY..BATCH => stretch.next_multiple_of(GRAIN).clamp(GRAIN, LONG),
         _ => GRAIN,
     };

@@ -1,4 +1,4 @@
-//! The first rung: decodes each row to a buffer, then multiplies the buffer. That is two passes
+//! The first rung: decodes each row to a buffer, then multiplies the buffer. This takes two passes
 //! over memory.
 
 use crate::week2::{blocks::dequantize_row, input::Input, matrix::Matrix, parallel::Tile};

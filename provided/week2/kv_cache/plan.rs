@@ -11,7 +11,7 @@ use crate::week2::{
     parallel::Team,
 };
 
-/// How a forward pass is computed. Each choice can be switched off, to measure its effect.
+/// How a forward pass is computed. Each optimisation can be switched off, to measure its effect.
 pub struct Plan {
     /// The kernels for products.
     pub kernels: Choice,

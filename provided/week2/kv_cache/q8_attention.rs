@@ -13,9 +13,9 @@ use crate::week2::{
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax, Query},
 };
 
-/// Minimum number of queries for which widening and transposing a tile of keys pays off. For fewer
-/// queries, it is faster to read the tile's codes for each query. The scores are the same, bit for
-/// bit.
+/// Minimum number of queries for which it pays to convert a tile of keys to f32 and transpose it.
+/// For fewer queries, it is faster to read the tile's codes for each query. The scores are the
+/// same, bit for bit.
 const MANY: usize = 16;
 
 /// Computes attention of `queries` over the same keys and values. `runs` are rows of q8_0, in

@@ -41,8 +41,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         std::mem::take(&mut self.chosen)
     }
 
-    /// Returns, for each request that the last step admitted, how many positions of its tokens were
-    /// already in the cache.
+    /// Returns, for each request that got its first rows in the last step, how many positions of
+    /// its tokens were already in the cache.
     pub fn take_found(&mut self) -> Vec<(RequestId, usize)> {
         std::mem::take(&mut self.found)
     }
@@ -53,8 +53,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         &self.pass
     }
 
-    /// Returns the total number of positions that were already in the cache when their requests
-    /// were admitted.
+    /// Returns the total number of positions that requests found in the cache instead of computing
+    /// them.
     #[must_use]
     pub fn attached(&self) -> u64 {
         self.attached

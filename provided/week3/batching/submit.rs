@@ -27,9 +27,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// and however few tokens are left.
     ///
     /// # Errors
-    /// As [`Engine::submit`]. Also if every answer that obeys the grammar is longer than the
-    /// requested number of tokens or the context, or if a stop text could end the answer before it
-    /// is complete.
+    /// As [`Engine::submit`]. Also if even the shortest answer that obeys the grammar needs more
+    /// tokens than were requested or than fit into the context. Also if the request has stop texts,
+    /// which could end the answer before it is complete.
     pub fn submit_constrained(
         &mut self,
         request: Request,

@@ -1,4 +1,5 @@
-//! Day 5. Restores a q8_0 cache from the stored words of its rows.
+//! Day 5. Restores a q8_0 cache from the saved 32-bit words of its rows, which hold packed scales
+//! and codes.
 
 use std::ops::Range;
 
@@ -10,9 +11,9 @@ use crate::week2::{
     },
 };
 
-/// A cache that accepts keys and values in the form in which its runs return them. For a q8_0
-/// cache, these are the words of its rows: each row is widened and quantized again, which gives the
-/// same bytes. A cache of another type is written as usual.
+/// A cache that accepts keys and values in the form in which [`KvCache::runs`] returns them. For a
+/// q8_0 cache, that form is the words of its rows. They are widened and quantized again, which
+/// gives the same bytes. For any other type, writes are passed through unchanged.
 pub struct FromWords<'a, C>(pub &'a mut C);
 
 impl<C: KvCache> KvCache for FromWords<'_, C> {

@@ -14,9 +14,9 @@ use crate::week3::{
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// Attaches the cached prefix to every request that is about to get its first rows. This is not
-    /// done earlier, because a request ahead in the queue may still compute the same prefix.
-    /// Returns whether a prefix was found. Skips the requests below index `tried`, which have
-    /// already been checked.
+    /// done earlier, because a request ahead in the queue may still compute the same prefix. Skips
+    /// the requests below index `tried`, which have already been checked. Returns whether a prefix
+    /// was found.
     fn attach(&mut self, tried: &mut usize) -> bool {
         let mut any = false;
         let shares = self.running.iter_mut().zip(&self.shares).enumerate();
@@ -69,8 +69,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// Returns the scheduler for this step, whose budget is smaller while a prompt is being
-    /// computed.
+    /// Returns the scheduler for this step. With a `gap`, its budget is smaller while any request
+    /// decodes. Returns `None` if there is neither a budget nor a gap that applies.
     fn scheduler_now(&self) -> Option<Scheduler> {
         let decoding = self.loads.iter().filter(|load| load.decoding).count();
         let most = match self.gap {

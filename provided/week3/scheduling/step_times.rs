@@ -48,9 +48,10 @@ impl StepTimes {
     /// to a step of the decoding rows, and `busy` to a step in which every batch slot decodes.
     /// Returns `None` before anything has been measured.
     ///
-    /// Between two measured sizes, times are interpolated linearly. Above the largest size, a row
-    /// is assumed to cost as much as a row of the largest step. That overestimates the time, so the
-    /// first steps of a new size stay within the limit. Measuring them improves the estimate.
+    /// Between two measured sizes, times are interpolated linearly. Above the largest measured
+    /// size, the time is assumed to be proportional to the number of rows. That overestimates the
+    /// time, so the first steps of a new size stay within the limit. Measuring them improves the
+    /// estimate.
     #[must_use]
     pub fn rows_within(&self, gap: TimeLimit, busy: TimeLimit) -> Option<usize> {
         let [usual, full] = [self.seconds(gap.rows as f64)?, self.seconds(busy.rows as f64)?];

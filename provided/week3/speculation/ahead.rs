@@ -19,7 +19,7 @@ pub struct Drafted {
     pub accepted: u64,
 }
 
-/// Where the costs come from that determine the number of drafts.
+/// The source of the costs that determine the number of drafts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pricing {
     /// Uses these costs.
@@ -60,8 +60,8 @@ const WEIGHT: f64 = 0.25;
 const LONGEST_REST: usize = 512;
 /// Assumed costs of one more row and of a draft before they have been measured.
 const UNKNOWN: Costs = Costs { row: 0.25, draft: 0.1 };
-/// Maximum time for computing a request's missing tokens before its first draft, as a share of the
-/// request's remaining decode time. It is a cautious guess of what drafts save.
+/// Maximum time that the drafter may take to catch up with a request before its first draft, as a
+/// share of the request's remaining decode time. It is a cautious guess of what drafts save.
 const SAVED: f64 = 0.2;
 
 /// Returns the batch slot of a running request.
@@ -69,7 +69,7 @@ fn place(sequence: &Sequence) -> usize {
     sequence.slot.expect("a running request has a slot")
 }
 
-/// Returns whether the request has one row in this step, for the token that it chose last.
+/// Returns whether the request decodes in this step: its only row is for the token chosen last.
 fn decodes(sequence: &Sequence, rows: usize) -> bool {
     sequence.phase == Phase::Decoding && rows == 1 && sequence.num_left() == 1
 }

@@ -29,9 +29,10 @@ impl DraftBackoff {
         self.passes_alone < ALONE || self.pause > 0
     }
 
-    /// Records whether the last pass had drafts, and whether more of them would pay off. After each
-    /// trial that doesn't pay off, the pause is twice as long as the previous one. So even a very
-    /// long unpredictable text has only a few trials.
+    /// Records whether the last pass had drafts, and whether more of them would pay off. After the
+    /// first trial in a row that doesn't pay off, there is no pause. After the second, the pause is
+    /// `FIRST_PAUSE` passes. Each later one doubles it, up to `LONGEST_PAUSE`. So even a very long
+    /// unpredictable text has only a few trials.
     pub fn record(&mut self, drafted: bool, pays: bool) {
         if !drafted {
             self.pause = self.pause.saturating_sub(1);
@@ -49,8 +50,8 @@ impl DraftBackoff {
         self.step_times.observe(1 + drafts, seconds);
     }
 
-    /// Returns the costs, as multiples of a pass of a single row. Returns `None` before they have
-    /// been measured.
+    /// Returns the costs, as multiples of a pass of a single row. `row` includes the cost of
+    /// proposing, so `draft` is 0. Returns `None` before the costs have been measured.
     #[must_use]
     pub fn costs(&self) -> Option<Costs> {
         let Costs { row, .. } = self.step_times.draft_costs(1, 0.0)?;

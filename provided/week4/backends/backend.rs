@@ -10,7 +10,7 @@ use crate::week4::{
     step::AnyStep,
 };
 
-/// A processor with its own memory, and the operations that running a graph on it needs.
+/// A processor with its own memory, and the operations needed to run a graph on it.
 ///
 /// Operations take effect in the order of the calls, but possibly later: [`Backend::compute`] may
 /// return before the work is done. [`Backend::download`] and [`Backend::synchronise`] wait for the

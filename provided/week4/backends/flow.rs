@@ -27,7 +27,7 @@ impl Network {
     }
 
     /// Adds an edge. A cut with `a` on the first side and `b` on the last pays `cost` for it. A cut
-    /// with the two the other way round pays nothing.
+    /// with `b` on the first side and `a` on the last pays nothing.
     pub fn edge(&mut self, a: usize, b: usize, cost: usize) {
         for (a, b, cost) in [(a, b, cost), (b, a, 0)] {
             self.from[a].push(self.edges.len());

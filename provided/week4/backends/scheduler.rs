@@ -308,7 +308,7 @@ fn everything(graph: &Graph, order: &[NodeId]) -> Vec<Option<usize>> {
     placed
 }
 
-/// Uploads the values that never change, all into one buffer.
+/// Uploads the values that never change, such as norms and biases, into one buffer.
 fn put_numbers(
     backend: &mut dyn Backend,
     graph: &Graph,

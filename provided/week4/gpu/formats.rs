@@ -24,7 +24,7 @@ fn four(block: u32, i: u32) -> vec4<f32> {
 }
 ";
 
-/// Reads bf16 weights, the upper half of an f32.
+/// Reads bf16 weights. A bf16 is the upper half of an f32.
 pub const BF16: &str = "
 fn scale(block: u32) -> f32 { return 1.0; }
 fn four(block: u32, i: u32) -> vec4<f32> {
@@ -68,7 +68,7 @@ fn main(
 }
 ";
 
-/// Rotates heads by the position of their row: `a [rows, heads, d]`, `b [rows, d / 2]` pairs of
+/// Rotates heads by the position of their row: `x [rows, heads, d]`, `turns [rows, d / 2]` pairs of
 /// cosine and sine. One thread rotates one pair.
 pub const ROPE: &str = "
 struct Sizes { d: u32, heads: u32, rows: u32, interleaved: u32 }

@@ -61,7 +61,7 @@ pub(crate) fn copy(layout: Layout, values: &[f32], out: &mut [f32]) {
     }
 }
 
-/// Like [`copy`], but uses several threads if each row is contiguous.
+/// Like [`copy`], but uses several threads if the layout is contiguous.
 pub(crate) fn copy_rows(team: &Team, layout: Layout, values: &[f32], out: &mut [f32]) {
     if !layout.is_contiguous() {
         return copy(layout, values, out);
@@ -72,7 +72,8 @@ pub(crate) fn copy_rows(team: &Team, layout: Layout, values: &[f32], out: &mut [
     });
 }
 
-/// Computes a node that isn't a product from its [`sources`]. `out` has the length of the result.
+/// Computes a node from its [`sources`]. The node must not be a product. `out` has the length of
+/// the result.
 pub(crate) fn compute<C: StepCache + ?Sized>(
     graph: &Graph,
     id: NodeId,
@@ -156,8 +157,8 @@ pub(crate) fn compute<C: StepCache + ?Sized>(
     }
 }
 
-/// Returns whether the second operand `y` of a sum is a single row, or has all elements of the
-/// first operand. A column returns false, even if it has as many elements as a row.
+/// Returns whether the second operand `y` of a sum is a single row, or has as many elements as the
+/// first operand. Returns false for a column, even if it has as many elements as a row.
 fn is_by_rows(graph: &Graph, id: NodeId, y: &[f32]) -> bool {
     let node = graph.node(id);
     let b = graph.layout(node.sources[1]);

@@ -19,7 +19,7 @@ impl Graph {
         self.push(Op::Tokens, &[], layout)
     }
 
-    /// Adds an embedding, the row of each token: `table [E, V]`, `tokens [T]` → `[E, T]`.
+    /// Adds an embedding, which looks up each token's row: `table [E, V]`, `tokens [T]` → `[E, T]`.
     ///
     /// # Errors
     /// As [`Layout::new`].

@@ -104,7 +104,7 @@ impl Graph {
 }
 
 impl Layout {
-    /// Returns whether the node is contiguous f32.
+    /// Returns whether the layout is contiguous f32.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.tensor_type == TensorType::F32 && self.is_contiguous()

@@ -11,7 +11,7 @@ const BOX: (usize, usize) = (150, 40);
 const PITCH: (usize, usize) = (184, 72);
 const STREAM: &str = "#d98200";
 
-/// Draws the nodes of an order as SVG. A leaf is just above the first node that reads it.
+/// Draws the nodes in `order` as SVG. A leaf is just above the first node that reads it.
 #[must_use]
 pub fn svg(graph: &Graph, order: &[NodeId]) -> String {
     let stream = residual_stream(graph, order);

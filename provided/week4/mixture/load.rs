@@ -1,8 +1,8 @@
 //! Day 6. Loads models with experts from a Hugging Face folder or a GGUF file.
 //!
-//! Weights are used in place, except for the experts of a gpt-oss folder. There, the rows of the
-//! gate and up projections alternate, or the matrices are transposed. Such experts are copied once,
-//! in the right order.
+//! Weights are used in place, except for the experts of a gpt-oss folder. In such a folder, the
+//! rows of the gate and up projections alternate, and the matrices may also be transposed. These
+//! experts are copied once, in the right order.
 
 use std::{collections::HashSet, path::Path};
 

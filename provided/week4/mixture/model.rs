@@ -93,14 +93,15 @@ impl Workspace {
 }
 
 impl MixtureModel {
-    /// Returns the bytes of all matrices, except an embedding that is only used to look up rows.
+    /// Returns the size of all matrices in bytes. An embedding that is only used to look up rows
+    /// doesn't count.
     #[must_use]
     pub fn weight_bytes(&self) -> u64 {
         self.matrices().map(|matrix| matrix.bytes().len() as u64).sum()
     }
 
-    /// Returns the bytes of the matrices that a pass of one row reads. Of each layer's experts, it
-    /// reads only `k`.
+    /// Returns the size in bytes of the matrices that a pass of one row reads, including only `k`
+    /// of each layer's experts.
     #[must_use]
     pub fn token_bytes(&self) -> u64 {
         let bytes = |matrices: &mut dyn Iterator<Item = &Matrix>| -> u64 {

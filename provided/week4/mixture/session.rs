@@ -50,8 +50,8 @@ impl MixtureSession {
     }
 
     /// Returns the logits `[V]` after the last of these tokens. The prefix that these tokens share
-    /// with the last call's tokens isn't computed again if the keys and values that the rest needs
-    /// are still in the cache. `each` is called after every pass.
+    /// with the last call's tokens isn't computed again, if the cache still holds the keys and
+    /// values that the rest needs. `each` is called after every pass.
     ///
     /// # Errors
     /// If there are no tokens, or a token or its position is out of range.

@@ -50,7 +50,8 @@ impl Storage for FileStorage {
     }
 }
 
-/// Returns the sizes of a model folder, with the vocabulary padded to `vocabulary` rows.
+/// Returns the sizes of a model with this configuration, with the vocabulary padded to `vocabulary`
+/// rows.
 ///
 /// # Errors
 /// If the model can't be streamed. The message names the property that prevents it.
@@ -81,10 +82,11 @@ pub fn shape_of(config: &ModelConfig, vocabulary: Option<usize>) -> Result<Shape
     })
 }
 
-/// Writes a model folder as the file of a streamed model, with rows of zeros after the tokens.
+/// Writes the model of a folder as the file of a streamed model. Pads the embedding and the head
+/// with rows of zeros to `vocabulary` rows.
 ///
 /// # Errors
-/// If the folder isn't such a model, or the file can't be written. An existing file is then
+/// If the model can't be streamed, or the file can't be written. An existing file is then
 /// unchanged.
 pub fn pack(folder: &Path, vocabulary: Option<usize>, output: &Path) -> Result<Shape> {
     let config = ModelConfig::from_folder(folder)?;

@@ -8,7 +8,7 @@
 //! | 8 | [`VERSION`] |
 //! | 12 | `V`, number of tokens, `E`, `H_q`, `H`, `D`, `I`, number of positions: 4 bytes each |
 //! | 44 | the norms' epsilon, f32 |
-//! | 48 | 0, twelve times |
+//! | 48 | 12 zero bytes |
 //! | 60 | 32-bit FNV-1a hash of all earlier bytes |
 //!
 //! The components follow in the order of [`Component`], row by row. A row of a matrix is its scale
@@ -155,7 +155,8 @@ impl Shape {
         }
     }
 
-    /// Returns the bytes of a row: 4 for the scale and one per weight, or 4 per f32 element.
+    /// Returns the size of a row in bytes: 4 for the scale and one per weight, or 4 per f32
+    /// element.
     #[must_use]
     pub fn row_bytes(&self, component: Component) -> usize {
         let (_, cols) = self.size(component);

@@ -1,8 +1,8 @@
-//! The story of `cargo course start`: the embedded model, run by week 1's engine.
-//! `cargo run --release -p tiny-llm-reference --features story --bin story`.
+//! Generates the story that `cargo course start` prints, with the embedded model and week 1's
+//! engine: `cargo run --release -p tiny-llm-reference --features story --bin story`.
 //!
-//! It has no command line: compiling code for options and templates would take most of the first
-//! build's time.
+//! The program takes no arguments, because compiling code for options and templates would take most
+//! of the first build's time.
 
 use std::{
     collections::HashSet,

@@ -1,4 +1,4 @@
-//! Day 6. Generating: score all possible next tokens, choose one, append it, run again.
+//! Day 6. Generation: score all possible next tokens, choose one, append it, repeat.
 //!
 //! Tasks here: week1-day6 task 1 (`argmax`, `next_token_logits`), week1-day6 task 2 (`generate`).
 //! Everything else is provided.

@@ -20,7 +20,8 @@ impl TextStream {
         todo!("week1-day6 task 3: TextStream::push")
     }
 
-    /// Ends the text. Bytes that are still held back will not be completed.
+    /// Ends the text and returns the rest of it. Bytes that are still held back can no longer
+    /// become a character.
     pub fn finish(&mut self) -> String {
         todo!("week1-day6 task 3: TextStream::finish")
     }

@@ -35,8 +35,8 @@ pub struct RopeTables {
 }
 
 impl RopeTables {
-    /// Computes tables for positions `0..n_positions`: entry `[p, i]` belongs to the angle
-    /// `p · inverse_frequencies[i]`, in f32.
+    /// Computes tables for positions `0..n_positions`. Entry `[p, i]` is the cosine or sine of the
+    /// angle `p · inverse_frequencies[i]`, in f32.
     pub fn new(inverse_frequencies: &[f32], n_positions: usize) -> Self {
         todo!("week1-day2 task 1: RopeTables::new")
     }
@@ -90,9 +90,9 @@ pub fn rope_at_positions(
     todo!("week1-day2 task 4: rope_at_positions")
 }
 
-/// Reorders the rows of a query or key projection made for the half-split form so that the
-/// interleaved form gives the same attention: within each head, row `i` goes to `2i` and row
-/// `i + D/2` to `2i + 1`.
+/// Converts a query or key projection from the half-split form to the interleaved form by
+/// reordering its rows. Attention stays the same. Within each head, row `i` moves to row `2i`, and
+/// row `i + D/2` to row `2i + 1`.
 ///
 /// `weight [n_heads·D, E]` → the same shape. `n_heads` is the number of heads of *this* projection:
 /// a key projection may have fewer than the query projection. llama.cpp's converter reorders Llama

@@ -1,5 +1,5 @@
 //! `Q4_K`: 256 weights of 4 bits, with a 6-bit scale and a 6-bit minimum for every 32 weights. 4.5
-//! bits a weight.
+//! bits per weight.
 //!
 //! ```text
 //! byte  0   2      4          16                         144

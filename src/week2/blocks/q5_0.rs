@@ -1,4 +1,4 @@
-//! `Q5_0`: 32 weights of 5 bits, one scale. 5.5 bits a weight.
+//! `Q5_0`: 32 weights of 5 bits, one scale. 5.5 bits per weight.
 //!
 //! ```text
 //! byte  0   2     6                         22

@@ -1,4 +1,4 @@
-//! `Q6_K`: 256 weights of 6 bits, with an 8-bit scale for every 16 weights. 6.5625 bits a weight.
+//! `Q6_K`: 256 weights of 6 bits, with an 8-bit scale for every 16 weights. 6.5625 bits per weight.
 //!
 //! ```text
 //! byte  0                   128            192          208 210

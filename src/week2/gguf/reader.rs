@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
     /// version reads 2 or 3 once its bytes are swapped), or the file is too short for that many
     /// entries. The fields are checked in this order, and the message names the one that is wrong:
     ///
-    /// - `magic`: found the file's letters, expected `GGUF`;
+    /// - `magic`: found the file's first four characters, expected `GGUF`;
     /// - `version`: found its number or `big-endian`, expected 2 or 3;
     /// - `tensors` or `metadata`: found a number that is too large.
     pub fn header(&mut self) -> Result<Header> {

@@ -7,15 +7,15 @@
 use anyhow::{Result, anyhow};
 use tiny_llm_formats::gguf::{Array, MAGIC, Metadata, TensorInfo, TensorType, VERSION, Value};
 
-/// Appends a string as [`Reader::string`](super::gguf::reader::Reader::string) reads it: its byte
-/// length (a `u64`), then UTF-8.
+/// Appends a string in the format that [`Reader::string`](super::gguf::reader::Reader::string)
+/// reads: its byte length (a `u64`), then UTF-8.
 pub fn put_string(out: &mut Vec<u8>, text: &str) {
     todo!("week2-day4 task 6: put_string")
 }
 
 /// Appends a metadata value: the number of its type (four bytes, 0 to 12 in the order of
-/// [`Value`]'s variants), then the value as [`read_value`](super::gguf::metadata::read_value) reads it.
-/// [`put_array`] writes an array.
+/// [`Value`]'s variants), then the value in the format that
+/// [`read_value`](super::gguf::metadata::read_value) reads. [`put_array`] writes an array.
 pub fn put_value(out: &mut Vec<u8>, value: &Value) {
     todo!("week2-day4 task 6: put_value")
 }

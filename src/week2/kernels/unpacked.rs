@@ -65,8 +65,8 @@ pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     }
 }
 
-/// Like [`kernel`], but unpacks even for a single row: a format's own product may sum in a
-/// different order.
+/// Like [`kernel`], but unpacks even for a single row, so that the order of additions is the same
+/// for any number of rows. A format's own product may add in a different order.
 pub fn kernel_for_many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     matrix_matrix(|bytes, row| unpack_row(weight.tensor_type, bytes, row), weight, x, tile);
 }

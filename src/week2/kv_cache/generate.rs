@@ -1,4 +1,4 @@
-//! Day 1. Generating with a cache: each position is computed once.
+//! Day 1. Generation with a cache: each position is computed once.
 //!
 //! Tasks here: week2-day1 task 4 (`Session::feed`, `Session::generate`). Everything else is
 //! provided.

@@ -13,7 +13,7 @@ use super::{
     token_trie::TokenTrie,
 };
 
-/// The price of a token that may not follow.
+/// The price of a token that the grammar doesn't allow next. See [`Prices::of`].
 pub const NEVER: u16 = u16::MAX;
 
 /// Returns the first byte of the shortest text that completes the JSON so far, or `None` if it is
@@ -80,7 +80,8 @@ impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
     }
 }
 
-/// Forbids every token after which the text could no longer be completed: its logit becomes −∞.
+/// Forbids every token that may not follow, or after which too few tokens would be left to complete
+/// the text: its logit becomes −∞.
 ///
 /// `left` is the number of tokens that may still come, including the next one (1 or more). A token
 /// in `stop` ends the text and is not part of it. It is allowed only if the text is `complete`; its

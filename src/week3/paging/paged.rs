@@ -97,9 +97,9 @@ impl KvCache for PagedCache {
         *next += 1;
     }
 
-    /// Returns to the pool every page that holds none of the kept positions, including reserved
-    /// pages. The first of these pages is returned first, so that the next sequence gets them in
-    /// the same order.
+    /// Releases every page that holds none of the kept positions, including reserved pages.
+    /// Releases the first of these pages first, so that the next sequence gets them in the same
+    /// order.
     fn truncate(&mut self, sequence: usize, len: usize) {
         todo!("week3-day3 task 2: PagedCache::truncate")
     }
@@ -138,12 +138,11 @@ impl EngineCache for PagedCache {
 }
 
 impl PagedCache {
-    /// Creates an empty cache of `pages` pages, each with `page_len` positions. There are no more
-    /// pages, however many sequences the shape has. So a sequence's capacity is at most `pages ·
-    /// page_len`.
+    /// Creates an empty cache of `pages` pages, each with `page_len` positions. All sequences share
+    /// these pages, so a sequence's capacity is at most `pages · page_len`.
     ///
     /// # Panics
-    /// If `page_len` is not a multiple of [`TILE`], or 0: a run may end only at a multiple of
+    /// If `page_len` is 0 or not a multiple of [`TILE`]: a run may end only at a multiple of
     /// `TILE`.
     #[must_use]
     pub fn new(shape: CacheShape, page_len: usize, pages: usize, cache_type: CacheType) -> Self {
@@ -210,7 +209,7 @@ impl PagedCache {
         self.copied
     }
 
-    /// Returns the bytes of keys and values in one page.
+    /// Returns the size in bytes of one page's keys and values.
     #[must_use]
     pub fn page_bytes(&self) -> usize {
         let CacheShape { layers, kv_heads, head_dim, .. } = self.shape;

@@ -50,8 +50,8 @@ impl Scheduler {
         share_prompts(loads, self.budget - decoding, out);
     }
 
-    /// Returns how many rows of the step go to decoding requests: one each, within the budget
-    /// without the reserved rows. Reserved rows that the prompts can't use are available too.
+    /// Returns how many rows of the step go to decoding requests: one each, but no more than the
+    /// budget minus the reserved rows. Reserved rows that the prompts can't use are also available.
     #[must_use]
     pub fn decoding_rows(&self, loads: &[Load]) -> usize {
         todo!("week3-day2 task 1: Scheduler::decoding_rows")

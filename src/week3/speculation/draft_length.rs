@@ -40,8 +40,8 @@ pub fn expected_tokens(rate: f64, k: usize) -> f64 {
     todo!("week3-day6 task 3: expected_tokens")
 }
 
-/// Returns the number of drafts, from 0 to `max`, that gives the most tokens for the cost of a
-/// pass. Of equally good numbers, returns the smallest.
+/// Returns the number of drafts, from 0 to `max`, with the highest ratio of expected tokens to the
+/// cost of the pass. Of equally good numbers, returns the smallest.
 #[must_use]
 pub fn best_length(rate: f64, costs: Costs, max: usize) -> usize {
     todo!("week3-day6 task 3: best_length")

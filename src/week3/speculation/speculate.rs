@@ -73,11 +73,12 @@ impl<D: Drafter> Speculation<D> {
     /// computed, and for each draft. Afterwards, the session holds exactly the text without its
     /// last token.
     ///
-    /// `chunk` is the maximum number of rows of a prompt in one pass.
+    /// `chunk` is the maximum number of rows of a prompt in one pass. A longer prompt takes several
+    /// passes.
     ///
     /// # Errors
     /// If the text is empty or longer than the session's context. Also if any row, including those
-    /// of drafts, has a logit that is not a number.
+    /// of drafts, has a logit that is NaN or infinite.
     pub fn step<C: KvCache>(
         &mut self,
         session: &mut Session<C>,

@@ -32,7 +32,7 @@ impl Weights {
     ///   of a mapping, even if that weight is misaligned. A weight's offset is its position in the
     ///   mapping ([`Bytes::start`]).
     /// - A weight whose offset is not a multiple of the backend's alignment is uploaded to its own
-    ///   buffer. If there is no host pointer, all weights are.
+    ///   buffer. If there is no host pointer, all weights are uploaded this way.
     /// - A weight that is already known is not uploaded again.
     ///
     /// # Errors

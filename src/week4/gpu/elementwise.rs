@@ -33,7 +33,7 @@ pub fn dispatch_size(n: usize, per_group: u32) -> Result<[u32; 3]> {
 
 /// Returns WGSL that follows [`BINDINGS`]: `main`, with [`THREADS`] threads per workgroup. The grid
 /// of workgroups may have several rows. Computes `result = a + b` for the first `sizes.n` elements.
-/// The memory after these elements belongs to another buffer.
+/// Doesn't touch the memory after them, which belongs to another buffer.
 #[must_use]
 pub fn add() -> &'static str {
     todo!("week4-day5 task 1: add")

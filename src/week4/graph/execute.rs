@@ -56,8 +56,8 @@ impl Products {
 
     /// Computes the product of a node's two sources. `sources` holds their values, which are empty
     /// for a weight. If the first source is a weight, multiplies with week 2's kernels. The second
-    /// source is prepared once for all products that read it, for the longest block among their
-    /// weights ([`Graph::longest_block`]).
+    /// source is then prepared once for all products that read it, with the block length of the
+    /// longest block among their weights ([`Graph::longest_block`]).
     pub fn multiply(
         &mut self,
         graph: &Graph,

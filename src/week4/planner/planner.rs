@@ -84,7 +84,7 @@ fn place(graph: &Graph, order: &[NodeId], lives: &[Lifetime], in_place: bool) ->
 }
 
 /// Returns whether the operation's result may overwrite its first source, which has the same size.
-/// That is possible if every element is read before it is written, and never afterwards.
+/// That is possible if no element of the source is read after it has been overwritten.
 #[must_use]
 pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })

@@ -25,7 +25,7 @@ mod week3;
 pub(crate) enum Week {
     /// Measure the reference without KV cache: the embedded model and a Llama with 360 M weights
     Week1,
-    /// Measure what each part of week 2 gains: cumulative, and with one part left out
+    /// Measure the gain of each part of week 2: added one by one, and left out one by one
     Week2(Box<week2::Options>),
     /// Compare ways to serve many requests (your engine, the reference, llama.cpp if installed)
     Week3(Box<week3::Options>),

@@ -1,6 +1,7 @@
 //! The programs of llama.cpp and of its fork ik_llama.cpp, with which the engine is compared.
 //!
-//! Both can repack the weights while loading. Both layouts are measured, and the faster one counts.
+//! Both can repack the weights while loading, as our engine can. Both layouts are measured, and the
+//! faster one counts.
 
 use std::{
     env::consts::EXE_SUFFIX,

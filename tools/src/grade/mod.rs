@@ -73,7 +73,7 @@ pub(crate) struct Options {
     /// Grade only these days, for example week1-day1,week1-day2
     #[arg(long, value_name = "DAYS", value_delimiter = ',')]
     days: Vec<String>,
-    /// File of points, in lines such as "week1-day1.2" = 3 [default: 1 per task]
+    /// File of points per task, in lines such as "week1-day1.2" = 3 [default: 1 each]
     #[arg(long, value_name = "FILE")]
     points: Option<PathBuf>,
     /// Number of submissions to grade in parallel [default: one per processor]

@@ -37,7 +37,7 @@ pub(crate) struct Options {
     /// Run all checks that continuous integration runs
     #[arg(long, conflicts_with = "full")]
     thorough: bool,
-    /// Run --thorough, and the checks that take hours: mutants, sanitizers, fuzzing, a cluster
+    /// Run --thorough and the checks that take hours: mutants, sanitizers, fuzzing, a cluster
     #[arg(long)]
     pub(super) full: bool,
     /// Check only what the changes since REV can affect [default REV: HEAD]

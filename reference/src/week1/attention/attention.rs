@@ -1,6 +1,7 @@
 //! Day 1. Attention: softmax and linear, scaled dot-product attention, multi-head attention.
 //!
-//! Letters: `B` batch, `L` query length, `S` key length, `E` hidden size, `H` heads, `D` head size.
+//! Notation: `B` batch, `L` query length, `S` key length, `E` hidden size, `H` heads, `D` head
+//! size.
 //!
 //! Tasks here: week1-day1 task 1 (`softmax`, `linear`), week1-day1 task 2
 //! (`scaled_dot_product_attention`), week1-day1 task 3 (`MultiHeadAttention::forward`,

@@ -5,8 +5,8 @@
 use tiny_llm_formats::chat::Message;
 
 /// Writes the messages in ChatML, each as `<|im_start|>ROLE\nCONTENT<|im_end|>\n`. With
-/// `add_generation_prompt`, the text ends with `<|im_start|>assistant\n`, so that what the model
-/// writes next is the assistant's answer.
+/// `add_generation_prompt`, the text ends with `<|im_start|>assistant\n`, so that the model
+/// continues with the assistant's answer.
 pub fn chatml(messages: &[Message], add_generation_prompt: bool) -> String {
     // SOLUTION week1-day6 task 4
     let mut text = String::new();

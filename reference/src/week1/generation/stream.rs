@@ -45,7 +45,8 @@ impl TextStream {
         // END SOLUTION
     }
 
-    /// Ends the text. Bytes that are still held back will not be completed.
+    /// Ends the text and returns the rest of it. Bytes that are still held back can no longer
+    /// become a character.
     pub fn finish(&mut self) -> String {
         // SOLUTION week1-day6 task 3
         String::from_utf8_lossy(&std::mem::take(&mut self.pending)).into_owned()

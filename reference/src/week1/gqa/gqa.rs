@@ -1,6 +1,6 @@
 //! Day 3. Grouped-query attention: several query heads share one key/value head.
 //!
-//! Letters: `H_q` query heads, `H` key/value heads, `H_q = G · H`; `L` query length, `S` key
+//! Notation: `H_q` query heads, `H` key/value heads, `H_q = G · H`; `L` query length, `S` key
 //! length.
 //!
 //! Source: Ainslie et al. 2023, "GQA: Training Generalized Multi-Query Transformer Models".
@@ -118,8 +118,8 @@ pub struct GroupedQueryAttention {
 }
 
 impl GroupedQueryAttention {
-    /// Computes self-attention over `x [B, L, E]`, whose rows are at positions `0..L` → `[B, L,
-    /// E]`. `mask` broadcasts to `[B, H_q, L, L]`. Uses the half-split form of RoPE.
+    /// Computes self-attention: `x [B, L, E]` → `[B, L, E]`. Row `l` is at position `l`. `mask`
+    /// broadcasts to `[B, H_q, L, L]`. Uses the half-split form of RoPE.
     pub fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Tensor {
         // SOLUTION week1-day3 task 3
         // 1. Project and split: (B, L, E) -> (B, H_q, L, D) and (B, H, L, D)

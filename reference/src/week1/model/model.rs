@@ -39,8 +39,8 @@ impl Embedding {
         // END SOLUTION
     }
 
-    /// Applies the table as a tied output head: `x [..., E]` → logits `[..., V]`, each the dot
-    /// product with that token's row.
+    /// Applies the table as a tied output head: `x [..., E]` → logits `[..., V]`. A token's logit
+    /// is the dot product of `x` and the token's row.
     pub fn as_output(&self, x: &Tensor) -> Tensor {
         // SOLUTION week1-day5 task 1
         linear(x, &self.weight, None)

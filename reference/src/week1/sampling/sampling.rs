@@ -178,7 +178,7 @@ pub fn draw(logits: &[f32], uniform: f64) -> u32 {
 pub struct Sampler {
     /// Options that shape the distribution.
     pub options: SamplerOptions,
-    /// The random generator. Choosing a token uses one number.
+    /// The random generator. Each call of [`Sampler::choose`] draws one number.
     pub rng: Rng,
 }
 

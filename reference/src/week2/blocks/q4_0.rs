@@ -1,4 +1,4 @@
-//! `Q4_0`: 32 weights of 4 bits, one scale. 4.5 bits a weight.
+//! `Q4_0`: 32 weights of 4 bits, one scale. 4.5 bits per weight.
 //!
 //! ```text
 //! byte  0   2                         18

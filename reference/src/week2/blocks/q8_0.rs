@@ -1,4 +1,4 @@
-//! `Q8_0`: 32 weights of 8 bits, one scale. 8.5 bits a weight.
+//! `Q8_0`: 32 weights of 8 bits, one scale. 8.5 bits per weight.
 //!
 //! ```text
 //! byte  0   2                             34

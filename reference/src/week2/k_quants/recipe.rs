@@ -64,8 +64,8 @@ pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
     // END SOLUTION
 }
 
-/// Returns the order in which a tensor's rows are written from a checkpoint of this configuration
-/// to a file, or `None` if the order stays the same. `name` is the tensor's name in the GGUF file,
+/// Returns, for each row of a tensor in the GGUF file, the row's index in a checkpoint of this
+/// configuration, or `None` if the order is the same. `name` is the tensor's name in the GGUF file,
 /// such as `blk.0.attn_q.weight`. A bias is permuted like the rows of its weight.
 ///
 /// # Panics

@@ -81,7 +81,7 @@ pub fn fit_scale_and_min<const N: usize>(
 /// `0..=top`, then scale and minimum by [`fit_scale_and_min`]. A trial's error is the error of its
 /// last codes with its last fit.
 ///
-/// If that range is 0, all weights are equal, and none is positive. In that case, return scale 0
+/// If that range is 0, all weights are equal, and none is positive. In that case, returns scale 0
 /// and that minimum, without any trial.
 #[must_use]
 pub fn search_scale_and_min<const N: usize>(x: &[f32; N], top: u8) -> ScaleAndMin {

@@ -1,5 +1,5 @@
-//! Day 1. Attention of rows over a cache. For one row there are three plain steps: scores, softmax,
-//! weighted sum.
+//! Day 1. Attention of rows (the tokens of a pass) over a cache. One row takes three plain steps:
+//! scores, softmax, weighted sum.
 //!
 //! Tasks here: week2-day1 task 2 (`visible`, `attend_two_pass`). Everything else is provided.
 
@@ -99,7 +99,7 @@ pub fn attend(
     });
 }
 
-/// Returns the keys and values of the runs of a q8_0 cache in f32, each `[n, D]`.
+/// Converts the runs of a q8_0 cache to f32. Returns their keys and values, each `[n, D]`.
 fn widened<'a>(runs: impl Iterator<Item = Run<'a>>, head_dim: usize) -> [Vec<f32>; 2] {
     let mut all = [const { Vec::new() }; 2];
     for run in runs {
@@ -127,8 +127,8 @@ pub(crate) fn tiled_runs(
     cache.runs(layer, sequence, head, first).chain(cache.runs(layer, sequence, head, rest))
 }
 
-/// Returns the positions of its sequence that row `t` sees. Keys and values of all `rows` are
-/// already in the cache, including those of later rows of the same sequence.
+/// Returns the positions that row `t` sees in its own sequence. The keys and values of all `rows`
+/// are already in the cache, including those of later rows of the same sequence.
 pub(crate) fn visible(rows: &[Row], t: usize) -> Range<usize> {
     // SOLUTION week2-day1 task 2
     0..rows[t].position + 1

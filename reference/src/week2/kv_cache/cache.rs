@@ -20,8 +20,8 @@ use super::{
 /// A store for the keys and values of positions: the model writes them, and attention reads them.
 ///
 /// The model and attention use a cache only through this trait. [`DenseCache`] reserves room for
-/// every position; another cache may allocate pages as a text grows. Every cache must follow these
-/// rules:
+/// every position; another cache may allocate pages as a sequence grows. Every cache must follow
+/// these rules:
 ///
 /// - **Keys and values come as runs**: positions that are stored one after the other in memory. A
 ///   dense cache returns one run for a range, and a paged cache returns a run for each page.
@@ -78,16 +78,16 @@ pub trait KvCache: Sync {
     /// Removes the positions of a sequence from `len` on.
     fn truncate(&mut self, sequence: usize, len: usize);
 
-    /// Returns whether the cache's type is [`CacheType::Q8_0`]. Its runs hold the words of
-    /// quantized rows in [`Cells::F32`], which [`q8_rows`](super::kernels::q8_rows) reads.
+    /// Returns whether the cache's type is [`CacheType::Q8_0`]. If so, the f32 words in the runs'
+    /// [`Cells::F32`] are packed scales and codes, which [`q8_rows`](super::kernels::q8_rows)
+    /// reads.
     fn holds_q8(&self) -> bool {
         false
     }
 
     /// Computes attention with the cache's own method, if it has one, and returns whether it did.
-    /// Except for the order of its sums, the method does the same as
-    /// [`attend`](super::attention::attend). By default, a cache has no such method, and the caller
-    /// uses `attend`.
+    /// Such a method computes the same as [`attend`](super::attention::attend), but may add in a
+    /// different order. By default, a cache has no such method, and the caller uses `attend`.
     fn attend(&self, _plan: &Plan, _layer: usize, _queries: Queries<'_>, _out: &mut [f32]) -> bool {
         false
     }
@@ -186,7 +186,7 @@ pub struct DenseCache {
     shape: CacheShape,
     keys: Numbers,
     values: Numbers,
-    /// `[sequences]`, the number of each sequence's positions that have been written in every
+    /// `[sequences]`: for each sequence, the number of positions that have been written in every
     /// layer.
     lengths: Vec<usize>,
     computed: usize,
@@ -370,7 +370,8 @@ impl Numbers {
         }
     }
 
-    /// Like [`Store::get`]. For q8_0, returns the words of the rows.
+    /// Like [`Store::get`]. For q8_0, returns packed scales and codes: each `f32` only carries 32
+    /// of their bits, and isn't a number.
     pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
         match self {
             Self::Plain(store) => store.get(at, n),
@@ -426,8 +427,8 @@ impl Store {
     }
 }
 
-/// Converts rows `from..from + n` of `cells` to f32 and writes them to `out [n, D]`. Prefetches the
-/// next `n` rows, or as many as are left.
+/// Converts rows `from..from + n` of `cells` to f32 and writes them to `out [n, D]`. For f16,
+/// prefetches the next `n` rows, or as many as are left.
 ///
 /// # Panics
 /// If `cells` has fewer rows, or `out` is too short.

@@ -1,5 +1,5 @@
-//! Day 1. The model over rows: one forward pass for a prompt, a part of one, one new token, or
-//! several requests at once.
+//! Day 1. The model over rows: one forward pass computes a prompt, part of a prompt, one new token,
+//! or rows of several requests.
 //!
 //! Tasks here: week2-day1 task 3 (`Model::forward`, `Model::attention`). Everything else is
 //! provided.
@@ -68,8 +68,8 @@ impl Workspace {
 }
 
 impl Model {
-    /// Returns the bytes of weights that a forward pass of one row reads: every matrix once, but
-    /// only one row of the embedding if that isn't the output head too.
+    /// Returns the number of bytes of all [`Model::matrices`], which a forward pass reads once. The
+    /// embedding counts only if it is also the output head.
     #[must_use]
     pub fn weight_bytes(&self) -> u64 {
         self.matrices().map(|matrix| matrix.bytes().len() as u64).sum()

@@ -1,6 +1,6 @@
 //! Day 6. Decides which thread computes which part of an output.
 //!
-//! The team of threads itself is provided, by the crate `tiny_llm_kernels`.
+//! The thread pool itself ([`Team`]) is provided by the crate `tiny_llm_kernels`.
 //! [`Team::parallel_tiles`](parallel::Team::parallel_tiles) cuts an output into rectangles and has
 //! every thread call [`take_tiles`], which gives each rectangle to a free thread. All parallel work
 //! goes through it, or through `parallel_parts`, which does the same for several outputs. No two
@@ -14,7 +14,7 @@ use std::{ops::Range, sync::atomic::Ordering};
 use tiny_llm_kernels::parallel::{self, Cut, Schedule};
 pub use tiny_llm_kernels::parallel::{Counter, Tile};
 
-/// Threads that divide their work with [`take_tiles`].
+/// A thread pool whose threads divide their work with [`take_tiles`].
 pub type Team = parallel::Team<ByGrid>;
 
 /// The schedule of [`take_tiles`].

@@ -37,9 +37,9 @@ impl Default for OnlineSoftmax {
 
 impl OnlineSoftmax {
     /// Replaces each score with its weight `e^(score − max)`, where `max` is the maximum of all
-    /// scores so far, including these. `scores` may be empty. Returns the factor `e^(old max − new
-    /// max)`. The caller must multiply by this factor everything that was added up with the old
-    /// maximum.
+    /// scores so far, including these. `scores` may be empty. Returns the factor
+    /// `e^(old max − new max)`. The caller must multiply every sum that was computed with the old
+    /// maximum by this factor.
     ///
     /// - For the first scores, the factor is 0, because nothing has been added up yet.
     /// - A score of −∞ gets weight 0. As long as all scores so far are −∞, the maximum stays −∞ and
@@ -124,10 +124,10 @@ pub struct Query<'a> {
 }
 
 /// Computes attention of many queries over the same keys and values, for prompts: each tile is
-/// widened and transposed once for all queries.
+/// converted to f32 and transposed once for all queries.
 ///
-/// There are at most [`MAX_BLOCK_QUERIES`] `queries`; `out [queries, D]`; `runs` hold at least all
-/// positions that any query sees. A score is `scale · q·k`.
+/// Takes at most [`MAX_BLOCK_QUERIES`] `queries` and writes `out [queries, D]`. `runs` hold every
+/// position that any query sees, and may hold more. A score is `scale · q·k`.
 ///
 /// # Panics
 /// If there are more queries than [`MAX_BLOCK_QUERIES`], or `D` is above [`MAX_HEAD_DIM`].

@@ -46,10 +46,10 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) running: Vec<Sequence>,
     pub(crate) next_id: RequestId,
     pub(crate) counts: Counts,
-    /// Total number of positions that were already in the cache when their requests were admitted.
+    /// Total number of positions that requests found in the cache instead of computing them.
     pub(crate) attached: u64,
-    /// For each request that was admitted in the last step, how many of its positions were already
-    /// in the cache.
+    /// For each request that got its first rows in the last step, how many of its positions were
+    /// already in the cache.
     pub(crate) found: Vec<(RequestId, usize)>,
     /// The scheduler's data on each request in `running`.
     pub(crate) loads: Vec<Load>,
@@ -111,7 +111,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 
     /// Reserves room in the cache for the positions that the step will write, the oldest request
-    /// first. While there isn't enough, drops drafts, and then preempts the youngest request.
+    /// first. If there isn't enough for a request, drops its drafts. If there still isn't enough,
+    /// preempts the youngest request and tries again.
     fn reserve(&mut self) {
         let mut ready = 0;
         while ready < self.running.len() {

@@ -28,7 +28,7 @@ pub struct Sequence {
     pub id: RequestId,
     /// Prompt and answer.
     pub tokens: Vec<u32>,
-    /// Number of `tokens` that are the prompt.
+    /// Number of `tokens` that belong to the prompt.
     pub prompt_len: usize,
     /// Number of `tokens` that are in the cache, from the first on.
     pub num_computed: usize,
@@ -36,7 +36,7 @@ pub struct Sequence {
     pub phase: Phase,
     /// Its batch slot: set by `admit`, and freed by the engine when it retires the request.
     pub slot: Option<usize>,
-    /// Its sampler, with its generator.
+    /// Its sampler, with its own random number generator.
     pub sampler: Sampler,
     /// Its limits and stop tokens.
     pub limits: Limits,
@@ -74,8 +74,8 @@ impl Sequence {
         // END SOLUTION
     }
 
-    /// Records that the model has computed `rows` more of the tokens. Returns whether the next
-    /// token can be chosen now, that is, whether all tokens so far have been computed.
+    /// Records that the model has computed `rows` more tokens. Returns whether all tokens so far
+    /// have been computed, so that the next one can be chosen.
     ///
     /// # Panics
     /// If the request is neither prefilling nor decoding, or fewer than `rows` tokens are left.

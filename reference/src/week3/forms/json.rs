@@ -1,4 +1,4 @@
-//! Day 7. JSON with a stack: which bytes may follow.
+//! Day 7. JSON with a stack: decides which bytes may follow.
 //!
 //! Tasks here: week3-day7 task 2 (`JsonState::next`, `JsonState::is_complete`). Everything else is
 //! provided.

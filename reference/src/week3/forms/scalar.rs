@@ -6,11 +6,11 @@
 /// A set of bytes, as ranges that include both ends.
 pub type Bytes = &'static [(u8, u8)];
 
-/// The values of every byte of a UTF-8 character after its first byte.
+/// The values that any byte of a UTF-8 character after its first byte may have.
 pub const CONTINUATION: Bytes = &[(0x80, 0xbf)];
 /// A hexadecimal digit, as in `\u00e9`.
 pub const HEX: Bytes = &[(b'0', b'9'), (b'A', b'F'), (b'a', b'f')];
-/// `\udc00` to `\udfff`: the second half of a character that needs two escapes.
+/// `\udc00` to `\udfff`: the second half (low surrogate) of a character that needs two escapes.
 pub const SECOND_HALF: [Bytes; 6] = [
     &[(b'\\', b'\\')],
     &[(b'u', b'u')],
@@ -46,7 +46,7 @@ pub enum Text {
 impl Text {
     /// Returns the place after another byte, or `None` if no string continues this way.
     ///
-    /// A string is UTF-8 (RFC 3629: in the shortest form, no half characters U+D800 to U+DFFF, none
+    /// A string is UTF-8 (RFC 3629: the shortest form, no surrogates U+D800 to U+DFFF, nothing
     /// above U+10FFFF), without control characters (below 0x20). After a backslash comes one of
     /// `"\/bfnrt`, or `u` and four hexadecimal digits. An escaped first half of a character
     /// (`\ud83d`) must be followed immediately by its second half (`\ude00`). A second half must

@@ -1,4 +1,5 @@
-//! Day 4. A long context in parts, which several threads read and which are joined in order.
+//! Day 4. A long context in parts: several threads read the parts, and the results are joined in
+//! order.
 //!
 //! Tasks here: week3-day4 task 3 (`in_part`, `join`). Everything else is provided.
 

@@ -120,8 +120,8 @@ impl Desk {
 
     /// Computes the scores of the queries `q [G, D]` with the `n` keys on the desk. `at` is the
     /// index of the first of these queries among all queries that use this tile. Returns two
-    /// buffers: the scores `[G, TILE]`, of which the first `n` in each row are written, and the
-    /// factors `[G]`. Both are kept for [`Desk::add`].
+    /// buffers that [`Desk::add`] reads: the scores `[G, TILE]`, of which the first `n` in each row
+    /// are written, and the factors `[G]`, which the caller writes.
     pub fn score(
         &mut self,
         q: &[f32],
@@ -145,7 +145,7 @@ impl Desk {
 
     /// Computes `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values on
     /// the desk: `sums [G, D]`, for the queries from index `at` on. Before the call, replace the
-    /// scores from [`Desk::score`] with their weights.
+    /// scores from [`Desk::score`] with their weights, and write the factors.
     pub fn add(&self, n: usize, dim: usize, at: usize, sums: &mut [f32]) {
         let heads = sums.len() / dim;
         let weights = &self.scores[at * TILE..(at + heads) * TILE];
@@ -189,8 +189,8 @@ pub fn read_run(
     // END SOLUTION
 }
 
-/// Sorts rows so that the rows that share a page are neighbours, for every page. `order` becomes a
-/// list of all row indices.
+/// Writes all row indices to `order`, sorted so that, for every page, the rows that share it are
+/// neighbours.
 pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
     // SOLUTION week3-day4 task 2
     order.clear();
@@ -213,8 +213,8 @@ pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
 }
 
 /// Reads these positions page by page, for all readers that may see them. If neighbouring readers
-/// have the same page, it is read once for all of them, in whole tiles that cover the positions
-/// that any of them sees.
+/// share a page, reads it once for all of them: from the first position that any of them sees,
+/// rounded down to a multiple of [`TILE`], to the last.
 pub fn read_pages(
     cache: &impl Pages,
     (layer, head): (usize, usize),

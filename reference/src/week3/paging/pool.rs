@@ -23,8 +23,8 @@ impl Page {
 /// A fixed number of pages, which are lent to owners. The pool does not know what the pages
 /// contain.
 ///
-/// At any time, each page is either in the free list, once, or has as many owners as there are
-/// handles to it.
+/// At any time, each page either is in the free list exactly once, or has as many owners as there
+/// are handles to it.
 #[derive(Debug)]
 pub struct BlockPool {
     /// `[pages]`, the number of owners of each page.

@@ -2,7 +2,8 @@
 //!
 //! Tasks here: week3-day5 task 1 (`hash_page`, `chain`). Everything else is provided.
 
-/// Makes a page's name from its tokens and from `before`, the name of everything before them.
+/// A function that computes a page's name from the page's tokens and from `before`, the name of
+/// everything before them.
 pub type HashPage = fn(before: u64, tokens: &[u32]) -> u64;
 
 /// Hashes the eight bytes of `before`, then the four bytes of each token, with FNV-1a. Each number

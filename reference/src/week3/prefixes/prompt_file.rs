@@ -39,9 +39,9 @@ pub const VERSION: u32 = 1;
 /// Number of bytes before the tokens.
 pub const HEADER: usize = 40;
 
-/// The constant that marks the file of a q8_0 cache: [`PromptKey::new`] combines it with the
-/// model's fingerprint by XOR. In all other respects, it is a file of type f32 whose elements are
-/// the words of q8_0 rows. So a program that does not know q8_0 rejects the file, too.
+/// Marks the file of a q8_0 cache: [`PromptKey::new`] XORs this constant into the model's
+/// fingerprint. Otherwise, the file has type f32, and its elements are the words of q8_0 rows. A
+/// program that does not know q8_0 finds a wrong fingerprint and rejects the file.
 pub const Q8_0: u64 = u64::from_le_bytes(*b"q8_0 row");
 
 /// How a file's elements are stored.
@@ -80,7 +80,7 @@ pub struct PromptKey {
 }
 
 impl PromptKey {
-    /// Returns the shape and type of a cache's keys and values.
+    /// Creates the key of a cache with this fingerprint, type and shape.
     #[must_use]
     pub fn new(fingerprint: u64, cache_type: cache::CacheType, shape: CacheShape) -> Self {
         let CacheShape { layers, kv_heads, head_dim, .. } = shape;
@@ -340,8 +340,8 @@ pub fn open<T>(
     Ok(Some(use_it(&prompt)))
 }
 
-/// Provided. Compares the fingerprints. Rejects the file of a q8_0 cache for a key of another type,
-/// and the other way round.
+/// Provided. Compares the fingerprints. Rejects the file of a q8_0 cache if the key has another
+/// type, and vice versa.
 ///
 /// # Errors
 /// If the fingerprints of file and key differ by exactly [`Q8_0`].

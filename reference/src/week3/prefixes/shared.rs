@@ -44,9 +44,9 @@ impl SharedCache {
 }
 
 impl EngineCache for SharedCache {
-    /// Does the same as [`PagedCache::reserve`]. If too few pages are free, the index evicts pages
-    /// that no sequence owns, but no more than are needed. If even all of those would be too few,
-    /// evicts none and returns false.
+    /// Like [`PagedCache::reserve`], but if too few pages are free, the index evicts pages that no
+    /// sequence owns, no more than are needed. If evicting all of them would not be enough, evicts
+    /// none and returns false.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         // SOLUTION week3-day5 task 3
         if self.pages.reserve(sequence, len) {

@@ -62,9 +62,8 @@ impl<C: KvCache> DraftModel<C> {
 
 impl<C: KvCache> Drafter for DraftModel<C> {
     /// Draws each token from the draft model's distribution after all earlier tokens, with the same
-    /// sampling options. First removes everything from the model's cache that isn't a prefix of the
-    /// text. Doesn't compute again what the cache still has. The drafts end where the model's
-    /// context ends.
+    /// sampling options. First truncates the draft model's cache to the prefix that it shares with
+    /// the text. That prefix is not computed again. Stops at the end of the draft model's context.
     fn draft(
         &mut self,
         text: &[u32],

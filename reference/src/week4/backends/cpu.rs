@@ -153,7 +153,7 @@ impl Backend for Cpu {
         true
     }
 
-    /// Blocks of weights can be read at any address.
+    /// Returns 1, because blocks of weights can be read at any address.
     fn alignment(&self) -> usize {
         1
     }

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// Requirements for the placement of nodes, which take precedence over the number of copies. A
-/// backend is an index into the list, which begins with the preferred one.
+/// backend's number is its index in the list of backends, which begins with the preferred one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wishes {
     /// Weights that are already in a backend's memory, with that backend.
@@ -25,17 +25,16 @@ pub struct Wishes {
 ///
 /// - No backend computes a node that it does not support.
 /// - A node that reads a weight is computed in the weight's home, because weights are large. If a
-///   node reads several weights, the first of its sources decides. If the weight has no home, or
-///   its home does not support the node, the node is computed by the first backend that supports
-///   it.
+///   node reads several weights, the first one decides. If the weight has no home, or its home does
+///   not support the node, the node is computed by the first backend that supports it.
 /// - All nodes that store or attend are computed by one backend, which has the cache. This is
 ///   [`Wishes::cache`] if that backend supports all of them, otherwise the first backend that does.
 /// - Any other node is pinned only if a single backend supports it.
 ///
 /// # Errors
-/// If no backend supports a node. Also if no backend supports all nodes that store or attend; the
-/// error then names the first of these nodes that no backend supports together with all earlier
-/// ones. The error is one line that names the node, its operation, what it reads, and the backends.
+/// If no backend supports a node. Also if no backend supports all nodes that store or attend: the
+/// error then names the first such node that no backend supports in addition to all earlier ones.
+/// The error is one line that names the node, its operation, what it reads, and the backends.
 pub fn pin(
     graph: &Graph,
     order: &[NodeId],

@@ -48,8 +48,8 @@ impl Schedule {
     /// the graph's results, which become the field of the same name.
     ///
     /// If a node reads another backend's result, that result is copied once, before the first split
-    /// that reads it, for all later splits and all views. The node to copy is the one that owns the
-    /// bytes.
+    /// that reads it. All later splits and all views use this copy. The node to copy is the root,
+    /// which owns the bytes.
     ///
     /// # Errors
     /// Never for a valid graph.

@@ -14,7 +14,7 @@ struct Sizes { rows: u32, heads: u32, kv_heads: u32, d: u32, first: u32, scale: 
 @group(0) @binding(4) var<storage, read_write> result: array<f32>;
 ";
 
-/// The maximum head size, because each of 64 threads computes up to four elements of the result.
+/// The maximum head size: each of 64 threads computes up to four elements of the result.
 pub const LONGEST_HEAD: u32 = 256;
 
 /// Returns WGSL that follows [`BINDINGS`]: `main`, with 64 threads per workgroup and one workgroup

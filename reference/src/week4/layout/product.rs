@@ -9,7 +9,7 @@ use super::{layout::Layout, strided::Strided};
 
 /// Multiplies every row of `a` by every row of `b`: `a [K, M, …]`, `b [K, N, …]` → f32 `[M, N, …]`,
 /// stored one after the other. Axes 2 and 3 of the result have the sizes of `b`. If `a` has a
-/// single element along one of these axes, that element is used throughout.
+/// single element along one of these axes, it is broadcast.
 ///
 /// # Errors
 /// - If rows are not equally long, or axes 2 and 3 of `a` do not broadcast to those of `b`. The

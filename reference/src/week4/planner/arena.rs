@@ -5,7 +5,7 @@
 
 /// The free parts of an arena. It has no memory itself, only offsets, which are counted from 0.
 ///
-/// Two free parts never touch: they would be joined into one.
+/// Adjacent free parts are always joined into one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arena {
     /// Start and length of each free part, from front to back. All of them are before `end`.
@@ -28,8 +28,8 @@ impl Arena {
     }
 
     /// Lends `bytes` bytes and returns their offset. Uses the beginning of the shortest free part
-    /// that is long enough (the first, if there are several). If there is none, the arena grows,
-    /// and the new part begins with the free part at the arena's end, if there is one.
+    /// that is long enough (the first, if there are several). If there is none, the arena grows. If
+    /// a free part ends at the arena's end, the new part then begins where that free part begins.
     ///
     /// # Panics
     /// If `bytes` is 0.

@@ -54,13 +54,13 @@ pub fn lifetimes(graph: &Graph, order: &[NodeId], results: &[NodeId]) -> Vec<Lif
     // END SOLUTION
 }
 
-/// Returns the bytes that are needed if every buffer has its own memory.
+/// Returns how many bytes are needed if every buffer has its own memory.
 #[must_use]
 pub fn without_reuse(lifetimes: &[Lifetime]) -> usize {
     lifetimes.iter().map(|life| life.bytes).sum()
 }
 
-/// Returns a lower bound on the bytes of any plan: the most bytes that a single step needs.
+/// Returns a lower bound on the size of any plan in bytes: the most bytes that a single step needs.
 #[must_use]
 pub fn lower_bound(lifetimes: &[Lifetime]) -> usize {
     // SOLUTION week4-day3 task 1

@@ -99,9 +99,9 @@ impl<'a> Cache<'a> {
     /// are quantized to int16. So are the attention weights, after each is multiplied by its
     /// value's scale. The sums are computed in integers.
     ///
-    /// It needs this much `scratch` memory: 6 bytes for each position of the cache's capacity,
-    /// whether used or not, 10 bytes for each element of a head, and the bytes for alignment. So if
-    /// there is enough for the first token, there is enough for the last one too.
+    /// It needs this much `scratch` memory: 6 bytes for each position of the cache's capacity (used
+    /// or not), 10 bytes for each element of a head, and padding for alignment. So if there is
+    /// enough for the first token, there is enough for the last one too.
     ///
     /// # Errors
     /// If `scratch` is too small.
@@ -154,7 +154,7 @@ impl<'a> Cache<'a> {
 /// once.
 ///
 /// It needs this much `scratch` memory: 6 bytes for each of the `I` intermediate elements, 4 bytes
-/// for each of [`OUTPUTS`], and the bytes for alignment.
+/// for each of [`OUTPUTS`] outputs, and padding for alignment.
 ///
 /// # Errors
 /// If a read fails, or `scratch` is too small.

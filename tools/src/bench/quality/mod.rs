@@ -31,7 +31,7 @@ pub(crate) struct Options {
     /// Measure only rows whose names contain TEXT (F32 is always measured, for comparison)
     #[arg(long, value_name = "TEXT")]
     row: Option<String>,
-    /// Maximum number of questions of each kind, and of stories [default: all]
+    /// Maximum number of stories, and of questions of each kind [default: all]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
     limit: Option<u16>,
     /// Folder for quality.json and quality.md [default: target/course-bench]

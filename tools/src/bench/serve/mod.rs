@@ -42,10 +42,10 @@ pub(crate) struct Options {
     /// Shape of the generated file, for example smollm2-360m:q8_0
     #[arg(long, value_name = "MODEL:TYPE", default_value = "smollm2-360m:q8_0")]
     shape: Shape,
-    /// Number of threads of each server
+    /// Number of threads per server
     #[arg(short = 'j', long, value_name = "N", default_value = "2", value_parser = value_parser!(u16).range(1..))]
     threads: u16,
-    /// Numbers of concurrent clients
+    /// Numbers of concurrent clients to test
     #[arg(long, value_name = "LIST", default_value = "1,4,16,64", value_delimiter = ',', value_parser = value_parser!(u16).range(1..))]
     clients: Vec<u16>,
     /// New tokens per answer
@@ -54,7 +54,7 @@ pub(crate) struct Options {
     /// Tokens per prompt, in the test without a shared prefix
     #[arg(long, value_name = "N", default_value = "128", value_parser = value_parser!(u16).range(1..))]
     prompt: u16,
-    /// Tokens of the shared prefix, in the other test
+    /// Tokens of the shared prefix, in the test with one
     #[arg(long, value_name = "N", default_value = "500", value_parser = value_parser!(u16).range(1..))]
     shared: u16,
     /// Runs per configuration (the median is reported)

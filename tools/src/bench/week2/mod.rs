@@ -34,7 +34,7 @@ pub(super) use engine::median;
 /// What to measure, and where the results go.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Model whose shape to use
+    /// Model whose shape is used
     #[arg(long, value_name = "MODEL", default_value = "smollm2-360m")]
     like: String,
     /// Type of the weights
@@ -49,7 +49,7 @@ pub(crate) struct Options {
     /// New tokens after the prompt
     #[arg(short = 'n', long, value_name = "N", default_value = "9", value_parser = value_parser!(u16).range(2..))]
     new: u16,
-    /// Approximate seconds per measurement (a slow one runs once, however long it takes)
+    /// Approximate seconds per measurement (at least one run, even if it takes longer)
     #[arg(long, value_name = "SECONDS", default_value = "6", value_parser = value_parser!(u16).range(1..))]
     seconds: u16,
     /// Do not measure your engine

@@ -24,10 +24,10 @@ use crate::{
 #[derive(Debug, Args)]
 #[group(id = "paired")]
 pub(super) struct Options {
-    /// Instead, compare the reference with --llama-bin on every GGUF file in this folder
+    /// Only compare the reference with --llama-bin, on every GGUF file in this folder
     #[arg(long, value_name = "FOLDER", requires = "llama_bin")]
     peers: Option<PathBuf>,
-    /// Numbers of threads to run each program with
+    /// Numbers of threads to measure each program with
     #[arg(
         long,
         value_name = "N,N",
@@ -66,8 +66,8 @@ struct Compared {
     threads: u16,
     task: &'static str,
     peer: &'static str,
-    /// The peer's layout of the weights.
-    layout: &'static str,
+    /// Our layout of the weights, and the peer's.
+    layouts: [&'static str; 2],
     /// Results of every pair: ours, the peer's.
     pairs: Vec<(f64, f64)>,
 }
@@ -82,7 +82,7 @@ pub(super) fn run(
     let models =
         models(options.peers.as_deref().context("--peers: expected a folder of GGUF files")?)?;
     println!(
-        "| file | threads | task, tokens/s | ours | peer | the peer's | its weight layout | ratio, worst–best pair |\n\
+        "| file | threads | task, tokens/s | ours | peer | the peer's | weight layouts | ratio, worst–best pair |\n\
          |---|---|---|---|---|---|---|---|"
     );
     let (mut all, mut notes) = (Vec::new(), String::new());
@@ -95,11 +95,13 @@ pub(super) fn run(
             |task: &str| options.task.as_ref().is_none_or(|text| task.contains(text.as_str()));
         for (task, work) in WORK.into_iter().filter(|(task, _)| wanted(task)) {
             let (ours, theirs) = measure(reference, peers, model, threads, work, options.pairs)?;
+            let (ours, our_layout) = ours.best();
             for (peer, theirs) in peers.iter().zip(theirs) {
                 let (rates, layout) = theirs.best();
                 let pairs = ours.iter().copied().zip(rates.iter().copied()).collect();
                 let file = file.clone().into_owned();
-                let compared = Compared { file, threads, task, peer: peer.name, layout, pairs };
+                let layouts = [our_layout, layout];
+                let compared = Compared { file, threads, task, peer: peer.name, layouts, pairs };
                 println!("{}", compared.line());
                 all.push(compared);
             }
@@ -115,7 +117,8 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Measures one task in rounds. Our engine runs first and last in turn.
+/// Measures one task in rounds. Every engine runs with both layouts of weights. Our engine runs
+/// first and last in turn.
 fn measure(
     reference: &Engine,
     peers: &[Peer],
@@ -123,27 +126,32 @@ fn measure(
     threads: u16,
     work: Work,
     pairs: u16,
-) -> Result<(Vec<f64>, Vec<Rates>)> {
+) -> Result<(Rates, Vec<Rates>)> {
     let (prompt, new) = match work {
         Work::Prefill(tokens) => (tokens, 1),
         Work::Decode { after, new } => (after, new + 1),
     };
-    let run = Run { prompt, new, ..Run::new(model, vec![format!("-j{threads}")]) };
-    let (mut ours, mut theirs) = (Vec::new(), vec![Rates::default(); peers.len()]);
+    let run = |repack: bool| {
+        let mut arguments = vec![format!("-j{threads}")];
+        arguments.extend(repack.then(|| "--repack".to_owned()));
+        Run { prompt, new, ..Run::new(model, arguments) }
+    };
+    let (mut ours, mut theirs) = (Rates::default(), vec![Rates::default(); peers.len()]);
     let mut line = Line::default();
     // The first run loads the file into memory and is not counted.
-    reference.measure(&run)?;
+    reference.measure(&run(false))?;
     for pair in 0..pairs {
         line.show(&format!("{}, {work:?}: round {} of {pairs}", model.display(), pair + 1));
-        let mut own = || -> Result<()> {
-            let measured = reference.measure(&run)?;
-            ours.push(match work {
-                Work::Prefill(_) => measured.prefill_tokens_per_second,
-                Work::Decode { .. } => {
-                    measured.decode_tokens_per_second.context("nothing was decoded")?
+        let mut own = || {
+            ours.round(|repack| {
+                let measured = reference.measure(&run(repack))?;
+                match work {
+                    Work::Prefill(_) => Ok(measured.prefill_tokens_per_second),
+                    Work::Decode { .. } => {
+                        measured.decode_tokens_per_second.context("nothing was decoded")
+                    }
                 }
-            });
-            Ok(())
+            })
         };
         if pair % 2 == 0 {
             own()?;
@@ -180,13 +188,13 @@ fn models(folder: &Path) -> Result<Vec<PathBuf>> {
 
 impl Compared {
     fn line(&self) -> String {
-        let Self { file, threads, task, peer, layout, pairs } = self;
+        let Self { file, threads, task, peer, layouts: [ours_in, theirs_in], pairs } = self;
         let (ours, theirs) = (median(pairs.iter().map(|p| p.0)), median(pairs.iter().map(|p| p.1)));
         let ratios = pairs.iter().map(|(ours, theirs)| ours / theirs);
         let worst = ratios.clone().fold(f64::INFINITY, f64::min);
         let best = ratios.fold(0.0, f64::max);
         format!(
-            "| {file} | {threads} | {task} | {} | {peer} | {} | {layout} | **{:.2}**, {worst:.2}–{best:.2} |",
+            "| {file} | {threads} | {task} | {} | {peer} | {} | {ours_in} / {theirs_in} | **{:.2}**, {worst:.2}–{best:.2} |",
             rate(Some(ours)),
             rate(Some(theirs)),
             ours / theirs

@@ -40,7 +40,7 @@ pub(crate) struct Options {
     /// Do not measure your engine
     #[arg(long)]
     reference_only: bool,
-    /// Also measure TinyLlama's and SmolLM2-360M's shapes with random weights (half an hour)
+    /// Also measure TinyLlama's and SmolLM2-360M's shapes with random weights (30 minutes)
     #[arg(long, conflicts_with = "shape")]
     full: bool,
     /// Also measure this shape, for example tinyllama-1.1b:q4_k_m (repeatable)

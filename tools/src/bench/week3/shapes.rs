@@ -113,20 +113,25 @@ impl Bench<'_> {
         serve(self.engine, model, &words)
     }
 
-    /// Measures 1, 4, 8 and 16 sequences with prompts of 128 tokens. Our engine runs first and last
-    /// in turn.
+    /// Measures 1, 4, 8 and 16 sequences with prompts of 128 tokens, each engine with both layouts
+    /// of weights. Our engine runs first and last in turn.
     pub(super) fn decode(&self, model: &Path, line: &mut Line) -> Result<Vec<Figure>> {
         let threads = peers::threads(self.threads);
-        let mut ours = vec![Vec::new(); SEQUENCES.len()];
+        let mut ours = vec![Rates::default(); SEQUENCES.len()];
         let mut theirs = vec![vec![Rates::default(); SEQUENCES.len()]; self.peers.len()];
         for pair in 0..self.pairs {
             line.show(&format!("measuring: sequences at once, round {}", pair + 1));
             let mut own = || -> Result<()> {
                 for (n, rates) in SEQUENCES.into_iter().zip(&mut ours) {
                     load::alike(&self.trace(), n, PROMPT, self.new)?;
-                    let options = ["--pages", "0", "--budget", "512", "-c", "512", "--max-batch"];
-                    let served = self.serve(model, &[&options[..], &[&n.to_string()]].concat())?;
-                    rates.push(served.decode_rate(n).context("no gap")?);
+                    let at_most = n.to_string();
+                    let options = ["--budget", "512", "-c", "512", "--max-batch", &at_most];
+                    let options = [&["--pages", "0"][..], &options].concat();
+                    rates.round(|repack| {
+                        let layout: &[&str] = if repack { &["--repack"] } else { &[] };
+                        let served = self.serve(model, &[&options[..], layout].concat())?;
+                        served.decode_rate(n).context("no gap")
+                    })?;
                 }
                 Ok(())
             };
@@ -145,7 +150,7 @@ impl Bench<'_> {
                 own()?;
             }
         }
-        let ours: Vec<f64> = ours.into_iter().map(|rates| median(rates.into_iter())).collect();
+        let ours: Vec<f64> = ours.iter().map(Rates::median).collect();
         let figure = |(i, n): (usize, usize)| Figure {
             what: format!("decode, {n} requests at once, tokens/s"),
             ours: ours[i],

@@ -1,5 +1,4 @@
-//! Day 6. 256-bit integer arithmetic (x86-64 since 2013). Compared with the integer rung: 32
-//! products per instruction.
+//! Day 6. 256-bit integer arithmetic (x86-64 since 2013). One instruction computes 32 products.
 //!
 //! This module holds the dot products that you write. The loop over a row's blocks and every other
 //! kernel of this rung are provided.

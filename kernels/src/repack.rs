@@ -1,0 +1,164 @@
+//! A second layout of weights, which is made once, when a model is loaded: a block of each of eight
+//! rows, side by side.
+//!
+//! In a file, a vector kernel finds the codes of a row next to each other. To have a row in each
+//! lane, it must transpose them each time. Here they are transposed once. The layout of eight
+//! blocks is element by element: element 0 of the eight rows, then element 1 of the eight rows, and
+//! so on. An element is a half-precision number, or four bytes of anything else. The eight blocks
+//! take as many bytes as before.
+
+use std::ops::Range;
+
+use anyhow::Result;
+use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
+
+use crate::{
+    matrix::Matrix,
+    parallel::{Schedule, Team},
+    rung::Rung,
+};
+
+/// Number of rows whose blocks are stored side by side.
+pub(crate) const ROWS: usize = 8;
+
+/// Copies start at multiples of this number of bytes, the size of a cache line.
+const LINE: usize = 64;
+
+/// Some bytes of a block, and the size of an element.
+struct Part {
+    bytes: Range<usize>,
+    element: usize,
+}
+
+/// Returns the parts of a block, or `None` if no kernel reads this layout of the format.
+fn parts(tensor_type: TensorType) -> Option<[Part; 2]> {
+    let end = tensor_type.block_bytes();
+    // `halves` is where the half-precision numbers are: at the start of a block, or at its end.
+    let halves = match tensor_type {
+        TensorType::Q4_0 | TensorType::Q5_0 | TensorType::Q8_0 => 0..2,
+        TensorType::Q4_1 | TensorType::Q4_K | TensorType::Q5_K => 0..4,
+        TensorType::Q6_K => 208..210,
+        _ => return None,
+    };
+    let words = if halves.start == 0 { halves.end..end } else { 0..halves.start };
+    Some([Part { bytes: halves, element: 2 }, Part { bytes: words, element: 4 }])
+}
+
+/// Copies matrices into memory of the process, in huge pages if the system has them, so that
+/// kernels read the copies and not the file. `rung` returns the rung that multiplies a format. If
+/// that rung has kernels for this module's layout, the copy has this layout. Otherwise it keeps the
+/// layout of the file. Products are the same, bit for bit. Returns the size of the memory in bytes.
+///
+/// # Errors
+/// If the system has no memory for the copies.
+pub fn repack<S: Schedule>(
+    team: &Team<S>,
+    matrices: &[&Matrix],
+    rung: impl Fn(TensorType) -> Rung + Sync,
+) -> Result<usize> {
+    let interleaved = |matrix: &Matrix| {
+        rung(matrix.tensor_type) == Rung::Avx2 && is_possible(matrix.tensor_type, matrix.rows)
+    };
+    let sizes = matrices.iter().map(|matrix| matrix.bytes().len().next_multiple_of(LINE));
+    // One piece of memory, because a matrix alone may be smaller than a huge page.
+    let memory = Bytes::in_huge_pages(sizes.clone().sum(), |mut rest| {
+        let mut copies = Vec::new();
+        for size in sizes.clone() {
+            let (copy, others) = rest.split_at_mut(size);
+            copies.push(copy);
+            rest = others;
+        }
+        team.parallel_rows(&mut copies, 1, 1, |i, copy| {
+            let matrix = matrices[i];
+            let (from, copy) = (matrix.bytes(), &mut copy[0][..matrix.bytes().len()]);
+            if interleaved(matrix) {
+                interleave(matrix.tensor_type, matrix.row_bytes(), from, copy);
+            } else {
+                copy.copy_from_slice(from);
+            }
+        });
+    })?;
+    let mut start = 0;
+    for (matrix, size) in matrices.iter().zip(sizes) {
+        let copy = memory.slice(start..start + matrix.bytes().len())?;
+        matrix.set_copy(copy, interleaved(matrix));
+        start += size;
+    }
+    Ok(memory.len())
+}
+
+/// Returns whether a matrix with this type and number of rows has this layout.
+fn is_possible(tensor_type: TensorType, rows: usize) -> bool {
+    parts(tensor_type).is_some() && rows > 0 && rows.is_multiple_of(ROWS)
+}
+
+/// Writes `rows`, whole rows of blocks of `row_bytes` bytes each, in the layout of this module.
+///
+/// # Panics
+/// If [`is_possible`] is false, or the lengths differ.
+fn interleave(tensor_type: TensorType, row_bytes: usize, rows: &[u8], out: &mut [u8]) {
+    let parts = parts(tensor_type).expect("a format with this layout");
+    let block_bytes = tensor_type.block_bytes();
+    assert_eq!(rows.len(), out.len(), "found {} bytes of room", out.len());
+    let groups = rows.chunks_exact(ROWS * row_bytes).zip(out.chunks_exact_mut(ROWS * row_bytes));
+    for (rows, out) in groups {
+        for (b, out) in out.chunks_exact_mut(ROWS * block_bytes).enumerate() {
+            for Part { bytes, element } in &parts {
+                for (r, row) in rows.chunks_exact(row_bytes).enumerate() {
+                    let from = &row[b * block_bytes..][bytes.clone()];
+                    let to = &mut out[ROWS * bytes.start + r * element..];
+                    for (i, from) in from.chunks_exact(*element).enumerate() {
+                        to[i * ROWS * element..][..*element].copy_from_slice(from);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_of_a_block_is_moved_to_its_own_place() {
+        for tensor_type in TensorType::READ {
+            let block_bytes = tensor_type.block_bytes();
+            if !is_possible(tensor_type, ROWS) {
+                continue;
+            }
+            // Two blocks per row. The bytes of a row differ in one byte of a 16-bit number only.
+            let row_bytes = 2 * block_bytes;
+            for low in [true, false] {
+                let number = |i: usize| if low { i as u8 } else { (i >> 8) as u8 };
+                let rows: Vec<u8> = (0..ROWS * row_bytes).map(number).collect();
+                let mut out = vec![0; rows.len()];
+                interleave(tensor_type, row_bytes, &rows, &mut out);
+                let [halves, words] = parts(tensor_type).expect("possible");
+                for Part { bytes, element } in [halves, words] {
+                    for (b, r, at) in places(bytes.clone()) {
+                        let (i, byte) =
+                            ((at - bytes.start) / element, (at - bytes.start) % element);
+                        let to = b * ROWS * block_bytes
+                            + ROWS * bytes.start
+                            + (i * ROWS + r) * element
+                            + byte;
+                        assert_eq!(
+                            out[to],
+                            rows[r * row_bytes + b * block_bytes + at],
+                            "{tensor_type}: byte {at} of block {b} of row {r}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns every block, row and byte.
+    fn places(bytes: Range<usize>) -> impl Iterator<Item = (usize, usize, usize)> {
+        (0..2).flat_map(move |b| {
+            let bytes = bytes.clone();
+            (0..ROWS).flat_map(move |r| bytes.clone().map(move |at| (b, r, at)))
+        })
+    }
+}
