@@ -103,9 +103,11 @@ impl Matrix {
 
     /// Returns the eight rows from row `8 · group` on in the layout of [`repack`], or `None` if
     /// the matrix has no such copy.
-    #[must_use]
+    ///
+    /// # Panics
+    /// If there are no such rows.
     #[inline]
-    pub fn eight_rows(&self, group: usize) -> Option<&[u8]> {
+    pub(crate) fn eight_rows(&self, group: usize) -> Option<&[u8]> {
         let copy = self.copy.get().filter(|copy| copy.interleaved)?;
         let size = repack::ROWS * self.row_bytes();
         Some(&copy.bytes[group * size..][..size])

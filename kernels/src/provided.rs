@@ -43,10 +43,15 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
 
 /// Returns this crate's kernel for a matrix that was repacked for this rung, for any number of rows
 /// of activations. Returns `None` if the weights are in the layout of the file.
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(unused_variables, reason = "only AVX2 has kernels for repacked weights")
+)]
 #[must_use]
 pub fn repacked(rung: Rung, weight: &Matrix) -> Option<Kernel> {
+    weight.eight_rows(0)?;
     #[cfg(target_arch = "x86_64")]
-    if rung == Rung::Avx2 && weight.eight_rows(0).is_some() {
+    if rung == Rung::Avx2 {
         return avx2::repacked(weight.tensor_type);
     }
     None

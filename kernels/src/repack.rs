@@ -47,17 +47,19 @@ fn parts(tensor_type: TensorType) -> Option<[Part; 2]> {
 /// Copies matrices into memory of the process, in huge pages if the system has them, so that
 /// kernels read the copies and not the file. `rung` returns the rung that multiplies a format. If
 /// that rung has kernels for this module's layout, the copy has this layout. Otherwise it keeps the
-/// layout of the file. Products are the same, bit for bit. Returns the size of the memory in bytes.
+/// layout of the file. Kernels for a repacked matrix add in the same order as those for a batch.
+/// Returns the size of the memory in bytes.
 ///
-/// # Errors
-/// If the system has no memory for the copies.
+/// # Errors If the system refuses the memory.
 pub fn repack<S: Schedule>(
     team: &Team<S>,
     matrices: &[&Matrix],
     rung: impl Fn(TensorType) -> Rung + Sync,
 ) -> Result<usize> {
     let interleaved = |matrix: &Matrix| {
-        rung(matrix.tensor_type) == Rung::Avx2 && is_possible(matrix.tensor_type, matrix.rows)
+        rung(matrix.tensor_type) == Rung::Avx2
+            && is_possible(matrix.tensor_type, matrix.rows)
+            && !matrix.bytes().is_empty()
     };
     let sizes = matrices.iter().map(|matrix| matrix.bytes().len().next_multiple_of(LINE));
     // One piece of memory, because a matrix alone may be smaller than a huge page.
@@ -87,9 +89,9 @@ pub fn repack<S: Schedule>(
     Ok(memory.len())
 }
 
-/// Returns whether a matrix with this type and number of rows has this layout.
+/// Returns whether a matrix with this type and number of rows can have this layout.
 fn is_possible(tensor_type: TensorType, rows: usize) -> bool {
-    parts(tensor_type).is_some() && rows > 0 && rows.is_multiple_of(ROWS)
+    parts(tensor_type).is_some() && rows.is_multiple_of(ROWS)
 }
 
 /// Writes `rows`, whole rows of blocks of `row_bytes` bytes each, in the layout of this module.

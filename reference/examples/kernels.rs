@@ -43,12 +43,12 @@ fn main() {
     let types = if types.is_empty() { TYPES.to_vec() } else { types };
     for threads in [1, 2] {
         let team = Team::new(threads);
-        println!(
-            "\n{rung}, {threads} threads; the highest int8 rate is {:.0} GOP/s",
-            peak(&team) / 1e9
-        );
+        println!("\n{rung}, {threads} threads");
+        if let Some(rate) = peak(&team) {
+            println!("the highest rate of AVX-512 VNNI is {:.0} GOP/s", rate / 1e9);
+        }
         if let Some(rate) = tiny_llm_kernels::peak::of_matrix_units(threads) {
-            println!("the matrix unit's is {:.0} GOP/s", rate / 1e9);
+            println!("the highest rate of the matrix unit is {:.0} GOP/s", rate / 1e9);
         }
         println!(
             "type       weights   decode GB/s of bandwidth (medians)  share     GOP/s, 8 \
@@ -201,8 +201,12 @@ fn read(team: &Team, bytes: &[u8]) {
     black_box(sums);
 }
 
-/// Multiplications and additions of bytes a second, of all threads.
-fn peak(team: &Team) -> f64 {
+/// Returns how many multiplications and additions of bytes all threads do per second with AVX-512
+/// VNNI, or `None` if this processor lacks it.
+fn peak(team: &Team) -> Option<f64> {
+    if !Rung::Avx512Vnni.is_available() {
+        return None;
+    }
     const TURNS: usize = 20_000;
     let run = || {
         let mut sums = [0i32; 64];
@@ -214,7 +218,7 @@ fn peak(team: &Team) -> f64 {
     };
     team.enter();
     let best = (0..200).map(|_| time(run)).min().expect("some runs");
-    (TURNS * 16 * 64 * 2 * team.threads()) as f64 / best.as_secs_f64()
+    Some((TURNS * 16 * 64 * 2 * team.threads()) as f64 / best.as_secs_f64())
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -68,8 +68,9 @@ pub(super) fn multiply<F: Format, const BYTES: usize, const PLANES: usize>(
     });
 }
 
-/// Computes a tile of the output, eight rows of weights at a time. `blocks(rows)` must return a function that unpacks block `b` of these rows. There are
-/// fewer than eight rows at the end of the tile.
+/// Computes a tile of the output, eight rows of weights at a time. `blocks(rows)` must return a
+/// function that unpacks block `b` of these rows. There are fewer than eight rows at the end of the
+/// tile.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn each_eight<F: Format, const PLANES: usize, U: Fn(usize) -> Columns<PLANES>>(

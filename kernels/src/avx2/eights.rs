@@ -19,6 +19,16 @@ use crate::{
     repack::ROWS,
 };
 
+/// Returns the distance at which to prefetch blocks of `wide` bytes. A block is read from all of its
+/// bytes at once, so the distance is counted from its end.
+#[inline]
+fn ahead(wide: usize) -> usize {
+    match distance() {
+        0 => 0,
+        distance => wide + distance,
+    }
+}
+
 /// Returns the bytes of the eight rows of a matrix that start at row `first`.
 ///
 /// # Panics
@@ -39,7 +49,7 @@ pub(super) fn blocks<F: Format, const WIDE: usize, const PLANES: usize>(
     tile: &mut Tile<'_, f32>,
     unpack: impl Fn(&[u8; WIDE]) -> Columns<PLANES>,
 ) {
-    let ahead = distance();
+    let ahead = ahead(WIDE);
     each_eight::<F, PLANES, _>(x, tile, |rows| {
         let blocks: &[[u8; WIDE]] = eight_rows(weight, rows.start).as_chunks().0;
         let unpack = &unpack;
@@ -56,10 +66,11 @@ pub(super) struct Heads {
     pub(super) d: __m256,
     /// The factor by which minimums are multiplied.
     pub(super) dmin: __m256,
-    /// Scales as pairs of equal numbers, one for every 16 weights, or for every 32 in formats with
-    /// so many weights per scale.
+    /// Scales as pairs of equal numbers, one register for every 16 weights. In formats with a scale
+    /// for 32 weights, there is one register for every 32, and only the first eight are used.
     pub(super) scales: [__m256i; SUPER_BLOCK / 16],
-    /// Minimums of 32 weights: a number for each 16.
+    /// Minimums, one register for every 32 weights. The two numbers of a lane belong to the first
+    /// and the second 16 weights.
     pub(super) minimums: [__m256i; SUPER_BLOCK / BLOCK],
 }
 
@@ -74,7 +85,7 @@ pub(super) fn super_blocks<F: Format, const WIDE: usize>(
     heads: impl Fn(&[u8; WIDE]) -> Heads,
     codes: impl Fn(&[u8; WIDE], usize) -> [__m256i; COLUMNS],
 ) {
-    let ahead = distance();
+    let ahead = ahead(WIDE);
     let mut sums = [Lanes([0.0; ROWS]); CHUNK];
     let mut products = [_mm256_setzero_si256(); CHUNK];
     let (cols, tokens) = (tile.cols(), tile.rows());

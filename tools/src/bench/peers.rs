@@ -4,9 +4,9 @@
 //! faster one counts.
 
 use std::{
-    env::consts::EXE_SUFFIX,
+    env::{self, consts::EXE_SUFFIX},
     fmt::Write,
-    path::{Path, PathBuf},
+    path::{self, Path, PathBuf},
     process::Command,
     thread,
 };
@@ -55,7 +55,8 @@ const BATCH: &str = "512";
 impl Peer {
     /// Determines which project's programs are in a folder.
     fn of(folder: &str) -> Result<Self, String> {
-        let peer = Self { name: "llama.cpp", folder: folder.into() };
+        let folder = path::absolute(folder).map_err(|error| format!("{folder}: {error}"))?;
+        let peer = Self { name: "llama.cpp", folder };
         let help = run_quietly(peer.program("llama-bench").arg("--help"));
         let help = help.map_err(|error| format!("{error:#}"))?.text;
         let is_fork = help.contains("-rtr");
@@ -66,8 +67,12 @@ impl Peer {
         self.name != "llama.cpp"
     }
 
+    /// Returns a program, which runs in the folder for temporary files, because some write a log to
+    /// the current folder.
     fn program(&self, name: &str) -> Command {
-        Command::new(self.folder.join(format!("{name}{EXE_SUFFIX}")))
+        let mut program = Command::new(self.folder.join(format!("{name}{EXE_SUFFIX}")));
+        program.current_dir(env::temp_dir());
+        program
     }
 
     /// Returns its server, if the folder has one.
@@ -79,7 +84,12 @@ impl Peer {
     /// Measures one sequence, in tokens per second.
     pub(super) fn rate(&self, model: &Path, threads: u16, work: Work, repack: bool) -> Result<f64> {
         let mut command = self.program("llama-bench");
-        command.arg("-m").arg(model).args(["-t", &threads.to_string(), "-ub", BATCH]);
+        command.arg("-m").arg(path::absolute(model)?).args([
+            "-t",
+            &threads.to_string(),
+            "-ub",
+            BATCH,
+        ]);
         command.args(["-fa", "1", "-r", "1", "-o", "json"]);
         command.args([
             if self.is_fork() { "-rtr" } else { "--repack" },
@@ -113,7 +123,12 @@ impl Peer {
         // llama.cpp gives each sequence a multiple of 256 positions.
         let context = most * (prompt + new).next_multiple_of(256);
         let mut command = self.program("llama-batched-bench");
-        command.arg("-m").arg(model).args(["-t", &threads.to_string(), "-ub", BATCH]);
+        command.arg("-m").arg(path::absolute(model)?).args([
+            "-t",
+            &threads.to_string(),
+            "-ub",
+            BATCH,
+        ]);
         command.args(["-fa", "on", "-c", &context.to_string(), "-npl", &list.join(",")]);
         command.args(["-npp", &prompt.to_string(), "-ntg", &new.to_string()]);
         command.args((repack && self.is_fork()).then_some("-rtr"));
