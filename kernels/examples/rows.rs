@@ -47,7 +47,7 @@ fn matrix(tensor_type: TensorType, megabytes: usize) -> Matrix {
 
 #[allow(unsafe_code, reason = "calls kernels")]
 fn seconds(rung: Rung, team: &Team<InOrder>, weight: &Matrix, x: &Input, out: &mut [f32]) -> f64 {
-    let kernel = provided::repacked(rung, weight)
+    let kernel = provided::repacked(rung, weight, x.rows)
         .or_else(|| provided::kernel(rung, weight.tensor_type, x.rows))
         .expect("a kernel");
     let grain = if x.rows < MANY { 256 } else { 128 };

@@ -41,18 +41,19 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
     }
 }
 
-/// Returns this crate's kernel for a matrix that was repacked for this rung, for any number of rows
-/// of activations. Returns `None` if the weights are in the layout of the file.
+/// Returns this crate's kernel for a matrix that was repacked for this rung, and for `rows` rows of
+/// activations. Returns `None` if the weights are in the layout of the file, or a kernel for that
+/// layout is faster.
 #[cfg_attr(
     not(target_arch = "x86_64"),
     allow(unused_variables, reason = "only AVX2 has kernels for repacked weights")
 )]
 #[must_use]
-pub fn repacked(rung: Rung, weight: &Matrix) -> Option<Kernel> {
+pub fn repacked(rung: Rung, weight: &Matrix, rows: usize) -> Option<Kernel> {
     weight.eight_rows(0)?;
     #[cfg(target_arch = "x86_64")]
     if rung == Rung::Avx2 {
-        return avx2::repacked(weight.tensor_type);
+        return avx2::repacked(weight.tensor_type, rows);
     }
     None
 }

@@ -30,7 +30,7 @@ mod super_blocks;
 use tiny_llm_formats::gguf::TensorType;
 
 pub(crate) use self::quantize::quantize_activations;
-use crate::Kernel;
+use crate::{Kernel, input::SUPER_BLOCK};
 
 /// Number of rows of activations from which on it is faster to unpack weights side by side.
 const MANY: usize = 3;
@@ -56,8 +56,16 @@ pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
     if rows >= MANY { pair.1 } else { pair.0 }
 }
 
-/// Returns the kernel for a type if weights are in the layout of [`repack`](crate::repack).
-pub(crate) fn repacked(tensor_type: TensorType) -> Option<Kernel> {
+/// Number of rows of activations from which on panels multiply blocks of 256 weights faster than
+/// kernels for repacked weights.
+const PROMPT: usize = 64;
+
+/// Returns the kernel for a type if weights are in the layout of [`repack`](crate::repack), or
+/// `None` if the kernel for the file's layout is faster.
+pub(crate) fn repacked(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
+    if tensor_type.block_len() == SUPER_BLOCK && rows >= PROMPT {
+        return None;
+    }
     Some(match tensor_type {
         TensorType::Q4_0 => q4_0::repacked,
         TensorType::Q4_1 => q4_1::repacked,

@@ -86,7 +86,7 @@ fn alike(rung: Rung, weight: &Matrix, rows: usize) -> Kernel {
         // former process one row after the other.
         _ => {
             let rows_alike = if cfg!(target_arch = "aarch64") { 1 } else { rows };
-            provided::repacked(rung, weight)
+            provided::repacked(rung, weight, rows)
                 .or_else(|| provided::kernel(rung, tensor_type, rows_alike))
                 .unwrap_or_else(|| alike(rung.below(), weight, rows))
         }
