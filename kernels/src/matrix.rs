@@ -1,12 +1,10 @@
 //! A weight matrix that is used in place in a file: nothing is copied or converted, except by
-//! [`repack`].
+//! [`repack`](crate::repack).
 
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Result, ensure};
 use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
-
-use crate::repack;
 
 /// A row-major matrix `[rows, cols]`. Each row is a whole number of blocks and computes one output.
 #[derive(Debug, Clone)]
@@ -19,15 +17,19 @@ pub struct Matrix {
     pub tensor_type: TensorType,
     /// All rows, `rows · row_bytes` bytes.
     bytes: Bytes,
-    /// A copy that kernels read instead, see [`repack::repack`]. Clones share it.
+    /// A copy that kernels read instead, see [`repack`](crate::repack::repack). Clones share it.
     copy: Arc<OnceLock<Repacked>>,
 }
+
+/// Number of rows whose blocks an interleaved copy stores side by side.
+pub(crate) const SIDE_BY_SIDE: usize = 8;
 
 /// A copy of a matrix in memory.
 #[derive(Debug)]
 struct Repacked {
     bytes: Bytes,
-    /// Whether the bytes are in the layout of [`repack`], or else in the layout of the file.
+    /// Whether the bytes are in the layout of [`repack`](crate::repack), or else in the layout of
+    /// the file.
     interleaved: bool,
 }
 
@@ -95,21 +97,21 @@ impl Matrix {
     }
 
     /// Sets the copy that kernels read, with the same weights in the layout of the file, or, if
-    /// `interleaved`, in the layout of [`repack`]. All clones of the matrix share it. A matrix
-    /// keeps its first copy.
+    /// `interleaved`, in the layout of [`repack`](crate::repack). All clones of the matrix share
+    /// it. A matrix keeps its first copy.
     pub(crate) fn set_copy(&self, bytes: Bytes, interleaved: bool) {
         let _ = self.copy.set(Repacked { bytes, interleaved });
     }
 
-    /// Returns the eight rows from row `8 · group` on in the layout of [`repack`], or `None` if
-    /// the matrix has no such copy.
+    /// Returns the eight rows from row `8 · group` on in the layout of [`repack`](crate::repack),
+    /// or `None` if the matrix has no such copy.
     ///
     /// # Panics
     /// If there are no such rows.
     #[inline]
     pub(crate) fn eight_rows(&self, group: usize) -> Option<&[u8]> {
         let copy = self.copy.get().filter(|copy| copy.interleaved)?;
-        let size = repack::ROWS * self.row_bytes();
+        let size = SIDE_BY_SIDE * self.row_bytes();
         Some(&copy.bytes[group * size..][..size])
     }
 

@@ -13,13 +13,10 @@ use anyhow::Result;
 use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
 
 use crate::{
-    matrix::Matrix,
+    matrix::{Matrix, SIDE_BY_SIDE as ROWS},
     parallel::{Schedule, Team},
     rung::Rung,
 };
-
-/// Number of rows whose blocks are stored side by side.
-pub(crate) const ROWS: usize = 8;
 
 /// Copies start at multiples of this number of bytes, the size of a cache line.
 const LINE: usize = 64;

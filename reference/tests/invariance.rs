@@ -50,7 +50,7 @@ fn check(weight: &Matrix, x: &[f32], what: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let tensor_type = weight.tensor_type;
     for rung in Rung::available() {
-        // A matrix with a copy of its own.
+        // The same weights in another `Matrix`, so that the first one isn't repacked.
         let repacked = weight.split(1).unwrap().remove(0);
         repack::repack(&teams[1], &[&repacked], |_| rung).unwrap();
         // The slow rungs take rows one by one, which a few of them show, and share their work as

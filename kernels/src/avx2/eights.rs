@@ -13,10 +13,9 @@ use super::{
 use crate::{
     format::Format,
     input::{BLOCK, Input, Int8SuperBlock, SUPER_BLOCK},
-    matrix::Matrix,
+    matrix::{Matrix, SIDE_BY_SIDE as ROWS},
     parallel::Tile,
     prefetch::{distance, prefetch},
-    repack::ROWS,
 };
 
 /// Returns the distance at which to prefetch blocks of `wide` bytes. A block is read from all of its
