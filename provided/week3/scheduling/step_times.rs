@@ -123,7 +123,8 @@ impl StepTimes {
         }
         // Fewer rows than any measured size: extend the line through the two smallest. A row costs
         // at least 0 and at most its share of the step.
-        let share = first.seconds * rows / first.rows;
+        // The quotient first: it is at most 1, so rounding cannot lift the share above the step.
+        let share = first.seconds * (rows / first.rows);
         let line = self.known().nth(1).map(|second| {
             let row = (second.seconds - first.seconds) / (second.rows - first.rows);
             first.seconds - row * (first.rows - rows)
@@ -195,6 +196,19 @@ mod tests {
             assert!(times.rows_within(limit(2.0, 1), ANY).is_some_and(|most| most >= rows));
         }
     }
+
+    #[test]
+    fn a_step_of_the_smallest_measured_size_is_estimated_without_a_panic() {
+        for rows in 1..=64 {
+            for thousandths in 1..=500 {
+                let mut times = StepTimes::default();
+                times.observe(rows, f64::from(thousandths) / 1000.0);
+                let most = times.rows_within(limit(1.0, rows), ANY).expect("it has been measured");
+                assert!(most <= rows, "{most} rows, {rows} measured");
+            }
+        }
+    }
+
     #[test]
     fn the_line_behind_the_times_is_found() {
         let mut times = StepTimes::default();
