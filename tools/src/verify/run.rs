@@ -1,6 +1,7 @@
 //! Runs steps, each in its own process. Several run at the same time if cores are idle.
 
 use std::{
+    cmp::Reverse,
     collections::BTreeSet,
     fs::{self, File},
     io::{IsTerminal, Write, stderr, stdout},
@@ -123,28 +124,32 @@ pub(super) fn all(v: &Verification, plan: &[&'static Step], state: &mut State) -
     Ok(rows)
 }
 
-/// Returns the first step that can start: its dependencies are done, and the machine has room for
-/// it.
+/// Returns the step to start next, if one can start: its dependencies are done, and the machine has
+/// room for it. Of several, steps that run alone come first, because the machine is idle now. Then
+/// the longest comes first, so that no long one is left at the end.
 fn next(waiting: &[&Step], running: &[Running]) -> Option<usize> {
     let is_open = |id: &str| {
         waiting.iter().any(|step| step.id == id) || running.iter().any(|run| run.step.id == id)
     };
     let count = |load| running.iter().filter(|run| run.step.load == load).count();
-    let (all, one) = (count(Load::All), count(Load::One));
-    // A step that uses one core may run at the same time as one that uses all cores, because the
-    // latter often waits for its own last thread.
+    // Two steps that compute run at the same time, because each often waits for its own last thread.
+    let computing = count(Load::All) + count(Load::One);
     let fits = |step: &Step| match step.load {
         _ if count(Load::Alone) > 0 => false,
         Load::Alone => running.is_empty(),
         Load::Little => count(Load::Little) == 0,
-        Load::One => all + one < 2,
-        Load::All => all == 0 && one < 2,
+        Load::One | Load::All => computing < 2,
     };
     let last = |step: &Step| step.id == "unmodified";
-    waiting.iter().position(|step| {
+    let can_start = |step: &Step| {
         let ready = !step.after.iter().any(|id| is_open(id));
         ready && fits(step) && (!last(step) || (waiting.len() == 1 && running.is_empty()))
+    };
+    let open = waiting.iter().enumerate().filter(|(_, step)| can_start(step));
+    open.max_by_key(|(at, step)| {
+        (step.id == "bare", step.load == Load::Alone, step.seconds, Reverse(*at))
     })
+    .map(|(at, _)| at)
 }
 
 /// Returns the row of an earlier run, if that run need not be repeated. A step that lacked a

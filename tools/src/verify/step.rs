@@ -52,7 +52,7 @@ const fn step(
 }
 
 /// Every step, in the order of the closing table.
-pub(super) const STEPS: [Step; 48] = [
+pub(super) const STEPS: [Step; 49] = [
     step(
         "stubs",
         "src/ is generated from reference/",
@@ -81,7 +81,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "build",
         "all days' tests, the engine, server, bridge and book builder compile",
-        (Quick, All, 380),
+        (Quick, All, 460),
         &["copy"],
         &[Package("tiny-llm"), HARNESS, Package("tiny-llm-bridge"), Package("book-builder")],
         proofs::build,
@@ -89,7 +89,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "replay",
         "every task fails with its own todo!, then passes",
-        (Quick, All, 40),
+        (Quick, All, 45),
         &["build"],
         &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, COURSE],
         proofs::replay,
@@ -97,7 +97,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "mistakes",
         "a sample of the known mistakes is caught and named",
-        (Quick, All, 55),
+        (Quick, All, 20),
         &["build"],
         &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, WRONG, ALTERNATE, COURSE],
         proofs::mistakes,
@@ -129,7 +129,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "bridge",
         "pytest on stubs and reference, with fresh inputs",
-        (Quick, One, 65),
+        (Quick, One, 110),
         &["python", "build"],
         &[Package("tiny-llm-bridge"), Path("python-ref/"), Path("pyproject.toml"), FIXTURES],
         python::bridge,
@@ -191,7 +191,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "documentation",
         "rustdoc, without a warning",
-        (Thorough, All, 150),
+        (Thorough, All, 90),
         &["copy"],
         &[Package("tiny-llm"), HARNESS, Package("course-tools"), Package("book-builder")],
         rust::documentation,
@@ -207,7 +207,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "units",
         "unit tests of every crate",
-        (Thorough, All, 300),
+        (Thorough, All, 570),
         &["copy"],
         &[Package("tiny-llm"), HARNESS, Package("course-tools"), Package("book-builder")],
         rust::unit_tests,
@@ -223,15 +223,23 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "days",
         "each day compiles with its own feature alone, without a warning",
-        (Thorough, All, 165),
+        (Thorough, All, 110),
         &["copy"],
         &[Package("tiny-llm"), HARNESS, COURSE],
         rust::days,
     ),
     step(
+        "stages",
+        "the learner's crate compiles at each stage, without a warning",
+        (Thorough, Alone, 45),
+        &["copy"],
+        &[Package("tiny-llm"), COURSE],
+        rust::stages,
+    ),
+    step(
         "matrix",
         "every mistake caught and named, every alternate accepted, held-out ones caught",
-        (Thorough, All, 550),
+        (Thorough, All, 620),
         &["build"],
         &[REFERENCE, HARNESS, DAYS, PARTS, FIXTURES, WRONG, ALTERNATE, HELD_OUT, COURSE],
         proofs::matrix,
@@ -239,7 +247,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "arm",
         "64-bit Arm: NEON kernels, tasks and mistakes",
-        (Full, All, 500),
+        (Full, Alone, 500),
         &["copy"],
         &[Package("tiny-llm-kernels"), Path("reference/"), WRONG],
         arm::neon,
@@ -247,7 +255,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "chip",
         "the streamed model on a Cortex-M4, under QEMU",
-        (Thorough, One, 120),
+        (Thorough, One, 45),
         &["copy"],
         &[Path("reference/"), Path("models/tiny-llm")],
         chip::chip,
@@ -263,7 +271,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "runner",
         "a cold build of the runner, the list, save to verdict",
-        (Thorough, Alone, 60),
+        (Thorough, Alone, 130),
         &["copy"],
         &[Package("course")],
         latency::runner,
@@ -279,7 +287,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "trace",
         "`cargo course trace` names the task of a planted mistake",
-        (Full, All, 350),
+        (Full, Alone, 350),
         &["copy"],
         &[Package("tiny-llm"), Package("course"), WRONG],
         planted::trace,
@@ -303,7 +311,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "commands",
         "every command of the book does what the book says",
-        (Thorough, All, 450),
+        (Thorough, All, 580),
         &["copy"],
         &[Reads::All],
         book::commands,
@@ -319,7 +327,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "fetch",
         "models fetched from good and bad hubs, in a cache shared with `huggingface_hub`",
-        (Thorough, All, 150),
+        (Thorough, All, 60),
         &["copy", "python"],
         &[Package("tiny-llm-fetch"), Path("fetch/")],
         fetch::fetch,
@@ -327,7 +335,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "browser",
         "the book's pages and the server's",
-        (Thorough, Little, 400),
+        (Thorough, Little, 300),
         &["copy", "python"],
         &[Package("tiny-llm-web"), Path("book/"), Path("server/")],
         browser::browser,
@@ -343,7 +351,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "models",
         "the embedded models' scores, the book's figures",
-        (Thorough, One, 60),
+        (Thorough, One, 95),
         &["copy", "python"],
         &[Path("models/"), Path("python-ref/"), Path("book/figures")],
         python::models,
@@ -351,7 +359,7 @@ pub(super) const STEPS: [Step; 48] = [
     step(
         "real",
         "a published model: logits, tokens and texts compared with PyTorch's",
-        (Thorough, One, 300),
+        (Thorough, One, 400),
         &["copy", "python"],
         &[Package("tiny-llm-server"), Package("tiny-llm"), Path("python-ref/real")],
         real::real,
