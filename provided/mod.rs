@@ -1,4 +1,5 @@
-//! Code that the course provides for both solutions, in the same folders as `src/`.
+//! Code that the course provides for both solutions. Its folders have the same names as those of
+//! `src/`.
 //!
 //! Nothing here is a task. This code calls the solution that it is compiled with: yours or the
 //! reference. Each week re-exports its part: `provided/week3/batching/pass.rs` is `week3::pass`.

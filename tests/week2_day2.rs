@@ -23,6 +23,8 @@ mod task_2;
 mod task_3;
 #[path = "week2_day2/task_3_drawn.rs"]
 mod task_3_drawn;
+#[path = "week2_day2/task_3_files.rs"]
+mod task_3_files;
 #[path = "week2_day2/task_4.rs"]
 mod task_4;
 

@@ -6,6 +6,8 @@
 #[path = "week3_day2/task_3.rs"]
 mod task_3;
 
+#[path = "week3_day2/budgets.rs"]
+mod budgets;
 #[path = "week3_day2/crowds.rs"]
 mod crowds;
 #[path = "week3_day2/edges.rs"]
@@ -13,19 +15,8 @@ mod edges;
 #[path = "parts/serving.rs"]
 mod serving;
 
-use std::collections::BTreeMap;
-
-use serving::{Told, engine, lists, request, run, step};
-use tiny_llm::{
-    week1::{generate::FinishReason, sampling::Rng},
-    week3::{
-        options::EngineOptions,
-        request::RequestId,
-        scheduler::{Load, Scheduler, share_prompts, take_turns},
-        timeline::{Moment, Record, quantile},
-    },
-};
-use tiny_llm_harness::{check, fixtures::Fixtures};
+use tiny_llm::week3::scheduler::{Load, Scheduler, share_prompts, take_turns};
+use tiny_llm_harness::check;
 
 /// A decoding request that has had no row for `waited` steps.
 fn decoding(waited: usize) -> Load {
@@ -296,175 +287,6 @@ fn task_2_a_crowd() {
                 loads.remove(below(loads.len()));
             }
         }
-    }
-}
-
-fn budget(rows: usize) -> EngineOptions {
-    EngineOptions { budget: Some(rows), ..EngineOptions::default() }
-}
-
-/// However the budget cuts the prompts, the answers are those of each request alone.
-#[test]
-fn task_2_a_budget_changes_no_answer() {
-    let fixtures = Fixtures::open("week3_day2");
-    for family in ["llama", "qwen2"] {
-        let case = fixtures.case(&format!("task_2_engine/{family}"));
-        let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
-        for rows in [2, 3, 5, 8, 16, 64] {
-            let when = format!("{family}: five requests, at most {rows} rows a step");
-            let mut engine = engine(&case, 4, budget(rows));
-            for prompt in &prompts {
-                engine.submit(request(prompt, 8)).expect("submit must accept this request");
-            }
-            let mut told = Told::default();
-            run(&mut engine, &mut told, &when);
-            for (id, answer) in (0..).zip(&answers) {
-                check::assert_answer(
-                    &format!("{when}: answer {id}"),
-                    &told.answers.remove(&id).unwrap_or_default(),
-                    answer,
-                );
-            }
-            let counts = engine.counts();
-            assert!(
-                counts.most_rows <= rows,
-                "{when}: a step had {} rows, more than the budget",
-                counts.most_rows
-            );
-            let all: usize = prompts.iter().map(|prompt| prompt.len() + 7).sum();
-            check::assert_answer(&format!("{when}: total rows"), &counts.rows, &(all as u64));
-        }
-    }
-}
-
-/// A decoding request gets a token in every step while a long prompt is computed.
-#[test]
-fn task_2_a_long_prompt_stops_nobody() {
-    let fixtures = Fixtures::open("week3_day2");
-    let case = fixtures.case("task_2_engine/llama");
-    let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
-    let mut engine = engine(&case, 2, budget(6));
-    let short = engine.submit(request(&prompts[1], 8)).expect("submit must accept this request");
-    let mut told = Told::default();
-    step(&mut engine, &mut told, "a prompt of one token");
-    let long = engine.submit(request(&prompts[3], 8)).expect("submit must accept this request");
-    let mut tokens = Vec::new();
-    for _ in 0..7 {
-        step(
-            &mut engine,
-            &mut told,
-            "a decoding request and a prompt of 30 tokens, at most 6 rows a step",
-        );
-        let of = |id: RequestId| told.answers.get(&id).map_or(0, Vec::len);
-        tokens.push((of(short), of(long)));
-    }
-    // Five rows a step for the prompt: six steps.
-    check::assert_answer(
-        "at most 6 rows a step, one decoding request, one with a prompt of 30 tokens: new tokens \
-         of both after each step\n ",
-        &tokens,
-        &vec![(2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 1), (8, 2)],
-    );
-    run(&mut engine, &mut told, "the same two requests, run to the end");
-    let found = [short, long].map(|id| told.answers[&id].clone());
-    check::assert_answer(
-        "a decoding request and a prompt of 30 tokens: the answers to both",
-        &found,
-        &[answers[1].clone(), answers[3].clone()],
-    );
-}
-
-/// Submits and cancels requests at random, under random budgets.
-#[test]
-fn task_2_any_schedule_gives_the_same_answers() {
-    let fixtures = Fixtures::open("week3_day2");
-    let case = fixtures.case("task_2_engine/qwen2");
-    let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
-    for seed in 0..24 {
-        let mut below = random(seed);
-        let (places, rows) = (1 + below(5), 2 + below(12));
-        let mut engine = engine(&case, places, budget(rows));
-        let (mut told, mut asked, mut cancelled) = (Told::default(), BTreeMap::new(), Vec::new());
-        let mut log = vec![format!("{places} slots, {rows} rows a step")];
-        for _ in 0..40 {
-            match below(4) {
-                0 if asked.len() < 10 => {
-                    let (which, n) = (below(5), 1 + below(8));
-                    let id = engine
-                        .submit(request(&prompts[which], n))
-                        .expect("submit must accept this request");
-                    asked.insert(id, (which, n));
-                    log.push(format!("prompt {which} for {n}"));
-                }
-                1 if !asked.is_empty() && below(3) == 0 => {
-                    let id = below(asked.len()) as RequestId;
-                    log.push(format!("cancel {id}"));
-                    if engine.cancel(id) {
-                        cancelled.push(id);
-                    }
-                }
-                _ => {
-                    log.push("step".to_owned());
-                    step(&mut engine, &mut told, &format!("seed {seed}: {log:?}"));
-                }
-            }
-        }
-        run(&mut engine, &mut told, &format!("seed {seed}: {log:?}, then steps to the end"));
-        for (id, (which, n)) in asked {
-            let found = told.answers.remove(&id).unwrap_or_default();
-            let whole = &answers[which][..n];
-            let cut = cancelled.contains(&id) && found.len() < n;
-            let expected = if cut { &whole[..found.len()] } else { whole };
-            let end = if cut { FinishReason::Interrupted } else { FinishReason::Length };
-            check::assert_answer(
-                &format!("seed {seed}, request {id} ({log:?}): (answer, finish reason)"),
-                &(found.as_slice(), told.ends.get(&id).copied()),
-                &(expected, Some(end)),
-            );
-        }
-        assert!(
-            engine.counts().most_rows <= rows,
-            "seed {seed}: a step had more rows than the budget: {:?}",
-            engine.counts()
-        );
-    }
-}
-
-/// Sampled answers too: a request without a row in a step draws no random number.
-#[test]
-fn task_2_turns_go_with_sampling() {
-    let fixtures = Fixtures::open("week3_day2");
-    let case = fixtures.case("task_2_engine/qwen2");
-    let prompts = lists(&case, "prompts");
-    let mut seeds = Rng::new(5);
-    let requests: Vec<_> = prompts
-        .iter()
-        .map(|prompt| {
-            let mut request = request(prompt, 6);
-            (request.sampling.temperature, request.seed) = (1.5, seeds.next_u64());
-            request
-        })
-        .collect();
-    let answers = |places, rows| {
-        let options = EngineOptions { budget: rows, ..EngineOptions::default() };
-        let mut engine = engine(&case, places, options);
-        for request in &requests {
-            engine.submit(request.clone()).expect("submit must accept this request");
-        }
-        let mut told = Told::default();
-        run(&mut engine, &mut told, &format!("sampled requests, budget {rows:?}"));
-        told.answers
-    };
-    let alone = answers(1, None);
-    for rows in [2, 3, 9] {
-        check::assert_answer(
-            &format!(
-                "sampled requests in five slots, {rows} rows a step; expected is one request at a \
-                 time"
-            ),
-            &answers(5, Some(rows)),
-            &alone,
-        );
     }
 }
 

@@ -45,6 +45,8 @@ mod task_2;
 mod task_3;
 #[path = "week3_day5/task_4.rs"]
 mod task_4;
+#[path = "week3_day5/task_4_models.rs"]
+mod task_4_models;
 
 fn fixtures() -> Fixtures {
     Fixtures::open("week3_day5")

@@ -36,6 +36,8 @@ mod task_3;
 mod task_4;
 #[path = "week4_day7/task_5.rs"]
 mod task_5;
+#[path = "week4_day7/task_5_unstreamed.rs"]
+mod task_5_unstreamed;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

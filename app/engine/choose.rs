@@ -23,8 +23,8 @@ pub(super) fn sample(request: &Request) -> Sample {
     Box::new(move |logits, seen| sampler.choose(logits, seen, rng.uniform()))
 }
 
-/// An answer's sampler, its form, and whether its logits were numbers. Without that check, an
-/// engine would continue and write junk or nothing.
+/// Chooses an answer's tokens, and records whether its logits were finite. Without that check, an
+/// engine would go on and write junk or nothing.
 pub(super) struct Chooser {
     sample: Sample,
     form: Option<FormedAnswer>,
@@ -36,7 +36,7 @@ impl Chooser {
         Self { sample, form, not_finite: false }
     }
 
-    /// Chooses the next token. If the logits are not numbers, the token must be ignored.
+    /// Chooses the next token. If a logit is NaN or infinite, the token must be ignored.
     pub(super) fn choose(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
         if !logits.iter().all(|x| x.is_finite()) {
             self.not_finite = true;
@@ -48,7 +48,7 @@ impl Chooser {
         }
     }
 
-    /// Passes a chosen token on. Ends the answer once its form is complete.
+    /// Passes a chosen token to `on_token`. Ends the answer once its form is complete.
     pub(super) fn accept(&mut self, token: u32, on_token: &mut OnToken<'_>) -> ControlFlow<()> {
         if self.not_finite {
             return ControlFlow::Break(());

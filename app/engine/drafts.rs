@@ -21,11 +21,11 @@ use tiny_llm_formats::{FinishReason, request::Request};
 
 /// Maximum proposed tokens per pass.
 pub(super) const MOST: usize = 8;
-/// The longest suffix of a text to search for earlier in it.
+/// Maximum length of the suffix that lookup searches for earlier in the text, in tokens.
 pub(super) const LONGEST: usize = 4;
 /// Bytes of weights that one thread reads in the time it takes to wake another.
 const SMALL: u64 = 4 << 20;
-/// Assumed cost of each additional row of a pass where it has not been measured.
+/// Assumed cost of each additional row of a pass, relative to a pass of one row.
 const ROW: f64 = 0.25;
 
 /// The source of drafts, and its statistics.
@@ -98,8 +98,8 @@ impl Drafts {
         let Request { prompt, sampling, seed, .. } = request;
         let speculation = &mut self.speculation;
         self.before = speculation.counts();
-        // A text must not depend on earlier requests or on time. A greedy text does not depend on
-        // drafts.
+        // A sampled text depends on the number of drafts, which must not depend on earlier requests
+        // or on time. A greedy text does not depend on drafts.
         let greedy = sampling.is_greedy();
         if !greedy {
             speculation.length = self.begin.clone();
@@ -111,7 +111,7 @@ impl Drafts {
 }
 
 /// Returns the plan of the draft model: the main model's, but with a single thread for a small
-/// model. Several threads would wait for each other longer than its matrices take.
+/// model. Several threads would wait for each other longer than they would compute.
 pub(super) fn plan_for(drafts: &Model, plan: &Arc<Plan>) -> Arc<Plan> {
     if drafts.weight_bytes() > SMALL {
         return Arc::clone(plan);

@@ -1,4 +1,5 @@
-//! Logits that are NaN or infinite. No weight is: that was checked when the model was loaded.
+//! Checks logits for NaN and infinity. All weights are finite: that was checked when the model was
+//! loaded.
 
 use std::path::Path;
 

@@ -54,7 +54,7 @@ impl Grammar for Shaped {
     }
 }
 
-/// A grammar adapted to the walk of the crate `schema`.
+/// A grammar, adapted to the trait that the crate `schema` needs.
 struct Followed<'a, G>(&'a G);
 
 impl<G: Grammar> Follow for Followed<'_, G> {
@@ -69,7 +69,7 @@ impl<G: Grammar> Follow for Followed<'_, G> {
     }
 }
 
-/// Prices computed by that walk.
+/// Prices computed by the crate `schema`.
 struct Walked<G: Grammar> {
     tree: Arc<TokenTree>,
     prices: TokenPrices<G::State>,
@@ -202,7 +202,7 @@ impl FormedAnswer {
         self.constraint.accept(token)
     }
 
-    /// Returns why the answer ended; `reason` is what its engine says.
+    /// Returns why the answer ended. `reason` is the engine's own reason.
     pub(super) fn reason(&self, reason: FinishReason) -> FinishReason {
         let reason = if self.constraint.is_over() { FinishReason::Stop } else { reason };
         let cut_short = reason == FinishReason::Stop && self.constraint.is_cut_short();

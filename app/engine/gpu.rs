@@ -10,9 +10,9 @@ pub(crate) fn seen() -> Result<Vec<String>> {
     let about = gpu.about();
     let mut lines = vec![
         about.to_string(),
-        format!("{:>10}  threads in a workgroup, at most", about.invocations),
+        format!("{:>10}  maximum threads per workgroup", about.invocations),
         format!("{:>10}  bytes of memory that a workgroup can share", about.workgroup_bytes),
-        format!("{:>10}  MB in a buffer, at most", about.buffer_bytes >> 20),
+        format!("{:>10}  maximum MB per buffer", about.buffer_bytes >> 20),
     ];
     let all = measure(gpu)?;
     let most = all.first().map_or(1.0, |reading| reading.bytes);

@@ -21,7 +21,7 @@ pub(crate) fn session(
     let engine = options.engine.as_deref();
     match engine {
         None | Some("direct") if options.backend.is_some() => {
-            return wrong("--backend: expected --engine graph, which runs on backends".to_owned());
+            return wrong("--backend: needs --engine graph, which runs on backends".to_owned());
         }
         None | Some("direct") => return Ok(None),
         Some("graph" | "arena") => {}
@@ -69,7 +69,8 @@ fn backends(name: &str) -> Result<Vec<Box<dyn Backend>>> {
             let lacks: Vec<&str> = operations.split(',').collect();
             if let Some(other) = lacks.iter().find(|name| !Op::NAMES.contains(name)) {
                 let names = Op::NAMES.join(", ");
-                let problem = format!("--backend: found the operation {other:?}, expected {names}");
+                let problem =
+                    format!("--backend: found the operation {other:?}, expected one of {names}");
                 return Err(WrongOption(problem).into());
             }
             Ok(vec![Box::new(Twin::without(&lacks)), cpu()])

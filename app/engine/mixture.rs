@@ -31,7 +31,7 @@ use super::{
     plan, week3,
 };
 
-/// Default maximum context, since keys and values need memory.
+/// Default maximum context. It limits the memory for keys and values.
 const DEFAULT_CONTEXT: usize = 4096;
 /// Rows of a prompt per forward pass.
 const CHUNK: usize = 512;

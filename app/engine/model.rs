@@ -1,4 +1,4 @@
-//! A model of either kind, as week 3's engine takes it from the engine that loaded it.
+//! A model with or without experts, which week 3's engine takes from the engine that loaded it.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl AnyModel {
         }
     }
 
-    /// Returns the model as a step runs it.
+    /// Returns the model's forward pass, as a step runs it.
     pub(crate) fn pass(&self, plan: Arc<Plan>) -> AnyPass {
         match self {
             Self::Dense(model) => AnyPass::Dense(Box::new(ModelPass::new(Arc::clone(model), plan))),

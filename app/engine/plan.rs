@@ -15,8 +15,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::written::{self, Written};
 
-/// Returns the plan of the options. The default is what the learner has written, or the best with
-/// the reference.
+/// Returns the plan that the options select. By default, it uses what the learner has written or,
+/// with the reference, the best of everything.
 pub(super) fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> {
     let rung = match &options.kernels {
         Some(name) => Some(option("--kernels", name)?),
@@ -57,7 +57,7 @@ pub(super) fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> 
     Ok(plan)
 }
 
-/// Returns the cache type of the options.
+/// Returns the cache type that the options select.
 pub(super) fn cache_type(options: &LoadOptions) -> Result<CacheType> {
     named("--cache-type", options.cache_type.as_deref(), CacheType::default)
 }

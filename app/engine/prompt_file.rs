@@ -1,6 +1,6 @@
-//! A file with a prompt's keys and values (week 3, day 5). A problem with such a file prints a line to
-//! standard error, but never prevents an answer. A file of another kind is refused at once: it would
-//! be replaced.
+//! A file with a prompt's keys and values (week 3, day 5). A problem with such a file prints a line
+//! to standard error, but never prevents an answer. A file of another kind is refused at once,
+//! because saving would replace it.
 
 use std::{
     fs::File,
@@ -74,7 +74,7 @@ impl PromptFile {
             Ok(tokens) => tokens.unwrap_or_default(),
             Err(error) => {
                 eprintln!("{error:#}; computing the whole prompt instead");
-                // If the path can't be read as a file, it isn't written either.
+                // If the path is not a file, for example a folder, nothing is saved there.
                 self.writable = self.path.is_file();
                 Vec::new()
             }
@@ -100,8 +100,8 @@ impl PromptFile {
     }
 }
 
-/// Returns whether there is no file yet, or one that is empty or an earlier cache. What cannot be
-/// read is never written either.
+/// Returns whether there is no file yet, or one that is empty or an earlier cache. Also returns
+/// true if the path cannot be read: `restore` then reports that.
 fn may_be_replaced(path: &Path) -> bool {
     let mut start = Vec::new();
     let file = File::open(path).ok().filter(|_| path.is_file());

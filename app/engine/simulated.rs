@@ -31,7 +31,7 @@ struct CountingPass {
     logits: Vec<f32>,
 }
 
-/// The minimum for two different prompts.
+/// Size of the vocabulary: the minimum that allows different prompts.
 const VOCABULARY: usize = 2;
 
 impl<C: KvCache> Pass<C> for CountingPass {
@@ -62,7 +62,8 @@ impl<C: KvCache> Pass<C> for CountingPass {
     }
 }
 
-/// Creates an engine whose pages are freed with their request, or remembered.
+/// Creates an engine. When a request ends, its pages are freed or, with shared prefixes,
+/// remembered.
 pub(crate) fn open(options: SimulatedOptions) -> Box<dyn Simulated> {
     let SimulatedOptions { max_batch, budget, gap, pages, share_prefixes, context, cost } = options;
     let shape =

@@ -26,7 +26,7 @@ pub(crate) fn stream(request: &StreamRequest<'_>, on_token: &mut OnToken<'_>) ->
     let file = || request.file.display().to_string();
     ensure!(!request.prompt.is_empty(), "the prompt is empty, expected at least one token");
     ensure!(request.budget <= 1 << 32, "--budget {}: expected at most 2^32 bytes", request.budget);
-    // Of u64, so that the memory is aligned for every type.
+    // The elements are u64, so that the memory is aligned for every type.
     let mut memory = vec![0u64; request.budget.div_ceil(8)];
     let memory = &mut bytemuck::cast_slice_mut(&mut memory)[..request.budget];
     let ledger = Ledger::default();

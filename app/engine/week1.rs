@@ -42,8 +42,8 @@ impl Week1 {
         Ok(Self { model: load_model(folder)?, folder: folder.to_owned() })
     }
 
-    /// Every matrix is read in f32, but only one row of the embedding unless it is also the output
-    /// head.
+    /// Counts all matrices in f32. Leaves out the embedding unless it is also the output head,
+    /// because a token reads only one of its rows.
     fn weight_bytes(&self) -> u64 {
         let model = &self.model;
         let head =

@@ -58,7 +58,7 @@ use super::{
     written::{self, Written},
 };
 
-/// Default maximum context, since memory for its keys and values is reserved.
+/// Default maximum context. Memory for its keys and values is reserved.
 const DEFAULT_CONTEXT: usize = 4096;
 /// Rows of a prompt per forward pass.
 const CHUNK: usize = 256;
@@ -75,7 +75,7 @@ pub(crate) struct Week2 {
     types: Vec<TensorType>,
     cache_type: CacheType,
     keep_cache: bool,
-    /// What repacking the weights took.
+    /// The memory and time that repacking the weights took, for the description.
     repacked: Option<String>,
     drafts: Option<Drafts>,
     prompt_file: Option<PromptFile>,
@@ -257,7 +257,7 @@ impl cli::Model for Week2 {
         token_bytes: TokenBytes,
     ) -> Result<Box<dyn Batch>> {
         let loaded = {
-            // Drops what else has the plan.
+            // Drops the other fields, because week 3's engine must be the plan's only owner.
             let Self { session, cache_type, .. } = *self;
             let model = AnyModel::Dense(session.model);
             Loaded { model, plan: session.plan, cache_type }

@@ -43,9 +43,9 @@ use super::{
     written::{is_written, open_task_of_parts},
 };
 
-/// Default rows per step: as many as the prompt kernels are efficient with.
+/// Default rows per step: as many as the prompt kernels need to be efficient.
 const BUDGET: usize = 512;
-/// Positions per page: the minimum, to waste the least.
+/// Positions per page. The minimum wastes the least memory.
 const PAGE_LEN: usize = TILE;
 
 /// A cache that may have pages.
@@ -202,8 +202,8 @@ pub(crate) fn open(
                  positions; use a smaller --pages"
             ),
             None => anyhow!(
-                "not enough memory for the keys and values of {sequences} sequences of {context} \
-                 tokens; use a smaller --max-batch or --context, or use --pages"
+                "not enough memory for the keys and values of {sequences} × {context} tokens; use \
+                 a smaller --max-batch or --context, or use --pages"
             ),
         });
     }
@@ -221,8 +221,8 @@ pub(crate) fn open(
     let gap = Some(options.gap).filter(|&gap| gap > 0 && is_written(schedule));
     let records = is_written(record);
     let engine_options = EngineOptions { budget, gap, records, ..Default::default() };
-    // In parts as soon as that task is written, so that answers don't depend on the rest of the
-    // batch.
+    // Attention runs in parts once that task is written, so that answers don't depend on the rest
+    // of the batch.
     let in_parts = plan.attention == AttentionKind::Streaming && open_task_of_parts().is_none();
     let parts = Parts {
         pass: model.pass(Arc::clone(&plan)),

@@ -69,7 +69,7 @@ pub(crate) fn memory(request: &GraphRequest<'_>) -> Result<Vec<(&'static str, us
     let by_size = |in_place| MemoryPlan::by_size(&graph, &lives, in_place);
     Ok(vec![
         ("a buffer for each node", without_reuse(&lives)),
-        ("needed at once: no plan can use less", lower_bound(&lives)),
+        ("needed at once if no node is written in place", lower_bound(&lives)),
         ("one arena, by best fit", step_by_step(false)?.peak),
         ("one arena, the largest first", by_size(false)?.peak),
         (

@@ -1,4 +1,5 @@
-//! Detects which parts of week 2 are written. Those are used, and the next open task is named once.
+//! Detects which parts of week 2 are written. The engine uses those parts, and names the open tasks
+//! once.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -76,8 +77,8 @@ fn status(rung: Rung, tensor_type: TensorType) -> Status {
     missing(|| multiply(rung, tried)).map_or(Status::Written, Status::Missing)
 }
 
-/// Returns the open task that `run` reaches: `week2-day6 task 1`. A body that panics in another way
-/// counts as written, and will report its own error.
+/// Returns the open task that `run` reaches, such as `week2-day6 task 1`. A body that panics in
+/// another way counts as written, and will report its own error.
 fn missing(run: impl FnOnce()) -> Option<String> {
     let panic = panic::catch_unwind(AssertUnwindSafe(run)).err()?;
     let message = panic.downcast_ref::<String>().map(String::as_str);

@@ -65,8 +65,8 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let n = seen.tokens.len().max(1) as u64;
     let _ = write!(
         out,
-        "a token reads {} bytes of experts and {} bytes of other weights, out of {} bytes of \
-         weights; {} pages of cache",
+        "a token reads {} bytes of expert weights and {} bytes of other weights, out of {} bytes \
+         in all; cache pages used: {}",
         seen.expert_bytes / n,
         seen.shared_bytes / n,
         seen.all_bytes,
@@ -112,7 +112,7 @@ fn loads(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
         let most = loads.iter().copied().max().unwrap_or(1).max(1);
         let _ = writeln!(
             out,
-            "layer {layer}: number of tokens per expert, and the tokens that have it as first \
+            "layer {layer}: number of tokens per expert, and the tokens for which it is the first \
              choice"
         );
         for (expert, (load, first)) in loads.iter().zip(&mut first).enumerate() {

@@ -1,5 +1,5 @@
-//! `fetch`: runs a separate program, the crate `tiny-llm-fetch`, which is built when it is first
-//! used and parses the options.
+//! `fetch`: runs the crate `tiny-llm-fetch`, a separate program that parses the options. It is
+//! built on first use.
 
 use std::{ffi::OsString, process::ExitCode};
 

@@ -59,11 +59,12 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     if args.roofline {
         let Roofline { bytes, threads, bandwidth, tokens_per_second } =
             (solution.roofline)(&tensors, args.threads);
+        let s = if threads == 1 { "" } else { "s" };
         let _ = writeln!(
             text,
             "\n\
              a decoded token reads {bytes} bytes of weights\n\
-             {threads} threads read {:.1} GB/s here: at most {tokens_per_second:.1} tokens/s",
+             {threads} thread{s} can read {:.1} GB/s: at most {tokens_per_second:.1} tokens/s",
             bandwidth / 1e9
         );
     }
@@ -124,8 +125,11 @@ fn totals(tensors: &[TensorInfo]) -> String {
         } else {
             String::new()
         };
-        let _ =
-            writeln!(text, "{name:<4}  {tensors} tensors, {weights} weights, {bytes} bytes{bits}");
+        let s = if *tensors == 1 { "" } else { "s" };
+        let _ = writeln!(
+            text,
+            "{name:<4}  {tensors} tensor{s}, {weights} weights, {bytes} bytes{bits}"
+        );
     }
     text
 }
@@ -238,8 +242,8 @@ mod tests {
         );
         assert_eq!(
             totals(&tensors),
-            "F32   1 tensors, 8 weights, 32 bytes, 32.000 bits per weight\n\
-             Q8_0  1 tensors, 96 weights, 102 bytes, 8.500 bits per weight\n\
+            "F32   1 tensor, 8 weights, 32 bytes, 32.000 bits per weight\n\
+             Q8_0  1 tensor, 96 weights, 102 bytes, 8.500 bits per weight\n\
              all   2 tensors, 104 weights, 134 bytes, 10.308 bits per weight\n"
         );
         assert_eq!(totals(&[]), "all   0 tensors, 0 weights, 0 bytes\n");

@@ -35,7 +35,7 @@ pub(super) struct ModelOption {
     /// Maximum tokens of prompt plus answer [default: the model's maximum, up to 4096]
     #[arg(short = 'c', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
     context: Option<usize>,
-    /// Set of kernels [default: the fastest one that is written and that this processor can run]
+    /// Set of kernels [default: the fastest one that is written and runs on this processor]
     #[arg(long, value_name = "RUNG", help_heading = "Week 2's engine")]
     kernels: Option<String>,
     /// Attention algorithm: two-pass or streaming [default: streaming]
@@ -44,7 +44,7 @@ pub(super) struct ModelOption {
     /// Element type of the KV cache: f32, f16 or q8_0 [default: f16]
     #[arg(long, value_name = "TYPE", help_heading = "Week 2's engine")]
     cache_type: Option<String>,
-    /// How to run the model: direct, graph, or arena (graph in one buffer) [default: direct]
+    /// How to run the model: direct, graph, or arena (a graph in one buffer) [default: direct]
     #[arg(long, value_name = "ENGINE", help_heading = "Week 4")]
     engine: Option<String>,
     /// Graph backend: cpu, gpu, auto, or twin:OP,… (a second CPU backend without these ops)
@@ -53,7 +53,7 @@ pub(super) struct ModelOption {
     /// Do not use a KV cache: recompute every position for every token
     #[arg(long, help_heading = "Week 2's engine")]
     no_cache: bool,
-    /// Copy the weights into memory, in the layout that is read fastest
+    /// Copy the weights into memory, in the layout that the kernels read fastest
     #[arg(long, help_heading = "Week 2's engine")]
     repack: bool,
     #[arg(skip)]

@@ -48,25 +48,26 @@ pub(super) struct Args {
 
 pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let limit = args.limit.unwrap_or(usize::MAX);
-    let (likelihood, unit) = if let Some(file) = &args.text {
+    let (likelihood, [one, many]) = if let Some(file) = &args.text {
         let text = std::fs::read_to_string(file)
             .map_err(|e| anyhow!("{}: cannot be read: {e}", file.display()))?;
         let mut session = Session::open(solution, &args.model)?;
         let stretch = args.stretch.unwrap_or_else(|| session.model.config().max_positions.min(512));
-        (Likelihood::of_text(&mut session, &text, stretch, limit)?, "stretches")
+        (Likelihood::of_text(&mut session, &text, stretch, limit)?, ["stretch", "stretches"])
     } else {
         let stories = stories(
             &args.stories.clone().unwrap_or_else(|| embedded("eval/stories.jsonl")),
             limit,
         )?;
         let mut session = Session::open(solution, &args.model)?;
-        (Likelihood::of_stories(&mut session, &stories)?, "stories")
+        (Likelihood::of_stories(&mut session, &stories)?, ["story", "stories"])
     };
     let (texts, tokens, perplexity) =
         (likelihood.of_texts.len(), likelihood.tokens, likelihood.perplexity());
     Output::new().print(&if args.json {
-        json!({ "perplexity": perplexity, "tokens": tokens, unit: texts }).to_string()
+        json!({ "perplexity": perplexity, "tokens": tokens, many: texts }).to_string()
     } else {
+        let unit = if texts == 1 { one } else { many };
         format!("perplexity {perplexity:.4} over {texts} {unit}, {tokens} tokens")
     })?;
     Ok(ExitCode::SUCCESS)

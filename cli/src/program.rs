@@ -27,8 +27,8 @@ pub(super) fn become_program(
         .args(arguments);
     let failed = |e: std::io::Error| {
         anyhow!(
-            "this program was built without the server and the downloader, and cargo, which would \
-             build them, cannot be started: {e}"
+            "this program was built without the server and the downloader, and it cannot start \
+             cargo to build them: {e}"
         )
     };
     // On Unix, the program replaces this process, so that it receives the signals.

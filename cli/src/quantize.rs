@@ -39,7 +39,7 @@ pub(super) struct Args {
     /// Type to convert the matrices to (see below)
     #[arg(long, value_name = "TYPE")]
     r#type: String,
-    /// Type for matrices, by a regex for the whole name (repeatable, the first match wins)
+    /// Type of the matrices whose whole name matches a regex (repeatable, first match wins)
     #[arg(long, value_name = "PATTERN=TYPE", value_parser = tensor_override)]
     tensor: Vec<Override>,
     /// Replace OUT if it exists
@@ -118,7 +118,7 @@ fn summary(tensors: &[TensorInfo]) -> String {
         weights += tensor.shape.iter().product::<usize>();
     }
     let mut text = format!(
-        "{:.1} MB, {:.2} bits a weight;",
+        "{:.1} MB, {:.2} bits per weight;",
         bytes as f64 / 1e6,
         8.0 * bytes as f64 / weights.max(1) as f64
     );

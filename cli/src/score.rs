@@ -47,7 +47,7 @@ pub(super) struct Args {
     /// Maximum number of stories, and of questions of each kind [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Score only tool calls, with and without a schema: how many are exact, how many are valid
+    /// Score only tool calls, with and without a schema: count the exact and the valid ones
     #[arg(long, conflicts_with_all = ["stories", "json"])]
     tools: bool,
     /// Print the results as a JSON object
@@ -214,9 +214,9 @@ fn read_questions(path: &Path, limit: usize) -> Result<Vec<Question>> {
 /// The scores that guessing would reach, by kind of question, from a file. They are null if there
 /// is no file.
 struct Levels {
-    /// Score of picking at random among the words of the right list that the story mentions.
+    /// Score of guessing a word that is in the right word list and in the story.
     guess: Value,
-    /// Score of picking at random from the word lists without reading the story.
+    /// Score of guessing from the word lists, without reading the story.
     chance: Value,
 }
 
@@ -245,12 +245,9 @@ fn as_table(kinds: &[(&str, Marks)], levels: &Levels, likelihood: &Likelihood) -
         let line = format!("{kind:<12}{right:>10}{exact:>10}{guess:>18}{chance:>10}");
         let _ = writeln!(table, "{}", line.trim_end());
     }
-    table
-        + &format!(
-            "perplexity {:.4} over {} stories",
-            likelihood.perplexity(),
-            likelihood.of_texts.len()
-        )
+    let stories = likelihood.of_texts.len();
+    let unit = if stories == 1 { "story" } else { "stories" };
+    table + &format!("perplexity {:.4} over {stories} {unit}", likelihood.perplexity())
 }
 
 fn as_json(kinds: &[(&str, Marks)], likelihood: &Likelihood) -> String {

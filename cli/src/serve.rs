@@ -22,7 +22,7 @@ use super::{
 /// The program that runs the server.
 #[derive(Clone, Copy)]
 pub enum Server {
-    /// This program itself, which calls the function.
+    /// This program itself, by calling this function.
     Here(fn(Opened, &Settings) -> Result<ExitCode>),
     /// A separate program, `tiny-llm-serve`, which cargo builds with these features.
     Built(&'static str),
@@ -76,8 +76,8 @@ pub trait Text {
     fn finish(&mut self) -> String;
 }
 
-/// Returns the tokens of a conversation, ending where the answer begins. The second argument is the
-/// tools of the request.
+/// Returns the tokens of a conversation, ending where the answer begins. The second argument lists
+/// the request's tools.
 pub type Render = Box<dyn Fn(&[Message], &[Json]) -> Result<Vec<u32>> + Send + Sync>;
 
 /// An engine, with the functions that convert text to tokens and back.
@@ -112,7 +112,7 @@ pub struct Opened {
     Other endpoints: /health, /metrics, /tokenize, /detokenize, and a web page at /.\n\
     A request that uses an unsupported option gets an error that names the option.\n\
     The book's chapter \"A server\" lists the options.\n\n\
-    --gap also sets a second limit, whatever N is: a step with prompts takes at most twice as\n\
+    Unless N is 0, --gap also sets a second limit: a step with prompts takes at most twice as\n\
     long as a decode-only step that uses every slot.\n\n\
     The environment variable TINY_LLM_API_KEY sets the key if --api-key is not given. It is\n\
     safer, because other users of this machine can see your command line.\n\n\
@@ -131,7 +131,7 @@ pub(super) struct Args {
     /// Additional host name that clients may use (repeatable)
     #[arg(long = "allow-host", value_name = "NAME")]
     allow_hosts: Vec<String>,
-    /// Model name shown to clients [default: --model (for a path: only its last part)]
+    /// Model name shown to clients [default: --model, or the last part of its path]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Number of batch slots (requests decoded at the same time)
@@ -140,7 +140,7 @@ pub(super) struct Args {
     /// Maximum number of waiting requests (beyond that, clients are told to retry later)
     #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_negative_numbers = true)]
     max_queue: usize,
-    /// Maximum tokens computed per step (0: no limit) [default: 512 from week 3, day 2 on]
+    /// Maximum tokens per step (0: no limit) [default: 512 once week 3, day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
     /// A step with prompts takes at most N times as long as a decode-only step (0: no limit)

@@ -22,7 +22,7 @@ use tiny_llm_formats::{
 };
 
 /// Tokens that end a text or a turn in the supported model families. A GGUF file can name three of
-/// them, but most name only one.
+/// them, but most files name only one.
 const ENDS: [&str; 5] =
     ["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|endoftext|>"];
 
@@ -184,7 +184,8 @@ impl Session {
         match generated.finish {
             FinishReason::Stop => "the model ended its text".to_owned(),
             FinishReason::Length => {
-                format!("the limit of {} new tokens is reached", generated.speed.new_tokens)
+                let n = generated.speed.new_tokens;
+                format!("the limit of {n} new token{} is reached", if n == 1 { "" } else { "s" })
             }
             FinishReason::ContextFull => {
                 format!("the context of {} tokens is full", self.model.config().max_positions)

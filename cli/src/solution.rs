@@ -77,7 +77,7 @@ pub trait Model {
     /// token.
     ///
     /// # Errors
-    /// If memory is insufficient, or this week's engine computes one text at a time.
+    /// If memory is insufficient, or this week's engine computes only one text at a time.
     fn into_batch(
         self: Box<Self>,
         options: BatchOptions,
@@ -141,9 +141,10 @@ pub struct Solution {
     /// Writes a GGUF file with the types that `quantize` would choose, and returns its tensor
     /// table. The callback appends the bytes of each tensor in turn.
     pub write_gguf: fn(&WriteRequest<'_>, &mut WriteTensor<'_>) -> Result<Vec<TensorInfo>>,
-    /// Builds and draws the graph of a pass.
+    /// Builds and draws the graph of a forward pass.
     pub graph: fn(&GraphRequest<'_>) -> Result<Drawn>,
-    /// Returns the bytes that the graph of a pass needs with each method of memory planning.
+    /// Returns the bytes that the graph of a forward pass needs with each method of memory
+    /// planning.
     pub graph_memory: fn(&GraphRequest<'_>) -> Result<Vec<(&'static str, usize)>>,
     /// Returns how the graph of a pass is divided among the backends.
     pub graph_splits: fn(&GraphRequest<'_>) -> Result<Divided>,

@@ -65,9 +65,9 @@ impl Speed {
     /// prompt was not computed.
     pub(super) fn prefill_text(&self) -> String {
         if self.new_tokens == 0 {
-            return format!("none of {} tokens", self.prompt_tokens);
+            return format!("0 of {} computed", counted(self.prompt_tokens));
         }
-        format!("{} tokens, {:.1} tokens/s", self.prompt_tokens, self.prefill_rate())
+        format!("{}, {:.1} tokens/s", counted(self.prompt_tokens), self.prefill_rate())
     }
 
     /// Formats prefill with the time to first token.
@@ -82,9 +82,13 @@ impl Speed {
     /// Formats decode as `63 tokens, 80.0 tokens/s`.
     pub(super) fn decode_text(&self) -> String {
         self.decode_rate().map_or("none".to_owned(), |rate| {
-            format!("{} tokens, {rate:.1} tokens/s", self.decoded())
+            format!("{}, {rate:.1} tokens/s", counted(self.decoded()))
         })
     }
+}
+
+fn counted(tokens: usize) -> String {
+    format!("{tokens} token{}", if tokens == 1 { "" } else { "s" })
 }
 
 fn rate(tokens: usize, time: Duration) -> f64 {

@@ -65,7 +65,8 @@ pub(super) fn shown(divided: &Divided) -> String {
         .fold((0, 0), |(n, all), (_, bytes)| (n + 1, all + bytes));
     let s = |n: usize| if n == 1 { "" } else { "s" };
     let n = splits.len();
-    let _ = writeln!(text, "{n} split{}; {copies} copies, {bytes} bytes a pass", s(n));
+    let copy = if copies == 1 { "copy" } else { "copies" };
+    let _ = writeln!(text, "{n} split{}; {copies} {copy}, {bytes} bytes per pass", s(n));
     for Holds { name, in_place, copied, arena } in backends {
         let _ = writeln!(
             text,

@@ -107,9 +107,10 @@ fn described(counts: StreamCounts) -> String {
     }
     let per = |n: u64| n as f64 / tokens as f64;
     let speed = |megabytes: f64| megabytes * 1e6 / per(bytes);
+    let s = if tokens == 1 { "" } else { "s" };
     format!(
-        "{tokens} tokens, each {:.0} bytes in {:.1} reads, {:.1} of them seeks; an SD card with 10 \
-         to 20 MB/s gives {:.2} to {:.2} tokens/s",
+        "{tokens} token{s}, {:.0} bytes per token in {:.1} reads, {:.1} of them seeks; an SD card \
+         with 10 to 20 MB/s gives {:.2} to {:.2} tokens/s",
         per(bytes),
         per(reads),
         per(seeks),

@@ -1,7 +1,7 @@
 //! The command line: the learner's commands, and access to the tools.
 //!
-//! This crate uses no derive macros, because their compiler plug-ins would be half of its build,
-//! which is the first that a learner waits for.
+//! This crate uses no derive macros, because their compiler plug-ins would take half of its build
+//! time. Its build is the first that a learner waits for.
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -112,10 +112,10 @@ fn every_day() -> [Command; 8] {
             .about("Describe a task: goal, file, functions, chapter")
             .arg(place("For example week1-day2, or week1-day2 3 [default: the current task]")),
         Command::new("test").about("Run the tests of a task, a day or a week").arg(place(
-            "Task, day or week: `week1-day1 2`, day1, week1 or softmax [default: the current task]",
+            "For example `week1-day1 2`, softmax, day1 or week1 [default: the current task]",
         )),
         Command::new("watch")
-            .about("Rerun your task's tests whenever you save (keys show hints, the list or the chapter)")
+            .about("Rerun your task's tests whenever you save (keys: hint, progress, chapter)")
             .arg(place("For example week1-day3 [default: the whole course]"))
             // Earlier versions had this option. It has no effect now, because files are always
             // polled.
@@ -161,7 +161,7 @@ fn every_day() -> [Command; 8] {
 fn now_and_then() -> [Command; 5] {
     [
         Command::new("borrow")
-            .about("Replace every todo! of a task or day with the reference's code (keeps your own code)")
+            .about("Replace every todo! of a task or day with the reference's code")
             .arg(place("For example week1-day2 3, or week1-day2 for its open tasks").required(true))
             .arg(flag("before", "Borrow all earlier days, so that you can begin with this one")),
         Command::new("return")
@@ -169,7 +169,7 @@ fn now_and_then() -> [Command; 5] {
             .arg(place("For example week1-day2 3, or week1-day2 for the whole day").required(true))
             .arg(flag(
                 "force",
-                "Also replace borrowed code that you changed (.course/recovery keeps the old file)",
+                "Also replace borrowed code that you changed (old file: .course/recovery)",
             )),
         Command::new("book")
             .about("Build the book, and serve it on this machine (--build: only build it)")
@@ -181,13 +181,12 @@ fn now_and_then() -> [Command; 5] {
                     .value_parser(value_parser!(OsString))
                     .help("Options for the book builder"),
             ),
-        Command::new("doctor").about(
-            "Check this machine and this repository, and say how to get what is missing",
-        ),
+        Command::new("doctor")
+            .about("Check this machine and this repository, and say how to get what is missing"),
         Command::new("update")
             .about("Update the course to a newer version, and keep your work")
             .arg(Arg::new("from").value_name("FROM").help(
-                "Newer course: folder or git ref [default: upstream's main branch, or else origin's]",
+                "Newer course: folder or git ref [default: main branch of upstream, else origin]",
             ))
             .arg(flag("dry-run", "Only list what would change")),
     ]

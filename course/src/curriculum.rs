@@ -38,8 +38,8 @@ pub struct Day {
     pub chapter: String,
     /// What the learner's model can do after this day, in one sentence.
     pub shows: Option<String>,
-    /// For a day that the week's feature does not include: the reason, which is how long the day's
-    /// libraries take to build.
+    /// Why the week's feature does not include this day: the day's libraries take long to build.
+    /// `None` if the feature includes it.
     pub apart: Option<String>,
     /// Tasks in order, numbered from 1.
     pub tasks: Vec<Task>,
@@ -147,7 +147,8 @@ impl Day {
             task.processor().is_some(),
             "found architecture {architecture:?}, which is unknown"
         );
-        let twin = task.twin.context("found an architecture but no twin for another one")?;
+        let twin =
+            task.twin.context("found an architecture but no twin for another architecture")?;
         let twin = self.tasks.iter().find(|other| other.number == twin);
         let twin = twin.context("its twin isn't a task of this day")?;
         ensure!(
@@ -310,7 +311,7 @@ impl Curriculum {
     pub fn day(&self, name: &str) -> Result<&Day> {
         self.days().find(|day| day.feature == name).with_context(|| {
             let days: Vec<&str> = self.days().map(|day| day.feature.as_str()).collect();
-            format!("there is no day {name:?}; there are {}", days.join(", "))
+            format!("there is no day {name:?}; the days are {}", days.join(", "))
         })
     }
 
@@ -360,7 +361,7 @@ mod tests {
         for (from, to, expected) in [
             ("twin = 4", "twin = 5", "its twin, task 5, does not name this task"),
             ("twin = 4", "twin = 9", "its twin isn't a task of this day"),
-            ("twin = 4\n", "", "found an architecture but no twin for another one"),
+            ("twin = 4\n", "", "found an architecture but no twin for another architecture"),
             ("\"aarch64\"", "\"x86_64\"", "its twin is for the same architecture"),
             ("\"aarch64\"", "\"mips\"", "found architecture \"mips\", which is unknown"),
         ] {
@@ -391,7 +392,7 @@ mod tests {
         assert_eq!(
             Curriculum::parse_newer(&text).unwrap().1.len(),
             1,
-            "but a newer course may have it"
+            "a newer course may have this field"
         );
     }
 }

@@ -24,7 +24,7 @@ use crate::{
 pub(crate) fn diff(root: &Path, curriculum: &Curriculum, words: &Words, spoil: bool) -> Result<()> {
     let here = Status::read(root, curriculum)?.day();
     let asked = words.task(curriculum, here)?;
-    let (day, id, task) = asked.context("name a day and a task: week1-day2 3")?;
+    let (day, id, task) = asked.context("name a day and a task, for example week1-day2 3")?;
     let files = generated(root, curriculum)?;
     let file = files
         .iter()

@@ -19,7 +19,8 @@ pub const OURS: [&str; 7] =
 const ON_A_GPU: [&str; 7] =
     ["--release", "--package", "tiny-llm", "--features", "cli,gpu", "--bin", "tiny-llm"];
 
-/// How to build the engine of an alias in `.cargo/config.toml`: `llm`, `llm-ref`, `llm-gpu`.
+/// Returns how to build the engine of an alias in `.cargo/config.toml`: `llm`, `llm-ref` or
+/// `llm-gpu`.
 pub(crate) fn named(alias: &str) -> Option<&'static [&'static str]> {
     match alias {
         "llm" => Some(&YOURS),
@@ -29,7 +30,7 @@ pub(crate) fn named(alias: &str) -> Option<&'static [&'static str]> {
     }
 }
 
-/// Returns the path of the program that all of these builds produce.
+/// Returns the path of the program that the builds of these aliases produce.
 pub(crate) fn program(root: &Path) -> PathBuf {
     let name = format!("tiny-llm{}", std::env::consts::EXE_SUFFIX);
     crate::process::target(root).join("release").join(name)

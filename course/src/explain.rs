@@ -79,6 +79,11 @@ pub fn words(test: &str) -> String {
     name.replace('_', " ")
 }
 
+/// Formats a number of things: `1 test`, `2 tests`.
+pub fn counted(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
 /// Returns the build's progress, if this line of cargo's output reports it: `building ndarray
 /// v0.17.2`.
 pub fn build_step(line: &str) -> Option<String> {
@@ -128,6 +133,12 @@ pub fn tail(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_thing_is_singular() {
+        let counts = [0, 1, 2].map(|number| counted(number, "test"));
+        assert_eq!(counts, ["0 tests", "1 test", "2 tests"]);
+    }
 
     #[test]
     fn names_are_words() {
@@ -190,7 +201,7 @@ mod tests {
             build_step("    Blocking waiting for file lock on build directory").as_deref(),
             Some("Blocking waiting for file lock on build directory")
         );
-        assert_eq!(build_step("   Compiling tiny-llm v0.1.0"), None, "that is every edit");
+        assert_eq!(build_step("   Compiling tiny-llm v0.1.0"), None, "every edit compiles it");
         assert_eq!(build_step("error: no"), None);
         assert_eq!(build_step(""), None);
     }

@@ -31,12 +31,12 @@ pub fn repository_root() -> Result<PathBuf> {
     }
 }
 
-/// Replaces a file in one step: at every moment it is either the old or the new file. A link
-/// remains a link, and a program remains executable.
+/// Replaces a file in one step: at every moment it is either the old or the new file. A symbolic
+/// link remains a link, and an executable file remains executable.
 pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = target.parent().context("a file lies in a folder")?;
-    let name = target.file_name().context("a file has a name")?.to_string_lossy();
+    let folder = target.parent().context("the file's path has no parent folder")?;
+    let name = target.file_name().context("the file's path has no name")?.to_string_lossy();
     let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
     let write = || -> std::io::Result<()> {
         fs::create_dir_all(folder)?;
@@ -98,7 +98,7 @@ pub fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(".tmp")
 }
 
-/// Formats a path like git and the curriculum: `src/week1/mod.rs`.
+/// Formats a path with `/`, as git and the curriculum do: `src/week1/mod.rs`.
 ///
 /// # Errors
 /// If a name is not UTF-8.
@@ -115,7 +115,7 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Creates the value. The folder itself is created with the first file.
+    /// Creates the value. The folder itself is created when it is first needed.
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), folder: None }
     }
@@ -132,7 +132,7 @@ impl Recovery {
         }
     }
 
-    /// Creates the folder, named after the present time in UTC. If another command has created a
+    /// Creates the folder, named after the current time in UTC. If another command has created a
     /// folder in the same second, uses a different name.
     ///
     /// # Errors
@@ -177,7 +177,7 @@ impl Recovery {
     }
 }
 
-/// Returns the present time, in a format that sorts by time and is a valid file name.
+/// Returns the current time, in a format that sorts by time and is a valid file name.
 pub fn utc_now() -> String {
     timestamp(SystemTime::now())
 }

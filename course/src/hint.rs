@@ -15,6 +15,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     curriculum::{Curriculum, Day, TaskId},
+    explain::counted,
     fields::Fields,
     record::{HINTS, Record},
     selection::Words,
@@ -133,9 +134,9 @@ fn problems_of(root: &Path, day: &Day, only: Option<usize>) -> Vec<String> {
         }
         if first.hints.len() != usize::from(HINTS) {
             problems.push(format!(
-                "{path}: task {}: found {} hints, expected {HINTS}",
+                "{path}: task {}: found {}, expected {HINTS}",
                 task.number,
-                first.hints.len()
+                counted(first.hints.len(), "hint")
             ));
         }
         for (level, _) in first.hints.iter().enumerate().filter(|(_, hint)| hint.trim().is_empty())
@@ -147,7 +148,8 @@ fn problems_of(root: &Path, day: &Day, only: Option<usize>) -> Vec<String> {
         only.is_none() && !day.tasks.iter().any(|known| known.number == task.number)
     });
     problems.extend(unknown.map(|task| {
-        format!("{path}: task {}, but {} has {} tasks", task.number, day.feature, day.tasks.len())
+        let tasks = counted(day.tasks.len(), "task");
+        format!("{path}: found task {}, but {} has {tasks}", task.number, day.feature)
     }));
     problems
 }
@@ -225,7 +227,7 @@ mod tests {
         let (day, id, _) = curriculum.named("week1-day1", 1).unwrap();
         write(root.path(), "course/hints/week1-day1.toml", "[[task]]\nnumber = 1\nhints = ['a']\n");
         let error = next(root.path(), day, &id, None).unwrap_err().to_string();
-        assert_eq!(error, "course/hints/week1-day1.toml: task 1: found 1 hints, expected 3");
+        assert_eq!(error, "course/hints/week1-day1.toml: task 1: found 1 hint, expected 3");
         write(root.path(), "course/hints/week1-day1.toml", "[[task]\n");
         assert!(
             next(root.path(), day, &id, None)
@@ -248,7 +250,7 @@ mod tests {
             (
                 "number = 2",
                 "number = 3",
-                "course/hints/week1-day1.toml: task 3, but week1-day1 has 2 tasks",
+                "course/hints/week1-day1.toml: found task 3, but week1-day1 has 2 tasks",
             ),
             ("hints", "tips", "course/hints/week1-day1.toml is malformed"),
         ] {

@@ -89,8 +89,8 @@ impl Report {
         self.passed.insert(name, false);
     }
 
-    /// If the tests' output says that this machine lacks something, so that they could not check
-    /// anything, returns what.
+    /// If the tests' output says that they could not check anything because this machine lacks
+    /// something, returns what it lacks.
     pub fn not_verified(&self) -> Option<&str> {
         let mut panics = self.output.keys().filter_map(|name| self.first_panic(name));
         panics.find_map(|panic| panic.strip_prefix("not verified: "))

@@ -303,7 +303,7 @@ mod tests {
             write(root.path(), PATH, &bad);
             assert_eq!(Record::load(root.path()), Record::default(), "{bad}");
             assert_eq!(kept(root.path()), [bad]);
-            assert!(!root.path().join(PATH).exists(), "the next command has nothing to say");
+            assert!(!root.path().join(PATH).exists(), "the next command prints no note");
         }
         let root = tempfile::tempdir().unwrap();
         write(root.path(), PATH, "");

@@ -106,7 +106,7 @@ impl<'a> Results<'a> {
             }
         }
         if self.tasks.len() > 1 {
-            text += &format!("{}\n", ink.dim(&format!("{} in all", self.seconds())));
+            text += &format!("{}\n", ink.dim(&format!("{} in total", self.seconds())));
         }
         text
     }
@@ -168,7 +168,7 @@ impl<'a> Results<'a> {
                 format!(
                     "{}: {name} {}\n",
                     ink.green("passed"),
-                    ink.dim(&format!("({} tests{seconds})", task.ran))
+                    ink.dim(&format!("({}{seconds})", explain::counted(task.ran, "test")))
                 )
             }
             Some(stub) => {

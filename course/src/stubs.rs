@@ -93,7 +93,7 @@ impl Generated {
         {
             return Vec::new();
         }
-        own.into_iter().map(|name| format!("{name} (no task's)")).collect()
+        own.into_iter().map(|name| format!("{name} (not part of a task)")).collect()
     }
 
     /// Returns the borrowed parts of the file.
@@ -217,7 +217,7 @@ pub fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
     }
     ensure!(
         refused.is_empty(),
-        "not written, because these functions are yours:\n\
+        "these files were not written, because they contain functions of yours:\n\
          {}\n\
          `cargo course stubs --force` replaces them and keeps the old files in .course/recovery",
         refused.join("\n")

@@ -300,7 +300,7 @@ mod tests {
     fn a_day_that_passed_is_checked_again_last() {
         let both = stub().replace(ONE, "1").replace(TWO, "2");
         let (_, next) = of(&both, &[(1, Verdict::Passed, true), (2, Verdict::Passed, true)]);
-        assert_eq!(next.as_deref(), Some("week1-day2 task 1"), "first what never passed");
+        assert_eq!(next.as_deref(), Some("week1-day2 task 1"), "other open tasks come first");
     }
 
     #[test]
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(
             after(&status, "week1-day2").as_deref(),
             Some("week1-day1 task 1"),
-            "nothing is open behind it"
+            "no later task is open"
         );
         status.tasks[0].mark = Mark::Passed;
         assert_eq!(after(&status, "week1-day1").as_deref(), Some("week1-day1 task 2"));
@@ -339,9 +339,9 @@ mod tests {
         };
         assert_eq!(next(), "week1-day1 task 1");
         ran("week1-day2", "2026-03-09T07:05:00Z");
-        assert_eq!(next(), "week1-day2 task 1", "who begins in the middle, with nothing borrowed");
+        assert_eq!(next(), "week1-day2 task 1", "day 2 ran last, and no task is written");
         write(root.path(), "src/week1/a.rs", &stub().replace(ONE, "1"));
-        assert_eq!(next(), "week1-day1 task 1", "but a look ahead leads nobody away");
+        assert_eq!(next(), "week1-day1 task 1", "written work counts more than a run of a stub");
         ran("week1-day1", "2026-03-09T07:04:00Z");
         write(root.path(), "src/week1/b.rs", "pub fn three() -> u32 {\n    4\n}\n");
         assert_eq!(next(), "week1-day2 task 1", "it ran last");

@@ -54,7 +54,7 @@ pub(crate) fn book(root: &Path, arguments: &[OsString]) -> Result<ExitCode> {
     if arguments.iter().any(|argument| argument == "--list-commands") {
         return become_program(
             root,
-            progress::Build::of("the book's builder", &BOOK_BUILD),
+            progress::Build::of("the book builder", &BOOK_BUILD),
             &arguments,
         );
     }
@@ -64,7 +64,7 @@ pub(crate) fn book(root: &Path, arguments: &[OsString]) -> Result<ExitCode> {
             eprintln!("The book's pages show pictures instead of a running engine: {why:#}");
         }
     }
-    become_program(root, progress::Build::of("the book's builder", &BOOK_BUILD), &arguments)
+    become_program(root, progress::Build::of("the book builder", &BOOK_BUILD), &arguments)
 }
 
 /// The target of the engine that runs in the book's pages.
@@ -77,7 +77,7 @@ const WEB_PACK: &str = "run --quiet --package tiny-llm-web --features pack --bin
 /// Builds the files that the book's pages fetch. Returns their folder.
 fn web_engine(root: &Path) -> Result<PathBuf> {
     let compiler = Compiler::find(WEB).with_context(|| {
-        format!("the engine for the pages cannot be compiled; missing: {}", Compiler::missing(WEB))
+        format!("the engine cannot be compiled for web pages; missing: {}", Compiler::missing(WEB))
     })?;
     let target = process::target(root);
     let (folder, module) =
@@ -93,7 +93,7 @@ fn web_engine(root: &Path) -> Result<PathBuf> {
         let status = command.status().context("cargo cannot be started")?;
         ensure!(
             status.success(),
-            "the engine for the pages does not build: {}",
+            "the engine for the book's pages does not build: `{}` failed",
             process::shown(&command)
         );
     }
@@ -129,7 +129,7 @@ fn become_program(root: &Path, build: progress::Build, arguments: &[OsString]) -
     command.args(["run", "--quiet"]).args(build.arguments).arg("--").args(arguments);
     // The program has this terminal to itself and may use colours.
     command.env_remove("CARGO_TERM_COLOR");
-    // Paths in the program's arguments are relative to the learner's folder.
+    // Paths in the program's arguments are relative to the current folder.
     command.current_dir(".");
     // On Unix, the program replaces this process, so that only the program receives Ctrl-C and
     // signals.

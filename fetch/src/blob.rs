@@ -18,16 +18,16 @@ use crate::{
     store::Store,
 };
 
-/// Number of bytes that are hashed while the next bytes arrive.
+/// Maximum bytes of a block. A block is hashed while the next one arrives.
 const BLOCK: usize = 1 << 18;
 /// Maximum number of blocks that wait to be hashed.
 const WAITING: usize = 16;
 /// Number of bytes after which data is flushed to the disk while more arrives.
 const FLUSH: u64 = 1 << 26;
-/// Number of bytes that an attempt must receive, or it counts as one without progress.
+/// Minimum bytes that an attempt must receive to count as progress.
 const PROGRESS: u64 = 1 << 20;
 
-/// Downloads a content unless it is already there. Checks its length and its hash.
+/// Downloads a blob unless it is already there. Checks its length and its hash.
 pub(crate) fn download(hub: &Hub, store: &Store, remote: &Remote, show: &Show) -> Result<()> {
     if store.has(remote) {
         return Ok(());
@@ -43,7 +43,7 @@ pub(crate) fn download(hub: &Hub, store: &Store, remote: &Remote, show: &Show) -
     let resumed = part.read_present()?;
     let mut progress = show.file(&remote.file, remote.size, part.have);
     if resumed {
-        progress.note(&format!("continues at byte {}", part.have));
+        progress.note(&format!("resuming at byte {}", part.have));
     }
     part.complete(&mut progress)?;
     let mut found = part.take_hash();
@@ -65,7 +65,7 @@ pub(crate) fn download(hub: &Hub, store: &Store, remote: &Remote, show: &Show) -
     Ok(())
 }
 
-/// The part of a content that is on disk.
+/// The part of a blob that is on disk.
 struct Part<'a> {
     hub: &'a Hub,
     store: &'a Store,
@@ -128,7 +128,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// Downloads until the content is complete or the connection is cut.
+    /// Downloads until the blob is complete or the connection is cut.
     fn attempt(&mut self, progress: &mut Progress) -> Result<(), Failure> {
         let (begin, body) = self.hub.open(self.remote, self.have)?;
         if begin < self.have {
@@ -169,7 +169,8 @@ impl Part<'_> {
                     let before = *have;
                     *have += length as u64;
                     if before / FLUSH != *have / FLUSH {
-                        // If the disk is slower, a request to flush is already waiting.
+                        // If the disk is slower than the network, a request to flush is already
+                        // waiting.
                         let _ = flush.try_send(());
                     }
                     progress.at(*have);
@@ -181,7 +182,7 @@ impl Part<'_> {
             };
             let received = receive();
             drop((full, flush));
-            // The system reports an error only once.
+            // Returns this error first, because the system reports a disk error only once.
             flushed.join().expect("it does not panic").map_err(unwritten)?;
             received?;
             // Checks whether the server sends more bytes than it stated.

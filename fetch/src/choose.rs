@@ -40,7 +40,7 @@ pub(crate) fn wanted<'a>(name: &Name, files: &'a [String]) -> Result<Wanted<'a>>
     let there: Vec<&str> = files.iter().map(String::as_str).collect();
     let expected = match name.choose(&there)? {
         Choice::File(file) => {
-            // A name must not lead out of its folder, here or in the cache.
+            // A file's path must not lead out of its folder, here or in the cache.
             let selected: Result<Name> = format!("{}:{file}", name.id()).parse();
             ensure!(
                 selected.is_ok(),

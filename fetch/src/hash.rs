@@ -1,4 +1,4 @@
-//! The hash that names a file's content. The hub states it as the ETag.
+//! The hash that names a file's content. The hub sends it as the ETag.
 
 use sha1_smol::Sha1;
 use sha2::{Digest, Sha256};

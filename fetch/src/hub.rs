@@ -149,8 +149,8 @@ impl Hub {
         Ok(Remote { file: file.to_owned(), hash, size, url, id })
     }
 
-    /// Requests a file's bytes from `from` on. Returns the position at which they begin (0 if the
-    /// server sends the whole file) and the bytes.
+    /// Requests a file's bytes from position `from` on. Returns the position at which the received
+    /// bytes begin (0 if the server sends the whole file), and the bytes.
     pub(crate) fn open(&self, remote: &Remote, from: u64) -> Result<(u64, Body), Failure> {
         let response = self.send(Method::GET, &remote.url, from)?;
         let (file, size) = (&remote.file, remote.size);
@@ -165,7 +165,7 @@ impl Hub {
                 }
                 from
             }
-            // All bytes seem to be on disk already. Downloads all of them again.
+            // The server has no bytes from `from` on. Downloads all bytes again.
             416 if from > 0 => return self.open(remote, 0),
             _ => {
                 return Err(refused(
@@ -213,8 +213,8 @@ impl Hub {
     }
 
     /// Sends a request and follows redirects. The token is sent only to the hub. A HEAD request
-    /// stops at the first response that states a file's hash, because the host to which that
-    /// response redirects does not state it.
+    /// stops at the first response that has the file's hash, because the host to which that
+    /// response redirects does not send it.
     fn send(&self, method: Method, url: &str, from: u64) -> Result<Response<Body>, Failure> {
         let mut at = url.to_owned();
         for _ in 0..=REDIRECTS {
@@ -260,7 +260,7 @@ fn listing(text: &str) -> Result<Listing> {
     let digits = commit.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     ensure!(commit.len() == 40 && digits, "found \"sha\" {}, expected a commit", json["sha"]);
     let siblings = json["siblings"].as_array();
-    let siblings = siblings.ok_or_else(|| anyhow!("found no list \"siblings\" of files"))?;
+    let siblings = siblings.ok_or_else(|| anyhow!("found no list of files in \"siblings\""))?;
     let name = |file: &Value| file["rfilename"].as_str().map(str::to_owned);
     let files = siblings.iter().map(name).collect::<Option<_>>();
     let files = files.ok_or_else(|| anyhow!("found a file without \"rfilename\""))?;

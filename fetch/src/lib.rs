@@ -1,11 +1,11 @@
 //! `cargo llm fetch`: downloads a model from Hugging Face's hub into the cache that `huggingface_hub`
 //! and the engines read.
 //!
-//! The crate `hf-hub` is not used. Version 1.0 downloads a file from its first byte after every
-//! interruption, checks no hash, has no timeouts and no offline mode, and depends on `tokio` and
-//! `hf-xet`. Version 0.5 resumes, but checks no hash either, and it waits only a few seconds for a
-//! lock. This crate uses `ureq` for HTTP, which blocks, reads proxies from the environment and
-//! trusts the system's certificates.
+//! The crate `hf-hub` is not used. After every interruption, version 1.0 downloads the file again
+//! from its first byte. It checks no hash, has no timeouts and no offline mode, and depends on
+//! `tokio` and `hf-xet`. Version 0.5 resumes, but checks no hash either, and waits only a few
+//! seconds for a lock. This crate uses `ureq`, a blocking HTTP client that reads proxies from the
+//! environment and trusts the system's certificates.
 //!
 //! An incomplete download never appears as a model:
 //!

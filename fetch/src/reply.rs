@@ -74,7 +74,7 @@ pub(crate) fn lost(error: ureq::Error, host: &str) -> Failure {
             Failure::Offline(anyhow!("{host}: no such host; check the network connection"))
         }
         ureq::Error::Io(e) => match e.downcast::<ureq::Error>() {
-            // The reader of a body wraps the error.
+            // The body's reader wraps ureq's error in an I/O error.
             Ok(inner) => lost(inner, host),
             Err(e) => match e.kind() {
                 TimedOut | WouldBlock => {

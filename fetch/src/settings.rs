@@ -1,4 +1,4 @@
-//! Settings, from the same variables as in `huggingface_hub`.
+//! Settings, from the same environment variables as in `huggingface_hub`.
 
 use std::{fs, path::PathBuf, time::Duration};
 
@@ -12,7 +12,7 @@ pub struct Settings {
     pub endpoint: String,
     /// The token that identifies a user.
     pub token: Option<String>,
-    /// Whether the network is forbidden.
+    /// Whether network access is forbidden.
     pub offline: bool,
     /// The folder of the cache.
     pub cache: PathBuf,

@@ -17,7 +17,7 @@ pub enum Show {
     Bars,
     /// Lines on standard error.
     Lines,
-    /// Not at all.
+    /// No output.
     Nothing,
 }
 

@@ -1,7 +1,7 @@
-//! The cache on disk: where contents are stored, and how they are named.
+//! The cache on disk: where blobs are stored, and how they are named.
 //!
-//! The layout is `huggingface_hub`'s, which `tiny_llm_formats::hub` describes. The lock of a
-//! content is the file `.locks/models--OWNER--NAME/HASH.lock`.
+//! The layout is `huggingface_hub`'s, which `tiny_llm_formats::hub` describes. The lock of a blob
+//! is the file `.locks/models--OWNER--NAME/HASH.lock`.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -24,10 +24,10 @@ pub(crate) struct Store {
     locks: PathBuf,
 }
 
-/// How a file of a snapshot refers to the content of a blob.
+/// How a file of a snapshot refers to its blob.
 #[derive(Clone, Copy)]
 enum Way {
-    /// A relative symbolic link, like `huggingface_hub`.
+    /// A relative symbolic link, as in `huggingface_hub`.
     Link,
     /// A hard link, if the system forbids symbolic links.
     Name,
@@ -42,17 +42,17 @@ impl Store {
         Self { folder, locks }
     }
 
-    /// Returns the path of a content.
+    /// Returns the path of a blob.
     pub(crate) fn blob(&self, hash: &Hash) -> PathBuf {
         self.folder.join("blobs").join(hash.text())
     }
 
-    /// Returns the path of a content that is being downloaded.
+    /// Returns the path of a blob that is being downloaded.
     pub(crate) fn incomplete(&self, hash: &Hash) -> PathBuf {
         self.folder.join("blobs").join(format!("{}.incomplete", hash.text()))
     }
 
-    /// Returns whether a content is stored, with the right length.
+    /// Returns whether a blob is stored, with the right length.
     pub(crate) fn has(&self, remote: &Remote) -> bool {
         fs::metadata(self.blob(&remote.hash)).is_ok_and(|found| found.len() == remote.size)
     }
@@ -80,7 +80,7 @@ impl Store {
         Ok(())
     }
 
-    /// Waits until no other process downloads this content, then locks it.
+    /// Waits until no other process downloads this blob, then locks it.
     pub(crate) fn lock(&self, remote: &Remote, show: &Show) -> Result<File> {
         let path = self.locks.join(format!("{}.lock", remote.hash.text()));
         create_folder(&self.locks)?;
@@ -107,7 +107,7 @@ impl Store {
         }
     }
 
-    /// Opens the incomplete file of a content, for appending.
+    /// Opens the incomplete file of a blob, for reading and appending.
     pub(crate) fn open_incomplete(&self, hash: &Hash) -> Result<File> {
         create_folder(&self.folder.join("blobs"))?;
         let path = self.incomplete(hash);
@@ -116,14 +116,14 @@ impl Store {
         options.open(&path).map_err(|e| cannot_be_written(&path, &e))
     }
 
-    /// Gives a complete content its final name.
+    /// Gives a complete blob its final name.
     pub(crate) fn finish(&self, hash: &Hash, file: &File) -> Result<()> {
         let (from, to) = (self.incomplete(hash), self.blob(hash));
         let renamed = file.sync_all().and_then(|()| fs::rename(from, &to));
         renamed.map_err(|e| cannot_be_written(&to, &e))
     }
 
-    /// Creates a file of a snapshot that refers to its content.
+    /// Creates a file of a snapshot that refers to its blob.
     pub(crate) fn link(&self, commit: &str, remote: &Remote) -> Result<()> {
         let path = self.folder.join("snapshots").join(commit).join(&remote.file);
         let blob = self.blob(&remote.hash);
@@ -157,7 +157,7 @@ impl Store {
     }
 }
 
-/// Creates a file in the first of these ways that the system allows.
+/// Creates a file in the first of these ways that the system supports.
 fn by_any(ways: &[Way], target: &Path, blob: &Path, new: &Path) -> io::Result<()> {
     let mut result = Ok(());
     for way in ways {

@@ -1,4 +1,4 @@
-//! Bytes that several owners share without a copy: a mapped file or a part of one.
+//! Immutable bytes that are shared without copying, such as a mapped file or a part of one.
 
 #![allow(
     unsafe_code,
@@ -38,25 +38,25 @@ impl Bytes {
             }
             let file = File::open(path)?;
             // SAFETY: the map is read-only and only ever exposed as `&[u8]`, for which every value
-            // is valid. Another process may still shorten or rewrite the file, which the
-            // documentation above forbids. Every engine that maps its weights has to rely on that.
+            // is valid. Another process could still shorten or rewrite the file. The documentation
+            // above forbids that, but no engine that maps its weights can prevent it.
             unsafe { Mmap::map(&file) }
         };
         let map = open().map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))?;
         Ok(Self::of(Arc::new(map)))
     }
 
-    /// Creates `len` bytes in memory of the process, which `fill` must write. On Linux, asks for
-    /// huge pages. A page of 2 MiB instead of 4 KiB needs a 512th of the entries in the processor's
-    /// table of pages, which is too small for all weights.
+    /// Allocates `len` bytes and lets `fill` write them. On Linux, asks for huge pages of 2 MiB
+    /// instead of 4 KiB. Huge pages need only a 512th of the entries in the processor's TLB, which
+    /// is too small to map all weights in small pages.
     ///
     /// # Errors
-    /// If the system has no such memory.
+    /// If the system cannot allocate the memory.
     pub fn in_huge_pages(len: usize, fill: impl FnOnce(&mut [u8])) -> Result<Self> {
         let mut memory = MmapMut::map_anon(len)
             .map_err(|e| anyhow!("no memory for a copy of {len} bytes of weights: {e}"))?;
         #[cfg(target_os = "linux")]
-        // Without huge pages the memory is as good as any other.
+        // A failure is ignored: ordinary pages also work.
         let _ = memory.advise(memmap2::Advice::HugePage);
         fill(&mut memory);
         Ok(Self::of(Arc::new(memory)))
@@ -88,14 +88,14 @@ impl Bytes {
     }
 
     /// Asks the system to load all of these bytes, because they are needed soon. Without this call,
-    /// the system maps the pages of a file one by one, when each is first accessed. Until then, a
-    /// prefetch of the page has no effect. Does nothing if the system has no such call, or the call
-    /// fails.
+    /// the system maps the pages of a file one by one, when each is first accessed. Until then,
+    /// prefetch instructions for that page have no effect. Does nothing if the system has no such
+    /// call, or the call fails.
     pub fn bring_in(&self) {
         #[cfg(target_os = "linux")]
         // SAFETY: the bytes exist as long as `self` does, and reading them changes nothing. The
-        // call requires the start of a page, so the range begins with the page that holds the first
-        // byte.
+        // call requires an address at the start of a page, so the range begins with the page that
+        // holds the first byte.
         unsafe {
             let page = libc::sysconf(libc::_SC_PAGESIZE).max(1) as usize;
             let before = self.as_ptr() as usize % page;
@@ -104,7 +104,7 @@ impl Bytes {
         }
     }
 
-    /// Returns all bytes of the owner: the whole file, of which these bytes are a part.
+    /// Returns all bytes of the owner, such as the whole file that these bytes are a part of.
     #[must_use]
     pub fn whole(&self) -> Self {
         Self::of(Arc::clone(&self.owner))

@@ -36,8 +36,8 @@ pub struct Checkpoint {
     place: BTreeMap<String, usize>,
 }
 
-/// A tensor as stored in the file. The bytes may start at any address, so read values from chunks
-/// of bytes.
+/// A tensor as stored in the file. The bytes may start at an unaligned address, so decode each
+/// value from its bytes.
 pub struct StoredTensor<'a> {
     /// Its name in the checkpoint.
     pub name: &'a str,
@@ -143,10 +143,10 @@ impl Checkpoint {
         match self.place.keys().find(|name| !known.contains(*name) && !harmless(name)) {
             None => Ok(()),
             Some(name) => bail!(
-                "{}: tensor {name} is not part of config.json's {:?} model of {} layers",
+                "{}: tensor {name} is not part of config.json's {}-layer {:?} model",
                 self.listed_in.display(),
-                config.family,
-                config.n_layers
+                config.n_layers,
+                config.family
             ),
         }
     }
@@ -159,7 +159,8 @@ impl Checkpoint {
         })
     }
 
-    /// Checks that no weight is NaN or infinite. Reads every weight, and releases its pages.
+    /// Checks that no weight is NaN or infinite. Reads every weight, and releases the pages of each
+    /// tensor afterwards.
     ///
     /// # Errors
     /// If a weight is NaN or infinite. The message names the tensor and the weight's position in
@@ -208,7 +209,7 @@ impl Checkpoint {
         Ok((shard, name, info))
     }
 
-    /// Returns up to three names that turn into `name` with the fewest single-letter edits.
+    /// Returns up to three names, those with the smallest edit distance to `name`.
     fn closest(&self, name: &str) -> Vec<&str> {
         let mut names: Vec<_> =
             self.place.keys().map(|other| (edits(name, other), other.as_str())).collect();
@@ -244,8 +245,8 @@ impl Shard {
             let file = File::open(&path)?;
             // SAFETY: the map is read-only, private to this struct, and only exposed as `&[u8]`,
             // for which every value is valid. Another process may still shorten or rewrite the
-            // file. As for every engine that maps its weights, a checkpoint in use must not be
-            // written to.
+            // file. A checkpoint in use must therefore not be written to, as with every engine that
+            // maps its weights.
             unsafe { Mmap::map(&file) }
         };
         let map = open().map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
@@ -253,8 +254,8 @@ impl Shard {
         Ok(Self { tensors, map: Arc::new(map), path })
     }
 
-    /// Tells the operating system that no page of the map is needed now. On a system without such a
-    /// call, the pages stay in memory until the system needs the memory.
+    /// Tells the operating system that no page of the map is needed at present. On a system without
+    /// such a call, the pages stay in memory until the system needs the memory.
     fn give_back_pages(&self) {
         #[cfg(unix)]
         // SAFETY: this advice can lose only changes to private pages. The map is shared and
@@ -306,8 +307,7 @@ fn weight_map(index: &Path) -> Result<BTreeMap<String, String>> {
         .collect()
 }
 
-/// Returns whether `file` is a name and not a path, because an index must not name files outside
-/// its folder.
+/// Returns whether `file` is a plain file name. An index must not name files outside its folder.
 fn is_plain_name(file: &str) -> bool {
     let mut parts = Path::new(file).components();
     matches!((parts.next(), parts.next()), (Some(Component::Normal(name)), None) if name == file)

@@ -14,15 +14,15 @@ use std::{f64::consts::TAU, path::Path};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value};
 
-/// The architectures that the course's decoder covers. The file names them in `model_type`.
+/// The architectures that the course's decoder supports. `model_type` in the file names one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    /// `llama`: Llama 2 and 3, SmolLM, TinyLlama. No q/k norm. Biases only if `attention_bias` is
-    /// set.
+    /// `llama`: Llama 2 and 3, SmolLM, TinyLlama. No q/k norm. Has biases only if `attention_bias`
+    /// is set.
     Llama,
     /// `qwen2`: q, k and v always have a bias.
     Qwen2,
-    /// `qwen3`: each query and key head is normalised. Biases only if `attention_bias` is set.
+    /// `qwen3`: each query and key head is normalised. Has biases only if `attention_bias` is set.
     Qwen3,
 }
 
@@ -36,7 +36,7 @@ pub struct Llama3Scaling {
     /// A pair that makes more turns than this is unchanged. Between the two limits, the change is
     /// gradual.
     pub high_freq_factor: f32,
-    /// The context of the first training, in tokens.
+    /// The context length of the original training, in tokens.
     pub original_max_positions: usize,
 }
 
@@ -82,7 +82,7 @@ pub struct ModelConfig {
     pub eos_token_ids: Vec<u32>,
 }
 
-/// Maximum of each size: far above known models, yet a product of two sizes can't overflow.
+/// Maximum of each size. Known models are far below it, and a product of two sizes can't overflow.
 const MAX_SIZE: u64 = 1 << 24;
 const MAX_LAYERS: u64 = 1 << 12;
 /// Maximum head size. It is below [`MAX_SIZE`] because RoPE's tables grow with the head size and
@@ -204,8 +204,9 @@ impl ModelConfig {
     ///
     /// `inverse_frequencies [D/2]` are in radians per position. A pair that makes more than
     /// `high_freq_factor` turns within the original context keeps its frequency. The frequency of a
-    /// pair that makes fewer than `low_freq_factor` turns is divided by `factor`. Between these,
-    /// the two results are mixed in proportion. Source: `rope_scaling` of Meta's Llama 3.1.
+    /// pair that makes fewer than `low_freq_factor` turns is divided by `factor`. Between these
+    /// limits, the two results are interpolated linearly. Source: `rope_scaling` of Meta's Llama
+    /// 3.1.
     #[must_use]
     pub fn scale_frequencies(&self, inverse_frequencies: Vec<f32>) -> Vec<f32> {
         let Some(s) = self.rope_scaling else { return inverse_frequencies };
@@ -214,7 +215,8 @@ impl ModelConfig {
         let scale = |frequency: f32| {
             let frequency = f64::from(frequency);
             let turns = s.original_max_positions as f64 * frequency / TAU;
-            // 0 at and below `low`: divided by the factor. 1 at and above `high`: unchanged.
+            // `kept` is 0 up to `low`, where the frequency is divided by the factor. It is 1 from
+            // `high`, where the frequency is unchanged.
             let kept = ((turns - low) / (high - low)).clamp(0.0, 1.0);
             ((1.0 - kept) * frequency / factor + kept * frequency) as f32
         };
@@ -228,7 +230,7 @@ fn read(path: &Path) -> Result<String> {
         .map_err(one_line)
 }
 
-/// Joins the chain of causes into one message, which is one line in any format.
+/// Joins an error and its causes into one message, so that every format specifier prints one line.
 fn one_line(error: anyhow::Error) -> anyhow::Error {
     anyhow::anyhow!("{error:#}")
 }
@@ -255,8 +257,8 @@ impl Fields {
         }
     }
 
-    /// Returns the value of a field, or `None` if it is absent or `null`, which transformers writes
-    /// for fields that are not set.
+    /// Returns the value of a field, or `None` if it is absent or `null`. transformers writes
+    /// `null` for fields that are not set.
     fn get(&self, field: &str) -> Option<&Value> {
         self.object.get(field).filter(|value| !value.is_null())
     }
@@ -330,7 +332,7 @@ impl Fields {
             None => old,
         };
         let holder = parameters.as_ref().filter(|p| p.get("rope_theta").is_some()).unwrap_or(self);
-        // The base of the original Llama, which files of that time do not contain.
+        // The original Llama's base. Files of that time do not contain the field.
         let theta = if holder.get("rope_theta").is_none() {
             10_000.0
         } else {
@@ -374,7 +376,8 @@ impl Fields {
         if self.flag("mlp_bias")? {
             return self.wrong("mlp_bias", "false: this engine's MLP has no bias");
         }
-        // Llama files may also have the fields for a window, but the architecture ignores them.
+        // Llama files may also have the fields of a sliding window, but the architecture ignores
+        // them.
         if family != Family::Llama && self.flag("use_sliding_window")? {
             return self.wrong(
                 "use_sliding_window",

@@ -9,7 +9,7 @@ pub enum FinishReason {
     Length,
     /// The context is full.
     ContextFull,
-    /// The receiver of the tokens ended the answer.
+    /// The receiver of the tokens stopped the generation.
     Interrupted,
     /// The logits were NaN or infinite.
     NotFinite,

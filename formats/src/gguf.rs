@@ -1,5 +1,5 @@
-//! The vocabulary of GGUF files: block types, metadata values, tensor entries. Week 2 teaches how
-//! to read and write them.
+//! The parts of a GGUF file: block types, metadata values, tensor entries. Week 2 teaches how to
+//! read and write such files.
 //!
 //! Format: <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>.
 
@@ -15,28 +15,29 @@ pub use tensor_type::TensorType;
 
 /// The first four bytes of a file.
 pub const MAGIC: [u8; 4] = *b"GGUF";
-/// The version that is written; 2 and 3 are read. Version 1 had 32-bit counts. Versions 2 and 3
-/// differ only in that 3 may be big-endian.
+/// The version that is written. Versions 2 and 3 are read: they differ only in that version 3 may
+/// be big-endian. Version 1, which had 32-bit counts, is not read.
 pub const VERSION: u32 = 3;
 /// Tensors begin at multiples of this, unless `general.alignment` says otherwise.
 pub const DEFAULT_ALIGNMENT: usize = 32;
 
-/// A key of our own (a boolean): whether text is converted to Unicode's normal form C before it is
-/// split. Some tokenizers with the same `tokenizer.ggml.pre` differ in this. Without this key, only
-/// Qwen2's tokenizers convert text.
+/// A key that this project defines (a boolean): whether text is converted to Unicode's normal form
+/// C before it is split. Some tokenizers with the same `tokenizer.ggml.pre` differ in this. Without
+/// this key, only Qwen2's tokenizers convert text.
 pub const NORMALIZES: &str = "tiny-llm.tokenizer.nfc";
-/// A key of our own (a boolean): whether text is converted to lower case before it is split.
+/// A key that this project defines (a boolean): whether text is converted to lower case before it
+/// is split.
 pub const LOWERCASE: &str = "tiny-llm.tokenizer.lowercase";
-/// A key of our own (a boolean): whether a word that is itself a token is used whole, without
-/// merging its bytes. This is Hugging Face's `ignore_merges`. Without this key, only Llama 3's
-/// tokenizers do so.
+/// A key that this project defines (a boolean): whether a word that is itself a token is used
+/// whole, without merging its bytes. This is Hugging Face's `ignore_merges`. Without this key, only
+/// Llama 3's tokenizers do so.
 pub const WHOLE_WORDS: &str = "tiny-llm.tokenizer.whole_words";
-/// A value of our own for `tokenizer.ggml.pre`: the whole text is one piece.
+/// A value that this project defines for `tokenizer.ggml.pre`: the whole text is one piece.
 pub const WHOLE: &str = "tiny-llm-whole";
-/// A key of our own: where a space is put before a text, if `tokenizer.ggml.add_space_prefix`
-/// cannot express it. The values `metaspace-first` and `metaspace-always` stand for the
-/// `prepend_scheme` of Hugging Face's `Metaspace`, which doesn't add a space if there already is
-/// one.
+/// A key that this project defines: where a space is put before a text, if
+/// `tokenizer.ggml.add_space_prefix` cannot express it. Its values, `metaspace-first` and
+/// `metaspace-always`, stand for the `prepend_scheme` of Hugging Face's `Metaspace`. `Metaspace`
+/// adds no space if there already is one.
 pub const SPACE_PREFIX: &str = "tiny-llm.tokenizer.space_prefix";
 
 /// The numbers in `tokenizer.ggml.token_type`.
@@ -77,7 +78,7 @@ pub struct Progress<'a> {
     pub name: &'a str,
     /// The type in which it is written.
     pub tensor_type: TensorType,
-    /// Number of weights that are done, in all tensors.
+    /// Number of weights that are already written, in all tensors.
     pub done: usize,
     /// Number of weights in all tensors.
     pub total: usize,

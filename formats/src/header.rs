@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 pub struct Header {
     /// The tensors by name.
     pub tensors: BTreeMap<String, Place>,
-    /// Other entries by name, with any text.
+    /// The strings of `__metadata__`, by name.
     pub metadata: Map<String, Value>,
 }
 

@@ -36,7 +36,7 @@ pub struct Name {
 /// The part of a repository that a name selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// This GGUF file, which may be in a folder.
+    /// This GGUF file, which may be in a subfolder.
     File(String),
     /// The only GGUF file whose name ends in this type, in upper or lower case.
     Type(String),
@@ -60,7 +60,7 @@ impl Name {
         self.revision.as_deref().unwrap_or(MAIN)
     }
 
-    /// Returns the same name at this branch, tag or commit.
+    /// Returns the same name with this revision: a branch, a tag or a commit.
     ///
     /// # Errors
     /// If `revision` cannot be a revision.
@@ -92,12 +92,12 @@ impl Name {
         cache.join(format!("models--{}--{}", self.owner, self.repository))
     }
 
-    /// Selects the files that the name means from `files`, all files of a revision, with `/`
-    /// between folders.
+    /// Selects from `files` those that the name means. `files` are the paths of all files of a
+    /// revision, with `/` between folders.
     ///
     /// # Errors
     /// If several files match, or if the match is one part of a model that is split into several
-    /// GGUF files, which the engines can't read. The message is one line.
+    /// GGUF files. The engines can't read split files. The message is one line.
     pub fn choose<'a>(&self, files: &[&'a str]) -> Result<Choice<'a>> {
         let ggufs = files.iter().copied().filter(|file| is_gguf(file));
         let fitting: Vec<&str> = match &self.file {

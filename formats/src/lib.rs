@@ -4,7 +4,7 @@
 //! The module [`request`] has the types that the network, the command line and both solutions
 //! share.
 //!
-//! This is the lowest crate: it imports nothing else of the workspace.
+//! This is the lowest crate: it imports no other crate of the workspace.
 
 pub mod chat;
 mod finish;

@@ -110,8 +110,8 @@ impl SamplerOptions {
         Self { temperature: 0.0, ..Self::default() }
     }
 
-    /// Returns whether the token with the largest logit is always chosen, so that nothing needs to
-    /// be drawn. (No cut-off ever removes the most probable token.)
+    /// Returns whether the token with the largest logit is always chosen, so that no sampling is
+    /// needed. (No cut-off ever removes the most probable token.)
     #[must_use]
     pub fn is_greedy(&self) -> bool {
         self.temperature == 0.0 && self.repetition_penalty == 1.0
@@ -135,8 +135,8 @@ impl SamplerOptions {
     }
 }
 
-/// Options of a request that no day teaches. By default all are off, and nothing is computed for
-/// them.
+/// Request options that the course doesn't teach. By default all are off, and then nothing is
+/// computed for them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Extras {
     /// Penalty that is subtracted from the logit of every token that is already in the answer.

@@ -51,9 +51,9 @@ pub fn reshape(x: &Tensor, shape: &[usize]) -> Tensor {
 pub fn swap_axes(x: &Tensor, a: usize, b: usize) -> Tensor {
     assert!(
         a.max(b) < x.ndim(),
-        "swap_axes: {:?} has {} axes, so there are no axes {a} and {b}",
-        x.shape(),
-        x.ndim()
+        "swap_axes: found axes {a} and {b}, expected axes below {} for shape {:?}",
+        x.ndim(),
+        x.shape()
     );
     let mut view = x.view();
     view.swap_axes(a, b);
@@ -107,8 +107,8 @@ pub fn matmul<'a, 'b>(
         let rows = lead_a.iter().product::<usize>() * m;
         let a = a.to_shape((rows, *k)).expect("rows × K covers a");
         let b: ArrayView2<f32> = b.into_dimensionality().expect("b has two axes");
-        // Not `a.dot(&b)`: if both sides are column-major (as a single column is), it returns a
-        // column-major product.
+        // `a.dot(&b)` would return a column-major product if both sides are column-major (as a
+        // single column is).
         let mut product = Array2::zeros((rows, *n));
         general_mat_mul(1.0, &a, &b, 0.0, &mut product);
         return product

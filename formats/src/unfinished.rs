@@ -1,4 +1,4 @@
-//! A file that is complete or absent: written under a temporary name, then renamed.
+//! Writes a file under a temporary name, then renames it, so that it is either complete or absent.
 
 use std::{
     fs, io,
@@ -24,7 +24,7 @@ impl Unfinished {
     /// replaced, and the link stays.
     ///
     /// # Errors
-    /// If the target does not end in a name, is a broken link, or is neither a file nor a folder: a
+    /// If the target does not end in a name, is a broken link, or is neither a file nor a folder. A
     /// rename would replace a device or a pipe with a file.
     pub fn new(target: &Path) -> Result<Self> {
         let target = resolved(target)?;

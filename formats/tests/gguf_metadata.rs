@@ -266,7 +266,7 @@ fn scores_follow_merges() {
     let missing = sentence_piece(json!([["a", "b"], ["▁", "a"], ["▁", "ab"], ["▁", "b"]]))
         .unwrap_err()
         .to_string();
-    assert!(missing.contains("found 1 ways to make \"▁ab\", expected all 2"), "{missing}");
+    assert!(missing.contains("ways to make \"▁ab\": found 1, expected all 2"), "{missing}");
     let order =
         sentence_piece(json!([["a", "b"], ["▁", "a"], ["▁", "ab"], ["▁", "b"], ["▁a", "b"]]))
             .unwrap_err()

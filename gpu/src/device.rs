@@ -41,7 +41,7 @@ pub struct Needs {
     pub buffer_bytes: u64,
 }
 
-/// The needs of this course's kernels, and the adapter's largest buffers.
+/// The limits that this course's kernels need, and the largest buffers that the adapter supports.
 impl Default for Needs {
     fn default() -> Self {
         Self {
@@ -135,10 +135,10 @@ impl Gpu {
         });
         adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
         let adapter = adapters.into_iter().next().with_context(|| match asked.as_str() {
-            "" => "no graphics processor: found no adapter of Vulkan, Metal or DX12; Mesa's \
-                   software Vulkan works too (Debian: mesa-vulkan-drivers)"
+            "" => "no GPU: found no Vulkan, Metal or DX12 adapter; Mesa's software Vulkan works \
+                   too (Debian: mesa-vulkan-drivers)"
                 .to_owned(),
-            asked => format!("no graphics processor: found no adapter for {VARIABLE}={asked}"),
+            asked => format!("no GPU: found no adapter for {VARIABLE}={asked}"),
         })?;
         let (info, mut limits) = (adapter.get_info(), adapter.limits());
         for bytes in [&mut limits.max_storage_buffer_binding_size, &mut limits.max_buffer_size] {
@@ -165,10 +165,10 @@ impl Gpu {
             lost.get_or_insert_with(|| text.trim_end_matches([':', ' ']).to_owned());
         });
         let write = Arc::clone(&lost);
-        // Errors outside any scope, such as out of memory during a submission.
+        // Handles errors outside any error scope, such as too little memory for a submission.
         device.on_uncaptured_error(Arc::new(move |error| {
             let mut lost = write.lock().unwrap_or_else(PoisonError::into_inner);
-            lost.get_or_insert_with(|| format!("the device fails: {error}"));
+            lost.get_or_insert_with(|| format!("the device failed: {error}"));
         }));
         Ok(Self { device, queue, about, lost, submissions: AtomicUsize::new(0) })
     }
@@ -215,7 +215,7 @@ impl Gpu {
         self.device.destroy();
     }
 
-    /// Polls the device without waiting, which is the only way to notice a loss. While work is
+    /// Polls the device without waiting. Only a poll reveals that the device is lost. While work is
     /// running, a loss may not be visible until the work ends.
     pub(crate) fn look(&self) -> Result<()> {
         self.poll(PollType::Poll)
@@ -299,8 +299,8 @@ fn polled(poll: impl FnOnce() -> Result<PollStatus, PollError>) -> Result<(), St
             let seconds = PATIENCE.as_secs();
             Err(format!("a kernel has not ended after {seconds} s; do all its loops end?"))
         }
-        Ok(Err(error)) => Err(format!("the device fails: {error}")),
-        Err(panic) => Err(format!("the device fails: {}", said(&*panic))),
+        Ok(Err(error)) => Err(format!("the device failed: {error}")),
+        Err(panic) => Err(format!("the device failed: {}", said(&*panic))),
     }
 }
 
@@ -324,11 +324,11 @@ fn rank(kind: DeviceType) -> usize {
 
 fn kind(kind: DeviceType) -> &'static str {
     match kind {
-        DeviceType::DiscreteGpu => "a card with its own memory",
-        DeviceType::IntegratedGpu => "part of the processor, with its memory",
-        DeviceType::VirtualGpu => "a virtual machine's",
-        DeviceType::Other => "of an unknown kind",
-        DeviceType::Cpu => "software, on the processor",
+        DeviceType::DiscreteGpu => "discrete GPU",
+        DeviceType::IntegratedGpu => "integrated GPU",
+        DeviceType::VirtualGpu => "virtual GPU",
+        DeviceType::Other => "unknown kind of device",
+        DeviceType::Cpu => "software on the CPU",
     }
 }
 
@@ -337,7 +337,7 @@ pub(crate) fn now<T>(future: impl Future<Output = T>) -> Result<T> {
     match pin!(future).poll(&mut Task::from_waker(Waker::noop())) {
         Poll::Ready(value) => Ok(value),
         Poll::Pending => {
-            bail!("the graphics library answers later, which is known of browsers alone")
+            bail!("a call to wgpu is still pending; outside a browser, it should be complete")
         }
     }
 }
@@ -374,7 +374,7 @@ mod tests {
         let said = polled(|| panic!("Error in Device::poll:\n    Parent device is lost"));
         assert_eq!(
             said.expect_err("a panic"),
-            "the device fails: Error in Device::poll: Parent device is lost"
+            "the device failed: Error in Device::poll: Parent device is lost"
         );
     }
 }

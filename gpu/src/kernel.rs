@@ -25,8 +25,8 @@ impl Gpu {
     /// Compiles the entry point `main` of a kernel that reads `reads` buffers and writes one.
     ///
     /// # Errors
-    /// If naga rejects the text, or the device rejects the bindings. The message is theirs; naga's
-    /// includes the line.
+    /// If naga rejects the text, or the device rejects the bindings. The message comes from naga or
+    /// the device. naga's includes the line.
     pub fn kernel(&self, name: &str, text: &str, reads: usize) -> Result<Kernel> {
         check(name, text)?;
         let entry = |binding: usize| {

@@ -5,11 +5,11 @@
 //! `check` (validates WGSL without a device), `kernel` (compiles WGSL), `pass` (records kernels and
 //! submits them together).
 //!
-//! The words in brackets are the terms of Apple's Metal.
+//! The comments also give the names that Apple's Metal uses, in parentheses.
 //!
 //! This is the only crate that uses wgpu, and it is built only with the feature `gpu`. naga checks
-//! each kernel before a device compiles it. A lost device, too little memory or too low a limit
-//! causes a one-line error that names the node and the bytes.
+//! each kernel before a device compiles it. If the device is lost, memory runs out or a limit is
+//! too low, the error is one line that names the node and the bytes.
 
 mod check;
 mod device;

@@ -30,8 +30,8 @@ impl Buffer {
         let end = offset.checked_add(bytes);
         ensure!(
             offset.is_multiple_of(ALIGNMENT) && end.is_some_and(|end| end <= self.bytes),
-            "found {bytes} bytes from {offset} on, expected a part of a buffer of {} bytes that \
-             begins at a multiple of {ALIGNMENT}",
+            "found {bytes} bytes at offset {offset}, expected an offset that is a multiple of \
+             {ALIGNMENT}, and a range within the buffer's {} bytes",
             self.bytes
         );
         Ok(Self { inner: self.inner.clone(), offset: self.offset + offset, bytes })

@@ -32,8 +32,8 @@ impl Gpu {
 }
 
 impl Pass<'_> {
-    /// Records a kernel with `groups` workgroups. `uniforms` are the numbers in binding 0 (f32 as
-    /// bits). `reads` are the next bindings, and `writes` is the last one.
+    /// Records a kernel with `groups` workgroups. `uniforms` are the numbers in binding 0 (an f32
+    /// as its bits). `reads` are the next bindings, and `writes` is the last one.
     ///
     /// # Errors
     /// If the bindings don't match the kernel, or there are too many workgroups for the device.
@@ -48,15 +48,16 @@ impl Pass<'_> {
         let (gpu, name) = (self.gpu, &kernel.name);
         ensure!(
             reads.len() == kernel.reads && uniforms.len() <= UNIFORMS,
-            "{name}: found {} buffers to read and {} numbers, expected {} and at most {UNIFORMS}",
+            "{name}: buffers to read: found {}, expected {}; numbers: found {}, expected at most \
+             {UNIFORMS}",
             reads.len(),
-            uniforms.len(),
-            kernel.reads
+            kernel.reads,
+            uniforms.len()
         );
         let most = gpu.about().groups;
         ensure!(
             groups.iter().all(|&n| n <= most),
-            "{name}: {groups:?} workgroups: {} takes at most {most} along an axis",
+            "{}: {name}: found {groups:?} workgroups, expected at most {most} along each axis",
             gpu.about()
         );
         let mut numbers = [0; UNIFORMS];

@@ -64,7 +64,7 @@ pub fn worst_mismatch(
 /// Asserts that both tensors have the same shape and every element is within tolerance.
 ///
 /// # Panics
-/// Otherwise, with a message that shows both shapes, the worst index, both values and the
+/// If this does not hold. The message shows both shapes, the worst index, both values and the
 /// tolerance.
 #[track_caller]
 pub fn assert_close(
@@ -111,7 +111,7 @@ pub(crate) fn assert_close_led(
 /// diagnosis, because both results may be wrong. `property` explains why they must agree.
 ///
 /// # Panics
-/// Otherwise, with the worst element of both and the property.
+/// If they don't agree. The message shows the worst element of both and the property.
 #[track_caller]
 pub fn assert_agrees(
     what: &str,
@@ -130,7 +130,7 @@ pub fn assert_agrees(
 /// that different mistakes give different answers.
 ///
 /// # Panics
-/// Otherwise, with both answers, or with the differences if they are long lists.
+/// If they differ. The message shows both answers or, for long lists, their differences.
 #[track_caller]
 pub fn assert_answer<T: PartialEq + fmt::Debug>(what: &str, found: &T, expected: &T) {
     if found != expected {

@@ -256,7 +256,7 @@ fn close(x: &Tensor, y: &Tensor, tolerance: Tolerance) -> bool {
     x.shape() == y.shape() && Zip::from(x).and(y).all(|&x, &y| same(x, y, tolerance, largest))
 }
 
-/// Returns whether a tensor has enough different numbers to tell arrangements of them apart.
+/// Returns whether a tensor has enough different numbers to tell different orders of them apart.
 fn varied(x: &Tensor) -> bool {
     let mut bits: Vec<u32> = x.iter().map(|v| v.to_bits()).collect();
     bits.sort_unstable();
@@ -376,7 +376,7 @@ fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<Str
     let (at, &y) = expected.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     let factor = found.iter().nth(at)? / y;
     if !(1e-6..=1e6).contains(&factor.abs()) {
-        // Such a number has vanished or exploded, which a factor would not explain.
+        // The number has vanished or exploded. A wrong factor would not explain that.
         return None;
     }
     if (factor - 1.0).abs() < 2e-4 {

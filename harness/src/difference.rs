@@ -61,7 +61,7 @@ pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) ->
     Some(text)
 }
 
-/// Formats the first few entries of `wrong`, and the total number `all`.
+/// Lists `wrong`. Shortens a long list, and begins it with its length and the total `all`.
 pub(crate) fn some_of(wrong: &[String], all: usize) -> String {
     if wrong.len() <= SOME {
         return wrong.join(", ");

@@ -170,8 +170,8 @@ impl Case<'_> {
     /// Asserts that `found` matches the oracle's `output`.
     ///
     /// # Panics
-    /// Otherwise, with a message that shows the case, the seed, the purpose, both shapes, the worst
-    /// index, both values and the tolerance.
+    /// If it doesn't match. The message shows the case, the seed, the purpose, both shapes, the
+    /// worst index, both values and the tolerance.
     #[track_caller]
     pub fn check(&self, output: &str, found: &Tensor) {
         self.check_rows(output, &[], found);
@@ -226,7 +226,7 @@ impl Case<'_> {
     /// of each field.
     ///
     /// # Panics
-    /// Otherwise, with a message that shows the first byte that differs, and its field.
+    /// If the bytes differ. The message shows the first byte that differs, and its field.
     #[track_caller]
     pub fn check_bytes(&self, output: &str, found: &[u8]) {
         let expected = self.tensor(output);

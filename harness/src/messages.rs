@@ -7,7 +7,7 @@ use crate::check::{assert_accepts, assert_refuses};
 /// Returns the result of `make` if it neither panics nor returns an error.
 ///
 /// # Panics
-/// Otherwise, with the message of the panic or the error.
+/// If `make` panics or returns an error. The message is that of the panic or the error.
 #[track_caller]
 pub fn assert_good<T, E: Display>(what: &str, make: impl FnOnce() -> Result<T, E>) -> T {
     assert_accepts(what, make)
@@ -17,7 +17,7 @@ pub fn assert_good<T, E: Display>(what: &str, make: impl FnOnce() -> Result<T, E
 /// Asserts that `make` returns a one-line error that contains all of these parts.
 ///
 /// # Panics
-/// Otherwise, with the message or the returned value.
+/// If it doesn't. The panic shows the error's message or the returned value.
 #[track_caller]
 pub fn assert_refused<T: Debug, E: Display>(
     what: &str,
@@ -67,7 +67,7 @@ fn halves(message: &str) -> Option<(&str, &str)> {
 /// message without these words, a part may be anywhere.
 ///
 /// # Panics
-/// Otherwise, with the message and the part that is missing or in the wrong half.
+/// If a part is missing or in the wrong half. The panic shows the message and that part.
 #[track_caller]
 pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]) {
     let (of_found, of_expected) = halves(message).unwrap_or((message, message));

@@ -70,7 +70,7 @@ pub struct Next {
 
 impl Choice {
     /// Returns, for each format, the highest rung whose kernel the learner has written, and the
-    /// kernels on higher rungs that the learner has still to write.
+    /// kernels on higher rungs that the learner still has to write.
     ///
     /// A format that the course does not teach runs on the best rung of this machine. If the course
     /// teaches a format but provides its kernel on some rung, that kernel counts as written as soon
@@ -152,13 +152,13 @@ mod tests {
         assert_eq!(choice.rung(TensorType::Q8_0), Rung::Naive);
         assert_eq!(choice.rung(TensorType::Q5_K), Rung::best(), "not taught");
         assert_eq!(named(next), ["fused Q8_0", "fused Q4_K", "fused Q6_K"]);
-        // A rung is left out.
+        // One rung is skipped.
         let (choice, _) = choose(|rung, _| rung == Rung::Naive || rung == Rung::Integer);
         assert_eq!(choice.rung(TensorType::Q6_K), Rung::Integer);
         let Some(highest) = Rung::available().into_iter().find(|&rung| rung > Rung::Integer) else {
             return;
         };
-        // All three scalar rungs.
+        // All kernels of the three scalar rungs are written.
         let (choice, next) = choose(|rung, _| rung <= Rung::Integer);
         assert_eq!(choice.rung(TensorType::Q8_0), Rung::Integer);
         assert_eq!(choice.rung(TensorType::Q6_K), Rung::Integer);

@@ -1,4 +1,4 @@
-//! The properties of a format of integers that the kernels of every instruction set need at compile
+//! The properties of integer formats that the kernels of every instruction set need at compile
 //! time. Each format's own file has the layout of its bits.
 
 use tiny_llm_formats::gguf::TensorType;
@@ -9,13 +9,13 @@ pub trait Format {
     const TYPE: TensorType;
     /// Number of weights that share a scale: 16 or 32.
     const PER_SCALE: usize;
-    /// How the weight that a code of 0 represents is stored.
+    /// How a code of 0 maps to a weight.
     const ZERO: Zero;
     /// The largest code.
     const HIGHEST: u8;
 }
 
-/// How the weight that a code of 0 represents is stored.
+/// How a code of 0 maps to a weight: with an offset that all codes share, or a minimum per scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Zero {
     /// All codes have this offset: a weight is `scale · (code − offset)`.
@@ -64,7 +64,7 @@ formats! {
     Q5_1: 32, Zero::Minimum, 31;
     // The kernels for many rows add 128 to the signed codes of the file.
     Q8_0: 32, Zero::Offset(128), 255;
-    // Twice the weight that a code represents, plus 12.
+    // The looked-up codes are twice the unscaled weights, plus 12.
     MXFP4: 32, Zero::Offset(12), 24;
     Q2_K: 16, Zero::Minimum, 3;
     Q3_K: 16, Zero::Offset(4), 7;

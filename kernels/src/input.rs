@@ -34,8 +34,8 @@ pub struct Input {
     pub(crate) has_tiles: bool,
 }
 
-/// Returns a buffer for `n` elements, with unspecified contents. The system provides new memory
-/// page by page as it is first written, so the buffer is not filled with zeros first.
+/// Resizes a buffer to `n` elements with unspecified contents. If it has to grow, it is replaced by
+/// new memory that the system zeroes page by page, when each page is first written.
 pub fn room(values: &mut Vec<f32>, n: usize) {
     if values.capacity() < n {
         *values = vec![0.0; n];

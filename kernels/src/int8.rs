@@ -49,8 +49,8 @@ pub(crate) fn scale(absmax: f32) -> f32 {
 }
 
 /// Returns the largest magnitude in `x`. If an element is NaN, returns NaN, which `f32::max` would
-/// not. Compares bits: without its sign, a float has the same order as its bits, and every NaN
-/// comes after infinity.
+/// not. Compares bits: floats without a sign have the same order as their bits, and every NaN comes
+/// after infinity.
 #[cfg(any(
     target_arch = "x86_64",
     target_arch = "aarch64",
@@ -63,7 +63,8 @@ pub(crate) fn largest(magnitudes: impl IntoIterator<Item = f32>) -> f32 {
 
 /// Calls `quantize` for every [`SUPER_BLOCK`] values of a row. Pads the last ones with zeros.
 ///
-/// Always inlined into its caller, so that `quantize` may use the caller's instructions.
+/// This function is always inlined into its caller, so that `quantize` may use the caller's
+/// instructions.
 #[cfg(any(
     target_arch = "x86_64",
     target_arch = "aarch64",

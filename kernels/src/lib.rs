@@ -11,13 +11,13 @@
 //! | `blocks` | formats that the course does not teach: their layout, reading and writing |
 //! | `repack` | a second layout of weights, with rows side by side |
 //! | `provided` | the table from rung, format and number of rows to a kernel of this crate |
-//! | `fused`, `integer`, `unpacked` | the scalar rungs, for formats that no day teaches |
+//! | `fused`, `integer`, `unpacked` | scalar rungs, for formats that the course does not teach |
 //! | `avx2`, `avx512`, `neon`, `simd128` | the rungs with vector instructions |
 //! | `amx` | the rung with a matrix unit, for many rows of activations; it has its own list |
 //! | `q8_rows` | rows of a KV cache with 8 bits per number |
 //! | `loops`, `vector` | operations between matrix products: norms, the gate, attention |
 //! | `sampling` | choosing a token without sorting the vocabulary |
-//! | `withheld` | a switch with which a task's tests disable kernels that would give its answer |
+//! | `withheld` | a switch with which a task's tests disable kernels that would solve it |
 //!
 //! # The same files for each instruction set
 //!
@@ -94,7 +94,7 @@ pub mod withheld;
 
 use self::{input::Input, matrix::Matrix, parallel::Tile};
 
-/// Number of rows of activations from which on arithmetic, not memory bandwidth, is the limit.
+/// Minimum number of rows of activations for which arithmetic, not memory bandwidth, is the limit.
 pub const MANY: usize = 4;
 
 /// Computes a rectangle of the output: `tile[t, r] = Σ weight[r, c] · x[t, c]`.

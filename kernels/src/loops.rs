@@ -38,7 +38,7 @@ impl MultiplyAdd for Separate {
 }
 
 /// Returns the factor by which RMSNorm multiplies a row. If the sum of squares is too large for
-/// f32, returns NaN instead of 0. Otherwise, a row of large numbers would become zeros.
+/// f32, returns NaN instead of 0. With 0, a row of large numbers would silently become zeros.
 #[inline(always)]
 fn norm_scale<M: MultiplyAdd>(x: &[f32], eps: f32) -> f32 {
     let squares = dot::<M>(x, x);
@@ -95,7 +95,7 @@ pub(crate) mod exp_constants {
     pub(crate) const HIGHEST: f32 = 88.4;
     /// Adding this to a number below 2²² rounds it, because no bits are left for a fraction.
     pub(crate) const ROUND: f32 = 12_582_912.0;
-    /// ln 2 in two parts. The first has so few bits that n times it is exact.
+    /// ln 2 in two parts. The first part has so few bits that `n` times it is exact.
     pub(crate) const LN2_HIGH: f32 = 0.693_359_4;
     pub(crate) const LN2_LOW: f32 = -2.121_944_4e-4;
     /// The Taylor series of e^f for |f| ≤ 0.35, last term first. The first omitted term is below
@@ -107,8 +107,8 @@ pub(crate) mod exp_constants {
 /// Computes `e^x` to within two units in the last place. Returns 0 below −87, where normal numbers
 /// end, and infinity above 88.
 ///
-/// It uses `e^x = 2^n · 2^f`. The integer `n` goes into the exponent bits, and a polynomial gives
-/// `2^f` for `f` in −½…½.
+/// It uses `e^x = 2^n · e^f`. The integer `n` goes into the exponent bits, and a polynomial gives
+/// `e^f` for `|f|` ≤ 0.35.
 #[inline(always)]
 pub(crate) fn exp<M: MultiplyAdd>(x: f32) -> f32 {
     use exp_constants::*;
@@ -296,7 +296,8 @@ mod tests {
             let (found, expected) = (f64::from(exp::<Fused>(x)), f64::from(x).exp());
             worst = worst.max(((found - expected) / expected).abs());
         }
-        // Half a unit for each of the last two roundings, plus the omitted terms of the series.
+        // The limit is half a unit for each of the last two roundings, plus the omitted terms of
+        // the series.
         assert!(worst < 2.5e-7, "relative error {worst:e}");
         assert_eq!(exp::<Fused>(0.0), 1.0);
         assert_eq!(exp::<Fused>(f32::NEG_INFINITY), 0.0);

@@ -1,5 +1,5 @@
-//! A weight matrix that is used in place in a file: nothing is copied or converted, except by
-//! [`repack`](crate::repack).
+//! A weight matrix that is used directly from a mapped file: nothing is copied or converted, except
+//! by [`repack`](crate::repack).
 
 use std::sync::{Arc, OnceLock};
 
@@ -28,8 +28,8 @@ pub(crate) const SIDE_BY_SIDE: usize = 8;
 #[derive(Debug)]
 struct Repacked {
     bytes: Bytes,
-    /// Whether the bytes are in the layout of [`repack`](crate::repack), or else in the layout of
-    /// the file.
+    /// Whether the bytes are in the layout of [`repack`](crate::repack). Otherwise, they are in the
+    /// layout of the file.
     interleaved: bool,
 }
 
@@ -96,14 +96,14 @@ impl Matrix {
         Some([weight / self.cols, weight % self.cols])
     }
 
-    /// Sets the copy that kernels read, with the same weights in the layout of the file, or, if
-    /// `interleaved`, in the layout of [`repack`](crate::repack). All clones of the matrix share
-    /// it. A matrix keeps its first copy.
+    /// Sets the copy that kernels read. The copy has the same weights in the layout of the file. If
+    /// `interleaved`, it has the layout of [`repack`](crate::repack) instead. All clones of the
+    /// matrix share it. A matrix keeps its first copy.
     pub(crate) fn set_copy(&self, bytes: Bytes, interleaved: bool) {
         let _ = self.copy.set(Repacked { bytes, interleaved });
     }
 
-    /// Returns the eight rows from row `8 · group` on in the layout of [`repack`](crate::repack),
+    /// Returns eight rows, starting at row `8 · group`, in the layout of [`repack`](crate::repack),
     /// or `None` if the matrix has no such copy.
     ///
     /// # Panics
@@ -115,7 +115,7 @@ impl Matrix {
         Some(&copy.bytes[group * size..][..size])
     }
 
-    /// Returns the bytes in a row.
+    /// Returns the number of bytes in a row.
     #[must_use]
     #[inline]
     pub fn row_bytes(&self) -> usize {
@@ -129,13 +129,13 @@ impl Matrix {
         &self.bytes()[r * self.row_bytes()..][..self.row_bytes()]
     }
 
-    /// Returns all bytes of the file as a shared handle.
+    /// Returns the matrix's bytes in the file, as a shared handle.
     #[must_use]
     pub fn shared_bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// Returns all bytes, row after row.
+    /// Returns all bytes in the layout of the file, row after row.
     #[must_use]
     #[inline]
     pub fn bytes(&self) -> &[u8] {

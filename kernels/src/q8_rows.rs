@@ -10,7 +10,7 @@ use half::f16;
 
 use crate::loops::{MultiplyAdd, TILE, halves};
 
-/// Numbers that share a scale.
+/// Number of elements that share a scale.
 pub const BLOCK: usize = 32;
 
 /// The largest code. −128 is not used, so the codes are symmetric.
@@ -45,7 +45,7 @@ impl Q8Rows<'_> {
         Self { words: &self.words[from * words..(from + n) * words], ..self }
     }
 
-    /// Returns `n` rows from row `from` on, or all remaining rows if there are fewer.
+    /// Returns `n` rows, starting at row `from`, or all remaining rows if there are fewer.
     #[must_use]
     pub fn behind(self, from: usize, n: usize) -> Self {
         let (words, end) = (row_words(self.dim), self.words.len());
@@ -238,7 +238,7 @@ pub(crate) fn narrow_q8<M: MultiplyAdd>(values: &[f32], row: &mut [u32]) {
     let (scales, codes) = bytemuck::cast_slice_mut::<u32, u8>(row).split_at_mut(at);
     let blocks = values.chunks(BLOCK).zip(codes.chunks_mut(BLOCK));
     for ((values, codes), bits) in blocks.zip(scales.as_chunks_mut::<2>().0) {
-        // Compared as integers, so that a NaN counts as the largest.
+        // The magnitudes are compared as integers, so that a NaN counts as the largest.
         let largest = values.iter().fold(0, |max: u32, x| max.max(x.to_bits() & i32::MAX as u32));
         let narrowed = f16::from_f32_const(f32::from_bits(largest) / LARGEST).to_bits();
         if narrowed >= INFINITE {
@@ -246,7 +246,7 @@ pub(crate) fn narrow_q8<M: MultiplyAdd>(values: &[f32], row: &mut [u32]) {
             codes.fill(0);
             continue;
         }
-        // Rounded down, so that the largest code is 127 for any scale. So widening a row and
+        // The scale is rounded down, so that the largest code is always 127. So widening a row and
         // quantizing it again gives the same bytes.
         let exact = f32::from_bits(largest) / LARGEST;
         let narrowed = narrowed - u16::from(scale(narrowed) > exact);

@@ -21,7 +21,7 @@ use crate::{
 /// Copies start at multiples of this number of bytes, the size of a cache line.
 const LINE: usize = 64;
 
-/// Some bytes of a block, and the size of an element.
+/// A range of a block's bytes, and the size of the elements in it.
 struct Part {
     bytes: Range<usize>,
     element: usize,
@@ -44,10 +44,11 @@ fn parts(tensor_type: TensorType) -> Option<[Part; 2]> {
 /// Copies matrices into memory of the process, in huge pages if the system has them, so that
 /// kernels read the copies and not the file. `rung` returns the rung that multiplies a format. If
 /// that rung has kernels for this module's layout, the copy has this layout. Otherwise it keeps the
-/// layout of the file. Kernels for a repacked matrix add in the same order as those for a batch.
-/// Returns the size of the memory in bytes.
+/// layout of the file. Kernels for a repacked matrix add in the same order as those for many rows
+/// of activations. Returns the size of the memory in bytes.
 ///
-/// # Errors If the system refuses the memory.
+/// # Errors
+/// If the system refuses the memory.
 pub fn repack<S: Schedule>(
     team: &Team<S>,
     matrices: &[&Matrix],
@@ -59,7 +60,8 @@ pub fn repack<S: Schedule>(
             && !matrix.bytes().is_empty()
     };
     let sizes = matrices.iter().map(|matrix| matrix.bytes().len().next_multiple_of(LINE));
-    // One piece of memory, because a matrix alone may be smaller than a huge page.
+    // All copies are in one piece of memory, because a single matrix may be smaller than a huge
+    // page.
     let memory = Bytes::in_huge_pages(sizes.clone().sum(), |mut rest| {
         let mut copies = Vec::new();
         for size in sizes.clone() {
@@ -91,7 +93,7 @@ fn is_possible(tensor_type: TensorType, rows: usize) -> bool {
     parts(tensor_type).is_some() && rows.is_multiple_of(ROWS)
 }
 
-/// Writes `rows`, whole rows of blocks of `row_bytes` bytes each, in the layout of this module.
+/// Writes `rows` in the layout of this module. They are whole rows of `row_bytes` bytes each.
 ///
 /// # Panics
 /// If [`is_possible`] is false, or the lengths differ.
@@ -126,7 +128,8 @@ mod tests {
             if !is_possible(tensor_type, ROWS) {
                 continue;
             }
-            // Two blocks per row. The bytes of a row differ in one byte of a 16-bit number only.
+            // Two blocks per row. Each byte is the low or the high byte of its index, so the two
+            // rounds together tell all bytes apart.
             let row_bytes = 2 * block_bytes;
             for low in [true, false] {
                 let number = |i: usize| if low { i as u8 } else { (i >> 8) as u8 };
@@ -153,7 +156,7 @@ mod tests {
         }
     }
 
-    /// Returns every block, row and byte.
+    /// Returns every combination of block, row and byte.
     fn places(bytes: Range<usize>) -> impl Iterator<Item = (usize, usize, usize)> {
         (0..2).flat_map(move |b| {
             let bytes = bytes.clone();

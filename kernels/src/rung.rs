@@ -77,8 +77,8 @@ impl Rung {
             Self::NeonI8mm => {
                 Self::NeonDot.is_available() && std::arch::is_aarch64_feature_detected!("i8mm")
             }
-            // Known at compile time, because a browser without these instructions rejects the whole
-            // module.
+            // This is known at compile time, because a browser without these instructions rejects
+            // the whole module.
             Self::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
             #[allow(unreachable_patterns, reason = "the other architecture's rungs")]
             _ => false,

@@ -11,13 +11,13 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 
 use tiny_llm_formats::request::SamplerOptions;
 
-/// Chooses tokens. Allocates only for the first one.
+/// Chooses tokens. Allocates memory only for the first one.
 #[derive(Debug, Clone)]
 pub struct Sampler {
     options: SamplerOptions,
-    /// `[V]`, after penalty and temperature.
+    /// `[V]`, after the repetition penalty.
     logits: Vec<f32>,
-    /// `[V]`: the number of the choice in which each token was last penalised.
+    /// `[V]`: for each token, the number of the choice that last penalised it.
     penalised: Vec<u64>,
     choices: u64,
     candidates: Candidates,
@@ -56,9 +56,10 @@ impl Sampler {
     /// Chooses the next token from `logits [V]`. `seen` are all tokens so far, including the
     /// prompt, and `uniform` is a random number in `[0, 1)`.
     ///
-    /// # Panics If `logits` is empty, or a token in `seen` is outside the vocabulary. Also if top-k
-    /// or top-p is on and a logit is NaN, because NaN has no order. (Without them the largest logit
-    /// is chosen, as in week 1.)
+    /// # Panics
+    /// If `logits` is empty, or a token in `seen` is outside the vocabulary. Also if top-k or top-p
+    /// is on and a logit is NaN, because NaN has no order. (If both are off, the largest logit is
+    /// chosen, as in week 1.)
     pub fn choose(&mut self, logits: &[f32], seen: &[u32], uniform: f64) -> u32 {
         let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } = self.options;
         self.logits.clear();
@@ -122,7 +123,7 @@ impl Candidates {
         heap.clear();
         heap.extend_from_slice(&self.tokens);
         let mut ranks = BinaryHeap::from(std::mem::take(heap));
-        // f64, because a vocabulary has many thousands of small probabilities.
+        // `mass` is an f64, because a vocabulary has many thousands of small probabilities.
         let mut mass = 0.0;
         let mut last = None;
         while let Some(next) = ranks.peek() {
@@ -202,7 +203,8 @@ impl Candidates {
     }
 }
 
-/// Ordered by logit. If logits are equal, the token with the lower id counts as the larger.
+/// Candidates are ordered by logit. If logits are equal, the one with the lower id counts as the
+/// larger.
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
         let logits = self.logit.partial_cmp(&other.logit).expect("no logit is NaN");

@@ -10,8 +10,8 @@ pub(super) const STREAMS: usize = 4;
 /// tile's rows of weights are divided into four parts, one for each stream. If a part is shorter
 /// than the others, its stream repeats the part's last row.
 ///
-/// Always inlined into its caller, because `dot` uses instructions for which this file is not
-/// compiled. Without inlining, `dot` would be a function call for every four rows.
+/// This function is always inlined into its caller, because `dot` uses instructions for which this
+/// file is not compiled. Without inlining, `dot` would be a function call for every four rows.
 #[inline(always)]
 pub(super) fn each_four(
     weight: &Matrix,
@@ -26,8 +26,8 @@ pub(super) fn each_four(
 }
 
 /// Like [`each_four`], but `several(rows, t)` multiplies four rows of weights by `N` rows of
-/// activations, from row `t` on, so that weights are unpacked once for all of them. `dot` handles
-/// the remaining rows.
+/// activations, starting at row `t`, so that weights are unpacked once for all of them. `dot`
+/// handles the remaining rows.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn each_four_by<const N: usize>(

@@ -1,5 +1,5 @@
-//! Unpacked weights, in one form for all integer formats. The integer rung multiplies prompts with
-//! it.
+//! Unpacked weights, in one form for all integer formats. The integer rung uses it to multiply
+//! prompts.
 
 use tiny_llm_formats::gguf::TensorType;
 

@@ -2,12 +2,12 @@
 //!
 //! Each function is written once, as a plain loop in `loops`, and compiled once for each vector
 //! unit: in a function that may use AVX-512 or AVX2, the compiler turns the loop into vector
-//! instructions. That works for simple loops. Products of quantized weights need tricks, so they
-//! are written by hand in the other folders.
+//! instructions. That works for simple loops. Products of quantized weights need special
+//! instructions, so they are written by hand in the other folders.
 //!
 //! The whole process uses the same unit: the machine's best, or the one of the rung that the
 //! environment names ([`VARIABLE`](crate::rung::VARIABLE)). It doesn't depend on an engine's plan,
-//! so two engines with different rungs in one process don't change each other's bits.
+//! so two engines with different rungs in one process don't change each other's results.
 
 #![allow(
     unsafe_code,

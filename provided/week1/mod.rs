@@ -1,4 +1,4 @@
-//! Provided code of week 1, in the folders of `src/week1`.
+//! Provided code of week 1. Its folders have the same names as those of `src/week1`.
 
 // Day 5: the whole decoder, and its weights.
 #[cfg(feature = "model")]

@@ -1,4 +1,4 @@
-//! Provided code of week 2, in the folders of `src/week2`.
+//! Provided code of week 2. Its folders have the same names as those of `src/week2`.
 //!
 //! # Design
 //!
@@ -6,12 +6,15 @@
 //!   whether its logits are needed. One call computes a prompt, a part of one, a new token, or the
 //!   rows of several requests.
 //! - A cache returns runs of consecutive keys and values. A `Matrix` is a view of the mapped file.
-//! - Only `kernels::matmul` calls a kernel. Only `Team::parallel_tiles` divides work among threads.
-//!   Norms, gates and attention use the same rung as the products.
+//! - Only `kernels::multiply` calls a kernel. Only a `Team` divides work among threads. Norms,
+//!   gates and attention use the machine's best vector instructions, or those of the rung that
+//!   `TINY_LLM_KERNELS` names.
 //! - No day needs a later one: with plain weights, naive kernels and one thread, day 1 runs before
 //!   any later task is solved.
 
 // Day 1: each position is computed once.
+#[path = "kv_cache/cache_type.rs"]
+pub mod cache_type;
 #[path = "kv_cache/layer.rs"]
 pub mod layer;
 #[path = "kv_cache/plan.rs"]

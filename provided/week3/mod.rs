@@ -1,21 +1,21 @@
-//! Provided code of week 3, in the folders of `src/week3`.
+//! Provided code of week 3. Its folders have the same names as those of `src/week3`.
 //!
 //! # Design
 //!
 //! - `Engine` is generic over an `EngineCache` (dense, paged or shared) and a `Pass` (a model, or a
 //!   simulation that only adds up costs).
-//! - A batch multiplies with kernels that add in the same order for any number of rows
-//!   (`Choice::alike`), and its attention reads the cache in parts of fixed size (`InParts`). So a
+//! - A batch's matrix products use kernels that add in the same order for any number of rows
+//!   (`Choice::alike`). Its attention reads the cache in parts of fixed size (`InParts`). So a
 //!   request's logits do not depend on the other requests. This does not hold for prompts on Arm
 //!   yet.
 //! - While any request decodes, a step takes at most `EngineOptions::gap` times as long as a step
 //!   without prompts (the server's default is 3). `StepTimes` estimates a step's time from its
 //!   number of rows.
-//! - Drafts are rows of a step. They count against the step's budget, and the engine keeps a draft
-//!   only if it equals the token that it would choose anyway.
-//! - A `Constraint` knows which bytes may follow, and how many tokens the shortest completion
-//!   needs. The engine masks logits before the sampler sees them, and rejects a request if no
-//!   answer fits within its token limit.
+//! - Each drafted token takes up a row in a step. These rows count against the step's budget. The
+//!   engine keeps a draft only if it equals the token that the engine would choose anyway.
+//! - A `Constraint` knows which bytes may follow an answer, and how many tokens its shortest
+//!   completion needs. The engine masks logits before the sampler sees them, and rejects a request
+//!   if no answer fits within its token limit.
 
 // Day 1: many requests share a forward pass.
 #[path = "batching/asked.rs"]

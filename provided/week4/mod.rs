@@ -1,11 +1,11 @@
-//! Provided code of week 4, in the folders of `src/week4`.
+//! Provided code of week 4. Its folders have the same names as those of `src/week4`.
 //!
 //! # Design
 //!
-//! - The graph computes with week 2's kernels, and its logits equal week 2's to the last bit. A
-//!   node's sources are always older than the node. `store` is a source of `attend`, so keys and
-//!   values are stored before they are read. `readable` rejects a new node if it can't read one of
-//!   its sources. Before a pass runs, `Step::check` rejects an input that doesn't fit.
+//! - The graph computes with week 2's kernels, and its logits equal week 2's bit for bit. A node's
+//!   sources are always older than the node. `store` is a source of `attend`, so keys and values
+//!   are stored before they are read. `readable` rejects a new node if it can't read one of its
+//!   sources. Before a pass runs, `Step::check` rejects an input that doesn't fit.
 //! - An arena is planned twice, by best fit and by size, and the smaller plan is used.
 //! - `pin` places nodes that only one backend supports. `fewest_copies` places the rest by a
 //!   minimum cut. `Schedule` adds copies as nodes. Keys and values stay on one backend.
@@ -57,7 +57,7 @@ pub mod scheduler;
 #[path = "backends/twin.rs"]
 pub mod twin;
 
-// Day 5: kernels for a graphics processor.
+// Day 5: kernels for a GPU.
 #[cfg(feature = "gpu")]
 pub(crate) mod gpu;
 

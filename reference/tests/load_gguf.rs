@@ -276,7 +276,7 @@ fn what_is_no_model_is_refused_in_one_line() {
     let few = Value::Array(Array::String(vec!["a".to_owned()]));
     changed(&|file| file.set("tokenizer.ggml.tokens", few.clone())).refused(&[
         "tokenizer.ggml.tokens",
-        "1 elements",
+        "an array of length 1",
         "token_embd.weight",
     ]);
 }

@@ -11,14 +11,14 @@ use crate::{
 /// Maximum nesting of objects and arrays. At greater depth, only the shortest completion is
 /// allowed.
 pub const MOST_DEPTH: usize = 64;
-/// Maximum number of parallel parses of a text. If there are more, those closest to an end are
-/// kept.
+/// Maximum number of parallel parses of a text. If there are more, those with the shortest
+/// completions are kept.
 const MOST_THREADS: usize = 256;
 
 /// Position of one parse of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
-    /// Before a value of this kind, after an optional blank.
+    /// Before a value of this kind. The flag says whether a space may come first.
     Value(NodeId, bool),
     /// In a scalar, in this state of its automaton.
     Scalar(u32),
@@ -27,7 +27,7 @@ enum Place {
     Text(NodeId, u32, u32),
     /// After `{`.
     FirstKey,
-    /// After the comma of an object and an optional blank.
+    /// After the comma of an object. The flag says whether a space may come first.
     Key(bool),
     /// In a key.
     KeyText(u32),
@@ -145,8 +145,7 @@ impl Automaton {
         position.threads().iter().all(over)
     }
 
-    /// Returns the shortest completion. Of equally short ones, returns the one with the smallest
-    /// bytes.
+    /// Returns the shortest completion, the first in byte order if there are several.
     pub(crate) fn closing_text(&self, position: &Position) -> Vec<u8> {
         let texts = position.threads().iter().map(|thread| self.closing(thread));
         texts.min_by(|a, b| (a.len(), a).cmp(&(b.len(), b))).unwrap_or_default()
@@ -171,7 +170,8 @@ impl Automaton {
         (*least, *most)
     }
 
-    /// Returns the innermost object and its progress.
+    /// Returns the innermost object, its id, and the index of the first property that may still
+    /// follow.
     fn inner(&self, thread: &Thread) -> (&Object, NodeId, usize) {
         match thread.stack.as_ref().map(|link| link.frame) {
             Some(Frame::Object(id, at)) => (self.object(id), id, at as usize),
@@ -192,7 +192,7 @@ impl Automaton {
             Place::Value(node, _) => self.begin(node, byte, stack, to),
             Place::Scalar(place) => match self.nodes.dfa.next(place, byte) {
                 Some(place) => to.push(self.scalar(place, stack)),
-                // A number ends where another element begins.
+                // A number ends at the first byte that does not belong to it.
                 None if self.nodes.dfa.tag(place).is_some() => {
                     self.step(&at(Place::End), byte, to);
                 }
@@ -327,7 +327,7 @@ impl Automaton {
     fn closing(&self, thread: &Thread) -> Vec<u8> {
         let mut text = Vec::new();
         let mut frames = &thread.stack;
-        // Whether the completion also closes the innermost object or array.
+        // Whether `text` already closes the innermost object or array.
         let mut inner = true;
         match thread.place {
             Place::Value(node, _) => {
@@ -379,14 +379,14 @@ impl Automaton {
         text
     }
 
-    /// Handles a byte after a property's key.
+    /// Appends the shortest text after a property's key that closes its object.
     fn close_property(&self, object: &Object, tag: usize, text: &mut Vec<u8>) {
         text.push(b':');
         text.extend_from_slice(self.nodes.shortest(object.value(tag)));
         self.nodes.close_object(object, object.behind(tag), true, text);
     }
 
-    /// Returns the bytes that close the innermost object or array.
+    /// Appends the shortest text that closes the innermost object or array.
     fn close_frame(&self, stack: &Stack, mut comma: bool, text: &mut Vec<u8>) {
         match stack.as_ref().map(|link| link.frame) {
             Some(Frame::Object(id, at)) => {
@@ -407,7 +407,7 @@ impl Automaton {
     }
 }
 
-/// Continues after the bracket that closes the innermost object or array.
+/// Returns the parse after the bracket that closes the innermost object or array.
 fn close(stack: &Stack) -> Thread {
     let outer = stack.as_ref().and_then(|link| link.outer.clone());
     Thread { place: Place::End, stack: outer }

@@ -12,11 +12,11 @@ pub(crate) const MOST_PLACES: usize = 250_000;
 /// Maximum steps for converting a graph to an automaton.
 const MOST_WORK: usize = 5_000_000;
 
-/// Larger than any distance to an end.
+/// Larger than any distance to an accepting state.
 const NEVER: u32 = u32::MAX;
 
-/// An automaton under construction: the edges of each state, and the state's meaning if a text may
-/// end there. The first state is the start.
+/// An automaton under construction: the edges of each state, and the tags of accepting states. The
+/// first state is the start.
 #[derive(Debug, Default)]
 pub(crate) struct Raw {
     pub(crate) edges: Vec<Vec<(u8, u8, u32)>>,
@@ -25,7 +25,7 @@ pub(crate) struct Raw {
     pub(crate) between: Vec<bool>,
 }
 
-/// All automata of a schema. Every state leads to an end.
+/// All automata of a schema. Every state leads to an accepting state.
 #[derive(Debug, Default)]
 pub(crate) struct Dfa {
     edges: Vec<(u8, u8, u32)>,
@@ -38,7 +38,7 @@ struct Place {
     first: u32,
     last: u32,
     tag: Option<u32>,
-    /// The first byte of the shortest path to an end.
+    /// The first byte of the shortest path to an accepting state.
     byte: u8,
 }
 
@@ -50,7 +50,7 @@ impl Dfa {
         edges.get(at).filter(|&&(first, ..)| first <= byte).map(|&(.., to)| to)
     }
 
-    /// Returns the tag of an end, if the text may end here.
+    /// Returns the tag of a state, if it is accepting.
     pub(crate) fn tag(&self, place: u32) -> Option<u32> {
         self.places[place as usize].tag
     }
@@ -61,8 +61,8 @@ impl Dfa {
         &self.edges[first as usize..last as usize]
     }
 
-    /// Returns the shortest text to an end (the first in byte order if there are several), and
-    /// its end.
+    /// Appends the shortest text that leads to an accepting state, the first in byte order if there
+    /// are several. Returns that state.
     pub(crate) fn close(&self, mut place: u32, text: &mut Vec<u8>) -> u32 {
         while self.tag(place).is_none() {
             let byte = self.places[place as usize].byte;
@@ -72,8 +72,8 @@ impl Dfa {
         place
     }
 
-    /// Adds an automaton. Returns `None` if no text leads to an end. `cost(tag)` is the number of
-    /// bytes that are still needed after an end with that tag.
+    /// Adds an automaton. Returns `None` if it accepts no text. `cost(tag)` is the number of bytes
+    /// that are still needed after an accepting state with that tag.
     ///
     /// # Errors
     /// If there are too many states.
@@ -117,14 +117,14 @@ impl Dfa {
         Ok(Some(names[0]))
     }
 
-    /// Returns whether some text matches both.
+    /// Returns whether some text is accepted from both states.
     pub(crate) fn meet(&self, a: u32, b: u32) -> bool {
         let (mut seen, mut open) = (std::collections::HashSet::new(), vec![(a, b)]);
         while let Some((a, b)) = open.pop() {
             if self.tag(a).is_some() && self.tag(b).is_some() {
                 return true;
             }
-            // Automata too large to decide count as overlapping.
+            // Automata that are too large to compare count as overlapping.
             if seen.len() > MOST_PLACES {
                 return true;
             }
@@ -148,7 +148,8 @@ impl Dfa {
     }
 }
 
-/// Returns the distance of each state from an end.
+/// Returns the number of bytes that each state still needs: the length of a path to an accepting
+/// state plus that state's cost.
 fn distances(raw: &Raw, cost: impl Fn(u32) -> u32) -> Vec<u32> {
     let mut back: Vec<Vec<u32>> = vec![Vec::new(); raw.edges.len()];
     for (from, edges) in raw.edges.iter().enumerate() {
@@ -179,7 +180,7 @@ fn distances(raw: &Raw, cost: impl Fn(u32) -> u32) -> Vec<u32> {
 }
 
 impl Raw {
-    /// Converts a graph. A state of the automaton is a set of the graph's states. If they have
+    /// Converts a graph. A state of the automaton is a set of the graph's states. If these have
     /// several tags, the smallest counts.
     ///
     /// # Errors
@@ -230,8 +231,8 @@ impl Raw {
         Ok(raw)
     }
 
-    /// Builds an automaton from a rule: the successor of a state on a byte, and a state's meaning
-    /// as an end.
+    /// Builds an automaton from a start state, the successor of a state on a byte, and whether a
+    /// state is accepting.
     ///
     /// # Errors
     /// If it becomes too large.

@@ -1,5 +1,5 @@
-//! Converts a schema's JSON to kinds of values. Every keyword is either read, or refused by an
-//! error with its name and position.
+//! Converts a schema's JSON to kinds of values. Every keyword is either read or refused. The error
+//! gives its name and position.
 
 use crate::{
     json::Json,
@@ -35,7 +35,8 @@ const ANNOTATIONS: [&str; 12] = [
     "$defs",
     "definitions",
 ];
-/// Keywords that are read if the schema has no keyword that takes precedence.
+/// Keywords that are read if the schema has no `$ref`, `allOf`, `anyOf`, `oneOf`, `const` or
+/// `enum`.
 const READ: [&str; 17] = [
     "type",
     "properties",
@@ -104,7 +105,7 @@ impl Reader {
     }
 }
 
-/// A schema that is an object, while it is read.
+/// A schema object that is being read.
 struct One<'r, 'a> {
     reader: &'r mut Reader,
     document: Document<'a>,

@@ -7,18 +7,19 @@
 //! arrays and recursive kinds use a stack (`automaton`).
 //!
 //! **Format of answers.** Properties are in the order of the schema, followed by any others. There
-//! are no spaces, except an optional blank after a comma or a colon. Keys, values of `enum` and
+//! are no spaces, except an optional one after a comma or a colon. Keys, values of `enum` and
 //! `const`, and strings with a pattern or a format have their shortest spelling. Other strings may
 //! have any spelling. Numbers have at most 15 digits on each side of the point and two in the
-//! exponent; with a bound, 15 in total and no exponent. Whole numbers have no point. An array or
-//! object nested in 64 others gets the shortest completion.
+//! exponent. Numbers with a bound have at most 15 in total and no exponent. Whole numbers have no
+//! point. An array or object nested in 64 others gets the shortest completion.
 //!
-//! **Supported keywords.** `type`, also several; `properties`, `required`, `additionalProperties`;
-//! `items`, `minItems`, `maxItems`; `minLength` and `maxLength`, in characters; `pattern`; `format`
-//! (`date`, `time`, `date-time`, `uuid`, `email`, `ipv4`); `minimum`, `maximum`,
-//! `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf` of whole numbers; `enum`, `const`; `anyOf`;
-//! `oneOf` if no value can match two branches; `allOf` with one entry; `$ref` within the document,
-//! `$defs`. Annotations (`title`, `default` and so on) are ignored. Everything else is refused.
+//! **Supported keywords.** `type` (one or several); `properties`, `required`,
+//! `additionalProperties`; `items`, `minItems`, `maxItems`; `minLength` and `maxLength`, in
+//! characters; `pattern`; `format` (`date`, `time`, `date-time`, `uuid`, `email`, `ipv4`);
+//! `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf` of whole numbers;
+//! `enum`, `const`; `anyOf`; `oneOf` if no value can match two branches; `allOf` with one entry;
+//! `$ref` within the document, `$defs`. Annotations (`title`, `default` and so on) are ignored.
+//! Everything else is refused.
 //!
 //! [`prices`] computes the price of each token of a vocabulary after a state.
 
@@ -114,11 +115,11 @@ enum At {
     Free(usize),
     /// In a text that can no longer become a call.
     Text,
-    /// In the text before a call.
+    /// In [`Style::open`], after this many of its bytes.
     Open(usize),
-    /// In the value.
+    /// In the JSON value.
     Value(Position),
-    /// In the text after a call.
+    /// In [`Style::close`], after this many of its bytes.
     Close(usize),
     /// After the line feed between two calls.
     Between,
@@ -170,7 +171,7 @@ impl Shape {
                     let id = reader.document(schema, &pointer)?;
                     let object = schema.get("type") == Some(&Json::Text("object".to_owned()));
                     if !object {
-                        let problem = "expected \"type\": \"object\": arguments have names";
+                        let problem = "expected \"type\": \"object\", because arguments have names";
                         return Err(Refused { pointer, problem: problem.to_owned() });
                     }
                     id
@@ -282,7 +283,8 @@ impl Shape {
         Some(State(at))
     }
 
-    /// Returns the state of a text after `count` bytes of a call's beginning and one more byte.
+    /// Returns the state of a text that ends with `count` bytes of a call's beginning, after one
+    /// more byte.
     fn in_text(&self, count: usize, byte: u8) -> At {
         let trigger = self.trigger();
         let mut seen = trigger[..count].to_vec();
@@ -292,12 +294,12 @@ impl Shape {
         if count == trigger.len() { self.opened(count) } else { At::Free(count) }
     }
 
-    /// Returns whether the answer consists of calls that another call may follow.
+    /// Returns whether another call may follow.
     fn may_repeat(&self, state: &State) -> bool {
         self.several && self.is_ended(state)
     }
 
-    /// Returns whether a call ends here, or a value that nothing may follow.
+    /// Returns whether the last byte ended a call, or a value that cannot continue.
     fn is_ended(&self, state: &State) -> bool {
         match &state.0 {
             At::Value(position) => self.automaton.is_over(position),
@@ -323,8 +325,8 @@ impl Shape {
         !self.several && self.is_ended(state)
     }
 
-    /// Returns the shortest text that completes the bytes so far. In the state after that text's
-    /// first byte, the result is the rest of the same text.
+    /// Returns the shortest text that completes the bytes so far. After that text's first byte, the
+    /// result is the rest of the same text.
     #[must_use]
     pub fn closing_text(&self, state: &State) -> Vec<u8> {
         let Style { open, close } = self.style;

@@ -16,9 +16,9 @@ pub(crate) const LAST: u32 = 0x10_ffff;
 pub(crate) struct Spot {
     /// Edges: first byte and last byte (inclusive), and the next state.
     pub(crate) edges: Vec<(u8, u8, u32)>,
-    /// States that are reached without a byte.
+    /// States that are reached without reading a byte.
     pub(crate) free: Vec<u32>,
-    /// The meaning of a text that ends here, if it may end here.
+    /// The tag of a text that ends here. `None` if no text may end here.
     pub(crate) tag: Option<u32>,
     /// Whether the state is between two characters of a string.
     pub(crate) between: bool,
@@ -54,7 +54,7 @@ impl Nfa {
         if self.spots.len() > MOST_PLACES { Err(TooLarge) } else { Ok(()) }
     }
 
-    /// Adds an edge that needs no byte.
+    /// Adds an edge that reads no byte.
     pub(crate) fn free(&mut self, from: u32, to: u32) {
         self.spots[from as usize].free.push(to);
     }

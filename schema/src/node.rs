@@ -42,8 +42,8 @@ pub(crate) struct Object {
     /// The kind of all other properties, which come after the listed ones.
     pub(crate) others: Option<NodeId>,
     /// For each index `i`, the automaton of the next key, with quotation marks, if property `i` is
-    /// the first that may still come. Its tags are indices of the listed properties. The tag of any
-    /// other key is the number of properties.
+    /// the first that may still follow. Its tags are indices of the listed properties. The tag of
+    /// any other key is the number of properties.
     pub(crate) keys: Vec<Option<u32>>,
 }
 
@@ -206,7 +206,7 @@ impl Nodes {
                 let behind = nfa.character(quote, &[(0, LAST)]);
                 nfa.free(behind, quote);
                 nfa.edge(quote, (b'"', b'"'), end);
-                // The largest tag, so that a property with this name takes precedence.
+                // This is the largest tag, so that the tag of a listed property takes precedence.
                 nfa.spots[end as usize].tag = Some(u32::MAX);
             }
             let mut raw = Raw::of(&nfa)?;

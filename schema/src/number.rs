@@ -44,7 +44,7 @@ impl Bound {
 /// Constraints on numbers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Numbers {
-    /// Whether points are forbidden.
+    /// Whether only whole numbers are allowed.
     pub(crate) whole: bool,
     pub(crate) least: Vec<Bound>,
     pub(crate) most: Vec<Bound>,
@@ -136,7 +136,7 @@ impl Numbers {
         Some(next)
     }
 
-    /// Returns the comparisons after the last digit before the point.
+    /// Returns how the number compares with each bound, after the last digit before the point.
     fn after_whole(&self, state: &State) -> Vec<Ordering> {
         let digits = usize::from(state.digits[0]);
         let side = |(side, bound): (&Ordering, &Bound)| digits.cmp(&bound.whole.len()).then(*side);

@@ -7,8 +7,8 @@
 //! - The grammar computes the effect of a byte on a state only once. A table stores the result. In
 //!   a string, nearly every byte leads back to the same state.
 //! - The number of tokens from a position on depends only on the rest of the text, and closing
-//!   texts have long common ends. So each text is counted only up to where its end differs from the
-//!   previous text's.
+//!   texts often share a long suffix. So the tokens of that suffix are not counted again for the
+//!   next text.
 
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
@@ -119,8 +119,8 @@ impl Tree {
     }
 }
 
-/// Computes the minimum number of tokens in a text. It keeps the results for the last text, from
-/// its end.
+/// Computes the minimum number of tokens in a text. Keeps the results for all suffixes of the last
+/// text.
 #[derive(Debug, Default)]
 struct Fewest {
     /// The last text, with its last byte first.
@@ -165,7 +165,7 @@ struct Table<S> {
     states: Vec<S>,
     /// The next state: `next[256 · state + byte]`.
     next: Vec<u32>,
-    /// Number of tokens that each state still needs, if already computed.
+    /// Minimum number of tokens that complete each state, if already computed.
     needed: Vec<Option<u16>>,
 }
 
@@ -344,8 +344,8 @@ mod tests {
         let rules = Letters(0.into());
         let mut prices = Prices::new(4);
         prices.of(&rules, &tree, &(0, 0));
-        // There is a state for each length. The rules are called for two bytes in each, except in
-        // the last but one, where they are called for one.
+        // There is a state for each length. `next` is called for two bytes in each of the states 0
+        // to 7, and for one byte in state 8.
         assert_eq!(rules.0.get(), 17);
         prices.of(&rules, &tree, &(1, 0));
         assert_eq!(rules.0.get(), 17 + 2, "nearly all of it was known");

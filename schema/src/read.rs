@@ -62,8 +62,8 @@ impl Reader {
     /// Resolves references between kinds.
     ///
     /// # Errors
-    /// If a kind only refers to itself, branches cannot be distinguished, or the result is too
-    /// large.
+    /// If a kind refers only to itself, the branches of a `oneOf` cannot be told apart, no value
+    /// matches, or the result is too large.
     pub(crate) fn finish(mut self, root: NodeId) -> Read<Nodes> {
         for id in 0..self.nodes.all.len() as u32 {
             if matches!(self.nodes.node(id), Node::Union(_)) {
@@ -77,9 +77,9 @@ impl Reader {
             for (i, &a) in all.iter().enumerate() {
                 for &b in &all[..i] {
                     if !self.nodes.disjoint(a, b) {
-                        let problem = "\"oneOf\" is supported where its branches differ in \
-                                       their type, or in a required property with \"const\" or \
-                                       \"enum\"; \"anyOf\" needs neither";
+                        let problem = "\"oneOf\" is supported only if its branches differ in \
+                                       type, or in a required property with \"const\" or \
+                                       \"enum\"; otherwise, use \"anyOf\"";
                         return Err(self.refused(*one, problem));
                     }
                 }

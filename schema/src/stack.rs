@@ -10,7 +10,7 @@ use crate::node::NodeId;
 /// An open object or array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Frame {
-    /// An object, and the index of the first property that may still come.
+    /// An object, and the index of the first property that may still follow.
     Object(NodeId, u32),
     /// An array with this many values.
     Array(NodeId, u32),

@@ -45,7 +45,7 @@ pub(crate) struct App {
     /// Whether new requests are refused.
     pub(crate) ending: AtomicBool,
     commands: mpsc::Sender<Command>,
-    /// The only permit to process a long body.
+    /// Has a single permit, so that only one long body is processed at a time.
     pub(crate) long_bodies: Arc<Semaphore>,
     /// Size of the longest token in bytes.
     longest_token: usize,
@@ -109,7 +109,8 @@ impl App {
         let _ = self.commands.send(command);
     }
 
-    /// Returns a prompt's tokens, without a limit. `tools` are the tools that the model may call.
+    /// Returns a prompt's tokens. Does not limit their number. `tools` are the tools that the model
+    /// may call.
     ///
     /// # Errors
     /// If the chat template refuses the messages.
@@ -127,13 +128,13 @@ impl App {
         }
     }
 
-    /// Returns the tokens of a prompt to compute.
+    /// Returns a prompt's tokens, and checks that the engine can compute them.
     ///
     /// # Errors
     /// If there are no tokens or too many, or a token is not in the vocabulary.
     fn tokens(&self, prompt: &Prompt, tools: &[Json], field: &str) -> Result<Vec<u32>, ApiError> {
         let most = self.settings.max_prompt.unwrap_or(self.context).min(self.context);
-        let too_long = |found: usize, what: &str, most: usize| {
+        let too_long = |found: usize, what: &str, most: &str| {
             let message = format!("{field:?}: found {found} {what}, expected at most {most}");
             let error = ApiError::field(field, message);
             error.with(StatusCode::BAD_REQUEST, "context_length_exceeded")
@@ -141,7 +142,8 @@ impl App {
         // Text that cannot fit is not tokenized at all.
         let (bytes, room) = (text_len(prompt, tools), most.saturating_mul(self.longest_token));
         if bytes > room {
-            return Err(too_long(bytes, &format!("bytes for {most} tokens"), room));
+            let most = format!("{room}, the most that {most} tokens can hold");
+            return Err(too_long(bytes, "bytes", &most));
         }
         let tokens = self.encode(prompt, tools, field)?;
         let found = tokens.len();
@@ -150,7 +152,7 @@ impl App {
             return Err(ApiError::field(field, message));
         }
         if found > most {
-            return Err(too_long(found, "tokens", most));
+            return Err(too_long(found, "tokens", &most.to_string()));
         }
         let known = check_tokens((0..).zip(tokens.iter().copied()), self.vocabulary);
         known.map_err(|UnknownToken { token, vocabulary, .. }| {
@@ -198,7 +200,7 @@ impl App {
             self.metrics.refused[1].fetch_add(1, Relaxed);
             let most = self.settings.max_batch + self.settings.max_queue;
             return Err(ApiError::full(format!(
-                "{most} answers are already running or waiting: retry later"
+                "too many answers are running or waiting (limit: {most}); retry later"
             )));
         };
         let ticket = self.tickets.fetch_add(1, Relaxed);

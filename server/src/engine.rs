@@ -1,6 +1,6 @@
 //! The engine's thread. Between two steps it takes commands from clients, and after each step it
-//! sends the new tokens. It never waits for a client. A client that stops reading loses its answer;
-//! other clients are not delayed.
+//! sends the new tokens. It never waits for a client. A client that stops reading loses its answer.
+//! Other clients are not delayed.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -96,7 +96,7 @@ pub(crate) struct EngineLoop {
     batch: Box<dyn Batch>,
     tokenizer: Arc<Tokenizer>,
     text: fn() -> Box<dyn Text>,
-    /// Returns the text of each token. `None` after it has been passed to the engine.
+    /// Returns the text of each token. `None` once the engine has the texts.
     texts: Option<Texts>,
     metrics: Arc<Metrics>,
     live: Live,

@@ -30,7 +30,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
             .with(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "header_too_large")
             .into_response()
     } else if !is_for_us(&app.settings, &request) {
-        let message = "\"Host\": expected an address, localhost, or a name given as --allow-host";
+        let message = "\"Host\": expected an address, localhost, or a name given with --allow-host";
         ApiError::field("Host", message)
             .with(StatusCode::FORBIDDEN, "host_not_allowed")
             .into_response()
@@ -64,9 +64,9 @@ fn head_len(request: &Request) -> usize {
     request.uri().path_and_query().map_or(0, |path| path.as_str().len()) + lines.sum::<usize>()
 }
 
-/// Returns whether a request names this server. A browser sends the name in its address bar. So a
-/// page whose domain was redirected to this machine (DNS rebinding) sends a different name. An IP
-/// address can't be redirected.
+/// Returns whether a request's host is `localhost`, one of the server's names or an IP address.
+/// This stops DNS rebinding: a page whose domain was redirected to this machine still sends that
+/// domain as the host. An IP address can't be redirected.
 fn is_for_us(settings: &Settings, request: &Request) -> bool {
     let own = |host: &str| {
         let names = settings.allow_hosts.iter().chain([&settings.host]).map(String::as_str);

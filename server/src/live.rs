@@ -14,7 +14,7 @@ use crate::metrics::Metrics;
 /// Minimum time between two views. More frequent views would be too fast to see, and each one costs
 /// time on the engine's thread.
 const PERIOD: Duration = Duration::from_millis(100);
-/// Maximum number of pages in a view. Of a larger cache, only the first pages are sent.
+/// Maximum number of pages in a view. If the cache has more pages, only the first ones are sent.
 const MAX_PAGES: usize = 16_384;
 
 /// Returns the ticket of an engine's request, the index of its answer, and the user's name.

@@ -35,8 +35,8 @@ use crate::{app::App, engine::Command, routes::router, run_beside};
 
 /// How often to check whether the engine has failed.
 const PERIOD: Duration = Duration::from_millis(50);
-/// Maximum number of chunks of an answer that are buffered for the caller. The client's queue
-/// buffers more tokens.
+/// Maximum number of chunks of an answer that are buffered for the caller. Further tokens wait in
+/// the client's queue.
 const PIECES: usize = 8;
 
 /// An engine on one thread, and the handlers of its requests on another. Dropping it ends

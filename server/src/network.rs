@@ -108,11 +108,12 @@ async fn connection(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(settings.header_time)
-        // hyper may read this much again before it checks. The guard checks the exact size.
+        // hyper may read this many bytes beyond the limit before it checks. The guard checks the
+        // exact size.
         .max_buf_size(MAX_HEADER)
         .serve_connection(stream, TowerToHyperService::new(router));
     let mut connection = pin!(connection);
-    // Errors of a connection concern only its client.
+    // An error on a connection affects only its client.
     let ended = tokio::select! {
         _ = connection.as_mut() => true,
         _ = ends.wait_for(|&end| end) => false,

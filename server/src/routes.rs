@@ -116,7 +116,7 @@ async fn blocking<T: Send + 'static>(
     let long = body.len() > LONG;
     let turn = if long { Arc::clone(&app.long_bodies).acquire_owned().await.ok() } else { None };
     let work = move || {
-        // The turn lasts until the work is done, even if the client leaves.
+        // Holds the permit until the work is done, even if the client leaves.
         let _turn = turn;
         work(&app, &body)
     };

@@ -231,7 +231,7 @@ fn what_cannot_begin_says_so_in_one_line() {
         assert_eq!(place.text(), file);
     }
     place.files.write("answers.jsonl", b"{\"index\":0}\n{\"index\":1}\n");
-    place.batch(&[]).fails_in_one_line("of another file", 1, &["2 answers", "1 requests"]);
+    place.batch(&[]).fails_in_one_line("of another file", 1, &["2 answers", "at most 1"]);
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn a_run_goes_on_where_it_was() {
         assert_eq!(repaired, ![third, 0].contains(&cut), "cut at {cut}: {}", said.stderr);
     }
     let again = place.batch(&[]).succeeds("nothing left");
-    assert!(again.stderr.contains("all 6 requests already have answers"), "{}", again.stderr);
+    assert!(again.stderr.contains("found answers for 6 of 6 requests"), "{}", again.stderr);
     assert_eq!(place.text(), whole);
 }
 

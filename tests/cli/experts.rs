@@ -20,7 +20,7 @@ fn experts_of_a_text_are_shown() {
     // Three matrices of 32 × 64 numbers in bf16, twice, in two layers.
     let bytes = 3 * 32 * 64 * 2 * 2 * 2;
     let cost = lines.last().expect("a line");
-    assert!(cost.starts_with(&format!("a token reads {bytes} bytes of experts")), "{cost}");
+    assert!(cost.starts_with(&format!("a token reads {bytes} bytes of expert weights")), "{cost}");
     for layer in ["layer 0:", "layer 1:"] {
         let at = lines.iter().position(|line| line.starts_with(layer)).expect("a layer");
         let loads = lines[at + 1..at + 9].iter().map(|line| {

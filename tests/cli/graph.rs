@@ -127,8 +127,10 @@ fn splits_are_shown() {
     for (backend, words) in [
         (
             "cpu",
-            &["1 split; 0 copies, 0 bytes a pass\n", "cpu: 8650752 bytes of weights in place, 0 "]
-                [..],
+            &[
+                "1 split; 0 copies, 0 bytes per pass\n",
+                "cpu: 8650752 bytes of weights in place, 0 ",
+            ][..],
         ),
         (
             "twin:silu_gate",

@@ -21,7 +21,7 @@ fn more_threads_than_a_system_starts_are_refused() {
 #[test]
 fn no_new_tokens_have_no_rate() {
     let said = run(&["generate", "-p", "Once", "-n", "0"]).succeeds("-n 0");
-    assert!(said.stderr.contains("prefill  none of 1 tokens\n"), "{}", said.stderr);
+    assert!(said.stderr.contains("prefill  0 of 1 token computed\n"), "{}", said.stderr);
     assert!(!said.stderr.contains("tokens/s"), "{}", said.stderr);
 }
 
@@ -46,7 +46,7 @@ fn tensors_that_the_model_does_not_have_are_refused() {
         refused.fails_in_one_line(
             "a layer too many",
             1,
-            &["model.safetensors", "tensor model.layers.1.", "1 layers", "not part of"],
+            &["model.safetensors", "tensor model.layers.1.", "1-layer", "not part of"],
         );
     }
 }

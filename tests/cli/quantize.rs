@@ -66,7 +66,7 @@ fn a_folder_becomes_a_file_and_that_another() {
     let (whole, small) = (folder.file("whole.gguf"), folder.file("small.gguf"));
     let said = run(&["quantize", &embedded(), &whole, "--type", "f16"]).succeeds("f16");
     assert!(
-        said.stdout.contains("16.01 bits a weight; 21 F32, 36 F16") && said.stderr.is_empty(),
+        said.stdout.contains("16.01 bits per weight; 21 F32, 36 F16") && said.stderr.is_empty(),
         "{}{}",
         said.stdout,
         said.stderr

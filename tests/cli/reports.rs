@@ -247,7 +247,7 @@ fn score_counts_by_kind() {
     let perplexity: f64 = cells[4][1].parse().unwrap();
     assert!((40.0..65.0).contains(&perplexity), "{table}");
     let one = run(&[&args[..], &["--limit", "1"]].concat()).succeeds("--limit").stdout;
-    assert!(one.contains("2/2") && one.contains("over 1 stories"), "{one}");
+    assert!(one.contains("2/2") && one.contains("over 1 story"), "{one}");
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn perplexity_of_a_text_goes_by_stretches() {
     };
     // `<s>` and 20 letters; then twice `<s>` and 9 letters, and once `<s>` and 2.
     assert!(
-        perplexity(&[]).succeeds("the context").stdout.ends_with("over 1 stretches, 20 tokens\n")
+        perplexity(&[]).succeeds("the context").stdout.ends_with("over 1 stretch, 20 tokens\n")
     );
     assert!(
         perplexity(&["--stretch", "10"])
@@ -326,7 +326,7 @@ fn perplexity_of_a_text_goes_by_stretches() {
         perplexity(&["--stretch", "10", "--limit", "1"])
             .succeeds("--limit")
             .stdout
-            .ends_with("over 1 stretches, 9 tokens\n")
+            .ends_with("over 1 stretch, 9 tokens\n")
     );
     perplexity(&["--stretch", "1"]).fails_in_one_line("no room", 1, &["--stretch", "found 1"]);
     model.write("text.txt", &b"abcdefghijklmnopqrst".repeat(2));

@@ -1,6 +1,14 @@
 //! Records of what happened to a request, and quantiles of them.
 
-use super::*;
+use std::collections::BTreeMap;
+
+use tiny_llm::week3::{
+    options::EngineOptions,
+    timeline::{Moment, Record, quantile},
+};
+use tiny_llm_harness::{check, fixtures::Fixtures};
+
+use super::serving::{Told, engine, lists, request, run, step};
 
 fn at(steps: u64, rows: u64) -> Moment {
     Moment { steps, rows }

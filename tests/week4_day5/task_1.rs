@@ -121,7 +121,7 @@ fn task_1_a_text_that_is_wrong_is_shown() {
         .run(&kernel, &[1], &[&buffer], &buffer, [1, 1, 1])
         .expect_err("a pass with a missing buffer must be refused");
     assert!(
-        error.to_string().contains("found 1 buffers"),
-        "the error must contain `found 1 buffers`, but it is: {error}"
+        error.to_string().contains("buffers to read: found 1"),
+        "the error must contain `buffers to read: found 1`, but it is: {error}"
     );
 }

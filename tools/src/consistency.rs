@@ -37,13 +37,13 @@ pub(crate) fn problems(root: &Path, curriculum: &Curriculum) -> Result<Vec<Strin
         let text = fs::read_to_string(root.join(&fresh)).unwrap_or_default();
         for (id, _) in day.tasks() {
             if !text.contains(&format!("\nfn task_{}()", id.task)) {
-                problems.push(format!("{fresh}: no fn task_{}, so no grading of {id}", id.task));
+                problems.push(format!("{fresh}: no fn task_{}, so {id} cannot be graded", id.task));
             }
         }
         let oracle = format!("python-ref/oracle/{}.py", day.module());
         if !root.join(&oracle).is_file() {
             problems.push(format!(
-                "{oracle}: missing; the expected values of {} come from there",
+                "{oracle}: missing; it computes the expected values of {}",
                 day.feature
             ));
         }

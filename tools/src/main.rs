@@ -35,21 +35,21 @@ struct Arguments {
 enum Command {
     /// Check the course on this machine (--thorough: everything)
     Verify(verify::Options),
-    /// Grade learners' folders, and write JUnit XML, Gradescope's results.json and a table
+    /// Grade learners' folders (JUnit, Gradescope's results.json, a table)
     Grade(grade::Options),
     /// Measure speed, memory or quality
     Bench {
         #[command(subcommand)]
         week: bench::Week,
     },
-    /// Run every known mistake in tests/wrong, and record its answers in tests/fixtures/wrong
+    /// Run the tests against every known mistake, and record the wrong answers
     Matrix(bank::Options),
     /// Generate src/ from reference/, with a todo! for every task
     Stubs {
         /// Write nothing, and fail if src/ is out of date
         #[arg(long, conflicts_with = "force")]
         check: bool,
-        /// Also replace files that contain your work (.course/recovery keeps the old files)
+        /// Also replace files that contain your work (old files: .course/recovery)
         #[arg(long)]
         force: bool,
     },
@@ -74,8 +74,7 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Stubs { check: true, .. } => {
             let stubs::Checked { equal, yours } = stubs::check(&root, &curriculum)?;
             println!(
-                "{equal} files equal what would be generated; {yours} hold your work and were not \
-                 compared."
+                "{equal} files are as generated. {yours} contain your work and were not compared."
             );
         }
         Command::Stubs { force, .. } => stubs::write(&root, &curriculum, force)?,

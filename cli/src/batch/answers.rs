@@ -1,5 +1,5 @@
-//! The file of answers: one line per request, in order. A run that was stopped can continue the
-//! file.
+//! The file of answers: one line per request, in order. If a run was stopped, the next run
+//! continues the file.
 
 use std::{
     collections::BTreeMap,
@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::super::output::note;
 use tiny_llm_formats::unfinished::cannot_be_written;
 
-/// An open file of answers. Each line is written as soon as it is complete and in order, so if the
-/// run is stopped, only answers that wait for an earlier one are lost.
+/// An open file of answers. Writes each answer as soon as all earlier ones are written. If the run
+/// is stopped, only answers that wait for an earlier one are lost.
 pub(super) struct Answers {
     path: PathBuf,
     file: File,
@@ -72,8 +72,8 @@ impl Answers {
             );
             written += 1;
         }
-        // Checked before anything is written, because a file that is not a list of answers must not
-        // be changed.
+        // Checks this before writing anything, because a file that is not a list of answers must
+        // not be changed.
         let (half, expected) = (&bytes[whole..], head(written));
         if !half.is_empty() {
             let n = half.len().min(expected.len());
@@ -101,8 +101,8 @@ impl Answers {
         self.written + self.early.len()
     }
 
-    /// Adds the answer to a request, as the fields after its index, and writes every line that is
-    /// now in order.
+    /// Adds the answer to a request: the fields of its line, except the index. Then writes all
+    /// lines that are next in order.
     pub(super) fn put(&mut self, index: usize, fields: &[(&str, Value)]) -> Result<()> {
         let fields: Vec<_> =
             fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();

@@ -178,7 +178,8 @@ fn whole(fields: &Map<String, Value>, name: &str, default: u64) -> Result<u64> {
     }
 }
 
-/// Describes a value for a message: numbers as they are, everything else by its kind.
+/// Describes a value for an error message: a string, an array or an object by its type, any other
+/// value as it is.
 fn kind(value: &Value) -> String {
     match value {
         Value::String(_) => "a string".to_owned(),

@@ -46,7 +46,7 @@ const MAX_BATCH: usize = 256;
     object with the fields \"index\", \"text\", \"finish_reason\" and \"usage\". For an invalid\n\
     request, the fields are \"index\" and \"error\".\n\
     If the command is interrupted, run it again to continue where it stopped.\n\n\
-    --gap also sets a second limit, whatever N is: a step with prompts takes at most twice as\n\
+    Unless N is 0, --gap also sets a second limit: a step with prompts takes at most twice as\n\
     long as a decode-only step that uses every slot.\n\n\
     Exit codes: 0 done, 1 an error or an invalid request, 2 a wrong option,\n\
     101 an unwritten task, 130 ended by Ctrl-C.")]
@@ -65,7 +65,7 @@ pub(super) struct Args {
     /// Reuse the pages of earlier prompts with the same prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Maximum tokens computed per step (0: no limit) [default: 512 from week 3, day 2 on]
+    /// Maximum tokens per step (0: no limit) [default: 512 once week 3, day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
     /// A step with prompts takes at most N times as long as a decode-only step (0: no limit)
@@ -118,16 +118,16 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let answers = Answers::open(&args.out)?;
     ensure!(
         answers.written() <= lines.len(),
-        "{}: found {} answers, but {} has only {} requests; to start over, remove the file of \
-         answers",
-        args.out.display(),
+        "{out}: found {} answers, expected at most {}, one for each request in {}; to start over, \
+         remove {out}",
         answers.written(),
+        lines.len(),
         args.requests.display(),
-        lines.len()
+        out = args.out.display()
     );
     let (from, total) = (answers.written(), lines.len());
     if from == total {
-        note(&format!("all {total} requests already have answers"));
+        note(&format!("nothing to do: found answers for {total} of {total} requests"));
         return Ok(ExitCode::SUCCESS);
     }
     let model = args.model.for_batch()?;
@@ -173,7 +173,7 @@ pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let finished = finished?;
     if !args.quiet {
         if from > 0 {
-            note(&format!("continued after {from} existing answers"));
+            note(&format!("continued after answer {from} of {total}"));
         }
         note(&format!("engine   {described}"));
         note(&run.summary(start.elapsed().as_secs_f64()));

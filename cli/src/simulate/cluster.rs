@@ -76,8 +76,7 @@ pub(super) struct Outcome {
 pub(super) struct Real {
     /// Bytes of the cache after the step at which the requests had the most positions in total.
     pub cache: CacheBytes,
-    /// Number of bytes that were reserved but unused per running request: the maximum over all
-    /// steps.
+    /// Maximum over all steps of the reserved but unused bytes per running request.
     pub beyond: u64,
     /// Accepted drafts and proposed drafts.
     pub drafts: Option<(u64, u64)>,
@@ -88,8 +87,8 @@ struct Replica {
     /// End of the replica's current step, or of its last step if it is idle.
     free_at: f64,
     open: HashMap<u64, Open>,
-    /// Requests not yet submitted to the engine. The engine scans all its requests in each step,
-    /// and a server would also limit its queue.
+    /// Requests not yet submitted to the engine. They wait here because the engine scans all its
+    /// requests in each step. A server would also limit its queue.
     queue: VecDeque<Arrival>,
 }
 

@@ -82,7 +82,7 @@ const NEW_TOKENS: usize = 12;
 pub(super) fn measure(batch: &mut dyn Batch, context: usize, vocabulary: usize) -> Result<Fit> {
     ensure!(
         context > 2 * NEW_TOKENS,
-        "a context of {context} tokens is too short to measure with; expected at least {}",
+        "a context of {context} tokens is too short for a measurement; expected at least {}",
         2 * NEW_TOKENS + 1
     );
     let longest = context - NEW_TOKENS;
@@ -93,7 +93,7 @@ pub(super) fn measure(batch: &mut dyn Batch, context: usize, vocabulary: usize) 
             measure_one(batch, size, prompt.max(1), vocabulary, &mut samples)?;
         }
     }
-    fit(&samples).ok_or_else(|| anyhow!("the measured steps do not determine a cost"))
+    fit(&samples).ok_or_else(|| anyhow!("the measured times do not determine the cost of a step"))
 }
 
 fn measure_one(

@@ -70,7 +70,7 @@ pub(super) struct Args {
     /// A step with prompts takes at most N times as long as a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     gap: usize,
-    /// Pages of 32 positions in the KV cache (0, only with --real-only: a whole context per slot)
+    /// Pages of the KV cache, 32 positions each (0 with --real-only: a whole context per slot)
     #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = pages)]
     pages: Vec<usize>,
     /// Reuse the pages of earlier prompts with the same prefix
@@ -79,7 +79,7 @@ pub(super) struct Args {
     /// Maximum tokens of prompt plus answer
     #[arg(short = 'c', long, value_name = "N", default_value = "4096", value_parser = up_to::<1_000_000>)]
     context: usize,
-    /// Number of engines behind the router
+    /// Number of engine replicas behind the router
     #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = up_to::<1024>)]
     replicas: Vec<usize>,
     /// Routing policies: round-robin, least-loaded, prefix
@@ -94,7 +94,7 @@ pub(super) struct Args {
     /// Threads used for the measurement [default: one per physical core]
     #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
     threads: Option<usize>,
-    /// Copy the model's weights into memory, in the layout that is read fastest
+    /// Copy the model's weights into memory, in the layout that the kernels read fastest
     #[arg(long)]
     repack: bool,
     /// JSON Lines file of requests (fields: time, prompt or prompt_tokens, max_tokens)
@@ -124,7 +124,7 @@ pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let whole = args.pages.contains(&0);
     if !args.real_only && whole {
         return Err(WrongOption(
-            "--pages 0: a simulation needs pages, from 1 to 10000000".to_owned(),
+            "--pages 0: a simulation needs from 1 to 10000000 pages".to_owned(),
         )
         .into());
     }

@@ -1,7 +1,7 @@
 //! `cargo course borrow` and `cargo course return`: replace a `todo!` with the reference's body,
 //! and restore the `todo!`.
 //!
-//! Functions that the learner has begun or written are named and left unchanged. A borrowed body
+//! Functions that the learner has begun or written are listed and left unchanged. A borrowed body
 //! that was edited also counts as the learner's work: without `--force`, `return` refuses to remove
 //! it and changes nothing at all.
 
@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
     curriculum::{Curriculum, Day, Task, TaskId},
+    explain::counted,
     files::Recovery,
     learner::State,
     marks,
@@ -31,7 +32,7 @@ mod tests;
 pub(crate) fn borrow(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<()> {
     let asked = asked(root, curriculum, words)?;
     fill_in(root, curriculum, &asked.tasks(), &asked.typed())?;
-    println!("`cargo course return {}` takes it out again.", asked.typed());
+    println!("To undo this, run `cargo course return {}`.", asked.typed());
     Ok(())
 }
 
@@ -47,7 +48,7 @@ pub(crate) fn borrow_before(root: &Path, curriculum: &Curriculum, words: &Words)
     ensure!(!before.is_empty(), "{} is the first day; nothing was borrowed", asked.typed());
     let tasks: Vec<_> = before.iter().flat_map(|day| day.tasks()).collect();
     fill_in(root, curriculum, &tasks, &format!("the days before {}", asked.typed()))?;
-    println!("`cargo course return DAY` takes our code for a day out again.");
+    println!("To undo this for one day, run `cargo course return DAY`.");
     Ok(())
 }
 
@@ -93,7 +94,8 @@ fn fill_in(
         println!("{line}");
     }
     if before > 0 {
-        println!("{name}: {before} functions are already borrowed; they were left unchanged");
+        let functions = counted(before, "function");
+        println!("{name}: {functions} already borrowed, so left unchanged");
     }
     ensure!(!borrowed.is_empty(), "no task is open in {name}; nothing was borrowed");
     replace(root, &mut Recovery::new(root), &changes)?;
@@ -149,10 +151,11 @@ pub(crate) fn give_back(
     ensure!(!returned.is_empty(), "nothing is borrowed in {typed}");
     ensure!(
         edited.is_empty() || force,
-        "nothing was returned, because you have changed borrowed code, so it is now yours:\n\
+        "nothing was returned, because you have changed borrowed code:\n\
          {}\n\
-         To keep your changes, remove the two marks. To discard them, run `cargo course return {} \
-         --force`, which keeps the old file in .course/recovery",
+         To keep your changes, remove the comments `// BORROWED …` and `// END BORROWED`. To \
+         discard them, run `cargo course return {} --force`, which keeps the old file in \
+         .course/recovery",
         edited.join("\n"),
         typed
     );
@@ -169,7 +172,8 @@ pub(crate) fn give_back(
 
 fn asked<'a>(root: &Path, curriculum: &'a Curriculum, words: &Words) -> Result<Selection<'a>> {
     let here = Status::read(root, curriculum)?.day();
-    words.asked(curriculum, here)?.context("name a day, or a day and a task: week1-day2 3")
+    let asked = words.asked(curriculum, here)?;
+    asked.context("name a day, or a day and a task, for example week1-day2 3")
 }
 
 fn file_of<'a>(files: &'a [Generated], task: &Task) -> Result<&'a Generated> {

@@ -198,7 +198,7 @@ fn a_changed_body_is_returned_by_force_only() {
         assert_eq!(text(root.path()), edited);
         let error = stubs::write(root.path(), &curriculum(), false).unwrap_err().to_string();
         assert!(error.contains(name.trim_start_matches(":2: ")), "{error}");
-        assert_eq!(text(root.path()), edited, "`stubs` takes it for work too");
+        assert_eq!(text(root.path()), edited, "`stubs` also counts it as work");
         take(root.path(), None, true).unwrap();
         assert_eq!(text(root.path()), stub);
         let recovery = fs::read_dir(root.path().join(".course/recovery")).unwrap();
@@ -263,10 +263,10 @@ fn stubs_keep_what_is_borrowed_and_the_state_says_so() {
     assert_eq!(
         text(root.path()),
         borrowed.replace("pub struct Two", "/// Two.\npub struct Two"),
-        "the rest is written anew"
+        "everything else is regenerated"
     );
     edit(root.path(), "        base() + base()", "        base() + 1");
-    assert_eq!(state("Two::two"), State::Written, "it is the learner's now");
+    assert_eq!(state("Two::two"), State::Written, "now it counts as the learner's");
 
     stubs::write(root.path(), &curriculum(), true).unwrap();
     assert_eq!(text(root.path()), stub.replace("pub struct Two", "/// Two.\npub struct Two"));

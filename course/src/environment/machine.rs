@@ -22,10 +22,10 @@ fn room(root: &Path) -> Result<String, String> {
     }
     match free_kib(root) {
         Some(free) if free >= needed => {
-            Ok(format!("{} GiB free (needs 2; with PyTorch 8)", free >> 20))
+            Ok(format!("{} GiB free (needs 2 GiB, or 8 GiB with PyTorch)", free >> 20))
         }
         Some(free) => {
-            Err(format!("{} MiB free, but building needs 2 GiB (with PyTorch 8)", free >> 10))
+            Err(format!("{} MiB free, but building needs 2 GiB (8 GiB with PyTorch)", free >> 10))
         }
         None => Ok("unknown (`df` gave no answer); keep 2 GiB free".to_owned()),
     }

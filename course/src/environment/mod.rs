@@ -8,7 +8,7 @@ use std::{path::Path, process::ExitCode, thread};
 use anyhow::Result;
 
 use self::part::Part;
-use crate::curriculum::Curriculum;
+use crate::{curriculum::Curriculum, explain::counted};
 
 mod machine;
 mod part;
@@ -31,11 +31,7 @@ pub fn report(root: &Path) -> Result<()> {
     }
     let missing: Vec<_> =
         parts.iter().filter(|part| part.is_missing()).map(|part| part.name).collect();
-    anyhow::ensure!(
-        missing.is_empty(),
-        "this machine lacks what the course needs: {}",
-        missing.join(", ")
-    );
+    anyhow::ensure!(missing.is_empty(), "missing on this machine: {}", missing.join(", "));
     Ok(())
 }
 
@@ -54,7 +50,8 @@ pub fn doctor(root: &Path, curriculum: &Curriculum) -> ExitCode {
         println!("Nothing is missing.");
         return ExitCode::SUCCESS;
     }
-    println!("{missing} missing. The course works without the parts marked as optional.");
+    let parts = counted(missing, "required part");
+    println!("Missing: {parts}. The course works without the parts marked as optional.");
     ExitCode::FAILURE
 }
 

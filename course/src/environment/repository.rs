@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use anyhow::{Context, Result, ensure};
 
 use super::part::{Part, size};
-use crate::{curriculum::Curriculum, process, record, stubs};
+use crate::{curriculum::Curriculum, explain::counted, process, record, stubs};
 
 /// Files of the embedded models that the course reads, and files for its measurements.
 const MODELS: [&str; 8] = [
@@ -36,7 +36,7 @@ pub(super) fn models(root: &Path) -> Part {
         }
         Ok(total)
     };
-    let found = check().map(|total| format!("whole, {}", size(total)));
+    let found = check().map(|total| format!("complete, {}", size(total)));
     Part::required(
         "models",
         found.map_err(|error| format!("{error:#}: `git checkout -- models` restores it")),
@@ -138,7 +138,7 @@ pub(super) fn state(root: &Path) -> Part {
         n => format!("{n} folders kept in .course/recovery, {}", size(folder_size(&recovery))),
     };
     let found = record::inspect(root)
-        .map(|tasks| format!("results of {tasks} tasks recorded; {kept}"))
+        .map(|tasks| format!("results of {} recorded; {kept}", counted(tasks, "task")))
         .map_err(|error| format!("{error:#}: the next run starts a new record of results"));
     Part::optional(".course/", found, "your code isn't stored in it")
 }
@@ -163,7 +163,7 @@ pub(super) fn other_cargo(root: &Path) -> Part {
         None if cfg!(target_os = "linux") => Ok("free: no other cargo is building here".to_owned()),
         None => Ok("not checked on this system".to_owned()),
     };
-    Part::optional("build folder", found, "editors that check in the background do this too")
+    Part::optional("build folder", found, "this may be an editor's background check")
 }
 
 #[cfg(target_os = "linux")]
@@ -174,8 +174,8 @@ fn lock_holder(root: &Path) -> Option<String> {
         .map(|profile| fs::metadata(root.join("target").join(profile).join(".cargo-lock")).ok());
     let files: Vec<u64> = files.into_iter().flatten().map(|data| data.ino()).collect();
     locks.lines().find_map(|line| {
-        // 1: FLOCK ADVISORY WRITE 9611 fe:00:5816357 0 EOF. A waiting process has `->` in second
-        // place.
+        // Example: `1: FLOCK ADVISORY WRITE 9611 fe:00:5816357 0 EOF`. If the process is waiting,
+        // the second field is `->`.
         let fields: Vec<&str> = line.split_whitespace().filter(|field| *field != "->").collect();
         let file: u64 = fields.get(5)?.rsplit(':').next()?.parse().ok()?;
         let process = *fields.get(4)?;

@@ -94,7 +94,11 @@ pub(super) fn git() -> Part {
         .map(|text| text.trim_start_matches("git version ").to_owned());
     let found = found
         .map_err(|_| "missing: https://git-scm.com, or your system's package manager".to_owned());
-    Part::optional("git", found, "your history and the last step of `cargo course verify` use it")
+    Part::optional(
+        "git",
+        found,
+        "`cargo course diff`, `cargo course update` and `cargo course verify` use it",
+    )
 }
 
 /// Checks whether a build needs the network.

@@ -88,7 +88,7 @@ also failed:
     let of_day = expected.replace(", 0.8 s", "");
     assert_eq!(
         told(None, OUTPUT),
-        format!("{of_day}not started: week1-day1 task 2: Two::two\n0.8 s in all\n")
+        format!("{of_day}not started: week1-day1 task 2: Two::two\n0.8 s in total\n")
     );
 }
 
@@ -151,7 +151,7 @@ the stack overflowed
 read  book/src/week1/day1.md
 ";
     assert_eq!(told(Some(1), text), expected);
-    assert_eq!(told(None, text), expected, "of the day's other tasks nothing is known");
+    assert_eq!(told(None, text), expected, "the day's other tasks get no verdict");
 }
 
 #[test]

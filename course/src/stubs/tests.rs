@@ -58,7 +58,7 @@ fn a_learners_work_is_never_overwritten() {
     assert_eq!(text(root, "src/week1/a.rs"), mine);
     assert!(
         text(root, "src/week1/b.rs").starts_with("pub fn three"),
-        "the other file is written all the same"
+        "the other file is still written"
     );
     assert_eq!(check(root, &curriculum()).unwrap(), Checked { equal: 2, yours: 1 });
 
@@ -93,12 +93,12 @@ fn a_helper_outside_the_tasks_is_the_learners() {
     let mine = format!("{STUB_A}\nfn mine() -> u32 {{\n    7\n}}\n");
     put(root, "src/week1/a.rs", &mine);
     let error = write(root, &curriculum(), false).unwrap_err().to_string();
-    assert!(error.contains("src/week1/a.rs: mine (no task's)\n"), "{error}");
+    assert!(error.contains("src/week1/a.rs: mine (not part of a task)\n"), "{error}");
     assert_eq!(text(root, "src/week1/a.rs"), mine);
     let method = STUB_A.replace("impl Two {", "impl Two {\n    fn half(&self) {}\n");
     put(root, "src/week1/a.rs", &method);
     let error = write(root, &curriculum(), false).unwrap_err().to_string();
-    assert!(error.contains("Two::half (no task's)"), "{error}");
+    assert!(error.contains("Two::half (not part of a task)"), "{error}");
 
     // A maintainer removes an item from the reference.
     put(root, "reference/src/week1/a.rs", &format!("{A}\nfn mine() -> u32 {{\n    7\n}}\n"));

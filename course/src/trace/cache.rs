@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(key("a"), first);
         assert_ne!(key("b"), first);
         write(root, "src/week1/a.rs", "a learner's edit");
-        assert_eq!(key("a"), first, "the learner's files are no part of the reference");
+        assert_eq!(key("a"), first, "the reference does not use the learner's files");
         write(root, "models/m/config.json", "{ }");
         let second = key("a");
         assert_ne!(second, first);

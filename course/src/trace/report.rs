@@ -81,7 +81,7 @@ impl Report {
         let mut text = format!("Your model and the reference: {subject}.\n");
         let before = match &self.last {
             Some(last) => format!("{} activations agree, up to {last}.", self.agreed),
-            None => "No activation was computed before.".to_owned(),
+            None => "No earlier activation was computed.".to_owned(),
         };
         if let Some((_, words, tasks)) = &self.difference {
             let _ = write!(
@@ -90,7 +90,7 @@ impl Report {
                 responsible(curriculum, tasks)
             );
             if let Some((panic, ..)) = &self.panic {
-                let _ = write!(text, "\n\nLater on your code stops: {panic}");
+                let _ = write!(text, "\n\nLater, your code stops: {panic}");
             }
         } else if let Some((panic, during, tasks)) = &self.panic {
             let place = match during {
@@ -126,7 +126,7 @@ impl Report {
                          magnitude, in {name}."
                     );
                 }
-                _ => text += " They are equal to the last bit.",
+                _ => text += " They are bit-identical.",
             }
         } else {
             let place =
@@ -163,8 +163,8 @@ fn responsible(curriculum: &Curriculum, functions: &[String]) -> String {
     let several = functions.len() > 1;
     text += match functions {
         [] => {
-            return "No task computes this. `src/` may be older than `reference/`; `cargo course \
-                    stubs --check` tells you."
+            return "No task computes this. `src/` may be older than `reference/`. To check, run \
+                    `cargo course stubs --check`."
                 .to_owned();
         }
         [_] => "Look at",
@@ -234,7 +234,7 @@ mod tests {
                         Look at Two::two, week1-day1 task 2 (Two)\n  file   src/week1/a.rs\n  \
                         read   book/src/week1/day1.md\n  check  cargo test --features week1-day1 \
                         task_2\n\n\
-                        Later on your code stops: error: out of range (src/week1/a.rs:3)";
+                        Later, your code stops: error: out of range (src/week1/a.rs:3)";
         assert!(text.ends_with(expected), "{text}");
     }
 

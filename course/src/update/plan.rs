@@ -22,6 +22,7 @@ use super::{
     newer::Newer,
 };
 use crate::{
+    explain::counted,
     files::Recovery,
     replace::{Replacement, read, replace},
     stubs::{Generated, is_generated},
@@ -100,9 +101,9 @@ impl Plan {
 
     pub(super) fn carry_out(&self, root: &Path, newer: &Newer, dry_run: bool) -> Result<()> {
         self.print(root, newer, dry_run)?;
-        let files = self.changes.len();
+        let files = counted(self.changes.len(), "file");
         if dry_run {
-            println!("\n{files} files would change; nothing was written.");
+            println!("\n{files} would change; nothing was written.");
             return Ok(());
         }
         let mut recovery = Recovery::new(root);
@@ -114,7 +115,7 @@ impl Plan {
         let (old, new) = (read(root, RECORD)?, Some(record.text().into_bytes()));
         let path = RECORD.to_owned();
         replace(root, &mut recovery, &[Replacement { path, old, new, keep: false }])?;
-        println!("\n{files} files changed; the course now matches {}.", newer.name);
+        println!("\n{files} changed; the course now matches {}.", newer.name);
         recovery.print();
         Ok(())
     }
@@ -131,18 +132,15 @@ impl Plan {
         for change in self.changes.iter().filter(|change| dry_run || is_generated(&change.path)) {
             println!("{:<9}{}", verb(change), change.path);
         }
-        let title = |text: &str| {
-            println!("\n{text}{}:", if dry_run { ", without --dry-run" } else { "" });
-        };
         let is_yours = |change: &&Replacement| {
             let merged = is_generated(&change.path) && change.new.is_some();
             change.keep && !merged && !self.moved.contains_key(&change.path)
         };
         let yours: Vec<_> = self.changes.iter().filter(is_yours).collect();
         if !yours.is_empty() {
-            title(
-                "You had changed these files of the course; your versions are kept in \
-                 .course/recovery",
+            println!(
+                "\nYou have changed these files of the course. The update keeps your versions in \
+                 .course/recovery:"
             );
             for change in yours {
                 let gone = match change.new {
@@ -153,8 +151,8 @@ impl Plan {
             }
         }
         if !self.moved.is_empty() {
-            title("These files have another name in the newer course; your work is in them");
-            self.moved.iter().for_each(|(old, new)| println!("  {old} is {new}"));
+            println!("\nThe newer course renames these files. Your work moves with them:");
+            self.moved.iter().for_each(|(old, new)| println!("  {old} is now {new}"));
         }
         let of =
             |text: Option<&Vec<u8>>| text.map(|text| String::from_utf8_lossy(text).into_owned());

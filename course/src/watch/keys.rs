@@ -76,8 +76,8 @@ fn key_of(letter: char) -> Option<Key> {
     })
 }
 
-/// Sets the terminal's mode with `stty`, because a library for that would be a tenth of the
-/// runner's build.
+/// Sets the terminal's mode with `stty`, because a library for that would take a tenth of the
+/// runner's build time.
 #[cfg(unix)]
 mod terminal {
     use std::{

@@ -102,9 +102,9 @@ mod tests {
         assert!(!due(&ahead, "week1-day3"));
         assert!(due(&ahead, "week1-day4") && due(&ahead, "week3-day1"));
         assert!(ahead.start(&Command::new("true")));
-        assert!(!due(&ahead, "week1-day4"), "once");
+        assert!(!due(&ahead, "week1-day4"), "it is built once");
         fs::write(&program, "").unwrap();
-        assert!(!due(&Prebuild::default(), "week1-day4"), "it is there");
+        assert!(!due(&Prebuild::default(), "week1-day4"), "the engine is already built");
     }
 
     #[test]
@@ -122,6 +122,6 @@ mod tests {
         assert_eq!(fs::read_to_string(nice).unwrap().trim(), "19");
         drop(ahead);
         thread::sleep(Duration::from_millis(3500));
-        assert!(!folder.path().join("late").exists(), "a compiler lives on");
+        assert!(!folder.path().join("late").exists(), "a compiler is still running");
     }
 }

@@ -168,7 +168,7 @@ mod tests {
             Action::Keys,
             Action::Hint(id(1)),
         ];
-        assert_eq!(seen, expected, "the end of the first run is not heard");
+        assert_eq!(seen, expected, "the end of the first run is ignored");
     }
 
     #[test]

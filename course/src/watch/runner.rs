@@ -165,7 +165,7 @@ mod tests {
         assert!(born.exists());
         runner.cancel();
         thread::sleep(Duration::from_millis(3500));
-        assert!(!late.exists(), "the grandchild lives");
-        assert!(inputs.try_recv().is_err(), "a cancelled run has no end");
+        assert!(!late.exists(), "the grandchild is still running");
+        assert!(inputs.try_recv().is_err(), "a cancelled run sends no result");
     }
 }

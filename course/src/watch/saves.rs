@@ -121,7 +121,7 @@ mod tests {
         assert!(debounce.take_due(start + ms(90)));
         assert!(!debounce.take_due(start + ms(999)), "one save, not two");
         (0..30).for_each(|n| debounce.push(start + ms(40 * n)));
-        assert_eq!(debounce.deadline(), Some(start + ms(1000)), "files that are never quiet");
+        assert_eq!(debounce.deadline(), Some(start + ms(1000)), "the files never stop changing");
     }
 
     /// Returns whether a change is detected within `patience`, on a real file system.
@@ -133,7 +133,7 @@ mod tests {
         let (sender, inputs) = mpsc::channel();
         watch_files(folder.path(), sender).unwrap();
         fs::read(&file).unwrap();
-        assert!(inputs.recv_timeout(Duration::from_millis(250)).is_err(), "reading is no save");
+        assert!(inputs.recv_timeout(Duration::from_millis(250)).is_err(), "reading is not a save");
         change(&file);
         inputs.recv_timeout(patience).is_ok()
     }

@@ -271,7 +271,7 @@ mod tests {
         let passed = [(1, 1, true), (1, 2, false)];
         let announced = [Action::GoTo(id(1, 2)), Action::Keys];
         assert_eq!(session.handle(finished(2, &passed)), announced);
-        assert_eq!(session.handle(Event::Key(Key::Next)), [start(3, 1, 2)], "not the one behind");
+        assert_eq!(session.handle(Event::Key(Key::Next)), [start(3, 1, 2)], "not the one after it");
         session.handle(finished(3, &[(1, 2, false)]));
         assert_eq!(session.handle(Event::Key(Key::Next)), [start(4, 2, 1)]);
     }
@@ -286,9 +286,9 @@ mod tests {
         assert_eq!(
             session.handle(Event::Saved),
             [Action::Cancel, start(4, 1, 1)],
-            "the day's run too"
+            "a save also cancels the day's run"
         );
-        assert_eq!(session.handle(finished(2, &[(1, 1, true)])), [], "nor twice");
+        assert_eq!(session.handle(finished(2, &[(1, 1, true)])), [], "a run ends only once");
     }
 
     #[test]
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(
             session.handle(finished(2, &[(2, 1, true)])),
             [Action::Tell, Action::Keys],
-            "a look does not lead away"
+            "a task moved to with `n` stays current"
         );
         assert_eq!(session.handle(Event::Key(Key::Hint)), [Action::Hint(id(2, 1))]);
         assert_eq!(session.handle(Event::Key(Key::Chapter)), [Action::Chapter(id(2, 1))]);
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(
             session.handle(Event::Key(Key::Hint)),
             [Action::Hint(id(1, 2))],
-            "and it goes on running"
+            "a hint does not cancel the run"
         );
         assert_eq!(session.handle(Event::Key(Key::All)), [Action::Cancel, start(4, 1, None)]);
         assert_eq!(
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(
             session.handle(finished(3, &[(1, 1, false), (1, 2, true)])),
             back,
-            "the day's own first"
+            "open tasks of the same day come first"
         );
     }
 }

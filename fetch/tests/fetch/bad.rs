@@ -41,7 +41,7 @@ const CASES: [Case; 64] = [
     (Listing, "", ALWAYS, Body("<html>Log in</html>"), &["found no JSON", "the address of a hub?"]),
     (Listing, "", ALWAYS, Body("[]"), &["found \"sha\" null, expected a commit"]),
     (Listing, "", ALWAYS, Body("{\"sha\": \"../../../x\"}"), &["found \"sha\" \"../../../x\", expected a commit"]),
-    (Listing, "", ALWAYS, Body("{\"sha\": \"0123456789abcdef0123456789abcdef01234567\"}"), &["found no list \"siblings\""]),
+    (Listing, "", ALWAYS, Body("{\"sha\": \"0123456789abcdef0123456789abcdef01234567\"}"), &["found no list of files in \"siblings\""]),
     (Listing, "", ALWAYS, Body("{\"sha\": \"0123456789abcdef0123456789abcdef01234567\", \"siblings\": [1]}"), &["without \"rfilename\""]),
     (Listing, "", ALWAYS, Body("{\"sha\": \"0123456789abcdef0123456789abcdef01234567\", \"siblings\": []}"), &["found no model.safetensors or a GGUF file", "it has: none"]),
     (Listing, "", ALWAYS, Body("{\"sha\": \"0123456789abcdef0123456789abcdef01234567\", \"siblings\": [{\"rfilename\": \"../../x.gguf\"}]}"), &["\"../../x.gguf\", expected a relative path"]),

@@ -15,9 +15,9 @@ impl ModelConfig {
     /// factors in a tensor, `rope_freqs.weight`.
     ///
     /// # Errors
-    /// If the architecture is a different one, or if a value is missing, has the wrong type, or is
-    /// one that this engine cannot run. The message is one line: the file, the key, what was found
-    /// and what was expected.
+    /// If the architecture is unsupported, or if a value is missing, has the wrong type, or is one
+    /// that this engine cannot run. The message is one line: the file, the key, what was found and
+    /// what was expected.
     pub fn from_gguf(metadata: &Metadata, tensors: &[TensorInfo]) -> Result<Self> {
         const ARCHITECTURE: &str = "general.architecture";
         let architecture = metadata.required(ARCHITECTURE, metadata.text(ARCHITECTURE))?;
@@ -220,8 +220,8 @@ impl Keys<'_> {
         Ok(())
     }
 
-    /// Rejects experts, windows and scaled positions, which only [`super::mixture::MixtureConfig`]
-    /// reads.
+    /// Rejects experts, sliding windows and scaled positions. Only
+    /// [`super::mixture::MixtureConfig`] supports them.
     fn refuse_what_only_mixtures_do(&self, max_positions: usize) -> Result<()> {
         if self.metadata.size(&self.key("expert_count"))?.is_some_and(|n| n > 0) {
             return self.wrong("expert_count", "0 or nothing: this engine's MLP has no experts");

@@ -1,7 +1,8 @@
 //! Models with experts: Qwen3-MoE and gpt-oss, from `config.json` or a GGUF file's metadata.
 //!
 //! The properties that they share with week 1's decoder are read as [`ModelConfig`].
-//! [`MixtureConfig`] adds the others. Any other field is an error that names it.
+//! [`MixtureConfig`] adds the others. A value that neither supports is an error that names the
+//! field.
 
 use std::path::Path;
 
@@ -37,11 +38,11 @@ pub struct MixtureConfig {
     pub renormalize: bool,
     /// gpt-oss: steepness and limit of the gate.
     pub clamp: Option<Clamp>,
-    /// Number of positions that a token sees in each layer; `None` for all.
+    /// For each layer, the number of positions that a token attends to; `None` for all.
     pub windows: Vec<Option<usize>>,
     /// YaRN's scaling of RoPE, if there is any.
     pub yarn: Option<Yarn>,
-    /// gpt-oss in a folder: whether experts are stored as MXFP4 blocks.
+    /// For a gpt-oss model folder, whether its experts are stored as MXFP4 blocks.
     pub blocks: bool,
 }
 
@@ -149,7 +150,7 @@ impl MixtureConfig {
                 let (found, theta) = f.yarn()?;
                 yarn = Some(found);
                 blocks = f.is_mxfp4()?;
-                // As in Llama, the file has the size of a head, and biases depend on
+                // The file must contain `head_dim`. As in Llama files, biases depend on
                 // `attention_bias`.
                 f.size("head_dim", super::MAX_HEAD_DIM)?;
                 f.set("model_type", "llama".into());

@@ -1,4 +1,4 @@
-//! The list of a model's tensors, made from only its configuration.
+//! Lists a model's tensors from its configuration alone.
 
 use super::ModelConfig;
 

@@ -5,9 +5,10 @@ use std::f64::consts::TAU;
 /// Parameters of YaRN, which changes the angles of RoPE.
 ///
 /// Pairs that turn fast keep their frequency. The frequency of pairs that turn slowly is divided by
-/// `factor`. For pairs between these, the two results are mixed, by the pair's index in the head.
-/// Cosines and sines are multiplied by [`Yarn::concentration`], so scores grow by its square.
-/// Source: Peng et al. 2023, "YaRN: Efficient Context Window Extension of Large Language Models".
+/// `factor`. For pairs between these, the two results are interpolated linearly by the pair's index
+/// in the head. Cosines and sines are multiplied by [`Yarn::concentration`], so scores grow by its
+/// square. Source: Peng et al. 2023, "YaRN: Efficient Context Window Extension of Large Language
+/// Models".
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Yarn {
     /// Ratio of the new context to the original one.
@@ -16,13 +17,13 @@ pub struct Yarn {
     pub beta_fast: f32,
     /// A pair that makes fewer turns than this is slowed down.
     pub beta_slow: f32,
-    /// The context of the first training, in tokens.
+    /// The context length of the original training, in tokens.
     pub original_max_positions: usize,
     /// Factor by which cosines and sines are multiplied. If a file does not specify it, it is `0.1
     /// · ln(factor) + 1`.
     pub concentration: f32,
-    /// Whether the limits of the mixed range are rounded to whole pairs. llama.cpp always rounds
-    /// them. In a model folder, a setting decides.
+    /// Whether the limits of the interpolated range are rounded to whole pairs. For GGUF files they
+    /// always are, as in llama.cpp. In a model folder, the field `truncate` decides.
     pub truncate: bool,
 }
 
@@ -33,8 +34,8 @@ impl Yarn {
         if factor <= 1.0 { 1.0 } else { (0.1 * f64::from(factor).ln() + 1.0) as f32 }
     }
 
-    /// Returns the changed frequencies `[D/2]`. `inverse_frequencies [D/2]` are in radians per
-    /// position, of base `theta`.
+    /// Returns the scaled frequencies `[D/2]`. `inverse_frequencies [D/2]` have the base `theta`
+    /// and are in radians per position.
     #[must_use]
     pub fn scale_frequencies(&self, theta: f32, inverse_frequencies: &[f32]) -> Vec<f32> {
         let dim = 2.0 * inverse_frequencies.len() as f64;
@@ -49,7 +50,8 @@ impl Yarn {
         let width = if high - low < 0.001 { 0.001 } else { high - low };
         let scale = |(i, &frequency): (usize, &f32)| {
             let frequency = f64::from(frequency);
-            // 0 up to `low`: unchanged. 1 from `high` on: slowed down.
+            // `slowed` is 0 up to `low`, where the frequency is unchanged. It is 1 from `high`,
+            // where the frequency is divided by the factor.
             let slowed = ((i as f64 - low) / width).clamp(0.0, 1.0);
             (slowed * frequency / f64::from(self.factor) + (1.0 - slowed) * frequency) as f32
         };

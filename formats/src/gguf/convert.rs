@@ -77,7 +77,7 @@ pub fn insert_architecture(metadata: &mut Metadata, config: &ModelConfig) -> Res
 
 /// Returns the chat template's text, and the name of the file that it comes from. The text is
 /// `chat_template.jinja`, or else the field `chat_template` of `tokenizer_config.json`. Returns
-/// `None` if there is neither. Of several named templates, takes `default`.
+/// `None` if there is neither. From a list of named templates, takes `default`.
 ///
 /// # Errors
 /// If a file cannot be read, or the field has the wrong type.

@@ -19,7 +19,8 @@ impl TensorType {
         }
     }
 
-    /// Returns the first block in which a float, a scale or a minimum is NaN or infinite.
+    /// Returns the index of the first block in which a float, a scale or a minimum is NaN or
+    /// infinite.
     #[must_use]
     pub fn first_not_finite(self, bytes: &[u8]) -> Option<usize> {
         // A number is NaN or infinite if all bits of its exponent are set. `MXFP4` has only an
@@ -51,8 +52,8 @@ mod tests {
     fn every_number_of_every_block_is_looked_at() {
         for tensor_type in TensorType::READ {
             let (size, blocks) = (tensor_type.block_bytes(), 2 * AT_ONCE + 3);
-            // These bits are set wherever they may be: codes are not floats, and only an exponent
-            // of all ones makes a float NaN or infinite.
+            // Sets as many bits as finite values allow: codes are not floats, and a float is NaN or
+            // infinite only if its exponent is all ones.
             let finite: Vec<u8> = (0..size)
                 .map(|i| match tensor_type {
                     TensorType::F32 if i % 4 == 2 => 0x7f,

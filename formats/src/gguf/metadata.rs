@@ -1,4 +1,4 @@
-//! Key and value pairs of a GGUF file, with getters that describe what is wrong.
+//! The key-value pairs of a GGUF file, with getters whose errors describe what is wrong.
 
 use std::collections::BTreeMap;
 
@@ -176,7 +176,7 @@ impl Metadata {
         }
     }
 
-    /// Returns the value in `value`, which the file must have.
+    /// Returns the value in `value`, for a key that must be present.
     ///
     /// # Errors
     /// If `value` is `None`. If `value` is an error, returns that error.
@@ -200,7 +200,7 @@ impl Metadata {
 fn describe(value: &Value) -> String {
     const ENOUGH: usize = 60;
     match value {
-        Value::Array(array) => format!("an array of {} elements", array.len()),
+        Value::Array(array) => format!("an array of length {}", array.len()),
         other => {
             let text = format!("{other:?}");
             if text.chars().count() <= ENOUGH {

@@ -1,13 +1,13 @@
 //! Tensor names in Hugging Face checkpoints, and the names of the same tensors in GGUF files.
 
-/// Names outside layers.
+/// Names of tensors outside the layers.
 const WHOLE: [(&str, &str); 3] = [
     ("model.embed_tokens.weight", "token_embd.weight"),
     ("model.norm.weight", "output_norm.weight"),
     ("lm_head.weight", "output.weight"),
 ];
 
-/// Parts of a layer, without `.weight` or `.bias`.
+/// Names of the parts of a layer, without `.weight` or `.bias`.
 const PARTS: [(&str, &str); 11] = [
     ("self_attn.q_proj", "attn_q"),
     ("self_attn.k_proj", "attn_k"),

@@ -2,7 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
-/// The types that this engine runs. A block is the smallest piece that can be decoded on its own.
+/// The types that this engine supports. A block is the smallest piece that can be decoded on its
+/// own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(non_camel_case_types, reason = "these are the field's names")]
 pub enum TensorType {
@@ -92,8 +93,8 @@ impl TensorType {
         Self::READ.into_iter().find(|tensor_type| tensor_type.id() == id)
     }
 
-    /// Returns the field's usual name for the type with this number, for messages. Also knows types
-    /// that this engine doesn't run.
+    /// Returns the field's usual name for the type with this number, for messages. Includes types
+    /// that this engine doesn't support.
     #[must_use]
     pub fn name_of_id(id: u32) -> Option<&'static str> {
         Some(match id {
@@ -149,8 +150,8 @@ impl TensorType {
         }
     }
 
-    /// Returns the bytes of a row of `cols` weights. Returns `None` if the row is not a whole
-    /// number of blocks, or if the number overflows.
+    /// Returns the number of bytes of a row of `cols` weights. Returns `None` if the row is not a
+    /// whole number of blocks, or if the number overflows.
     #[must_use]
     pub const fn row_bytes(self, cols: usize) -> Option<usize> {
         if !cols.is_multiple_of(self.block_len()) {

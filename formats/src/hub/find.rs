@@ -34,7 +34,7 @@ pub fn locate(model: &Path) -> Result<PathBuf> {
         return Ok(model.to_owned());
     }
     let shown = model.display();
-    // A name ends in a file's only after a colon.
+    // A model's name can end in `.gguf` only after a colon.
     let text = model.to_string_lossy();
     ensure!(!super::is_gguf(&text) || text.contains(':'), "{shown}: found no such file or folder");
     let name: Name = text.parse().map_err(|e| {
@@ -46,8 +46,8 @@ pub fn locate(model: &Path) -> Result<PathBuf> {
 /// Returns the folder or the GGUF file of a model, if the cache has all files that it needs.
 ///
 /// # Errors
-/// If a file is missing, or its link leads nowhere. Also if several files match the name. The
-/// message is one line: the first such file, and which command to type.
+/// If a file is missing or incomplete, or its link is broken. Also if several files match the name.
+/// The message is one line: the first such file, and which command to type.
 pub fn find(name: &Name, cache: &Path) -> Result<PathBuf> {
     let folder = name.folder(cache);
     let fetch = || format!("`cargo llm fetch {name}` fetches it");
@@ -111,7 +111,7 @@ pub fn find(name: &Name, cache: &Path) -> Result<PathBuf> {
     Ok(snapshot)
 }
 
-/// Returns whether a path is a file, or a link to a file that exists.
+/// Returns whether a path is a completely downloaded file, or a link to one.
 fn is_whole(path: &Path) -> bool {
     fs::canonicalize(path).is_ok_and(|path| {
         path.is_file() && path.extension().is_none_or(|extension| extension != "incomplete")

@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// A model's chat template. It is rendered like `apply_chat_template` of transformers does.
+/// A model's chat template. It is rendered as `apply_chat_template` of transformers does.
 pub struct ChatTemplate {
     environment: Environment<'static>,
     source: String,
@@ -30,7 +30,7 @@ pub struct ChatTemplate {
 
 impl ChatTemplate {
     /// Reads `chat_template.jinja`, or else the field `chat_template` of `tokenizer_config.json`.
-    /// Returns `None` if there is neither. Of several named templates, takes `default`.
+    /// Returns `None` if there is neither. From a list of named templates, takes `default`.
     ///
     /// # Errors
     /// If a file cannot be read, or the template's syntax is wrong.
@@ -93,8 +93,8 @@ impl ChatTemplate {
         self.render_with(messages, &(), add_generation_prompt)
     }
 
-    /// Like [`ChatTemplate::render`], with the definitions of the tools that may be called, in the
-    /// form of the client's request. Pass `()` for none.
+    /// Like [`ChatTemplate::render`], with the definitions of the tools that the model may call, as
+    /// the client sent them. Pass `()` for none.
     ///
     /// # Errors
     /// If the template rejects these messages.
@@ -138,8 +138,8 @@ fn special_tokens(config: &Value) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Returns Jinja set up as in transformers: with Python's methods on strings and lists, and the
-/// functions that templates on the hub call.
+/// Returns a Jinja environment set up as in transformers: with Python's methods on strings and
+/// lists, and the functions that templates on the hub call.
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_trim_blocks(true);
@@ -265,8 +265,8 @@ fn strftime(format: &str, seconds_since_1970: u64) -> String {
     out + rest
 }
 
-/// Returns the year, month and day that is `days` days after 1 January 1970. Subtracts whole years,
-/// then whole months.
+/// Returns the year, month and day of the date `days` days after 1 January 1970. Subtracts whole
+/// years, then whole months.
 fn date(mut days: u64) -> (u64, u64, u64) {
     let leap = |year: u64| {
         year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))

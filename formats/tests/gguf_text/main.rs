@@ -224,7 +224,7 @@ fn what_does_not_fit_together_is_refused() {
         }),
         (
             "gpt2",
-            "tokenizer.ggml.tokens: found an array of 1 elements, expected an array of strings",
+            "tokenizer.ggml.tokens: found an array of length 1, expected an array of strings",
             |m| {
                 m["tokenizer.ggml.tokens"] = json!([1]);
             },
@@ -244,7 +244,7 @@ fn what_does_not_fit_together_is_refused() {
         }),
         (
             "gpt2",
-            "tokenizer.ggml.token_type: found an array of 1 elements, expected an array of 32-bit \
+            "tokenizer.ggml.token_type: found an array of length 1, expected an array of 32-bit \
              integers",
             |m| {
                 m["tokenizer.ggml.token_type"] = json!([1.5]);
@@ -284,7 +284,7 @@ fn what_does_not_fit_together_is_refused() {
         }),
         (
             "llama2",
-            "tokenizer.ggml.scores: found an array of 1 elements, expected an array of 32-bit \
+            "tokenizer.ggml.scores: found an array of length 1, expected an array of 32-bit \
              floats",
             |m| {
                 m["tokenizer.ggml.scores"] = json!(["x"]);

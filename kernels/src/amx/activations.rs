@@ -105,7 +105,7 @@ mod turned {
             let (finer, scales) = (turned[block], _mm512_castsi512_ps(turned[8 + block]));
             sums[block] = _mm512_madd_epi16(finer, _mm512_set1_epi16(1));
             let totals = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[block]), scales);
-            // SAFETY: 16 numbers of 32 bits are 64 bytes.
+            // SAFETY: each store writes 64 bytes, which is 16 numbers of 32 bits.
             unsafe {
                 _mm512_storeu_si512(tile.finer_sums[block].as_mut_ptr().cast(), finer);
                 _mm512_storeu_ps(tile.scales[block].as_mut_ptr(), scales);
@@ -115,7 +115,7 @@ mod turned {
         for (i, to) in tile.sums.iter_mut().enumerate() {
             let upper = _mm512_slli_epi32::<16>(sums[2 * i + 1]);
             let both = _mm512_mask_blend_epi16(0x5555_5555, upper, sums[2 * i]);
-            // SAFETY: 16 numbers of 32 bits are 64 bytes.
+            // SAFETY: the store writes 64 bytes, which is 16 numbers of 32 bits.
             unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), both) };
         }
     }
@@ -127,8 +127,8 @@ mod turned {
         assert!(at + ROW <= size_of::<Int8SuperBlock>(), "bytes of a super-block");
         let mut v = [_mm512_setzero_si512(); SIDE];
         for i in 0..SIDE {
-            // SAFETY: 64 bytes are there, and all of them are initialized, because there is no
-            // padding between the fields (see above).
+            // SAFETY: the 64 bytes are within the super-block. All of them are initialized, because
+            // there is no padding between the fields (see above).
             v[i] = unsafe {
                 _mm512_loadu_si512(std::ptr::from_ref(rows[i]).cast::<u8>().add(at).cast())
             };

@@ -3,8 +3,8 @@
 //! Each block of weights and each block of activations has its own scale, so no two blocks can
 //! share a sum. A tile multiplies 32 columns, half as many as it could, and its sums must be stored
 //! for every block. The matrix unit takes as long to store a tile as to multiply it. Scaling takes
-//! three vector operations per 16 sums. For these, the vector unit needs nearly as long as the
-//! matrix unit needs to multiply and store.
+//! three vector operations per 16 sums. These operations take nearly as long as the matrix unit's
+//! multiplications and stores.
 //!
 //! One would expect the two units to work in parallel. On the processor that this was written on
 //! (an Intel Xeon of 2023) they don't: products, stores of tiles and vector operations take as long
@@ -51,7 +51,7 @@ impl<F: Format> Plan for Blocks<F> {
         out: &mut Outputs,
         soon: Option<Soon<'_>>,
     ) {
-        // Constants for the most common numbers of blocks, so that the compiler unrolls the loop.
+        // The most common numbers of blocks are constants, so that the compiler unrolls the loop.
         match blocks {
             8 => add::<F, V, U>(unit, panels, x, 8, sums, out, soon),
             6 => add::<F, V, U>(unit, panels, x, 6, sums, out, soon),

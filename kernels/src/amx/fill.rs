@@ -52,12 +52,12 @@ pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
     }
     store_scales(panel, i, eight.scales);
     if F::ZERO == Zero::Minimum {
-        // SAFETY: 16 numbers of 32 bits are 64 bytes.
+        // SAFETY: the store writes 64 bytes, which is 16 numbers of 32 bits.
         unsafe { _mm512_storeu_ps(panel.minimums[i].as_mut_ptr(), eight.minimums) };
     }
 }
 
-/// Stores up to eight blocks of row `i` whose codes are bytes already.
+/// Stores up to eight blocks of row `i` whose codes are already bytes.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
 pub(super) fn bytes<const BYTES: usize>(panel: &mut Panel, i: usize, bytes: &[u8]) {
@@ -81,7 +81,7 @@ pub(super) fn bytes<const BYTES: usize>(panel: &mut Panel, i: usize, bytes: &[u8
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {
-    // SAFETY: 16 numbers of 32 bits are 64 bytes.
+    // SAFETY: the store writes 64 bytes, which is 16 numbers of 32 bits.
     unsafe { _mm512_storeu_ps(panel.scales[i].as_mut_ptr(), scales) };
 }
 
@@ -90,7 +90,7 @@ fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {
 #[target_feature(enable = "avx512bw")]
 fn store_block(panel: &mut Panel, i: usize, block: usize, codes: __m256i) {
     let to = &mut panel.codes[(16 * block + i) * BLOCK..][..BLOCK];
-    // SAFETY: 32 bytes are there.
+    // SAFETY: `to` is 32 bytes.
     unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), codes) };
 }
 
@@ -134,7 +134,7 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
         }
     }
     let mut d = [0.0; 4];
-    // SAFETY: four numbers of 32 bits are 16 bytes.
+    // SAFETY: the store writes 16 bytes, which is four numbers of 32 bits.
     unsafe { _mm_storeu_ps(d.as_mut_ptr(), block.d) };
     let sign = if F::FOLD == Fold::Minus { -1.0 } else { 1.0 };
     (panel.scales[i][0], panel.scales[i][1]) = (sign * d[0], -d[1]);
@@ -144,7 +144,7 @@ pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperB
             // Each minimum is stored twice, in two 16-bit elements; keep the first.
             minimums = _mm256_zextsi128_si256(_mm256_cvtepi32_epi16(minimums));
         }
-        // SAFETY: 16 numbers of 16 bits are 32 bytes, and so are 8 of 32 bits.
+        // SAFETY: the store writes 32 bytes: 16 numbers of 16 bits, to 8 elements of 32 bits.
         unsafe {
             _mm256_storeu_si256(panel.whole_minimums[i].as_mut_ptr().cast(), minimums);
         }
@@ -179,7 +179,7 @@ fn store<F: Ordered>(codes: &mut [u8; SIDE * SUPER_BLOCK], i: usize, v: usize, b
     let places = const { &F::PLACES };
     for lane in 0..4 {
         let to = &mut codes[places[v][lane] + ROW * i..][..PIECE];
-        // SAFETY: 16 bytes are there.
+        // SAFETY: `to` is 16 bytes.
         unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), pieces[lane]) };
     }
 }

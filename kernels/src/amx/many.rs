@@ -28,7 +28,7 @@ impl Outputs {
     const ZEROS: Self = Self([[[0.0; SIDE]; SIDE]; 2]);
 }
 
-/// A way to multiply 256 columns.
+/// A method of multiplying 256 columns.
 pub(super) trait Plan {
     const SHAPES: Shapes;
     /// Scratch memory that is reused from tile to tile.
@@ -66,7 +66,7 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
     tile: &mut Tile<'_, f32>,
 ) {
     let (mut panels, mut space) = ([Panel::ZEROS; 2], P::SPACE);
-    // Only one element per tile is written and used.
+    // Only one element per tile of activations is initialized and used.
     let mut outputs = [const { MaybeUninit::uninit() }; CHUNK];
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let super_block_bytes =
@@ -117,7 +117,7 @@ fn zeros(outputs: &mut [MaybeUninit<Outputs>]) -> &mut [Outputs] {
     unsafe { &mut *(std::ptr::from_mut(outputs) as *mut [Outputs]) }
 }
 
-/// Writes the outputs of `there` rows of activations, from row `first` on.
+/// Writes the outputs of `there` rows of activations, starting at row `first`.
 #[inline(always)]
 fn write<V: Sixteen>(
     outputs: &Outputs,

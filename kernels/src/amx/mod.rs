@@ -1,8 +1,8 @@
 //! The matrix unit of server processors (AMX): eight tiles of 16 rows of 64 bytes, and an
 //! instruction that multiplies 16 rows of weights by 16 rows of activations, 64 columns deep.
 //!
-//! Operands are cheap to load: tiles hold weights in the same order as the file, one row each, and
-//! activations are rearranged once for all matrices (`activations`). Results are expensive. A tile
+//! Operands are cheap to load. Each row of a tile holds a row of weights in the order of the file.
+//! Activations are rearranged once for all matrices (`activations`). Results are expensive. A tile
 //! of sums takes as long to store as to compute, and its numbers are then scaled one by one. So
 //! each family of formats has its own plan to store as few sums as possible (`blocks`,
 //! `super_blocks`).

@@ -1,4 +1,5 @@
-//! A matrix unit in plain Rust, for processors without one. It also specifies the real one.
+//! A matrix unit in plain Rust, for processors without one. It also serves as a specification of
+//! the real unit.
 
 use super::unit::{ROW, SIDE, Shapes, Sums, Unit};
 

@@ -1,4 +1,4 @@
-//! 16 rows of weights in the layout of tiles, and their sources.
+//! 16 rows of weights in the layout of tiles, and the trait that unpacks them.
 
 use super::unit::SIDE;
 use crate::input::{BLOCK, SUM, SUPER_BLOCK};
@@ -7,8 +7,8 @@ use crate::input::{BLOCK, SUM, SUPER_BLOCK};
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct Panel {
-    /// Codes. For blocks of 32: signed, the first 32 columns of each row, then the next 32, and so
-    /// on. For blocks of 256: products of codes and scales, 64 columns at a time, see
+    /// For blocks of 32, signed codes: the first 32 columns of all rows, then the next 32, and so
+    /// on. For blocks of 256, products of codes and scales, 64 columns at a time. See
     /// [`super_blocks`](super::super_blocks).
     pub(crate) codes: [u8; SIDE * SUPER_BLOCK],
     /// The upper parts of the products in `codes`, in formats where one byte is too small for a
@@ -36,6 +36,6 @@ impl Panel {
 /// Unpacks weights.
 pub(crate) trait Source {
     /// Fills a panel. `rows` are the bytes of 256 columns of each row, or of all remaining columns.
-    /// Also prefetches the bytes that are `ahead` bytes further on.
+    /// Also prefetches the bytes that are `ahead` bytes after these.
     fn fill(&self, panel: &mut Panel, rows: [&[u8]; SIDE], ahead: usize);
 }

@@ -1,9 +1,9 @@
 //! Finds out whether this process may use the matrix unit.
 //!
 //! The unit's tiles take 8 KiB, which the operating system must save whenever it switches threads.
-//! So a process may use them only after it has asked Linux for permission. It asks once for all its
-//! threads and forks. A program that the process executes must ask again. If the processor has no
-//! unit, a hypervisor hides it, or the system refuses, the next lower rung is used.
+//! So a process may use them only after it has asked Linux for permission. One request covers all
+//! its threads and forks. A program that the process executes must ask again. If the processor has
+//! no unit, a hypervisor hides it, or the system refuses, the next lower rung is used.
 
 use std::{fmt, sync::OnceLock};
 
@@ -18,9 +18,9 @@ pub enum Refusal {
     Absent,
     /// The system does not save the unit's tiles.
     NotSaved,
-    /// The system refused to let this process use the unit; its error number.
+    /// The system refused to let this process use the unit. Holds the error number.
     Refused(i64),
-    /// This program can't ask this operating system.
+    /// This program doesn't know how to ask this operating system for permission.
     UnknownSystem,
 }
 
@@ -58,7 +58,7 @@ pub fn state() -> Result<(), Refusal> {
     })
 }
 
-/// Asks the system for the unit if `shown` is `Ok`. If `pretended` names a result, returns that
+/// Asks the system for permission if `shown` is `Ok`. If `pretended` names a result, returns that
 /// result instead.
 fn ask(
     pretended: Option<&str>,
@@ -88,7 +88,7 @@ fn shown() -> Result<(), Refusal> {
     if leaf.edx & WANTED != WANTED {
         return Err(Refusal::Absent);
     }
-    // SAFETY: AVX-512 was found, and its support by the system implies this instruction.
+    // SAFETY: AVX-512 was found. A system that supports it has also enabled this instruction.
     let saved = unsafe { saved() };
     if saved & SAVED == SAVED { Ok(()) } else { Err(Refusal::NotSaved) }
 }
@@ -99,7 +99,7 @@ fn saved() -> u64 {
     unsafe { std::arch::x86_64::_xgetbv(0) }
 }
 
-/// Asks Linux for the unit.
+/// Asks Linux for permission to use the unit.
 #[cfg(target_os = "linux")]
 fn request() -> Result<(), Refusal> {
     const ARCH_PRCTL: i64 = 158;
@@ -107,7 +107,7 @@ fn request() -> Result<(), Refusal> {
     const TILE_DATA: i64 = 18;
     let answer: i64;
     // SAFETY: this call changes the process's permissions, and reads and writes none of its memory.
-    // Linux destroys the two registers.
+    // Linux overwrites the two registers.
     unsafe {
         std::arch::asm!(
             "syscall", inlateout("rax") ARCH_PRCTL => answer,
@@ -158,7 +158,7 @@ mod tests {
         unsafe fn call(number: i64, arguments: [i64; 4]) -> i64 {
             let [a, b, c, d] = arguments;
             let answer: i64;
-            // SAFETY: the caller obeys the rules. Linux destroys the two registers.
+            // SAFETY: the caller obeys the rules. Linux overwrites the two registers.
             unsafe {
                 std::arch::asm!(
                     "syscall", inlateout("rax") number => answer, in("rdi") a, in("rsi") b,

@@ -13,7 +13,7 @@ use crate::{
     unpacked::{Unpacked, unpack_row},
 };
 
-/// Blocks of this type.
+/// Unpacks blocks of this type.
 pub(super) struct Plain(pub(super) TensorType);
 
 impl Source for Plain {

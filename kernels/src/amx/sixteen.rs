@@ -15,8 +15,8 @@ pub(super) trait Sixteen: Copy {
     /// Computes `upper · 2^SHIFT + lower`, rounded once.
     fn of_two<const SHIFT: u32>(lower: &[i32; SIDE], upper: &[i32; SIDE]) -> Self;
     /// Returns sums of products, rounded once: element `i` is the sum over `k` of `x[k][i]` times
-    /// `minimums[k]`. Each of these numbers holds two 16-bit numbers, which are multiplied
-    /// separately. `minimums` may have more elements than `x`.
+    /// `minimums[k]`. Each element of `x` and of `minimums` holds two 16-bit numbers, which are
+    /// multiplied separately. `minimums` may have more elements than `x`.
     fn of_products(x: &[[i32; SIDE]], minimums: &[i32; 8]) -> Self;
     fn store(self, to: &mut [f32; SIDE]);
     fn plus(self, b: Self) -> Self;
@@ -165,7 +165,7 @@ mod vector {
         fn fetch<T>(soon: &T) {
             let start = std::ptr::from_ref(soon).cast::<i8>();
             for line in 0..size_of::<T>().div_ceil(64) {
-                // SAFETY: a prefetch reads nothing.
+                // SAFETY: a prefetch never faults.
                 unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(64 * line)) };
             }
         }

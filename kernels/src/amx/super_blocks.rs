@@ -30,7 +30,7 @@ use crate::{
 pub(crate) enum Fold {
     /// `Q2_K`: one byte, because the product is at most 3 · 15.
     Whole,
-    /// `Q3_K`: one byte, negated, because the largest product is 128.
+    /// `Q3_K`: one byte, negated. The largest product is 128, and an i8 can hold −128 but not 128.
     Minus,
     /// `Q4_K`, `Q5_K`: code times the lower three bits of the scale, and code times its upper three
     /// bits. Each is unsigned and at most 31 · 7.
@@ -63,7 +63,7 @@ folded! {
     Q6_K: Bytes, 4;
 }
 
-/// Number of neighbouring columns that stay together.
+/// Number of neighbouring columns that are stored together.
 pub(crate) const PIECE: usize = 16;
 
 /// The order in which the four quarters (64 columns each) of a super-block are multiplied, for
@@ -71,10 +71,10 @@ pub(crate) const PIECE: usize = 16;
 const QUARTERS: [usize; 4] = [0, 2, 1, 3];
 
 /// Returns where a piece of 16 columns is stored: the quarter, which is a tile, and its index in
-/// the quarter. Quarters of the same part are neighbours.
+/// the quarter. Quarters that are added to the same sum are neighbours.
 pub(crate) const fn place(fold: Fold, piece: usize) -> (usize, usize) {
     match fold {
-        // Kernels for a few rows round sums of every fourth piece.
+        // As in the kernels for a few rows, every fourth piece is added to the same sum.
         Fold::Bytes => (piece % 4, piece / 4),
         // The first and third 64 columns, then the second and fourth.
         Fold::Eights => (QUARTERS[piece / 4], piece % 4),

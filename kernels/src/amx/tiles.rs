@@ -27,9 +27,9 @@ impl Tiles {
     }
 }
 
-/// Multiplies tiles that are already filled, to measure the unit's highest rate. Each turn
-/// multiplies four pairs of tiles. Returns the number of operations: a multiplication and an
-/// addition for each product of numbers.
+/// Multiplies tiles without loading or storing any, to measure the unit's highest rate. Each turn
+/// multiplies four pairs of tiles. Returns the number of operations. The product of two bytes
+/// counts as two, a multiplication and an addition.
 ///
 /// # Panics
 /// If there is no unit, or it may not be used.
@@ -72,7 +72,7 @@ impl Unit for Tiles {
     fn load<const T: usize>(&mut self, from: &[u8], stride: usize) {
         let (rows, row_bytes) = self.shapes.0[T];
         assert!((rows - 1) * stride + row_bytes <= from.len(), "rows of a tile");
-        // SAFETY: the tiles are configured, and the rows are within `from`, as was checked.
+        // SAFETY: the tiles are configured, and the rows are within `from`, as checked above.
         unsafe {
             asm!(
                 "tileloadd tmm{}, [{} + {}]", const T, in(reg) from.as_ptr(), in(reg) stride,

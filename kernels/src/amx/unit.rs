@@ -5,16 +5,16 @@ pub(crate) const ROW: usize = 64;
 /// Number of rows of a tile, and of 32-bit elements in a row.
 pub(crate) const SIDE: usize = 16;
 
-/// The number of rows of each tile, and the bytes in each row.
+/// The number of rows of each tile, and the number of bytes in each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shapes(pub(crate) [(usize, usize); 8]);
 
 impl Shapes {
     /// Returns the shapes for products of this many columns:
     ///
-    /// - Tiles 0 to 3 are sums of 16 rows of weights times 16 rows of activations.
-    /// - Tiles 4 and 5 are weights, one row each, in the file's order.
-    /// - Tiles 6 and 7 are activations. Each row has four columns of 16 rows of activations,
+    /// - Tiles 0 to 3 hold sums of 16 rows of weights times 16 rows of activations.
+    /// - Tiles 4 and 5 hold weights. Each row of a tile is a row of weights, in the file's order.
+    /// - Tiles 6 and 7 hold activations. Each row has four columns of 16 rows of activations,
     ///   because the unit adds the products of neighbouring elements.
     pub(crate) const fn of(columns: usize) -> Self {
         let (sums, weights, activations) = ((SIDE, ROW), (SIDE, columns), (columns / 4, ROW));
@@ -25,7 +25,7 @@ impl Shapes {
     #[cfg(target_arch = "x86_64")]
     pub(crate) const fn bytes(&self) -> [u8; ROW] {
         let mut bytes = [0; ROW];
-        // Palette 1, the only one.
+        // Palette 1 is the only one that exists.
         bytes[0] = 1;
         let mut tile = 0;
         while tile < 8 {
@@ -42,7 +42,7 @@ impl Shapes {
 /// The operations of the unit. A tile's number is a const parameter, because it is part of the
 /// instruction.
 ///
-/// These operations exist on any processor: `Model` is the unit in plain Rust.
+/// On processors without a matrix unit, `Model` implements these operations in plain Rust.
 pub(crate) trait Unit {
     /// Sets the shapes of all tiles.
     fn configure(&mut self, shapes: &Shapes);
@@ -56,8 +56,8 @@ pub(crate) trait Unit {
     /// If the rows are not within `from`.
     fn load<const T: usize>(&mut self, from: &[u8], stride: usize);
 
-    /// Adds products: element `n` of row `m` of tile `C` grows by the sum of
-    /// `A[m, k] · B[k / 4, 4n + k % 4]` over all `k`, signed bytes times signed bytes.
+    /// Adds products: element `n` of row `m` of tile `C` is increased by the sum of `A[m, k] · B[k
+    /// / 4, 4n + k % 4]` over all `k`, signed bytes times signed bytes.
     fn dot<const C: usize, const A: usize, const B: usize>(&mut self);
 
     /// Like [`Unit::dot`], with unsigned bytes in `A`.
@@ -66,7 +66,7 @@ pub(crate) trait Unit {
     /// Stores a tile of sums.
     fn store<const T: usize>(&mut self, to: &mut Sums);
 
-    /// Releases the tiles. Until then, the system saves them at every switch of threads.
+    /// Releases the tiles. Until then, the system saves them at every context switch.
     fn release(&mut self);
 }
 

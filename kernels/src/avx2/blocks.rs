@@ -2,8 +2,8 @@
 //!
 //! **One order of additions.** An output must not depend, bit for bit, on the number of rows of
 //! activations, so the kernels for a few rows and those for many rows ([`product`](super::product))
-//! add in the same order. Integer sums are exact in any order: all products of a block are added as
-//! integers, also across lanes. Blocks are then added in pairs: `p = (scale · sum) of the even
+//! add in the same order. Integer sums are exact in any order, so all products of a block are added
+//! as integers, even across lanes. Blocks are then added in pairs: `p = (scale · sum) of the even
 //! block + (scale · sum) of the odd block`. The output is `((p0 + p1) + p2) + …`.
 
 use std::arch::x86_64::*;
@@ -50,7 +50,7 @@ pub(super) fn in_pairs(both: [__m256i; 4]) -> __m256i {
     _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d))
 }
 
-/// Factors and offsets of the sums of eight blocks, even blocks in the lower half.
+/// Factors and offsets of the sums of eight blocks, with the even blocks in the lower half.
 pub(super) struct Scales {
     /// Scales of the weights times scales of the activations.
     factors: __m256,
@@ -122,7 +122,7 @@ pub(super) fn add_pairs(sum: __m128, products: __m256i, scales: &Scales) -> __m1
 }
 
 /// Multiplies 32 codes by 32 values, and adds every four neighbouring products. The sum of two
-/// products is at most 2 · 31 · 127, which fits i16.
+/// products is at most 2 · 31 · 127, which fits in i16.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn fours(codes: __m256i, values: __m256i) -> __m256i {

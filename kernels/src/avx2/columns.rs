@@ -6,8 +6,8 @@
 //! lanes. The codes stay in registers until all rows of activations are multiplied by them.
 //! [`blocks`](super::blocks) describes the order of additions.
 //!
-//! Most codes are so small that several sums of pairs fit 16 bits before they are widened. Q8_0's
-//! codes are too large, so their lower and upper four bits are multiplied separately.
+//! Most codes are so small that several sums of pairs fit in 16 bits before they are widened.
+//! Q8_0's codes are too large, so their lower and upper four bits are multiplied separately.
 
 use std::{arch::x86_64::*, ops::Range};
 
@@ -69,8 +69,8 @@ pub(super) fn multiply<F: Format, const BYTES: usize, const PLANES: usize>(
 }
 
 /// Computes a tile of the output, eight rows of weights at a time. `blocks(rows)` must return a
-/// function that unpacks block `b` of these rows. There are fewer than eight rows at the end of the
-/// tile.
+/// function that unpacks block `b` of these rows. At the end of the tile, there may be fewer than
+/// eight rows.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn each_eight<F: Format, const PLANES: usize, U: Fn(usize) -> Columns<PLANES>>(
@@ -116,7 +116,7 @@ pub(super) fn each_eight<F: Format, const PLANES: usize, U: Fn(usize) -> Columns
     }
 }
 
-/// Returns super-block `g` of each row of activations from row `first` on.
+/// Returns super-block `g` of each row of activations, starting at row `first`.
 #[inline(always)]
 pub(super) fn super_block(
     x: &Input,
@@ -127,8 +127,8 @@ pub(super) fn super_block(
     x.int8[first * per_row..].chunks_exact(per_row).map(move |row| &row[g])
 }
 
-/// Unpacks block `b` of eight rows, and prefetches the blocks `ahead` bytes after them. `split` runs
-/// after the codes are transposed, so that each code is moved only once.
+/// Unpacks block `b` of eight rows, and prefetches the blocks `ahead` bytes after them. `split`
+/// runs after the codes are transposed, so that each code is moved only once.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 fn unpack<F: Format, const BYTES: usize, const PLANES: usize>(
@@ -238,13 +238,13 @@ pub(super) struct Lanes(pub(super) [f32; ROWS]);
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load(Lanes(numbers): &Lanes) -> __m256 {
-    // SAFETY: eight numbers of four bytes at an address that is a multiple of 32.
+    // SAFETY: the load reads 32 bytes at an address that is a multiple of 32.
     unsafe { _mm256_load_ps(numbers.as_ptr()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn store(Lanes(numbers): &mut Lanes, to: __m256) {
-    // SAFETY: eight numbers of four bytes at an address that is a multiple of 32.
+    // SAFETY: the store writes 32 bytes at an address that is a multiple of 32.
     unsafe { _mm256_store_ps(numbers.as_mut_ptr(), to) }
 }

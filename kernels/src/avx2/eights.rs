@@ -18,8 +18,8 @@ use crate::{
     prefetch::{distance, prefetch},
 };
 
-/// Returns the distance at which to prefetch blocks of `wide` bytes. A block is read from all of its
-/// bytes at once, so the distance is counted from its end.
+/// Returns how far after the start of a block of `wide` bytes to prefetch. All of a block's bytes
+/// are read at about the same time, so the usual distance is counted from the block's end.
 #[inline]
 fn ahead(wide: usize) -> usize {
     match distance() {
@@ -59,7 +59,7 @@ pub(super) fn blocks<F: Format, const WIDE: usize, const PLANES: usize>(
     });
 }
 
-/// The parts of eight blocks of 256 weights besides their codes, a lane for each row.
+/// Everything in eight blocks of 256 weights except their codes, with one lane per row.
 pub(super) struct Heads {
     /// The factor by which scales are multiplied.
     pub(super) d: __m256,
@@ -157,7 +157,7 @@ fn finish(sum: &mut Lanes, heads: &Heads, x: &Int8SuperBlock, products: __m256i)
     store(sum, total);
 }
 
-/// Returns eight half-precision numbers.
+/// Converts the eight half-precision numbers at byte `AT`.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn halves<const AT: usize>(block: &[u8]) -> __m256 {
@@ -171,8 +171,8 @@ pub(super) fn words<const AT: usize>(block: &[u8], i: usize) -> __m256i {
     load_bytes(part(block, AT + 32 * i))
 }
 
-/// Returns the 32 codes in four words, of which each byte holds two: columns `0…15` in the low
-/// halves, columns `16…31` in the high halves.
+/// Unpacks 32 codes of each row from four words. Each byte holds two codes: columns `0…15` are in
+/// the low nibbles, columns `16…31` in the high nibbles.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn nibbles<const AT: usize>(block: &[u8]) -> [__m256i; COLUMNS] {

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Multiplies rows of blocks by activations, `BLOCKS` blocks per super-block. `add` must add a
-/// super-block's products to the first lane of the sum so far, which determines the order of
+/// super-block's products to the first lane of the running sum. It determines the order of
 /// additions.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]

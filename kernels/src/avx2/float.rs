@@ -24,7 +24,7 @@ const LANES: usize = 8;
 /// Multiplies f32 weights; see [`Kernel`](crate::Kernel).
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    // SAFETY: eight numbers of 32 bits are 32 bytes.
+    // SAFETY: the load reads 32 bytes, which is eight numbers of 32 bits.
     let widen = |bytes: &[[u8; 4]; LANES]| unsafe { _mm256_loadu_ps(bytes.as_ptr().cast()) };
     product(weight, x, tile, widen, f32::from_le_bytes);
 }
@@ -46,13 +46,14 @@ pub(super) fn bf16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     product(weight, x, tile, widen, |bytes| bf16::from_le_bytes(bytes).to_f32());
 }
 
-/// Widens half precision to single: both `[n]`.
+/// Converts half precision to single precision. Both slices are `[n]`.
 #[target_feature(enable = "avx2,f16c")]
 pub(crate) fn widen(x: &[f16], out: &mut [f32]) {
     let (x, x_rest) = x.as_chunks::<LANES>();
     let (out, out_rest) = out.as_chunks_mut::<LANES>();
     for (x, out) in x.iter().zip(out) {
-        // SAFETY: eight numbers of 16 bits are 16 bytes, and eight of 32 bits are 32 bytes.
+        // SAFETY: reads eight numbers of 16 bits (16 bytes), and writes eight of 32 bits (32
+        // bytes).
         unsafe {
             let wide = _mm256_cvtph_ps(_mm_loadu_si128(x.as_ptr().cast()));
             _mm256_storeu_ps(out.as_mut_ptr(), wide);
@@ -118,7 +119,7 @@ fn dot<const BYTES: usize, const N: usize>(
             weights[s] = widen(&vectors[s][i]);
         }
         for t in 0..N {
-            // SAFETY: eight numbers of 32 bits are 32 bytes.
+            // SAFETY: the load reads 32 bytes, which is eight numbers of 32 bits.
             let x = unsafe { _mm256_loadu_ps(numbers[t][i].as_ptr()) };
             for s in 0..STREAMS {
                 sums[t][s] = _mm256_fmadd_ps(weights[s], x, sums[t][s]);

@@ -11,7 +11,7 @@ use crate::blocks::mxfp4;
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn load(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: the reference is to 32 bytes, and this load asks for no alignment.
+    // SAFETY: the reference is to 32 bytes, and this load requires no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
@@ -22,7 +22,7 @@ pub fn load(bytes: &[u8; 32]) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn load_signed(values: &[i8; 32]) -> __m256i {
-    // SAFETY: the reference is to 32 bytes, and this load asks for no alignment.
+    // SAFETY: the reference is to 32 bytes, and this load requires no alignment.
     unsafe { _mm256_loadu_si256(values.as_ptr().cast()) }
 }
 
@@ -33,7 +33,7 @@ pub fn load_signed(values: &[i8; 32]) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn load_sums(sums: &[i16; 16]) -> __m256i {
-    // SAFETY: the reference is to 32 bytes, and this load asks for no alignment.
+    // SAFETY: the reference is to 32 bytes, and this load requires no alignment.
     unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) }
 }
 
@@ -41,7 +41,7 @@ pub fn load_sums(sums: &[i16; 16]) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load_scales(scales: &[f32; 8]) -> __m256 {
-    // SAFETY: the reference is to 32 bytes, and this load asks for no alignment.
+    // SAFETY: the reference is to 32 bytes, and this load requires no alignment.
     unsafe { _mm256_loadu_ps(scales.as_ptr()) }
 }
 
@@ -49,7 +49,7 @@ pub(super) fn load_scales(scales: &[f32; 8]) -> __m256 {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load_half(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: the reference is to 16 bytes, and this load asks for no alignment.
+    // SAFETY: the reference is to 16 bytes, and this load requires no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
@@ -86,7 +86,7 @@ pub(super) fn sum(x: __m256) -> f32 {
 pub(super) fn halves_in_pairs<const AT: usize, const BYTES: usize>(
     blocks: &[[u8; BYTES]],
 ) -> __m256 {
-    // Assembled in integer registers, because the vector units are busy.
+    // The words are assembled in integer registers, because the vector units are busy.
     let word = |b: usize| {
         blocks.get(b).map_or(0, |block| u64::from(u16::from_le_bytes([block[AT], block[AT + 1]])))
     };
@@ -95,8 +95,8 @@ pub(super) fn halves_in_pairs<const AT: usize, const BYTES: usize>(
     _mm256_cvtph_ps(_mm_set_epi64x(four(1), four(0)))
 }
 
-/// Returns half of the powers of two with which up to eight blocks begin: first of the even blocks,
-/// then of the odd blocks. Missing blocks give zeros.
+/// Returns the powers of two with which up to eight blocks begin, each divided by two: first of the
+/// even blocks, then of the odd blocks. Missing blocks give zeros.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn powers_in_pairs<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m256 {
@@ -104,7 +104,7 @@ pub(super) fn powers_in_pairs<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m
     _mm256_setr_ps(power(0), power(2), power(4), power(6), power(1), power(3), power(5), power(7))
 }
 
-/// Returns the low halves of 16 bytes, then the high halves.
+/// Returns the low nibbles of 16 bytes, then the high nibbles.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn nibbles(bytes: &[u8; 16]) -> __m256i {

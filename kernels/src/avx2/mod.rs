@@ -1,5 +1,4 @@
-//! 256-bit integer arithmetic (x86-64 since 2013). Compared with the integer rung, it computes 32
-//! products per instruction.
+//! 256-bit integer arithmetic (x86-64 since 2013). One instruction computes 32 products.
 
 #![allow(unsafe_code, reason = "loads from slices, and functions that ask for instructions")]
 
@@ -32,7 +31,7 @@ use tiny_llm_formats::gguf::TensorType;
 pub(crate) use self::quantize::quantize_activations;
 use crate::{Kernel, input::SUPER_BLOCK};
 
-/// Number of rows of activations from which on it is faster to unpack weights side by side.
+/// Minimum number of rows of activations for which it is faster to unpack weights side by side.
 const MANY: usize = 3;
 
 /// Returns the kernel for a type and a number of rows of activations.
@@ -56,8 +55,8 @@ pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
     if rows >= MANY { pair.1 } else { pair.0 }
 }
 
-/// Number of rows of activations from which on panels multiply blocks of 256 weights faster than
-/// kernels for repacked weights.
+/// Minimum number of rows of activations for which panels multiply blocks of 256 weights faster
+/// than the kernels for repacked weights.
 const PROMPT: usize = 64;
 
 /// Returns the kernel for a type if weights are in the layout of [`repack`](crate::repack), or

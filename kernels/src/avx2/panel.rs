@@ -1,7 +1,7 @@
-//! A block of 256 weights of each of 16 rows, side by side. A register holds four neighbouring codes
-//! of each of eight rows. So one instruction multiplies eight rows by four activations, which are
-//! repeated on all lanes. Each lane of the result belongs to one row, and nothing is added across
-//! lanes.
+//! A block of 256 weights of each of 16 rows, side by side. A register holds four neighbouring
+//! codes of each of eight rows. So one instruction multiplies eight rows by four activations, which
+//! are repeated on all lanes. Each lane of the result belongs to one row, and nothing is added
+//! across lanes.
 
 use std::arch::x86_64::*;
 
@@ -50,16 +50,16 @@ impl Panel {
     #[target_feature(enable = "avx2")]
     pub(super) fn codes(&self, k: usize) -> [__m256i; 2] {
         let at = self.codes[k].as_ptr();
-        // SAFETY: 64 bytes at an address that is a multiple of 32, as the panel's is.
+        // SAFETY: the loads read 64 bytes. Their address is a multiple of 32, as the panel's is.
         unsafe { [_mm256_load_si256(at.cast()), _mm256_load_si256(at.add(32).cast())] }
     }
 
-    /// Sets the codes of columns `4k…4k + 3` in the eight rows from `8 · half` on.
+    /// Sets the codes of columns `4k…4k + 3` in eight rows, starting at row `8 · half`.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn set_codes(&mut self, k: usize, half: usize, codes: __m256i) {
         let to: &mut [u8] = &mut self.codes[k][32 * half..][..32];
-        // SAFETY: the slice has 32 bytes, and this store asks for no alignment.
+        // SAFETY: the slice has 32 bytes, and this store requires no alignment.
         unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), codes) }
     }
 
@@ -84,7 +84,7 @@ impl Panel {
                 let (head, r) = (head(row), 8 * rows_half + i);
                 self.scales[r] = _mm256_cvtss_f32(head.d);
                 scales[i] = head.scales;
-                // The offset of the codes is subtracted like a minimum of `offset` scales.
+                // The offset of the codes is subtracted as a minimum of `offset · scale`.
                 (minimums[i], self.minimums[r]) = match F::ZERO {
                     Zero::Minimum => (head.minimums, _mm256_cvtss_f32(head.dmin)),
                     Zero::Offset(offset) => {
@@ -155,11 +155,11 @@ pub(super) fn transpose(r: [__m256i; 8]) -> [__m256i; 8] {
     [low(0), low(1), low(2), low(3), high(0), high(1), high(2), high(3)]
 }
 
-/// Stores one pair for each of eight rows, from row `8 · half` on.
+/// Stores one pair for each of eight rows, starting at row `8 · half`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store(row: &mut [[i16; 2]; ROWS], half: usize, pairs: __m256i) {
     let to: &mut [[i16; 2]] = &mut row[8 * half..][..8];
-    // SAFETY: eight pairs of four bytes; this store asks for no alignment.
+    // SAFETY: the store writes eight pairs of four bytes, and requires no alignment.
     unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), pairs) }
 }

@@ -1,5 +1,5 @@
 //! The product of a panel and four rows of activations. Codes are so small that several sums of
-//! pairs fit 16 bits before they are widened.
+//! pairs fit in 16 bits before they are widened.
 
 use std::arch::x86_64::*;
 
@@ -12,8 +12,9 @@ use crate::{format::Format, input::Int8SuperBlock};
 /// Sums of a panel's rows, for each row of activations.
 pub(super) type Sums = [[f32; ROWS]; TOKENS];
 
-/// Adds up the products of `depth` groups of four columns, from group `first` on. Multiplies these
-/// sums by `factors`, and adds them to 32-bit sums. A macro, so that the sums stay in registers.
+/// Adds up the products of `depth` groups of four columns, starting at group `first`. Multiplies
+/// these sums by `factors`, and adds the results to 32-bit sums. This is a macro, so that the sums
+/// stay in registers.
 macro_rules! add_products {
     ($panel:ident, ($first:expr, $depth:ident), $x:ident, $factors:expr, $acc:ident) => {
         let mut narrow = [[_mm256_setzero_si256(); 2]; TOKENS];
@@ -81,7 +82,7 @@ pub(super) fn add<F: Format>(panel: &Panel, x: [&Int8SuperBlock; TOKENS], out: &
 fn accumulate(sums: &mut [f32; ROWS], scale: f32, products: [__m256; 2]) {
     let (scale, [low, high]) = (_mm256_set1_ps(scale), floats(sums));
     let to = sums.as_mut_ptr();
-    // SAFETY: 16 numbers of four bytes; these stores ask for no alignment.
+    // SAFETY: the stores write 16 numbers of four bytes, and require no alignment.
     unsafe {
         _mm256_storeu_ps(to, _mm256_fmadd_ps(scale, products[0], low));
         _mm256_storeu_ps(to.add(8), _mm256_fmadd_ps(scale, products[1], high));
@@ -92,7 +93,7 @@ fn accumulate(sums: &mut [f32; ROWS], scale: f32, products: [__m256; 2]) {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn floats(row: &[f32; ROWS]) -> [__m256; 2] {
-    // SAFETY: 16 numbers of four bytes; these loads ask for no alignment.
+    // SAFETY: the loads read 16 numbers of four bytes, and require no alignment.
     unsafe { [_mm256_loadu_ps(row.as_ptr()), _mm256_loadu_ps(row.as_ptr().add(8))] }
 }
 
@@ -100,7 +101,7 @@ fn floats(row: &[f32; ROWS]) -> [__m256; 2] {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn pairs(row: &[[i16; 2]; ROWS]) -> [__m256i; 2] {
-    // SAFETY: 16 pairs of four bytes; these loads ask for no alignment.
+    // SAFETY: the loads read 16 pairs of four bytes, and require no alignment.
     unsafe {
         [_mm256_loadu_si256(row.as_ptr().cast()), _mm256_loadu_si256(row.as_ptr().add(8).cast())]
     }

@@ -1,6 +1,6 @@
-//! `Q4_0`. Unlike in the integer rung, a register holds the low codes (or the high codes) of two
-//! blocks. Four rows of weights are read side by side, so that the activations are prepared once
-//! for all of them.
+//! `Q4_0`. Unlike in the integer rung, a register holds the low nibbles (or the high nibbles) of
+//! two blocks. Four rows of weights are read side by side, so that the activations are prepared
+//! once for all of them.
 
 use std::arch::x86_64::*;
 
@@ -26,7 +26,7 @@ const BYTES: usize = TensorType::Q4_0.block_bytes();
 /// Number of blocks per super-block of activations.
 const BLOCKS: usize = 8;
 
-/// Multiplies by a few rows of activations.
+/// Multiplies weights by a few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     each_four(weight, tile, |rows, t| dot(rows, x.int8_row(t)));
@@ -43,7 +43,7 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
         for s in 0..STREAMS {
             let bytes = &rows[s][g * BLOCKS * BYTES..(g + 1) * BLOCKS * BYTES];
             prefetch(bytes, ahead);
-            // A length that is known at compile time.
+            // This length is known at compile time.
             blocks[s] = bytes.as_chunks().0.first_chunk().expect("eight blocks");
         }
         add(blocks, x, &mut sums);
@@ -62,7 +62,7 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
 /// Multiplies eight blocks of each row by a super-block of activations, and adds the products to
 /// `sums`.
 ///
-/// The sum of four products of codes and activations is at most 4 · 15 · 127, which fits i16.
+/// The sum of four products of codes and activations is at most 4 · 15 · 127, which fits in i16.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn add(
@@ -97,20 +97,20 @@ fn add(
     }
 }
 
-/// Multiplies by many rows of activations.
+/// Multiplies weights by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     columns::multiply::<Q4_0, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
 }
 
-/// Returns the 32 codes of a block, 0…15: the low halves of its bytes, then the high halves.
+/// Returns the 32 codes of a block, in 0…15: the low nibbles of its bytes, then the high nibbles.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes(block: &[u8; BYTES]) -> __m256i {
     nibbles(block[2..].try_into().expect("16 bytes"))
 }
 
-/// Multiplies by any number of rows of activations, with repacked weights.
+/// Multiplies repacked weights by any number of rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     eights::blocks::<Q4_0, { 8 * BYTES }, 1>(weight, x, tile, |block| Columns {

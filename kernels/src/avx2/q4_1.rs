@@ -15,7 +15,7 @@ use crate::{format::Q4_1, input::Input, matrix::Matrix, parallel::Tile};
 /// Size of a block in bytes.
 const BYTES: usize = TensorType::Q4_1.block_bytes();
 
-/// Multiplies by a few rows of activations.
+/// Multiplies weights by a few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 8>(weight, x, tile, |row, x, sum| {
@@ -23,7 +23,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// Multiplies by many rows of activations.
+/// Multiplies weights by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     columns::multiply::<Q4_1, BYTES, 1>(weight, x, tile, |block| codes(block), |codes| [codes]);
@@ -36,7 +36,7 @@ fn codes(block: &[u8; BYTES]) -> __m256i {
     nibbles(part(block, 4))
 }
 
-/// Multiplies by any number of rows of activations, with repacked weights.
+/// Multiplies repacked weights by any number of rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     eights::blocks::<Q4_1, { 8 * BYTES }, 1>(weight, x, tile, |block| Columns {

@@ -17,7 +17,7 @@ use crate::{blocks::six_bits, format::Q4_K, input::Input, matrix::Matrix, parall
 /// Size of a block in bytes.
 const BYTES: usize = TensorType::Q4_K.block_bytes();
 
-/// Multiplies by a few rows of activations. Adds in the same order as [`many()`].
+/// Multiplies weights by a few rows of activations. Adds in the same order as [`many()`].
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {
@@ -26,7 +26,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// Multiplies by many rows of activations.
+/// Multiplies weights by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::super_blocks::<Q4_K, BYTES, 2>(
@@ -85,7 +85,8 @@ fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
     nibbles(first, second)
 }
 
-/// Returns the low halves of 32 bytes, then their high halves, then the same for another 32 bytes.
+/// Returns the low nibbles of 32 bytes, then their high nibbles, then the same for another 32
+/// bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn nibbles(first: __m256i, second: __m256i) -> [__m256i; 4] {
@@ -98,7 +99,7 @@ pub(super) fn nibbles(first: __m256i, second: __m256i) -> [__m256i; 4] {
     ]
 }
 
-/// Multiplies by any number of rows of activations, with repacked weights.
+/// Multiplies repacked weights by any number of rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     eights::super_blocks::<Q4_K, { 8 * BYTES }>(
@@ -140,8 +141,8 @@ pub(super) fn heads(block: &[u8]) -> Heads {
     heads
 }
 
-/// Returns codes `32j…32j + 31` of each of eight rows. `AT` is the place of the first codes. A byte
-/// holds a code of an even `j` and one of the next `j`.
+/// Returns codes `32j…32j + 31` of each of eight rows. `AT` is the offset of the first codes. Each
+/// byte holds a code of an even `j` and a code of `j + 1`.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn codes_of_eight<const AT: usize>(block: &[u8], j: usize) -> [__m256i; 8] {

@@ -16,7 +16,7 @@ use crate::{format::Q5_K, input::Input, matrix::Matrix, parallel::Tile};
 /// Size of a block in bytes.
 const BYTES: usize = TensorType::Q5_K.block_bytes();
 
-/// Multiplies by a few rows of activations.
+/// Multiplies weights by a few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {
@@ -25,7 +25,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// Multiplies by many rows of activations.
+/// Multiplies weights by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::super_blocks::<Q5_K, BYTES, 4>(
@@ -57,7 +57,7 @@ fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
     ]
 }
 
-/// Multiplies by any number of rows of activations, with repacked weights.
+/// Multiplies repacked weights by any number of rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     eights::super_blocks::<Q5_K, { 8 * BYTES }>(

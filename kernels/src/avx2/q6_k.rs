@@ -17,7 +17,7 @@ use crate::{format::Q6_K, input::Input, matrix::Matrix, parallel::Tile};
 /// Size of a block in bytes.
 const BYTES: usize = TensorType::Q6_K.block_bytes();
 
-/// Multiplies by a few rows of activations.
+/// Multiplies weights by a few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {
@@ -26,7 +26,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// Multiplies by many rows of activations.
+/// Multiplies weights by many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::super_blocks::<Q6_K, BYTES, 3>(
@@ -59,7 +59,7 @@ fn bytes(block: &[u8; BYTES], half: usize) -> [__m256i; 3] {
     [load(&bytes[2 * half]), load(&bytes[2 * half + 1]), load(&bytes[4 + half])]
 }
 
-/// Returns the codes in bytes from [`bytes()`].
+/// Unpacks the codes from the registers that [`bytes()`] returns.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn codes([first, second, upper]: [__m256i; 3]) -> [__m256i; 4] {
@@ -76,7 +76,7 @@ fn codes([first, second, upper]: [__m256i; 3]) -> [__m256i; 4] {
     ]
 }
 
-/// Multiplies by any number of rows of activations, with repacked weights.
+/// Multiplies repacked weights by any number of rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     eights::super_blocks::<Q6_K, { 8 * BYTES }>(
@@ -104,7 +104,7 @@ fn heads(block: &[u8]) -> Heads {
         let [first, second] = [2 * j as i32 % 4, 2 * j as i32 % 4 + 1];
         heads.scales[2 * j] = _mm256_srai_epi16::<8>(eights::upper_bytes(words, [first; 2]));
         heads.scales[2 * j + 1] = _mm256_srai_epi16::<8>(eights::upper_bytes(words, [second; 2]));
-        // The offset of the codes is subtracted like a minimum of 32 scales.
+        // The offset of the codes is subtracted as a minimum of `32 · scale`.
         heads.minimums[j] = _mm256_srai_epi16::<3>(eights::upper_bytes(words, [first, second]));
     }
     heads

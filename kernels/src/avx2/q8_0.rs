@@ -31,10 +31,10 @@ impl Format for Signed {
     const HIGHEST: u8 = 127;
 }
 
-/// Multiplies by a few rows of activations. Adds in the same order as [`many()`].
+/// Multiplies weights by a few rows of activations. Adds in the same order as [`many()`].
 ///
 /// `maddubs` needs one unsigned factor: |weight|. The weight's sign is moved to the activation. The
-/// sum of two products is at most 2 · 128 · 127, which fits i16.
+/// sum of two products is at most 2 · 128 · 127, which fits in i16.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 8>(weight, x, tile, |row, x, sum| {
@@ -45,16 +45,16 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     });
 }
 
-/// Multiplies by many rows of activations. Adds 128 to each code to make it unsigned, and splits it
-/// into two 4-bit parts, which are multiplied one after the other. So several products of a part
-/// fit into 16 bits.
+/// Multiplies weights by many rows of activations. Adds 128 to each code to make it unsigned, and
+/// splits it into two 4-bit parts, which are multiplied one after the other. So several products of
+/// a part fit into 16 bits.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let bytes = |block: &[u8; BYTES]| load(part(block, 2));
     columns::multiply::<Q8_0, BYTES, 2>(weight, x, tile, bytes, |codes| split(codes));
 }
 
-/// Multiplies by any number of rows of activations, with repacked weights.
+/// Multiplies repacked weights by any number of rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn repacked(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     eights::blocks::<Q8_0, { 8 * BYTES }, 2>(weight, x, tile, |block| {

@@ -1,5 +1,5 @@
-//! Scores of queries and rows of a q8_0 cache, eight rows at a time, so that the sums of eight rows
-//! are reduced at once.
+//! Computes the scores of queries and rows of a q8_0 cache, eight rows at a time, so that the sums
+//! of eight rows are reduced at once.
 
 use std::arch::x86_64::*;
 
@@ -16,7 +16,7 @@ const QUERIES: usize = 3;
 const LANES: usize = 8;
 
 /// Computes [`tile_scores_q8`](crate::vector::tile_scores_q8) for all whole groups of [`ROWS`]
-/// rows, from the first row on. `dim` must be a multiple of 16. Returns the number of these rows.
+/// rows. `dim` must be a multiple of 16. Returns the number of rows that it has processed.
 #[target_feature(enable = "avx2,fma")]
 pub(crate) fn tile_scores(
     q: &[&[f32]],
@@ -66,7 +66,7 @@ fn of<const N: usize>(q: &[&[f32]; N], keys: Q8Rows<'_>, factor: f32, scores: &m
     for n in 0..N {
         let out = scores[n * TILE..].first_chunk_mut::<ROWS>().expect("a row of scores");
         let sums = _mm256_mul_ps(_mm256_set1_ps(factor), add_up(sums[n]));
-        // SAFETY: eight numbers are there.
+        // SAFETY: `out` has eight numbers.
         unsafe { _mm256_storeu_ps(out.as_mut_ptr(), sums) };
     }
 }
@@ -82,7 +82,7 @@ fn widen(scale: __m256, codes: &[u8; LANES]) -> __m256 {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(x: &[f32; LANES]) -> __m256 {
-    // SAFETY: eight numbers are there.
+    // SAFETY: `x` has eight numbers.
     unsafe { _mm256_loadu_ps(x.as_ptr()) }
 }
 

@@ -42,9 +42,9 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
             _mm256_packs_epi32(eight(2), eight(3)),
         );
         let bytes = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-        // SAFETY: 32 values of one byte; this store asks for no alignment.
+        // SAFETY: the store writes 32 values of one byte, and requires no alignment.
         unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), bytes) };
-        // Sums of eight unsigned bytes, each of which is 128 too large.
+        // Sums of eight unsigned bytes. Each byte is too large by 128.
         let eights = _mm256_sad_epu8(
             _mm256_xor_si256(bytes, _mm256_set1_epi8(-128)),
             _mm256_setzero_si256(),
@@ -60,14 +60,14 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
 #[inline]
 #[target_feature(enable = "avx2")]
 fn largest(x: &[f32; BLOCK]) -> f32 {
-    // Compared as integers, because a maximum of floats would ignore a NaN.
+    // The magnitudes are compared as integers, because a maximum of floats would ignore a NaN.
     let mut largest = _mm256_setzero_si256();
     for x in x.as_chunks().0 {
         let magnitudes = _mm256_andnot_ps(_mm256_set1_ps(-0.0), load(x));
         largest = _mm256_max_epi32(largest, _mm256_castps_si256(magnitudes));
     }
     let mut lanes = [0.0f32; 8];
-    // SAFETY: eight numbers of four bytes; this store asks for no alignment.
+    // SAFETY: the store writes eight numbers of four bytes, and requires no alignment.
     unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), _mm256_castsi256_ps(largest)) };
     int8::largest(lanes)
 }
@@ -75,6 +75,6 @@ fn largest(x: &[f32; BLOCK]) -> f32 {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(x: &[f32; 8]) -> __m256 {
-    // SAFETY: the reference is to eight numbers of four bytes, and this load asks for no alignment.
+    // SAFETY: the reference is to eight numbers of four bytes, and this load requires no alignment.
     unsafe { _mm256_loadu_ps(x.as_ptr()) }
 }

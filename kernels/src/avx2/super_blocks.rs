@@ -9,7 +9,7 @@ use crate::{
     input::Int8SuperBlock,
 };
 
-/// The parts of a block besides its codes. A weight is `d · scale · code − dmin · minimum`, or in a
+/// Everything in a block except its codes. A weight is `d · scale · code − dmin · minimum`, or in a
 /// format with an offset `d · scale · (code − offset)`.
 pub(super) struct Head {
     /// Scales of 16 bits, one for every 16 weights. A scale that 32 weights share is stored twice.
@@ -27,7 +27,7 @@ pub(super) struct Head {
 /// `sum`. Products are added as integers and rounded once, so their order doesn't matter.
 /// `codes(half)` must return the 128 codes of the block's first half (0) or second half (1).
 ///
-/// The sum of two products is at most 2 · 63 · 127, which fits i16.
+/// The sum of two products is at most 2 · 63 · 127, which fits in i16.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot<F: Format>(

@@ -34,9 +34,9 @@ pub(super) fn multiply<F: Format, const BYTES: usize, const HEAD: usize>(
     tile: &mut Tile<'_, f32>,
 ) {
     let len = weight.row_bytes();
-    // If fewer than eight blocks are left, the row's last eight blocks are used, and those that
-    // were already counted are multiplied by zeros. A row of fewer than eight blocks is padded with
-    // zeros.
+    // If fewer than eight blocks are left, the row's last eight blocks are used. Those that have
+    // already been multiplied are now multiplied by zeros. A row of fewer than eight blocks is
+    // padded with zeros.
     let (whole, left) = (len / (8 * BYTES), len % (8 * BYTES) / BYTES);
     let (last, mut filled) = (len.saturating_sub(8 * BYTES), [[0; LONGEST]; STREAMS]);
     let (ahead, mut ready) = (distance(), Ready::new());

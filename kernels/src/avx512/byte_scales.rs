@@ -1,4 +1,4 @@
-//! Unpacks the scales of blocks of 32 bytes (`Q8_0`) for four rows of weights side by side.
+//! Unpacks the scales of blocks of 32 one-byte weights (`Q8_0`), for four rows side by side.
 
 use std::arch::x86_64::*;
 

@@ -43,8 +43,8 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
     let mut sums = _mm_setzero_ps();
     let len = rows[0].len();
     assert!(rows.iter().all(|row| row.len() == len), "rows of one matrix");
-    // If fewer than eight blocks are left, the row's last eight blocks are used, and those that
-    // were already counted are multiplied by zeros.
+    // If fewer than eight blocks are left, the row's last eight blocks are used. Those that have
+    // already been multiplied are now multiplied by zeros.
     let (whole, left) = (len / EIGHT, len % EIGHT / BYTES);
     let last = if left > 0 { Some(later(&x[whole], 8 - left)) } else { None };
     for (g, x) in x.iter().enumerate() {

@@ -34,7 +34,7 @@ pub(super) fn floats(halves: __m512i) -> Eights<__m512> {
 #[inline]
 #[target_feature(enable = "avx512vl")]
 pub(super) fn scales(x: &Int8SuperBlock) -> __m256 {
-    // SAFETY: 8 numbers of 32 bits are 32 bytes.
+    // SAFETY: the load reads 32 bytes, which is 8 numbers of 32 bits.
     unsafe { _mm256_loadu_ps(x.scales.as_ptr()) }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn scales(x: &Int8SuperBlock) -> __m256 {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn sums(x: &Int8SuperBlock) -> __m512i {
-    // SAFETY: 16 numbers of 16 bits are 32 bytes.
+    // SAFETY: the load reads 32 bytes, which is 16 numbers of 16 bits.
     _mm512_cvtepi16_epi32(unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) })
 }
 

@@ -1,11 +1,11 @@
-//! Softmax weights with 512-bit instructions. They are bit for bit the same as those of
+//! Computes softmax weights with 512-bit instructions. They are bit for bit the same as those of
 //! [`loops`](crate::loops).
 
 use std::arch::x86_64::*;
 
 use crate::loops::exp_constants::*;
 
-/// Numbers in a vector.
+/// Number of elements of a vector.
 const LANES: usize = 16;
 
 /// Computes [`exp_sum`](crate::vector::exp_sum). Works on two vectors at a time, because most
@@ -17,7 +17,7 @@ pub(crate) fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
     let (twos, rest) = scores.as_chunks_mut::<{ 2 * LANES }>();
     for two in twos {
         let at = two.as_mut_ptr();
-        // SAFETY: 32 numbers are there.
+        // SAFETY: `two` has 32 numbers.
         unsafe {
             let first = exp(_mm512_sub_ps(_mm512_loadu_ps(at), max));
             let second = exp(_mm512_sub_ps(_mm512_loadu_ps(at.add(LANES)), max));
@@ -44,7 +44,7 @@ pub(crate) fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
 #[target_feature(enable = "avx512f")]
 fn exp(x: __m512) -> __m512 {
     let all = |x| _mm512_set1_ps(x);
-    // In this order of operands, the minimum of a NaN is NaN.
+    // With this order of operands, the minimum of a number and NaN is NaN.
     let clamped = _mm512_min_ps(all(HIGHEST), x);
     let shifted = _mm512_fmadd_ps(clamped, all(std::f32::consts::LOG2_E), all(ROUND));
     let n = _mm512_sub_ps(shifted, all(ROUND));

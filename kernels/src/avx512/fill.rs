@@ -36,7 +36,7 @@ impl Panel {
     }
 
     /// Stores two codes from each of 16 transposed bytes per row, for a block of 32. The first half
-    /// of the block is in the lower halves of the bytes.
+    /// of the block is in the low nibbles.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_block_nibbles(&mut self, block: usize, bytes: [__m512i; 4]) {
@@ -77,7 +77,7 @@ impl Panel {
     }
 
     /// Stores the scales, one for every 16 columns, and their common factor. The scales are signed
-    /// bytes from byte `at` on, and the factor is at byte `d`.
+    /// bytes, starting at byte `at`, and the factor is at byte `d`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_signed_scales<const BYTES: usize>(

@@ -23,7 +23,7 @@ const LANES: usize = 16;
 /// Computes a tile of the output; see [`Kernel`](crate::Kernel).
 #[target_feature(enable = "avx512f")]
 pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    // SAFETY: 16 numbers of 32 bits are 64 bytes.
+    // SAFETY: the load reads 64 bytes, which is 16 numbers of 32 bits.
     let widen = |bytes: &[[u8; 4]; LANES]| unsafe { _mm512_loadu_ps(bytes.as_ptr().cast()) };
     product(weight, x, tile, widen, f32::from_le_bytes);
 }
@@ -31,7 +31,7 @@ pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// Computes a tile of the output; see [`Kernel`](crate::Kernel).
 #[target_feature(enable = "avx512f")]
 pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    // SAFETY: 16 numbers of 16 bits are 32 bytes.
+    // SAFETY: the load reads 32 bytes, which is 16 numbers of 16 bits.
     let widen = |bytes: &[[u8; 2]; LANES]| unsafe {
         _mm512_cvtph_ps(_mm256_loadu_si256(bytes.as_ptr().cast()))
     };
@@ -42,7 +42,7 @@ pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 #[target_feature(enable = "avx512f")]
 pub(super) fn bf16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let widen = |bytes: &[[u8; 2]; LANES]| {
-        // SAFETY: 16 numbers of 16 bits are 32 bytes.
+        // SAFETY: the load reads 32 bytes, which is 16 numbers of 16 bits.
         let halves = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
         _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves)))
     };
@@ -104,7 +104,7 @@ fn dot<const BYTES: usize, const N: usize>(
             weights[s] = widen(&vectors[s][i]);
         }
         for t in 0..N {
-            // SAFETY: 16 numbers of 32 bits are 64 bytes.
+            // SAFETY: the load reads 64 bytes, which is 16 numbers of 32 bits.
             let x = unsafe { _mm512_loadu_ps(numbers[t][i].as_ptr()) };
             for s in 0..STREAMS {
                 sums[t][s] = _mm512_fmadd_ps(weights[s], x, sums[t][s]);
@@ -137,7 +137,7 @@ fn add_up([a, b, c, d]: [__m512; STREAMS]) -> [f32; STREAMS] {
     let halves = _mm256_add_ps(_mm512_castps512_ps256(lanes), _mm256_castpd_ps(high));
     let sums = _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps::<1>(halves));
     let mut out = [0.0; STREAMS];
-    // SAFETY: four numbers of 32 bits are 16 bytes.
+    // SAFETY: the store writes 16 bytes, which is four numbers of 32 bits.
     unsafe { _mm_storeu_ps(out.as_mut_ptr(), sums) };
     out
 }

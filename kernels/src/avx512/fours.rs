@@ -3,16 +3,17 @@
 //!
 //! **One order of additions.** An output must not depend, bit for bit, on the number of rows of
 //! activations, so the kernels for a few rows and those for many rows ([`product`](super::product))
-//! add in the same order. Integer sums are exact in any order: products that share a scale are
-//! added as integers, also across lanes. Then:
+//! add in the same order. Integer sums are exact in any order, so products that share a scale are
+//! added as integers, even across lanes. Then:
 //!
-//! - Blocks of 32 are added eight at a time. First block `l`, then block `l + 4` is added to a
+//! - Blocks of 32 are added eight at a time. Block `l` and then block `l + 4` are added to the same
 //!   pair: `pair = pair + (x_scale · products) · d`, and in formats with minimums, `pair = pair +
 //!   min · total`, each with one rounding. Then `(p0 + p2) + (p1 + p3)` is added to the row's sum
 //!   ([`eights`](super::eights)). If the blocks were added one after the other, each addition would
-//!   wait for the previous one, and they would take longer than everything else. Moving blocks to
-//!   the right by some places, with zeros before them, gives the same sum, because it only permutes
-//!   the pairs. If fewer than eight blocks are left in a row, they are added this way.
+//!   wait for the previous one, and the additions would take longer than everything else. Moving
+//!   blocks to the right by some places, with zeros before them, gives the same sum, because it
+//!   only permutes the pairs. If fewer than eight blocks are left in a row, they are moved in this
+//!   way.
 //! - The integer sum of a block of 256 may need more bits than a float has. So the block is added
 //!   in four parts, each rounded once: `(L0 + L1) + (L2 + L3)` ([`total`]). Then the result is
 //!   multiplied by the scales of the block and of the activations ([`add_block`]).
@@ -71,7 +72,7 @@ pub(super) fn add_block(
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(super) fn stored(sums: __m128) -> [f32; STREAMS] {
     let mut out = [0.0; STREAMS];
-    // SAFETY: four numbers of 32 bits are 16 bytes.
+    // SAFETY: the store writes 16 bytes, which is four numbers of 32 bits.
     unsafe { _mm_storeu_ps(out.as_mut_ptr(), sums) };
     out
 }

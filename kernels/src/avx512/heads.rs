@@ -117,7 +117,7 @@ impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
     pub(super) fn bits(self) -> [u64; 4] {
         let words = _mm512_permutexvar_epi16(sixteen_bits(const { &Self::BITS }), self.0);
         let mut stored = [0; 4];
-        // SAFETY: four numbers of 64 bits are 32 bytes.
+        // SAFETY: the store writes 32 bytes, which is four numbers of 64 bits.
         unsafe {
             _mm256_storeu_si256(stored.as_mut_ptr().cast(), _mm512_castsi512_si256(words));
         }
@@ -138,6 +138,6 @@ impl<const BYTES: usize, const HEAD: usize> Heads<BYTES, HEAD> {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn sixteen_numbers(numbers: &[i32; 16]) -> __m512i {
-    // SAFETY: 16 numbers of 32 bits are 64 bytes.
+    // SAFETY: the load reads 64 bytes, which is 16 numbers of 32 bits.
     unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
 }

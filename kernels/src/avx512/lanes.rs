@@ -6,7 +6,7 @@ use std::arch::{asm, x86_64::*};
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn sixteen_bits(numbers: &[i16; 32]) -> __m512i {
-    // SAFETY: 32 numbers of 16 bits are 64 bytes.
+    // SAFETY: the load reads 64 bytes, which is 32 numbers of 16 bits.
     unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
 }
 
@@ -14,11 +14,11 @@ pub(crate) fn sixteen_bits(numbers: &[i16; 32]) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn load64(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: 64 bytes are there.
+    // SAFETY: the reference is to 64 bytes.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
-/// Loads 64 bytes from byte `from` on, with zeros past the end.
+/// Loads 64 bytes, starting at byte `from`, with zeros past the end.
 #[inline]
 #[target_feature(enable = "avx512bw")]
 pub(super) fn load64_or_zeros(bytes: &[u8], from: usize) -> __m512i {
@@ -34,7 +34,7 @@ pub(super) fn load64_or_zeros(bytes: &[u8], from: usize) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn load32(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: 32 bytes are there.
+    // SAFETY: the reference is to 32 bytes.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
@@ -42,12 +42,13 @@ pub(crate) fn load32(bytes: &[u8; 32]) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn load16(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: 16 bytes are there.
+    // SAFETY: the reference is to 16 bytes.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// Loads four pieces of 16 bytes, one into each lane, directly from memory. The compiler would load
-/// the pieces and combine them in the execution unit that moves bytes between lanes.
+/// Loads four pieces of 16 bytes, one into each lane, directly from memory. Without `asm!`, the
+/// compiler would load the pieces separately, and combine them in the execution unit that moves
+/// bytes between lanes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn load_lanes(pieces: [&[u8; 16]; 4]) -> __m512i {
@@ -70,7 +71,7 @@ pub(super) fn load_lanes(pieces: [&[u8; 16]; 4]) -> __m512i {
     v
 }
 
-/// Returns the `N` elements from index `at` on.
+/// Returns `N` elements, starting at index `at`.
 #[inline(always)]
 pub(crate) fn part<T, const N: usize>(all: &[T], at: usize) -> &[T; N] {
     all[at..].first_chunk().expect("N of them")
@@ -84,7 +85,7 @@ pub(crate) fn twice(numbers: __m256) -> __m512 {
     _mm512_permutexvar_ps(index, _mm512_castps256_ps512(numbers))
 }
 
-/// Loads 64 numbers of 8 bits, from index `at` on.
+/// Loads 64 numbers of 8 bits, starting at index `at`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn values_at(values: &[i8], at: usize) -> __m512i {

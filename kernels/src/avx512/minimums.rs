@@ -1,5 +1,5 @@
-//! Computes what has to be subtracted for the minimums of 256-weight blocks: minimums times sums of
-//! activations.
+//! Computes minimums times sums of activations. In formats with blocks of 256 weights, these
+//! products are subtracted from the output.
 
 use std::arch::{asm, x86_64::*};
 
@@ -16,7 +16,8 @@ use crate::{
 pub(super) fn pairs<F: Format, const N: usize>(x: [&Int8SuperBlock; N]) -> [[i32; 8]; N] {
     let mut pairs = [[0; 8]; N];
     for n in 0..N {
-        // SAFETY: 16 sums of 16 bits are 32 bytes, as are 8 numbers of 32 bits.
+        // SAFETY: the load and the store are 32 bytes, which is 16 sums of 16 bits or 8 numbers of
+        // 32 bits.
         unsafe {
             let mut sums = _mm256_loadu_si256(x[n].sums.as_ptr().cast());
             if F::PER_SCALE == 32 {

@@ -16,13 +16,13 @@ use crate::{format::MXFP4, input::Input, matrix::Matrix, parallel::Tile};
 /// Number of bytes of a block before the codes.
 const HEAD: usize = 1;
 
-/// Multiplies by a few rows of activations.
+/// Multiplies weights by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     blocks::multiply::<MXFP4, BYTES, HEAD>(weight, x, tile);
 }
 
-/// Multiplies by many rows of activations.
+/// Multiplies weights by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<MXFP4>(weight, x, tile, |panel, rows| fill(panel, rows));
@@ -34,7 +34,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 pub(crate) fn unpack(bytes: &[u8]) -> Eight {
     let mut filled = [0; 8 * BYTES];
     let eight: &[u8; 8 * BYTES] = bytes.first_chunk().unwrap_or_else(|| {
-        // Missing blocks have exponents of zero, the smallest scales, and codes of zero.
+        // Missing blocks have exponents of zero (the smallest scales) and codes of zero.
         filled[..bytes.len()].copy_from_slice(bytes);
         &filled
     });
@@ -47,7 +47,7 @@ pub(crate) fn unpack(bytes: &[u8]) -> Eight {
     let b = _mm512_permutex2var_epi64(first, odd, second);
     let low = |bytes| looked_up(_mm512_and_si512(bytes, _mm512_set1_epi8(15)));
     let high = |bytes| low(_mm512_srli_epi16::<4>(bytes));
-    // As in `scales`, each number twice.
+    // As in `four_bit_floats::scales`, but with each scale twice.
     let places = _mm512_setr_epi32(0, 0, 4, 4, 8, 8, 12, 12, 16, 16, 20, 20, 24, 24, 28, 28);
     let shifts = _mm512_setr_epi32(0, 0, 8, 8, 16, 16, 24, 24, 0, 0, 8, 8, 16, 16, 24, 24);
     let four = |i: usize| load64(part(eight, 4 * i * BYTES));

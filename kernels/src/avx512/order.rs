@@ -80,7 +80,7 @@ impl Order {
         let mut values = [_mm512_setzero_si512(); 4];
         for v in 0..4 {
             let [first, second] = self.from[v];
-            // SAFETY: eight numbers of 64 bits are 64 bytes.
+            // SAFETY: the load reads 64 bytes, which is eight numbers of 64 bits.
             let numbers = unsafe { _mm512_loadu_si512(self.numbers[v].as_ptr().cast()) };
             values[v] = _mm512_permutex2var_epi64(
                 values_at(&x.values, first),

@@ -54,7 +54,7 @@ impl<'a> Rows<'a> {
 }
 
 impl<const BYTES: usize> Whole<'_, BYTES> {
-    /// Prefetches the last lines of the data that will be needed soon, from line `first` on.
+    /// Prefetches the last lines of the data that will be needed soon, starting at line `first`.
     #[inline(always)]
     pub(super) fn fetch_rest(&self, first: usize) {
         let lines = (LANES * BYTES).div_ceil(LINE);

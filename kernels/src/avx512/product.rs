@@ -44,7 +44,8 @@ fn add_blocks<F: Format, const N: usize>(
     // weights, and the factor of the minimums.
     let (mut starts, mut totals) = ([[0i32; 8]; N], [[0f32; 8]; N]);
     for n in 0..N {
-        // SAFETY: 16 sums of 16 bits are 32 bytes, as are 8 numbers of 32 bits.
+        // SAFETY: every load and store is 32 bytes, which is 16 sums of 16 bits or 8 numbers of 32
+        // bits.
         unsafe {
             let sums = _mm256_loadu_si256(x[n].sums.as_ptr().cast());
             let sums = _mm256_madd_epi16(sums, _mm256_set1_epi16(1));
@@ -58,7 +59,7 @@ fn add_blocks<F: Format, const N: usize>(
             }
         }
     }
-    // Blocks l and l + 4. A macro, because the sums must stay in registers.
+    // Blocks l and l + 4. This is a macro, because the sums must stay in registers.
     macro_rules! pair {
         ($first:expr) => {{
             let mut pair = [[_mm512_setzero_ps(); 2]; N];
@@ -118,7 +119,7 @@ pub(super) fn store(sums: [__m512; 2], out: &mut [f32]) {
 pub(super) fn fetch(super_block: &Int8SuperBlock) {
     let start = std::ptr::from_ref(super_block).cast::<i8>();
     for line in 0..size_of::<Int8SuperBlock>() / 64 {
-        // SAFETY: a prefetch reads nothing.
+        // SAFETY: a prefetch never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(64 * line)) };
     }
 }

@@ -14,13 +14,13 @@ use crate::{blocks::q2_k::BYTES, format::Q2_K, input::Input, matrix::Matrix, par
 /// The order of columns: a vector holds 32 columns of each half.
 pub(crate) const ORDER: Order = Order::new([0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15]);
 
-/// Multiplies by a few rows of activations.
+/// Multiplies weights by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     super_blocks::multiply::<Q2_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
 }
 
-/// Multiplies by many rows of activations.
+/// Multiplies weights by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q2_K>(weight, x, tile, |panel, rows| {

@@ -17,13 +17,13 @@ use crate::{
     parallel::Tile,
 };
 
-/// Multiplies by a few rows of activations.
+/// Multiplies weights by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     super_blocks::multiply::<Q3_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
 }
 
-/// Multiplies by many rows of activations.
+/// Multiplies weights by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q3_K>(weight, x, tile, |panel, rows| {

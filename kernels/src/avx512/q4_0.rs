@@ -19,13 +19,13 @@ const BYTES: usize = TensorType::Q4_0.block_bytes();
 /// Number of bytes of a block before the codes.
 const HEAD: usize = 2;
 
-/// Multiplies by a few rows of activations.
+/// Multiplies weights by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     blocks::multiply::<Q4_0, BYTES, HEAD>(weight, x, tile);
 }
 
-/// Multiplies by many rows of activations.
+/// Multiplies weights by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q4_0>(weight, x, tile, |panel, rows| fill(panel, rows));

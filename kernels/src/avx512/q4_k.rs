@@ -17,13 +17,13 @@ use crate::{format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
 /// Size of a block in bytes.
 const BYTES: usize = TensorType::Q4_K.block_bytes();
 
-/// Multiplies by a few rows of activations.
+/// Multiplies weights by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     sub_blocks::multiply(weight, x, tile, |block| codes(block));
 }
 
-/// Multiplies by many rows of activations.
+/// Multiplies weights by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q4_K>(weight, x, tile, |panel, rows| {

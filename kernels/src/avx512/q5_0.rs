@@ -18,13 +18,13 @@ const BYTES: usize = TensorType::Q5_0.block_bytes();
 /// Number of bytes of a block before the codes.
 const HEAD: usize = 6;
 
-/// Multiplies by a few rows of activations.
+/// Multiplies weights by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     blocks::multiply::<Q5_0, BYTES, HEAD>(weight, x, tile);
 }
 
-/// Multiplies by many rows of activations.
+/// Multiplies weights by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q5_0>(weight, x, tile, |panel, rows| {

@@ -13,13 +13,13 @@ use crate::{blocks::q5_1::BYTES, format::Q5_1, input::Input, matrix::Matrix, par
 /// Number of bytes of a block before its codes.
 const HEAD: usize = 8;
 
-/// Multiplies by a few rows of activations.
+/// Multiplies weights by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     blocks::multiply::<Q5_1, BYTES, HEAD>(weight, x, tile);
 }
 
-/// Multiplies by many rows of activations.
+/// Multiplies weights by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q5_1>(weight, x, tile, |panel, rows| {

@@ -21,13 +21,13 @@ const BYTES: usize = TensorType::Q6_K.block_bytes();
 /// The order of columns: the same as in the matrix.
 pub(crate) const ORDER: Order = Order::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
-/// Multiplies by a few rows of activations.
+/// Multiplies weights by a few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     super_blocks::multiply::<Q6_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
 }
 
-/// Multiplies by many rows of activations.
+/// Multiplies weights by many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q6_K>(weight, x, tile, |panel, rows| fill(panel, rows));
@@ -67,9 +67,9 @@ fn fill(panel: &mut Panel, rows: &Rows<'_>) {
     for half in 0..2 {
         let codes = turned(&rows, 64 * half, LANES * (1 + half));
         for i in 0..16 {
-            // For the first 32 weights, bits 0 and 1 belong to the codes in low halves of bytes,
-            // and bits 4 and 5 to the codes in high halves. For the next 32 weights, these
-            // positions are two bits higher.
+            // For the first 32 weights, bits 0 and 1 belong to the codes in low nibbles, and bits 4
+            // and 5 to the codes in high nibbles. For the next 32 weights, these positions are two
+            // bits higher.
             let bits = bits[8 * half + i % 8];
             let [first, second] = if i < 8 {
                 [_mm512_slli_epi16::<4>(bits), bits]

@@ -26,7 +26,7 @@ pub(crate) fn quantize_activations(
 fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8SuperBlock) {
     let mut absmax = [0f32; SUPER_BLOCK / BLOCK];
     for (b, absmax) in absmax.iter_mut().enumerate() {
-        // Compared as integers, because a maximum of floats would ignore a NaN.
+        // The magnitudes are compared as integers, because a maximum of floats would ignore a NaN.
         let magnitudes = |i| _mm512_castps_si512(_mm512_abs_ps(load(x, i)));
         let largest = _mm512_max_epi32(magnitudes(2 * b), magnitudes(2 * b + 1));
         *absmax = f32::from_bits(_mm512_reduce_max_epi32(largest) as u32);
@@ -40,7 +40,7 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
         for i in 2 * b..2 * b + 2 {
             // Conversion rounds to nearest, ties to even.
             let values = _mm512_cvtps_epi32(_mm512_mul_ps(load(x, i), inverse));
-            // SAFETY: 16 values of 8 bits are 16 bytes.
+            // SAFETY: the store writes 16 bytes, which is 16 values of 8 bits.
             unsafe {
                 _mm_storeu_si128(
                     super_block.values[i * SUM..][..SUM].as_mut_ptr().cast(),
@@ -56,6 +56,6 @@ fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8Supe
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(x: &[f32; SUPER_BLOCK], i: usize) -> __m512 {
-    // SAFETY: 16 numbers of 32 bits are 64 bytes.
+    // SAFETY: the load reads 64 bytes, which is 16 numbers of 32 bits.
     unsafe { _mm512_loadu_ps(x[i * SUM..][..SUM].as_ptr()) }
 }

@@ -20,7 +20,7 @@ impl<A: Copy> Ready<A> {
         Self { room: [const { MaybeUninit::uninit() }; STRETCH], written: 0, whose: None }
     }
 
-    /// Returns the super-blocks of row `t` from super-block `first` on. If they aren't stored,
+    /// Returns the super-blocks of row `t`, starting at super-block `first`. If they aren't stored,
     /// takes them from `all`.
     #[inline(always)]
     pub(super) fn of(&mut self, t: usize, first: usize, all: impl Iterator<Item = A>) -> &[A] {

@@ -56,7 +56,7 @@ fn dot<const BYTES: usize>(
             prefetch(block, ahead);
             let codes = codes(block);
             let four = |v: usize| _mm512_dpbusd_epi32(_mm512_setzero_si512(), codes[v], values[v]);
-            // At most 4 · 31 · 127, which fits 16 bits.
+            // Each sum is at most 4 · 31 · 127, which fits in 16 bits.
             let (a, b) =
                 (_mm512_packs_epi32(four(0), four(1)), _mm512_packs_epi32(four(2), four(3)));
             let scales = |half: usize| {
@@ -111,8 +111,8 @@ impl Heads {
         // Each lane has four numbers of 32 bits. The first has the two factors. The second has
         // scales 0 to 3 and the third minimums 0 to 3, in the lower six bits of bytes, with the
         // upper two bits of scales and minimums 4 to 7 above them. The fourth has the lower four
-        // bits of scales and minimums 4 to 7: scales in the lower halves of bytes, minimums in the
-        // upper halves.
+        // bits of scales and minimums 4 to 7: scales in the low nibbles, minimums in the high
+        // nibbles.
         let first = _mm512_and_si512(heads, bytes(0x3f));
         let upper = _mm512_and_si512(_mm512_srli_epi16::<2>(heads), bytes(0x30));
         let last = _mm512_shuffle_epi32::<0b11_11_11_11>(heads);
@@ -140,7 +140,7 @@ impl Heads {
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 fn sums_of_32(x: &Int8SuperBlock) -> __m512i {
-    // SAFETY: 16 sums of 16 bits are 32 bytes.
+    // SAFETY: the load reads 32 bytes, which is 16 sums of 16 bits.
     let sums = unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) };
     let sums = _mm256_cvtepi32_epi16(_mm256_madd_epi16(sums, _mm256_set1_epi16(1)));
     _mm512_broadcast_i32x4(sums)

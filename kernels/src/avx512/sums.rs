@@ -8,8 +8,8 @@ use crate::input::Int8SuperBlock;
 pub(super) type Sums = [__m512; 2];
 
 /// Computes the integer sums of a block for each row of activations and each panel. Each sum begins
-/// with the block's value in `$starts`. To that, it adds the products of codes and activations that
-/// share a scale. A macro, so that the sums stay in registers.
+/// with the block's value in `$starts`. To that, the macro adds the products of codes and
+/// activations that share a scale. This is a macro, so that the sums stay in registers.
 macro_rules! integers {
     ($format:ident, $n:ident, $panels:ident, $x:ident, $block:expr, $starts:ident) => {{
         let mut sums = [[_mm512_setzero_si512(); 2]; $n];

@@ -84,7 +84,7 @@ fn dot<F: Format, const BYTES: usize>(
                 starts[v] = _mm512_sub_epi32(zero, offset);
             }
         }
-        // SAFETY: 16 sums of 16 bits are 32 bytes.
+        // SAFETY: the load reads 32 bytes, which is 16 sums of 16 bits.
         let x_sums = unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) };
         let (mut products, mut below) = ([zero; STREAMS], [_mm256_setzero_si256(); STREAMS]);
         let mut d = [_mm_setzero_ps(); STREAMS];
@@ -94,7 +94,7 @@ fn dot<F: Format, const BYTES: usize>(
             let w = unpack(block);
             let scales = _mm512_castsi256_si512(w.scales);
             let four = |v: usize| _mm512_dpbusd_epi32(starts[v], w.codes[v], values[v]);
-            // At most 4 · 63 · 127, which fits 16 bits.
+            // Each sum is at most 4 · 63 · 127, which fits in 16 bits.
             let (a, b) =
                 (_mm512_packs_epi32(four(0), four(1)), _mm512_packs_epi32(four(2), four(3)));
             let first = _mm512_permutexvar_epi16(sixteen_bits(&order.scales[0]), scales);

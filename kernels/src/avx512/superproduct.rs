@@ -18,8 +18,8 @@ use crate::{
 
 /// Returns how many sums, multiplied by their scales, can be added while the total stays below 2²⁴.
 const fn chain<F: Format>() -> usize {
-    // The largest code without its offset. Activations are at most 127. Scales have 4 bits in Q2_K,
-    // are signed in formats with an offset, and have 6 bits otherwise.
+    // The largest magnitude of a code after its offset is subtracted. Activations are at most 127.
+    // Scales have 4 bits in Q2_K, are signed in formats with an offset, and have 6 bits otherwise.
     let (code, scale) = match F::ZERO {
         Zero::Offset(offset) => (offset as usize, if F::HIGHEST == 7 { 32 } else { 128 }),
         Zero::Minimum => (F::HIGHEST as usize, if F::PER_SCALE == 16 { 15 } else { 63 }),
@@ -32,8 +32,8 @@ const fn chain<F: Format>() -> usize {
     chain
 }
 
-/// Returns the order in which sums are added. Sums of the same part (as in the kernels for a few
-/// rows) are neighbours.
+/// Returns the order in which sums are added. Sums that the kernels for a few rows add in the same
+/// part are neighbours.
 const fn order<F: Format>() -> [usize; SUPER_BLOCK / SUM] {
     match F::PER_SCALE {
         32 => [0, 1, 4, 5, 2, 3, 6, 7, 0, 0, 0, 0, 0, 0, 0, 0],
@@ -51,7 +51,7 @@ pub(super) fn add<F: Format, const N: usize>(
 ) {
     let (chain, order) = (const { chain::<F>() }, const { order::<F>() });
     let starts = starts::<F, N>(x);
-    // Macros, because the totals must stay in registers.
+    // These are macros, because the totals must stay in registers.
     macro_rules! chained {
         ($i:expr) => {{
             let mut total = [[_mm512_setzero_ps(); 2]; N];

@@ -1,6 +1,6 @@
-//! Attention's scores, a tile of keys at a time, with 512-bit instructions. From the plain loops in
-//! [`vector`](crate::vector), a compiler would make code that reduces each dot product separately.
-//! Here, 16 sums are reduced at once, and four queries share each read.
+//! Computes attention's scores, a tile of keys at a time, with 512-bit instructions. From the plain
+//! loops in [`vector`](crate::vector), the compiler generates code that reduces each dot product
+//! separately. Here, 16 sums are reduced at once, and four queries share each read.
 
 use std::arch::x86_64::*;
 
@@ -57,8 +57,8 @@ pub(crate) fn tile_scores_transposed(q: &[&[f32]], k: &[f32], scale: f32, scores
     }
 }
 
-/// Computes the scores of the first `N` queries; returns `N`. Products are added in the order of
-/// the plain loops: into 16 sums, which are then added in pairs.
+/// Computes the scores of the first `N` queries, and returns `N`. Products are added in the order
+/// of the plain loops: into 16 sums, which are then added in pairs.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn score_columns<const N: usize>(
@@ -110,7 +110,7 @@ fn score_columns<const N: usize>(
             for half in 0..HALVES {
                 let scaled = _mm512_mul_ps(totals[n][half], _mm512_set1_ps(scale));
                 let scores = &mut scores[n * TILE + half * LANES..][..LANES];
-                // SAFETY: 16 numbers are there.
+                // SAFETY: `scores` has 16 numbers.
                 unsafe { _mm512_storeu_ps(scores.as_mut_ptr(), scaled) };
             }
         }
@@ -118,11 +118,11 @@ fn score_columns<const N: usize>(
     N
 }
 
-/// Loads 16 numbers from index `at` on.
+/// Loads 16 numbers, starting at index `at`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn load(x: &[f32], at: usize) -> __m512 {
-    // SAFETY: 16 numbers are there.
+    // SAFETY: the slice has 16 numbers.
     unsafe { _mm512_loadu_ps(x[at..at + LANES].as_ptr()) }
 }
 
@@ -143,7 +143,7 @@ fn add_up(v: [__m512; LANES]) -> __m512 {
             _mm512_shuffle_f32x4::<0b11_01_11_01>(a, b),
         )
     };
-    // One vector in each lane.
+    // Each lane has the sums of one vector.
     let lanes = |i: usize| fours(eights(v[i], v[i + 4]), eights(v[i + 8], v[i + 12]));
     let twos = |a, b| {
         _mm512_add_ps(

@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Loads 64 bytes of each row and transposes them: vector `i` holds bytes 4i to 4i + 3 of all rows.
-/// Also prefetches 16 lines of the data that will be needed soon, from line `first` on.
+/// Also prefetches 16 lines of the data that will be needed soon, starting at line `first`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn turned<const BYTES: usize>(

@@ -1,5 +1,5 @@
-//! Weighted sums of attention's values, a tile at a time, with 512-bit instructions. Each value
-//! that is read is used for several queries, and each weight for several values.
+//! Computes weighted sums of attention's values, a tile at a time, with 512-bit instructions. Each
+//! value that is read is used for several queries, and each weight for several values.
 
 use std::arch::x86_64::*;
 
@@ -24,7 +24,7 @@ pub(crate) fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, 
     }
 }
 
-/// Computes the sums of the first `N` queries; returns `N`.
+/// Computes the sums of the first `N` queries, and returns `N`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn sum<const N: usize>(
@@ -48,9 +48,9 @@ fn sum<const N: usize>(
     N
 }
 
-/// Computes `V` vectors of each sum, from column `d` on; returns `V`. With four queries times four
-/// vectors in registers, each value and each weight that is read is used four times, and no sum has
-/// to wait for the product before it.
+/// Computes `V` vectors of each sum, starting at column `d`, and returns `V`. With four queries
+/// times four vectors in registers, each value and each weight that is read is used four times, and
+/// no sum has to wait for the product before it.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn sum_columns<const N: usize, const V: usize>(
@@ -79,20 +79,20 @@ fn sum_columns<const N: usize, const V: usize>(
     for n in 0..N {
         for i in 0..V {
             let out = &mut out[n * dim + d + i * LANES..][..LANES];
-            // SAFETY: 16 numbers are there.
+            // SAFETY: `out` has 16 numbers.
             unsafe { _mm512_storeu_ps(out.as_mut_ptr(), sums[n][i]) };
         }
     }
     V
 }
 
-/// Converts half precision to single: both `[n]`.
+/// Converts half precision to single precision. Both slices are `[n]`.
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(crate) fn widen(x: &[f16], out: &mut [f32]) {
     let (x, x_rest) = x.as_chunks::<LANES>();
     let (out, out_rest) = out.as_chunks_mut::<LANES>();
     for (x, out) in x.iter().zip(out) {
-        // SAFETY: 16 numbers of 16 bits are 32 bytes, and 16 of 32 bits are 64 bytes.
+        // SAFETY: reads 16 numbers of 16 bits (32 bytes), and writes 16 of 32 bits (64 bytes).
         unsafe {
             _mm512_storeu_ps(
                 out.as_mut_ptr(),

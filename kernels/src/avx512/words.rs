@@ -20,7 +20,7 @@ struct Words {
 impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
     /// Number of blocks whose heads and first halves of codes fit in a window.
     const PER_WINDOW: usize = if 3 * BYTES + HEAD + 8 <= 64 { 4 } else { 3 };
-    /// Offset of the third window. If the window is moved on by 8 bytes, it ends at the end of the
+    /// Offset of the third window. If the window is moved by 8 bytes, it ends at the end of the
     /// last block.
     const THIRD: usize = 8 * BYTES - 72;
 

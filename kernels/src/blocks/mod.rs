@@ -1,7 +1,7 @@
 //! Formats that the course does not teach, and common functions for all formats.
 //!
-//! There is one file per format. A block is read from bytes without alignment, because in a mapped
-//! file it may begin at any address.
+//! There is one file per format. In a mapped file, a block may begin at any address, so it is read
+//! as unaligned bytes.
 
 pub mod mxfp4;
 pub mod q2_k;

@@ -2,9 +2,9 @@
 
 use half::f16;
 
-/// Returns the nearest integer, ties to even, for `|x| < 2²²`. Near 1.5 · 2²³, an f32 has no bits
-/// left for a fraction. `round_ties_even` would be a function call unless the compiler may assume
-/// an instruction for it.
+/// Returns the nearest integer, ties to even, for `|x| < 2²²`. After 1.5 · 2²³ is added, an f32 has
+/// no bits left for a fraction. `round_ties_even` would be a function call unless the compiler may
+/// use an instruction for it.
 #[must_use]
 pub fn nearest(x: f32) -> f32 {
     const NO_FRACTION: f32 = 12_582_912.0;

@@ -2,8 +2,8 @@
 //!
 //! Bytes 0 to 3 hold the first four scales, bytes 4 to 7 the first four minimums, both in their
 //! lower six bits. The upper two bits of these bytes are the upper bits of the other four scales
-//! and minimums. Bytes 8 to 11 hold the lower four bits of these other four: scales in the lower
-//! halves, minimums in the upper halves.
+//! and minimums. Bytes 8 to 11 hold the lower four bits of these other four: scales in the low
+//! nibbles, minimums in the high nibbles.
 
 const SIX: u32 = 0x3f3f_3f3f;
 const FOUR: u32 = 0x0f0f_0f0f;

@@ -1,5 +1,5 @@
-//! A few rows of activations times blocks of 32 weights. Memory bandwidth is the limit, so every
-//! instruction per weight counts.
+//! A few rows of activations times blocks of 32 weights. The products should keep up with the
+//! memory bandwidth, so every instruction per weight counts.
 //!
 //! Eight rows of weights are read side by side, each as its own stream, and share the activations'
 //! registers. Four blocks of each row are multiplied at a time. The products of each block are in
@@ -24,9 +24,8 @@ pub(super) trait Blocks {
     /// Whether a block has a minimum `m`.
     const MINIMUM: bool = false;
 
-    /// Returns the codes of four blocks, the first at `four`. `own` is an address for this
-    /// function's own use: only this function moves it. At the beginning of a row, it is two bytes
-    /// after `four`.
+    /// Returns the codes of four blocks, the first at `four`. `own` is an address that only this
+    /// function uses and moves. At the beginning of a row, it is two bytes after `four`.
     ///
     /// # Safety
     /// There must be four blocks at `four`.
@@ -39,7 +38,7 @@ pub(super) trait Blocks {
     /// There must be four blocks at `four`.
     #[inline(always)]
     unsafe fn scales(four: *const u8) -> (float32x4_t, *const u8) {
-        // SAFETY: as this function requires; each block begins with its scale.
+        // SAFETY: there are four blocks, as this function requires, and each begins with its scale.
         unsafe { four_halves(four, Self::BYTES) }
     }
 }
@@ -60,10 +59,10 @@ pub(super) unsafe fn few<M: Multiply, F: Blocks>(
     // The activations are loaded once for all rows of weights that share them, so more rows are
     // better as long as their sums fit into registers.
     if tile.cols().len() < 8 {
-        // SAFETY: as for this function.
+        // SAFETY: this function has the same requirements.
         unsafe { each::<M, F, 4>(weight, x, tile) }
     } else {
-        // SAFETY: as for this function.
+        // SAFETY: this function has the same requirements.
         unsafe { each::<M, F, 8>(weight, x, tile) }
     }
 }
@@ -92,7 +91,7 @@ unsafe fn each<M: Multiply, F: Blocks, const N: usize>(
             std::slice::from_raw_parts(at, row_bytes)
         });
         for t in tile.rows() {
-            // SAFETY: as for this function.
+            // SAFETY: this function has the same requirements.
             let sums = unsafe { dot::<M, F, N>(rows, x.int8_row(t)) };
             let out = &mut tile.row_mut(t)[..count];
             for (row, sum) in places.into_iter().zip(sums) {
@@ -114,7 +113,7 @@ unsafe fn dot<M: Multiply, F: Blocks, const N: usize>(
 ) -> [f32; N] {
     const { assert!(8 * F::BYTES <= LONGEST) };
     let super_blocks = rows[0].len() / (8 * F::BYTES);
-    // SAFETY: as for this function; a super-block has eight blocks of each row.
+    // SAFETY: this function has the same requirements; a super-block has eight blocks of each row.
     unsafe {
         let mut products = Products::at(rows.map(<[u8]>::as_ptr));
         for x in &x[..super_blocks] {
@@ -177,13 +176,13 @@ impl<const N: usize> Products<N> {
         let values = &x.values.as_chunks().0[8 * half..][..8];
         let values: [int8x16_t; 8] = std::array::from_fn(|i| load_signed(&values[i]));
         let scales = load_floats(&x.scales.as_chunks().0[half]);
-        // SAFETY: as for this function.
+        // SAFETY: this function has the same requirements.
         unsafe {
             let totals = vcvtq_f32_s32(vpaddlq_s16(load_sums(&x.sums.as_chunks().0[half])));
             let offsets = vmulq_n_f32(totals, F::OFFSET);
             let x = Half { values, scales, offsets, minimums: vmulq_f32(totals, scales) };
-            // Not a loop, because the compiler would not unroll it and would keep the sums in
-            // memory.
+            // This is not a loop, because the compiler would not unroll it and would keep the sums
+            // in memory.
             self.add_row::<M, F>(0, &x);
             self.add_row::<M, F>(1, &x);
             self.add_row::<M, F>(2, &x);
@@ -203,7 +202,7 @@ impl<const N: usize> Products<N> {
     /// As for [`Products::add`].
     #[inline(always)]
     unsafe fn add_row<M: Multiply, F: Blocks>(&mut self, s: usize, x: &Half) {
-        // SAFETY: as for this function.
+        // SAFETY: this function has the same requirements.
         unsafe {
             let codes = F::codes(self.at[s], &mut self.own[s]);
             for b in 0..4 {

@@ -18,7 +18,7 @@ const LANES: usize = 8;
 /// Computes a tile of the output; see [`Kernel`](crate::Kernel).
 #[target_feature(enable = "neon")]
 pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    // SAFETY: eight numbers of 32 bits are two registers.
+    // SAFETY: the two loads read 32 bytes, which is eight numbers of 32 bits.
     let widen = |bytes: &[[u8; 4]; LANES]| unsafe {
         let from = bytes.as_ptr().cast::<u8>();
         [vreinterpretq_f32_u8(vld1q_u8(from)), vreinterpretq_f32_u8(vld1q_u8(from.add(16)))]
@@ -31,8 +31,8 @@ pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let widen = |bytes: &[[u8; 2]; LANES]| {
         let (low, high): (float32x4_t, float32x4_t);
-        // SAFETY: eight numbers of 16 bits are a register; the instructions read and write only
-        // these registers.
+        // SAFETY: the load reads 16 bytes, which is eight numbers of 16 bits. The instructions read
+        // and write only these registers.
         unsafe {
             asm!(
                 "fcvtl {low:v}.4s, {halves:v}.4h",
@@ -54,7 +54,7 @@ pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 #[target_feature(enable = "neon")]
 pub(super) fn bf16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let widen = |bytes: &[[u8; 2]; LANES]| {
-        // SAFETY: eight numbers of 16 bits are a register.
+        // SAFETY: the load reads 16 bytes, which is eight numbers of 16 bits.
         let halves = unsafe { vreinterpretq_u16_u8(vld1q_u8(bytes.as_ptr().cast())) };
         let low = vshll_n_u16::<16>(vget_low_u16(halves));
         let high = vshll_high_n_u16::<16>(halves);

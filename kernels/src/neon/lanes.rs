@@ -30,7 +30,7 @@ pub trait Multiply {
 /// Multiplies with 16-bit products, eight at a time, and adds them in pairs. Every 64-bit Arm
 /// processor can do this.
 ///
-/// The sum of two products is at most 2 · 128 · 127, which fits i16.
+/// The sum of two products is at most 2 · 128 · 127, which fits in i16.
 pub struct Widening;
 
 impl Multiply for Widening {
@@ -65,9 +65,9 @@ pub struct DotProduct;
 impl Multiply for DotProduct {
     #[inline(always)]
     unsafe fn add(mut sums: int32x4_t, codes: int8x16_t, values: int8x16_t) -> int32x4_t {
-        // Not `pure`, here and below, so that these instructions keep their order, and only a few
-        // sums of an unrolled loop are alive at a time. SAFETY: the caller has checked for the
-        // extension; the instruction reads and writes only these three registers.
+        // This `asm!` and those below are not `pure`, so that the instructions keep their order and
+        // only a few sums of an unrolled loop are live at a time. SAFETY: the caller has checked
+        // for the extension; the instruction reads and writes only these three registers.
         unsafe {
             asm!(
                 ".arch_extension dotprod",
@@ -133,7 +133,7 @@ pub(super) unsafe fn add_matrix(
 #[inline(always)]
 #[must_use]
 pub fn load(bytes: &[u8; 16]) -> uint8x16_t {
-    // SAFETY: the reference is to 16 bytes, and this load asks for no alignment.
+    // SAFETY: the reference is to 16 bytes, and this load requires no alignment.
     unsafe { vld1q_u8(bytes.as_ptr()) }
 }
 
@@ -141,7 +141,7 @@ pub fn load(bytes: &[u8; 16]) -> uint8x16_t {
 #[inline(always)]
 #[must_use]
 pub fn load_signed(values: &[i8; 16]) -> int8x16_t {
-    // SAFETY: the reference is to 16 bytes, and this load asks for no alignment.
+    // SAFETY: the reference is to 16 bytes, and this load requires no alignment.
     unsafe { vld1q_s8(values.as_ptr()) }
 }
 
@@ -149,14 +149,14 @@ pub fn load_signed(values: &[i8; 16]) -> int8x16_t {
 #[inline(always)]
 #[must_use]
 pub fn load_sums(sums: &[i16; 8]) -> int16x8_t {
-    // SAFETY: the reference is to 16 bytes, and this load asks for no alignment.
+    // SAFETY: the reference is to 16 bytes, and this load requires no alignment.
     unsafe { vld1q_s16(sums.as_ptr()) }
 }
 
 /// Loads four floats.
 #[inline(always)]
 pub(super) fn load_floats(values: &[f32; 4]) -> float32x4_t {
-    // SAFETY: the reference is to 16 bytes, and this load asks for no alignment.
+    // SAFETY: the reference is to 16 bytes, and this load requires no alignment.
     unsafe { vld1q_f32(values.as_ptr()) }
 }
 
@@ -178,11 +178,11 @@ pub fn half(bytes: [u8; 2]) -> f32 {
     value
 }
 
-/// Converts two consecutive half-precision numbers, to the first two lanes. The other lanes are 0.
+/// Converts two consecutive half-precision numbers into the first two lanes. The other lanes are 0.
 #[inline(always)]
 pub(super) fn two_halves(bytes: &[u8; 4]) -> float32x4_t {
     let values: float32x4_t;
-    // SAFETY: it reads four bytes, the length of `bytes`.
+    // SAFETY: the load reads four bytes, the length of `bytes`.
     unsafe {
         asm!(
             "ldr {values:s}, [{from}]",
@@ -195,11 +195,11 @@ pub(super) fn two_halves(bytes: &[u8; 4]) -> float32x4_t {
     values
 }
 
-/// Converts a half-precision number, to the first lane. The other lanes are 0.
+/// Converts a half-precision number into the first lane. The other lanes are 0.
 #[inline(always)]
 pub(super) fn one_half(bytes: &[u8; 2]) -> float32x4_t {
     let values: float32x4_t;
-    // SAFETY: it reads two bytes, the length of `bytes`.
+    // SAFETY: the load reads two bytes, the length of `bytes`.
     unsafe {
         asm!(
             "ldr {values:h}, [{from}]",
@@ -258,8 +258,8 @@ pub(super) unsafe fn four_halves(mut from: *const u8, step: usize) -> (float32x4
     (values, from)
 }
 
-/// Loads 32 bytes at each of four addresses: `from`, then `step` bytes further each time. Moves
-/// `from` to the address where a fifth would be.
+/// Loads 32 bytes at each of four addresses: `from`, and then each `step` bytes after the previous
+/// one. Moves `from` to where a fifth address would be.
 ///
 /// # Safety
 /// The 32 bytes at all four addresses must be readable.
@@ -352,7 +352,7 @@ pub(super) fn signed(codes: uint8x16_t) -> int8x16_t {
     unsafe { vreinterpretq_s8_u8(codes) }
 }
 
-/// Returns the low halves of 16 bytes, then the high halves, each in 0…15.
+/// Returns the low nibbles of 16 bytes, then the high nibbles, each in 0…15.
 #[inline(always)]
 pub(super) fn nibbles(bytes: uint8x16_t) -> [int8x16_t; 2] {
     // SAFETY: as above.

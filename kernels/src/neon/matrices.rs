@@ -84,8 +84,8 @@ impl Unit for Matrices {
         // Elements: [rows 2r and 2r + 1, activations 2p and 2p + 1], for four r and two p.
         let mut acc = [[vdupq_n_f32(0.0); 2]; ROWS / 2];
         // Slices are consumed from front to back. A load can have a large positive offset from its
-        // address register, but hardly a negative one. With indices, the compiler would put the end
-        // of the range into the register.
+        // address register, but only a small negative one. With indices, the compiler would put the
+        // end of the range into the register.
         let codes = panel.codes.chunks_exact(shape.step / 8 * ROWS / 2);
         let values = x.values.chunks_exact(shape.step / 8);
         for (i, (codes, values)) in codes.zip(values).enumerate() {
@@ -95,7 +95,7 @@ impl Unit for Matrices {
                 for r in 0..ROWS / 2 {
                     let codes = load_signed(&codes[r]);
                     for p in 0..2 {
-                        // SAFETY: as for this function.
+                        // SAFETY: this function has the same requirements.
                         products[r][p] = unsafe { add_matrix(products[r][p], codes, values[p]) };
                     }
                 }

@@ -1,6 +1,6 @@
-//! 128-bit integer arithmetic (64-bit Arm). Compared with the integer rung, it computes 16 products
-//! in three instructions. If the processor has dot products (`sdot`), one instruction computes 16
-//! products. If it multiplies matrices (`smmla`), one instruction computes 32.
+//! 128-bit integer arithmetic (64-bit Arm). On every such processor, three instructions compute 16
+//! products. If the processor has dot products (`sdot`), one instruction computes 16 products. If
+//! it multiplies matrices (`smmla`), one instruction computes 32.
 //!
 //! Each kernel is written once and generic over [`lanes::Multiply`].
 

@@ -12,7 +12,8 @@ impl Blocks for Mxfp4 {
 
     #[inline(always)]
     unsafe fn codes(four: *const u8, _: &mut *const u8) -> [int8x16_t; 8] {
-        // SAFETY: as for this function; the codes are the last 16 bytes of a block.
+        // SAFETY: this function has the same requirements; the codes are the last 16 bytes of a
+        // block.
         unsafe {
             let table = load_signed(&TWICE);
             halves::<{ Self::BYTES }, 1>(four)
@@ -22,7 +23,8 @@ impl Blocks for Mxfp4 {
 
     #[inline(always)]
     unsafe fn scales(four: *const u8) -> (float32x4_t, *const u8) {
-        // SAFETY: as this function requires; each block begins with its exponent.
+        // SAFETY: there are four blocks, as this function requires, and each begins with its
+        // exponent.
         unsafe {
             let scale = |b: usize| half_of_scale(*four.add(b * Self::BYTES));
             let scales = [scale(0), scale(1), scale(2), scale(3)];

@@ -19,8 +19,8 @@ use crate::{
 pub(super) const ROWS: usize = 8;
 /// Number of rows of activations that are multiplied by a panel at once.
 pub(super) const COLUMNS: usize = 4;
-/// A panel is unpacked once for this many rows of activations, and activations are arranged once
-/// for this many panels.
+/// A panel is unpacked once for `CHUNK` rows of activations, and activations are arranged once for
+/// `PANELS` panels.
 const CHUNK: usize = 128;
 const PANELS: usize = 4;
 
@@ -29,7 +29,8 @@ const PANELS: usize = 4;
 pub(super) struct Panel {
     /// Codes, in an order that depends on the unit.
     pub(super) codes: [[i8; 16]; ROWS * SUPER_BLOCK / 16],
-    /// The scales of all rows, for every 16 weights or, in the first half, for every 32.
+    /// The scales of all rows, one for every 16 weights. If 32 weights share a scale, only the
+    /// first half is used.
     pub(super) scales: [[f32; ROWS]; SUPER_BLOCK / SUM],
     /// Minimums, in the same layout as `scales`.
     pub(super) minimums: [[f32; ROWS]; SUPER_BLOCK / SUM],
@@ -66,13 +67,13 @@ pub(super) trait Unpack {
     unsafe fn unpack(super_block: &[u8], row: &mut Row);
 }
 
-/// A way to multiply panels.
+/// A method of multiplying panels.
 pub(super) trait Unit {
-    /// Super-blocks of [`COLUMNS`] rows of activations, arranged.
+    /// Super-blocks of [`COLUMNS`] rows of activations, in the unit's order.
     type Columns<'x>;
 
     /// Stores codes `16i … 16i + 15` of four rows in the unit's order. The four rows are the first
-    /// half or the second half of a panel.
+    /// half (`half` is 0) or the second half (1) of a panel.
     ///
     /// # Safety
     /// The machine must have NEON.
@@ -83,7 +84,7 @@ pub(super) trait Unit {
         rows: [int8x16_t; 4],
     );
 
-    /// Arranges super-blocks of activations.
+    /// Arranges super-blocks of activations in the unit's order.
     ///
     /// # Safety
     /// The machine must have NEON.
@@ -132,7 +133,7 @@ pub(super) unsafe fn many<U: Unit, F: Unpack>(
                     [const { None }; CHUNK / COLUMNS];
                 for (t, columns) in (start..end).step_by(COLUMNS).zip(&mut columns) {
                     let four = std::array::from_fn(|i| super_block(t + i));
-                    // SAFETY: as for this function.
+                    // SAFETY: this function has the same requirements.
                     *columns = Some(unsafe { U::arrange(four, F::SHAPE) });
                 }
                 for (p, sums) in sums.iter_mut().enumerate() {
@@ -147,7 +148,7 @@ pub(super) unsafe fn many<U: Unit, F: Unpack>(
                     };
                     fill::<U, F>(&mut panel, &mut rows, std::array::from_fn(row));
                     for (columns, sums) in columns.iter().flatten().zip(sums) {
-                        // SAFETY: as for this function.
+                        // SAFETY: this function has the same requirements.
                         unsafe { U::add(&panel, columns, F::SHAPE, sums) };
                     }
                 }
@@ -218,7 +219,7 @@ impl<F: Blocks> Unpack for OfBlocks<F> {
             super_block
         };
         for half in 0..2 {
-            // SAFETY: the bytes of eight blocks are there.
+            // SAFETY: `super_block` has the bytes of eight blocks.
             unsafe {
                 let four = super_block.as_ptr().add(half * 4 * F::BYTES);
                 let codes = F::codes(four, &mut four.add(2));
@@ -241,8 +242,8 @@ impl<F: Blocks> Unpack for OfBlocks<F> {
 /// Unpacks blocks of 256 weights.
 pub(super) struct OfSuperBlocks<F>(std::marker::PhantomData<F>);
 
-/// Implements [`Unpack`] for a format of [`SuperBlocks`]. A macro, because `N` is a parameter of
-/// `SuperBlocks` but not of `Unpack`.
+/// Implements [`Unpack`] for a format of [`SuperBlocks`]. This is a macro, because `N` is a
+/// parameter of `SuperBlocks` but not of `Unpack`.
 macro_rules! of_super_blocks {
     ($($n:literal: $format:ty),*) => {$(
         impl Unpack for OfSuperBlocks<$format> {
@@ -290,7 +291,7 @@ fn unpack_super_block<F: SuperBlocks<N>, const N: usize>(super_block: &[u8], row
         let low = vcvtq_f32_s32(vmovl_s16(vget_low_s16(numbers)));
         let high = vcvtq_f32_s32(vmovl_high_s16(numbers));
         let out = &mut out[..8];
-        // SAFETY: eight numbers are there.
+        // SAFETY: `out` has eight numbers.
         unsafe {
             vst1q_f32(out.as_mut_ptr(), vmulq_f32(low, factor));
             vst1q_f32(out[4..].as_mut_ptr(), vmulq_f32(high, factor));
@@ -310,8 +311,8 @@ pub(super) fn scaled_sums(x: &Int8SuperBlock, step: usize) -> [f32; SUPER_BLOCK 
     let mut out = [0.0; SUPER_BLOCK / SUM];
     for h in 0..2 {
         let sums: int16x8_t = load_sums(&x.sums.as_chunks().0[h]);
-        // SAFETY: `out` has 16 numbers, and `h` is 0 or 1. Four or eight numbers are written, from
-        // number 4h or 8h on.
+        // SAFETY: `out` has 16 numbers, and `h` is 0 or 1. Four or eight numbers are written,
+        // starting at number 4h or 8h.
         unsafe {
             if step == 32 {
                 let scales = load_floats(&x.scales.as_chunks().0[h]);

@@ -67,7 +67,7 @@ impl<M: Multiply> Unit for Vectors<M> {
                 let values: [int8x16_t; COLUMNS] = std::array::from_fn(|t| {
                     load_signed(&x.super_blocks[t].values.as_chunks().0[sixteen])
                 });
-                // SAFETY: as for this function.
+                // SAFETY: this function has the same requirements.
                 unsafe {
                     step::<M, 0>(panel, sixteen, values, &mut products);
                     step::<M, 1>(panel, sixteen, values, &mut products);
@@ -132,7 +132,7 @@ unsafe fn step<M: Multiply, const LANE: i32>(
     let codes = [load_signed(&panel.codes[2 * k]), load_signed(&panel.codes[2 * k + 1])];
     for t in 0..COLUMNS {
         for h in 0..2 {
-            // SAFETY: as for this function.
+            // SAFETY: this function has the same requirements.
             products[t][h] = unsafe { M::add_four::<LANE>(products[t][h], codes[h], values[t]) };
         }
     }

@@ -12,7 +12,8 @@ impl Blocks for Q4_1 {
 
     #[inline(always)]
     unsafe fn codes(four: *const u8, _: &mut *const u8) -> [int8x16_t; 8] {
-        // SAFETY: as for this function; the codes are the last 16 bytes of a block.
+        // SAFETY: this function has the same requirements; the codes are the last 16 bytes of a
+        // block.
         unsafe { halves::<{ Self::BYTES }, 4>(four) }
     }
 }

@@ -1,5 +1,5 @@
-//! `Q4_K`: 32 bytes hold 64 codes. The low halves hold the codes of one sub-block, and the high
-//! halves the codes of the next.
+//! `Q4_K`: 32 bytes hold 64 codes. The low nibbles hold the codes of one sub-block, and the high
+//! nibbles the codes of the next.
 
 use std::arch::aarch64::*;
 

@@ -12,7 +12,7 @@ impl Blocks for Q5_0 {
 
     #[inline(always)]
     unsafe fn codes(four: *const u8, _: &mut *const u8) -> [int8x16_t; 8] {
-        // SAFETY: as for this function; two bytes come before the fifth bits.
+        // SAFETY: this function has the same requirements; two bytes come before the fifth bits.
         unsafe { five_bits::<{ Self::BYTES }, 2>(four) }
     }
 }
@@ -26,7 +26,7 @@ impl Blocks for Q5_0 {
 pub(super) unsafe fn five_bits<const BYTES: usize, const FIRST: usize>(
     four: *const u8,
 ) -> [int8x16_t; 8] {
-    // SAFETY: as for this function; reads 20 bytes of a block.
+    // SAFETY: this function has the same requirements; reads 20 bytes of a block.
     unsafe {
         let own = vreinterpretq_u8_u64(vdupq_n_u64(0x8040_2010_0804_0201));
         let first_two = vcombine_u8(vdup_n_u8(0), vdup_n_u8(1));

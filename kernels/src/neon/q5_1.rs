@@ -13,7 +13,7 @@ impl Blocks for Q5_1 {
 
     #[inline(always)]
     unsafe fn codes(four: *const u8, _: &mut *const u8) -> [int8x16_t; 8] {
-        // SAFETY: as for this function; four bytes come before the fifth bits.
+        // SAFETY: this function has the same requirements; four bytes come before the fifth bits.
         unsafe { five_bits::<{ Self::BYTES }, 4>(four) }
     }
 }

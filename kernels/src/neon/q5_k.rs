@@ -40,7 +40,7 @@ impl SuperBlocks<2> for Q5K {
                 });
                 each(i, codes);
             };
-            // Not a loop, because the compiler would not unroll it and would compute the
+            // This is not a loop, because the compiler would not unroll it and would compute the
             // sub-block's position each time.
             next(0);
             next(1);

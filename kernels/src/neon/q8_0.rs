@@ -11,7 +11,7 @@ impl Blocks for Q8_0 {
 
     #[inline(always)]
     unsafe fn codes(_: *const u8, own: &mut *const u8) -> [int8x16_t; 8] {
-        // SAFETY: as for this function; the codes are all bytes after the scale.
+        // SAFETY: this function has the same requirements; the codes are all bytes after the scale.
         unsafe { four_pairs(own, Self::BYTES) }
     }
 }

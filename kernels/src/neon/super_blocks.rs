@@ -24,7 +24,7 @@ pub(super) trait SuperBlocks<const N: usize> {
     /// Returns a row's blocks.
     fn blocks(row: &[u8]) -> &[Self::Block];
 
-    /// Returns everything in a block but its codes.
+    /// Returns everything in a block except its codes.
     ///
     /// # Safety
     /// The machine must have NEON.
@@ -60,12 +60,12 @@ pub(super) unsafe fn few<M: Multiply, F: SuperBlocks<N>, const N: usize>(
     each_four(weight, tile, |rows, t| {
         let x = x.int8_row(t);
         let rows = rows.map(|row| &F::blocks(row)[..x.len()]);
-        // SAFETY: as for this function.
+        // SAFETY: this function has the same requirements.
         unsafe {
             let mut acc = [vdupq_n_f32(0.0); STREAMS];
             for (b, x) in x.iter().enumerate() {
-                // Not a loop, because the compiler would not unroll it and would keep the sums in
-                // memory.
+                // This is not a loop, because the compiler would not unroll it and would keep the
+                // sums in memory.
                 acc[0] = add::<M, F, N>(acc[0], &rows[0][b], x);
                 acc[1] = add::<M, F, N>(acc[1], &rows[1][b], x);
                 acc[2] = add::<M, F, N>(acc[2], &rows[2][b], x);
@@ -88,7 +88,7 @@ unsafe fn add<M: Multiply, F: SuperBlocks<N>, const N: usize>(
     x: &Int8SuperBlock,
 ) -> float32x4_t {
     let values: &[[i8; 16]] = x.values.as_chunks().0;
-    // SAFETY: as for this function.
+    // SAFETY: this function has the same requirements.
     unsafe {
         let head = F::head(block);
         let scales = wide(head.scales);

@@ -1,10 +1,10 @@
 //! The worker threads, and how they receive jobs.
 //!
 //! A job is a closure on the caller's stack. [`Turn::run`] lends it to the workers that enter while
-//! tiles are left, and returns after the last of them has left. It never waits for a worker that
-//! hasn't entered, because the operating system may have given that worker's core to another
-//! program, and the caller can do the whole job alone. So it waits only for tiles that a worker has
-//! begun.
+//! there are tiles to claim. It returns after the last of these workers has left. It never waits
+//! for a worker that hasn't entered, because the operating system may have given that worker's core
+//! to another program, and the caller can do the whole job alone. So it waits only for tiles that a
+//! worker has begun.
 //!
 //! All shared state is in one number, the gate: how many workers may still enter, how many are
 //! inside, and how many sleep. A thread that finds no tile left closes the gate. If a worker tries
@@ -71,7 +71,8 @@ fn closed(gate: u64) -> u64 {
 }
 
 // SAFETY: `job` is written by the thread that holds the crew's `turn`, while no worker is inside.
-// The release that makes room publishes it, and workers read it after entering with an acquire.
+// The atomic release that lets workers enter publishes it. Workers enter with an acquire, and then
+// read it.
 unsafe impl Sync for Shared {}
 // SAFETY: the job is `Sync`, so any thread may call it.
 unsafe impl Send for Shared {}
@@ -147,7 +148,7 @@ impl Turn<'_> {
         let forever =
             unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(job) };
         // SAFETY: only this thread has the turn, and no worker is inside: the previous holder of
-        // the turn closed the gate and waited for that.
+        // the turn closed the gate and waited until the workers had left.
         shared.job.with_mut(|place| unsafe { *place = Some((forever, current())) });
         let helpers = throttle.wanted().min(n - 1);
         let begun = Instant::now();
@@ -193,8 +194,8 @@ impl Shared {
             } else if looks < LINGER {
                 relax(&mut looks);
             } else if self.exchange(gate, gate + ASLEEP) {
-                // If a caller has made room in the meantime, it has seen that this thread sleeps,
-                // and wakes it.
+                // A caller that lets workers enter from now on sees that this thread sleeps, and
+                // wakes it.
                 park();
                 self.gate.fetch_sub(ASLEEP, Ordering::Relaxed);
                 looks = 0;

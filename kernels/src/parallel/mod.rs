@@ -2,8 +2,8 @@
 //!
 //! All shared output is written through [`Team::parallel_tiles`]. It cuts an output into rectangles
 //! and gives each to one free thread. Two threads never get the same rectangle, so a thread writes
-//! its part through an ordinary `&mut` slice. This holds for any [`Schedule`], because a tile that
-//! was already handed out, or that the cut doesn't have, causes a panic.
+//! its part through an ordinary `&mut` slice. This holds for any [`Schedule`], because handing out
+//! a tile twice, or a tile that is not in the cut, causes a panic.
 
 #![allow(
     unsafe_code,
@@ -30,8 +30,7 @@ use self::{
 /// the team busy does its work alone.
 pub struct Team<S = InOrder> {
     crew: Crew,
-    /// Number of jobs so far that had more than one thread. Its type is not from [`sync`], because
-    /// no thread relies on its value.
+    /// See [`Team::jobs`]. This type is not from [`sync`], because no thread relies on the value.
     jobs: std::sync::atomic::AtomicU64,
     schedule: PhantomData<fn() -> S>,
 }
@@ -57,7 +56,7 @@ impl<S> Team<S> {
     }
 
     /// Wakes the workers at the beginning of a forward pass, because waking a thread takes as long
-    /// as a small matrix. Optional: [`Team::parallel_tiles`] also wakes them.
+    /// as multiplying a small matrix. Optional: [`Team::parallel_tiles`] also wakes them.
     pub fn enter(&self) {
         self.crew.enter();
     }

@@ -1,11 +1,11 @@
-//! Decides how many workers to call.
+//! Decides how many workers to use for a job.
 
 use std::time::{Duration, Instant};
 
 /// Reduces the number of workers after a stall. A worker that loses its core in the middle of a
-/// tile stalls the job for some milliseconds, until it gets a core back. While other programs use
-/// the machine, fewer threads are faster. So the throttle uses fewer for a while, and then tries
-/// more again.
+/// tile stalls the job for several milliseconds, until it gets a core back. While other programs
+/// use the machine, fewer threads are faster. So the throttle uses fewer for a while, and then
+/// tries more again.
 pub(super) struct Throttle {
     workers: usize,
     wanted: usize,
@@ -27,7 +27,7 @@ impl Throttle {
         Self { workers, wanted: workers, pause: SHORTEST, since: None }
     }
 
-    /// Returns how many workers to call now.
+    /// Returns how many workers to use for the next job.
     pub(super) fn wanted(&mut self) -> usize {
         if self.wanted < self.workers && self.elapsed() > self.pause {
             self.change(self.workers.min(2 * self.wanted + 1));
@@ -38,7 +38,7 @@ impl Throttle {
     /// Records that the caller took `part` for its share of a job and then slept for `slept` until
     /// the workers were done.
     pub(super) fn has_slept(&mut self, part: Duration, slept: Duration) {
-        // Under loom, time doesn't matter.
+        // Under `loom`, durations have no meaning.
         if slept < STALL.max(part) || cfg!(loom) {
             return;
         }

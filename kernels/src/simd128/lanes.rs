@@ -5,7 +5,7 @@ use std::arch::wasm32::*;
 /// Loads 16 bytes.
 #[inline(always)]
 pub(super) fn load(bytes: &[u8; 16]) -> v128 {
-    // SAFETY: the reference is to 16 bytes, and this load asks for no alignment.
+    // SAFETY: the reference is to 16 bytes, and this load requires no alignment.
     unsafe { v128_load(bytes.as_ptr().cast()) }
 }
 

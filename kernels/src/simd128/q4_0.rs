@@ -1,4 +1,4 @@
-//! `Q4_0`: a byte holds two codes. The first 16 codes are in the low halves. Codes are stored with
+//! `Q4_0`: a byte holds two codes. The first 16 codes are in the low nibbles. Codes are stored with
 //! 8 added.
 
 use std::arch::wasm32::*;

@@ -1,9 +1,9 @@
 //! Day 5. Reports every intermediate result of a model, by name and in order.
 //!
-//! Provided, not a task. **It spells out the attention layer: don't read on until your day 3 tests
-//! pass.** `cargo course trace` compares your model's activations with the reference's, and the
-//! tests compare them with PyTorch's. The first activation that differs shows which function to
-//! check.
+//! This file is provided, not a task. **It spells out the attention layer: don't read on until your
+//! day 3 tests pass.** `cargo course trace` compares your model's activations with the reference's,
+//! and the tests compare them with PyTorch's. The first activation that differs shows which
+//! function to check.
 
 use ndarray::{Array2, Axis, Slice};
 use tiny_llm_formats::{Tensor, matmul, tensor::transpose};
@@ -16,8 +16,8 @@ use crate::week1::{
     rope::rope_half_split,
 };
 
-/// Passes every activation of `model` on `tokens [B, L]` to `each`, with its name, as soon as it is
-/// computed. If a step panics, all earlier activations have already been passed to `each`.
+/// Runs `model` on `tokens [B, L]`, and passes every activation with its name to `each` as soon as
+/// it is computed. If a step panics, all earlier activations have already been passed to `each`.
 ///
 /// | name | shape | |
 /// |---|---|---|
@@ -28,23 +28,23 @@ use crate::week1::{
 /// | `layers.0.input_norm` | `[B, L, E]` | |
 /// | `layers.0.attention.q_proj`, `k_proj`, `v_proj` | `[B, L, H_q·D]`, `[B, L, H·D]` | |
 /// | `layers.0.attention.q_heads`, `k_heads`, `v_heads` | `[B, H_q, L, D]`, `[B, H, L, D]` | |
-/// | `layers.0.attention.q_norm`, `k_norm` | `[B, H_q, L, D]`, `[B, H, L, D]` | where the model has them |
+/// | `layers.0.attention.q_norm`, `k_norm` | `[B, H_q, L, D]`, `[B, H, L, D]` | only if the model has these norms |
 /// | `layers.0.attention.q_rope`, `k_rope` | `[B, H_q, L, D]`, `[B, H, L, D]` | |
 /// | `layers.0.attention.head_0.weights` | `[B, 1, L, L]` | what query head 0 pays attention to |
-/// | `layers.0.attention.head_0` | `[B, 1, L, D]` | its result |
+/// | `layers.0.attention.head_0` | `[B, 1, L, D]` | the result of query head 0 |
 /// | `layers.0.attention.heads` | `[B, H_q, L, D]` | all heads, before they are merged and projected |
 /// | `layers.0.attention.merged` | `[B, L, H_q·D]` | |
 /// | `layers.0.attention` | `[B, L, E]` | |
 /// | `layers.0.post_attention_norm` | `[B, L, E]` | |
 /// | `layers.0.mlp.gate`, `mlp.silu`, `mlp.up` | `[B, L, I]` | |
 /// | `layers.0.mlp` | `[B, L, E]` | |
-/// | `layers.0` | `[B, L, E]` | and so on for all layers |
+/// | `layers.0` | `[B, L, E]` | the result of the block; the other layers follow |
 /// | `norm` | `[B, L, E]` | |
-/// | `tied_output` or `lm_head` | `[B, L, V]` | the output head on `norm` |
-/// | `logits` | `[B, L, V]` | by [`Model::forward`] in one call |
+/// | `tied_output` or `lm_head` | `[B, L, V]` | the output head applied to `norm` |
+/// | `logits` | `[B, L, V]` | the result of [`Model::forward`] |
 ///
 /// # Panics
-/// As [`Model::forward`].
+/// In the same cases as [`Model::forward`].
 pub fn activations(model: &Model, tokens: &Array2<u32>, each: &mut dyn FnMut(&str, &Tensor)) {
     let length = tokens.ncols();
     if let Some(block) = model.blocks.first() {
@@ -123,7 +123,7 @@ fn inside_attention(
     let k = rope_half_split(&k, &attention.rope, 0);
     each("attention.k_rope", &k);
 
-    // Query head 0 by itself tells a mistake in attention from one in the grouping of heads.
+    // Checking query head 0 alone shows whether a mistake is in attention or in the grouping.
     let head_0 = |x: &Tensor| x.slice_axis(Axis(1), Slice::from(..1)).to_owned();
     let (q_0, k_0, v_0) = (head_0(&q), head_0(&k), head_0(&v));
     let scale = 1.0 / (q_0.shape()[3] as f32).sqrt();
@@ -143,9 +143,9 @@ fn inside_mlp(mlp: &SwiGlu, x: &Tensor, each: &mut dyn FnMut(&str, &Tensor)) {
     each("mlp.up", &linear(x, &mlp.up_proj, None));
 }
 
-/// Returns the functions that may be wrong if this activation is the first that differs. Each comes
-/// with its task, and the likeliest comes first. Returns an empty list if no activation has this
-/// name.
+/// Returns the functions that may be wrong if the activation `name` is the first that differs. Each
+/// comes with its task, and the likeliest comes first. Returns an empty list if no activation has
+/// this name.
 pub fn tasks_of(name: &str) -> &'static [&'static str] {
     // `layers.12.mlp` -> `mlp`, `layers.12` -> ``
     let part = match name.strip_prefix("layers.") {
@@ -172,7 +172,7 @@ pub fn tasks_of(name: &str) -> &'static [&'static str] {
         "attention.q_rope" | "attention.k_rope" => &["week1-day2 task 3: rope_half_split"],
         "attention.head_0.weights" => &["week1-day1 task 1: softmax"],
         "attention.head_0" => &["week1-day1 task 2: scaled_dot_product_attention"],
-        // Head 0 by itself is right at this point, so the mistake is in the grouping, or in
+        // At this point, head 0 is known to be right. So the mistake is in the grouping, or in
         // attention with more than two leading axes.
         "attention.heads" => &[
             "week1-day3 task 1: grouped_query_attention",

@@ -15,8 +15,8 @@ use crate::week1::{
 
 impl Model {
     /// Builds a model from named weights. `weight(name, shape)` returns the tensor of that name in
-    /// f32, or an error if it is missing or has another shape. The names are those of Hugging Face
-    /// checkpoints.
+    /// f32, or an error if it is missing or has a different shape. The names are those of Hugging
+    /// Face checkpoints.
     ///
     /// # Errors
     /// Returns the errors of `weight`.

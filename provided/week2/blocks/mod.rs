@@ -14,8 +14,8 @@ use crate::week2::{search::search_scale_and_min, search_scale::search_scale};
 
 /// Decodes a row of blocks: `bytes [cols / block_len · block_bytes]` → `out [cols]`. Any bytes are
 /// valid: a scale that is infinite or NaN gives weights that are infinite or NaN, by the rules of
-/// f32. The result is bit for bit what the `gguf` package returns, except that a NaN may have other
-/// bits.
+/// f32. The result is bit for bit what Python's `gguf` package returns, except that a NaN may have
+/// different bits.
 ///
 /// # Panics
 /// If `out` isn't a whole number of blocks, or `bytes` has a different number of blocks.
@@ -57,7 +57,8 @@ fn read_each<const BYTES: usize, const LEN: usize>(
 /// Encodes a row of finite weights: `x [cols]` → `out [cols / block_len · block_bytes]`.
 ///
 /// # Panics
-/// If `x` isn't a whole number of blocks, or `out` has a different number of blocks.
+/// If `x` isn't a whole number of blocks, or `out` has a different number of blocks. Also if
+/// `tensor_type` is `MXFP4`, which can only be read.
 pub fn quantize_row(tensor_type: TensorType, x: &[f32], out: &mut [u8]) {
     assert_eq!(
         tensor_type.row_bytes(x.len()),

@@ -2,7 +2,7 @@
 
 use std::{hint::black_box, time::Instant};
 
-/// Number of bytes to read. It exceeds every cache, so that memory is measured, not a cache.
+/// Number of bytes to read. It is larger than the caches of most machines, so that the reads go to memory.
 pub const ENOUGH: usize = 512 << 20;
 /// Number of streams (separate regions of memory) that a core reads in turn. With a single stream,
 /// a core reaches only a fraction of its bandwidth.
@@ -11,13 +11,13 @@ const STREAMS: usize = 4;
 const LINE: usize = 8;
 
 /// Returns the total bandwidth of `threads` threads, in bytes per second. Each thread reads its own
-/// buffer. A pass reads `bytes` bytes in total, and the fastest of `passes` passes counts. Run it
-/// in a release build, on an otherwise idle machine.
+/// buffer. A pass reads `bytes` bytes in total, and the fastest of `passes` passes counts. Call
+/// this function only in a release build, on an otherwise idle machine.
 #[must_use]
 pub fn measure(threads: usize, bytes: usize, passes: usize) -> f64 {
     let threads = threads.max(1);
     let part = (bytes / threads / 8).max(STREAMS * LINE);
-    // Not zeros: the system may map all pages that were never written to a single page.
+    // Not zeros: the system may map all never-written pages to the same physical page.
     let parts: Vec<Vec<u64>> = (0..threads).map(|thread| vec![thread as u64 + 1; part]).collect();
     let pass = || {
         let start = Instant::now();
@@ -32,7 +32,8 @@ pub fn measure(threads: usize, bytes: usize, passes: usize) -> f64 {
     (0..passes.max(1)).map(|_| pass()).fold(0.0, f64::max)
 }
 
-/// Adds up all elements. Reads several streams at once, one cache line of each in turn.
+/// Reads `numbers` and combines them into one number. Reads several streams at once, one cache line
+/// of each in turn.
 fn sum(numbers: &[u64]) -> u64 {
     let streams = numbers.len() / STREAMS / LINE * LINE;
     let [a, b, c, d] =

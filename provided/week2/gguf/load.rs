@@ -24,8 +24,8 @@ use crate::week2::{
 /// Returns the model of a Hugging Face folder, with a context of at most `context` positions.
 ///
 /// # Errors
-/// If a file is missing or malformed, if a tensor is missing or has another shape or type than the
-/// configuration requires, or if a weight is NaN or infinite.
+/// If a file is missing or malformed, if a tensor is missing or does not have the shape and type
+/// that the configuration requires, or if a weight is NaN or infinite.
 pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
     let config = ModelConfig::from_folder(folder)?;
     check_heads(&config, &folder.join("config.json").display().to_string())?;
@@ -41,7 +41,7 @@ pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
 ///
 /// # Errors
 /// If the metadata describes a model that this engine doesn't run, or if the file has a tensor that
-/// such a model doesn't use. Also the errors of [`gguf_matrix`].
+/// the model doesn't use. Also returns the errors of [`gguf_matrix`].
 pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
     let config = ModelConfig::from_gguf(&gguf.metadata, &gguf.tensors)?;
     let file = gguf.metadata.file();
@@ -80,7 +80,7 @@ fn check_heads(config: &ModelConfig, file: &str) -> Result<()> {
 /// Name of the tensor with Llama 3's RoPE factors in a GGUF file.
 const ROPE_FACTORS: &str = "rope_freqs.weight";
 
-/// Returns the divisors of the frequencies, `[D/2]`, or an empty list if the file has none.
+/// Returns the divisors of the RoPE frequencies, `[D/2]`, or an empty list if the file has none.
 fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
     let Some(info) = gguf.tensor(ROPE_FACTORS) else { return Ok(Vec::new()) };
     let file = gguf.metadata.file();
@@ -128,9 +128,9 @@ pub fn gguf_matrix(gguf: &Gguf, name: &str, shape: &[usize]) -> Result<Matrix> {
     Ok(matrix)
 }
 
-/// Returns a tensor of a checkpoint, in place. Experts are stored as a tensor with three axes,
-/// `[n, rows, cols]`. Such a tensor is returned as one matrix `[n · rows, cols]`, for
-/// [`Matrix::split`].
+/// Returns a tensor of a checkpoint as a matrix, without copying its bytes. Experts are stored as a
+/// tensor with three axes, `[n, rows, cols]`. Such a tensor is returned as one matrix of
+/// `n · rows` rows, which [`Matrix::split`] can split into the experts.
 ///
 /// # Errors
 /// If no tensor has this name and shape, or its type isn't supported.
@@ -149,8 +149,8 @@ fn as_matrix(name: &str, shape: &[usize], tensor_type: TensorType, bytes: Bytes)
     let (rows, cols) = match *shape {
         [cols] => (1, cols),
         [rows, cols] => (rows, cols),
-        // The matrices are stored one after the other, so together they are one matrix with `n ·
-        // rows` rows.
+        // The matrices are stored one after the other, so together they form one matrix with
+        // `n · rows` rows.
         [n, rows, cols] => {
             let all = n.checked_mul(rows);
             (
@@ -244,7 +244,7 @@ pub fn build(
     Ok(Model { config, embedding, layers, norm, lm_head, rope: table, rope_layout: rope.layout })
 }
 
-/// Decodes a small tensor to f32.
+/// Decodes a vector, which is stored as a matrix of one row, to f32.
 fn vector(matrix: &Matrix) -> Vec<f32> {
     let mut values = vec![0.0; matrix.cols];
     decode_row(matrix, 0, &mut values);
@@ -279,8 +279,8 @@ mod tests {
         for attention in [AttentionKind::TwoPass, AttentionKind::Streaming] {
             for (cache_type, tolerance) in [(CacheType::F32, 3e-5), (CacheType::F16, 2e-2)] {
                 for (threads, chunk) in [(1, 1), (1, 75), (2, 7), (3, 64)] {
-                    // A learner's first kernels are slow in a test build, so only one chunk size is
-                    // tested with them.
+                    // A learner's first kernels are slow in a test build, so they are tested with
+                    // only one chunk size.
                     let rung = if chunk == 75 { Rung::Naive } else { Rung::best() };
                     let plan = Arc::new(Plan {
                         kernels: rung.into(),

@@ -33,13 +33,13 @@ impl Gguf {
     /// Maps a file and reads everything but its tensors' data.
     ///
     /// # Errors
-    /// If the file can't be read; also the errors of [`Gguf::parse`].
+    /// If the file can't be read. Also returns the errors of [`Gguf::parse`].
     pub fn open(path: &Path) -> Result<Self> {
         Self::parse(Bytes::map(path)?, &path.display().to_string())
     }
 
-    /// Reads a file that is in memory or mapped. `file` is its name in messages. Uses at most about
-    /// ten times as much memory as the bytes that it reads, even if the file claims larger counts.
+    /// Reads a file that is in memory or mapped. `file` is its name in messages. Allocates at most
+    /// about ten bytes for each byte that it reads, even if the counts in the file are too large.
     ///
     /// # Errors
     /// If the file is malformed. The message is one line: the file, the field, the value found and
@@ -66,7 +66,7 @@ impl Gguf {
                 "an alignment at which this machine can address the data",
             )
         })?;
-        // Without data, the padding after the table may be missing.
+        // If no tensor has data, the padding after the table may be missing.
         table::check_places(&tensors, alignment, bytes.len().saturating_sub(data_start), file)?;
         Ok(Self { metadata, tensors, data_start, by_name, file: bytes })
     }
@@ -91,7 +91,7 @@ impl Gguf {
     /// long as the returned bytes exist.
     ///
     /// # Panics
-    /// If the tensor's range is outside this file, because the tensor belongs to another one.
+    /// If the tensor's range is outside this file, because the tensor belongs to another file.
     #[must_use]
     pub fn bytes_of(&self, tensor: &TensorInfo) -> Bytes {
         self.file.slice(table::place(tensor, self.data_start)).unwrap_or_else(|error| {

@@ -1,5 +1,6 @@
-//! Day 4. Converts a Hugging Face folder or a GGUF file to a GGUF file in other types, tensor by
-//! tensor. Only a few rows per thread are in memory at once.
+//! Day 4. Converts a Hugging Face folder or a GGUF file to a GGUF file with other tensor types,
+//! tensor by tensor. At any time, only one chunk of encoded rows and one decoded row per thread are
+//! in memory.
 
 use std::{
     ops::ControlFlow,
@@ -52,12 +53,12 @@ pub struct Source {
 pub struct SourceTensor {
     /// Name, such as `blk.0.attn_q.weight`.
     pub name: String,
-    /// Sizes, the slowest axis first.
+    /// Sizes of the axes, the slowest-varying axis first.
     pub shape: Vec<usize>,
     /// The tensor as a matrix. A vector has one row.
     pub matrix: Matrix,
-    /// For each row of the file, the index of that row in `matrix`. `None` if the order is the
-    /// same.
+    /// For each row of the written tensor, the index of that row in `matrix`. `None` if the order
+    /// is the same.
     pub order: Option<Vec<usize>>,
 }
 
@@ -66,7 +67,7 @@ impl Source {
     /// have.
     ///
     /// # Errors
-    /// If a file is missing or malformed, or a tensor differs from the configuration.
+    /// If a file is missing or malformed, or a tensor does not match the configuration.
     pub fn folder(folder: &Path, metadata: Metadata) -> Result<Self> {
         let config = ModelConfig::from_folder(folder)?;
         let checkpoint = Checkpoint::open(folder)?;
@@ -126,9 +127,9 @@ impl Source {
         Ok(Self { file: path.display().to_string(), metadata: gguf.metadata, config, tensors })
     }
 
-    /// Writes the model to `path` and returns the file's tensor table. `override_for(name)`
-    /// overrides the type that `target` gives to a matrix. `progress` is called before each chunk
-    /// of rows, and may stop the conversion.
+    /// Writes the model to `path` and returns the file's tensor table. `override_for(name)` returns
+    /// the type of the matrix called `name`, or `None` to keep the type that `target` gives it.
+    /// `progress` is called before each chunk of rows, and may stop the conversion.
     ///
     /// # Errors
     /// If a matrix's rows aren't whole blocks of its type, a weight isn't finite or is too large
@@ -203,7 +204,7 @@ impl Source {
 }
 
 impl SourceTensor {
-    /// Encodes rows `start..start + rows` of a tensor in another type.
+    /// Returns rows `start..start + rows` of the written tensor, encoded as `tensor_type`.
     fn encode(
         &self,
         start: usize,

@@ -5,8 +5,9 @@ use tiny_llm_kernels::blocks::share::{largest_magnitude, nearest};
 use crate::week2::search::{ROUNDS, TRIALS, importance};
 
 /// Returns the best scale for a group without a minimum: weight ≈ `scale · code`, with codes from
-/// `−half` to `half − 1`. All trials begin near the scale that gives code `−half` to the weight of
-/// largest magnitude. So the scale is negative if that weight is positive.
+/// `−half` to `half − 1`. Makes one trial for each element of [`TRIALS`]. Each trial begins near
+/// the scale that gives code `−half` to the weight of largest magnitude. So the scale is negative
+/// if that weight is positive.
 #[must_use]
 pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
     let importance = importance(x);

@@ -1,4 +1,4 @@
-//! Targets of a conversion: the type of every tensor.
+//! The targets of a conversion. A target determines the type of every tensor.
 
 use std::str::FromStr;
 
@@ -10,21 +10,22 @@ use crate::week2::recipe::{Dimensions, fitting, is_output, layer_and_part, q4_k_
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_camel_case_types, reason = "these are the field's names")]
 pub enum Target {
-    /// One type for all matrices.
+    /// One type for all matrices. If it is a block format other than `Q8_0`, the output head is
+    /// `Q6_K`.
     All(TensorType),
-    /// `Q2_K`, and `Q3_K` for tensors that need more precision.
+    /// `Q2_K`, but `Q3_K`, `Q4_K` or `Q6_K` for tensors that need more precision.
     Q2_K,
-    /// `Q3_K`, and `Q4_K` and `Q5_K` for tensors that need more precision.
+    /// `Q3_K`, but `Q4_K`, `Q5_K` or `Q6_K` for tensors that need more precision.
     Q3_K_M,
-    /// `Q4_K`, and `Q6_K` for tensors that need more precision.
+    /// `Q4_K`, but `Q6_K` for tensors that need more precision.
     Q4_K_M,
-    /// `Q5_K`, and `Q6_K` for tensors that need more precision.
+    /// `Q5_K`, but `Q6_K` for tensors that need more precision.
     Q5_K_M,
 }
 
 impl Target {
-    /// All targets, with their names on llama.cpp's command line and their numbers in
-    /// `general.file_type`.
+    /// The targets that have a name on llama.cpp's command line, each with that name and its number
+    /// in `general.file_type`.
     pub const ALL: [(Self, &'static str, u32); 13] = [
         (Self::All(TensorType::F32), "f32", 0),
         (Self::All(TensorType::F16), "f16", 1),
@@ -67,8 +68,9 @@ impl FromStr for Target {
     }
 }
 
-/// Returns a tensor's type in a file, as llama.cpp chooses it without an importance matrix. Vectors
-/// stay `F32`. llama.cpp's exceptions for 70B models and for mixtures of experts are omitted.
+/// Returns the type of a tensor in the converted file, as llama.cpp chooses it without an
+/// importance matrix. Vectors stay `F32`. llama.cpp's exceptions for 70B models and for mixtures of
+/// experts are omitted.
 #[must_use]
 pub fn tensor_type_for(
     target: Target,

@@ -12,13 +12,14 @@ use tiny_llm_formats::{
     unfinished::{Unfinished, cannot_be_written, named},
 };
 
-/// Writes a file from front to back: `head`, then each tensor's data, then zeros up to the offset
-/// of the next tensor. `write(i, out)` appends the data of tensor `i`. The data is never in memory
-/// as a whole. The file has a temporary name until it is complete.
+/// Writes a file from front to back: first `head`, then the data of one tensor after the other.
+/// After each tensor, writes zeros up to a multiple of `alignment`. `write(i, out)` appends the
+/// data of tensor `i` to `out`. The data is never in memory all at once. The file has a temporary
+/// name until it is complete.
 ///
 /// # Errors
 /// If the file can't be written, `write` returns an error, or `write` appends a different number of
-/// bytes than the table says.
+/// bytes than `tensors` says.
 pub fn write_file(
     path: &Path,
     head: &[u8],
@@ -42,8 +43,8 @@ pub fn write_file(
             tensor.name,
             tensor.size
         );
-        // The last tensor is padded too: readers expect the data section to be a multiple of the
-        // alignment.
+        // The last tensor is padded too: readers expect the data section's size to be a multiple of
+        // the alignment.
         let padding = size.next_multiple_of(alignment) - size;
         io::copy(&mut io::repeat(0).take(padding as u64), &mut out).map_err(|e| wrong(&e))?;
     }

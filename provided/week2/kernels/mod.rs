@@ -1,8 +1,8 @@
-//! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the function that chooses
-//! a rung.
+//! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the functions that choose
+//! a kernel. Each rung of the ladder is one set of kernels.
 //!
 //! The naive rung is in this folder. The other rungs that the course teaches are in
-//! `src/week2/kernels`. All others, and the formats that no day teaches, are in the crate
+//! `src/week2/kernels`. All other rungs, and the formats that no day teaches, are in the crate
 //! `tiny_llm_kernels`.
 
 pub mod naive;
@@ -25,17 +25,17 @@ use crate::week2::{
 };
 use tiny_llm_kernels::parallel::Part;
 
-/// Number of weight rows that a thread takes at once. It is small, so that all threads finish at
-/// about the same time.
+/// Number of weight rows that a thread takes at once if there are at least [`BATCH`] rows of
+/// activations. It is small, so that all threads finish at about the same time.
 const GRAIN: usize = 32;
-/// Number of stretches of consecutive weight rows per thread if there are fewer than [`BATCH`] rows
-/// of activations. Memory is then the limit, and long stretches are read faster. A stretch has at
-/// most [`LONG`] rows.
+/// If there are fewer than [`BATCH`] rows of activations, the weight rows are divided into about
+/// this many stretches of consecutive rows per thread. Memory bandwidth is then the limit, and long
+/// stretches are read faster. A stretch has at most [`LONG`] rows.
 const STRETCHES: usize = 4;
 const LONG: usize = 256;
 /// Minimum number of activation rows for which computing takes longer than reading the weights, no
-/// matter in which order the weights are read. Most prompts have that many rows. With fewer, as in
-/// a batch of requests, memory bandwidth matters as well.
+/// matter in which order the weights are read. Most prompts have at least this many rows. With
+/// fewer rows, as in a batch of requests, memory bandwidth matters as well.
 const BATCH: usize = 64;
 
 /// Returns the learner's kernel of this rung for a matrix of type `tensor_type` and `rows` rows of
@@ -57,16 +57,16 @@ fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     }
 }
 
-/// Returns whether the kernel of this rung for such a matrix runs the learner's code. It does for
-/// the first three rungs of the formats that the course teaches, and for some kernels of the vector
-/// rungs.
+/// Returns whether this rung's kernel for a matrix of type `tensor_type` and `rows` rows of
+/// activations runs the learner's code. On the first three rungs, it does so for the formats that
+/// the course teaches. On the vector rungs, only some kernels do so.
 #[must_use]
 pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
     integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()
 }
 
-/// Returns the kernel for this rung, and the rung that it belongs to. Prefers the learner's kernel,
-/// then the provided one, then the kernel of the next lower rung.
+/// Returns the kernel that is used when `rung` is requested, and the rung that this kernel belongs
+/// to. Prefers the learner's kernel, then the provided one, then the kernel of the next lower rung.
 fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> (Rung, Kernel) {
     written(rung, tensor_type, rows)
         .or_else(|| provided::kernel(rung, tensor_type, rows))
@@ -75,15 +75,15 @@ fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> (Rung, Kernel) {
 
 /// Like [`kernel`], but the returned kernel adds in the same order for any number of rows. This is
 /// either one kernel for all numbers of rows, or one of two kernels that add in the same order. If
-/// the matrix is repacked, it is the kernel for that layout.
+/// the matrix is repacked, a kernel for that layout is preferred.
 fn alike(rung: Rung, weight: &Matrix, rows: usize) -> Kernel {
     let tensor_type = weight.tensor_type;
     match rung {
         Rung::Naive => naive::kernel,
         Rung::Fused => fused::kernel,
         Rung::Integer if has_integers(tensor_type) => unpacked::kernel_for_many,
-        // On Arm, kernels for a few rows and kernels for many rows add in different orders. The
-        // former process one row after the other.
+        // On Arm, kernels for a few rows and kernels for many rows add in different orders. So use
+        // the kernel for a few rows, which processes one row after the other.
         _ => {
             let rows_alike = if cfg!(target_arch = "aarch64") { 1 } else { rows };
             provided::repacked(rung, weight, rows)
@@ -94,7 +94,7 @@ fn alike(rung: Rung, weight: &Matrix, rows: usize) -> Kernel {
 }
 
 /// Returns the rung whose kernel is used when `rung` is requested: `rung`, or a lower one if `rung`
-/// has no kernel for such a matrix.
+/// has no kernel for this type and number of rows.
 #[must_use]
 pub fn serving(rung: Rung, tensor_type: TensorType, rows: usize) -> Rung {
     kernel(rung, tensor_type, rows).0
@@ -110,24 +110,25 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &m
     multiply(team, x, [Product { kernel, rung, weight, out }]);
 }
 
-/// Like [`matmul`], but each row of `out` is bit for bit what it would be if `x` had only that row,
-/// because the same order of additions is used for any number of rows.
+/// Like [`matmul`], but each row of `out` is bit for bit the same as if its row of `x` were
+/// multiplied alone. For this, additions are done in the same order for any number of rows.
 ///
 /// The learner's kernels may add in a different order than the provided ones. So if a learner's
 /// kernel supports only some numbers of rows, this function uses a provided one instead.
 ///
 /// # Panics
-/// As [`matmul`].
+/// In the same cases as [`matmul`].
 pub fn matmul_alike(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &mut [f32]) {
     let kernel = alike(rung, weight, x.rows);
     multiply(team, x, [Product { kernel, rung, weight, out }]);
 }
 
 /// Computes several products of one input as one job of the team. Each product is a pair `(weight,
-/// out)`. Every output is what [`matmul`] or [`matmul_alike`] would compute.
+/// out)`. If `choice` is alike, every output is what [`matmul_alike`] would compute, and otherwise
+/// what [`matmul`] would compute.
 ///
 /// # Panics
-/// As [`matmul`].
+/// In the same cases as [`matmul`].
 pub(crate) fn matmuls<const N: usize>(
     choice: &Choice,
     team: &Team,
@@ -147,7 +148,7 @@ pub(crate) fn matmuls<const N: usize>(
     multiply(team, x, products.map(product));
 }
 
-/// A matrix, the kernel that multiplies with it, and the buffer for the product.
+/// A matrix, the kernel that multiplies by it, and the buffer for the product.
 struct Product<'a> {
     kernel: Kernel,
     rung: Rung,

@@ -1,5 +1,5 @@
-//! The first rung: decodes each row to a buffer, then multiplies the buffer. This takes two passes
-//! over memory.
+//! The first rung of the ladder of kernels: decodes each weight row to a buffer, then multiplies
+//! the buffer by the activations. This takes two passes over memory.
 
 use crate::week2::{blocks::dequantize_row, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -8,7 +8,7 @@ pub fn decode_row(weight: &Matrix, r: usize, out: &mut [f32]) {
     dequantize_row(weight.tensor_type, weight.row(r), out);
 }
 
-/// Computes a tile; see [`crate::week2::kernels::Kernel`].
+/// Computes a tile of the output; see [`crate::week2::kernels::Kernel`].
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let mut row = vec![0.0; weight.cols];
     for (i, r) in tile.cols().enumerate() {

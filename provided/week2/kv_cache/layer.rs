@@ -14,7 +14,7 @@ pub struct Linear {
 /// The weights of one layer.
 #[derive(Debug, Clone)]
 pub struct Layer {
-    /// Norm before attention, `[E]`.
+    /// Weight of the RMSNorm before attention, `[E]`.
     pub attention_norm: Vec<f32>,
     /// Query projection, `[H_q·D, E]`.
     pub q_proj: Linear,
@@ -24,11 +24,11 @@ pub struct Layer {
     pub v_proj: Linear,
     /// Output projection, `[E, H_q·D]`.
     pub o_proj: Linear,
-    /// Norm of each query head, `[D]` (Qwen3).
+    /// Weight of the RMSNorm that is applied to each query head, `[D]` (Qwen3).
     pub q_norm: Option<Vec<f32>>,
-    /// Norm of each key head, `[D]` (Qwen3).
+    /// Weight of the RMSNorm that is applied to each key head, `[D]` (Qwen3).
     pub k_norm: Option<Vec<f32>>,
-    /// Norm before the MLP, `[E]`.
+    /// Weight of the RMSNorm before the MLP, `[E]`.
     pub mlp_norm: Vec<f32>,
     /// The MLP.
     pub mlp: Mlp,

@@ -1,5 +1,5 @@
-//! How a forward pass is computed: its kernels, attention and threads. Layers call a [`Plan`] for
-//! products, biases and sums.
+//! How a forward pass is computed: its kernels, attention and threads. Layers use a [`Plan`] to
+//! compute products and to add biases.
 
 use std::{fmt, str::FromStr};
 
@@ -53,10 +53,10 @@ impl FromStr for AttentionKind {
 }
 
 impl Plan {
-    /// Prepares an input in the form that the kernels need for these matrices. Pass the result to
-    /// [`Plan::product`]. After the input is overwritten, prepare it again.
+    /// Prepares an input in the form that the kernels need for the matrices `weights`. Pass the
+    /// result to [`Plan::product`]. After the input is overwritten, prepare it again.
     pub(crate) fn prepare<'a>(&self, input: &'a mut Input, weights: &[&Matrix]) -> Prepared<'a> {
-        // At most as many activations share a scale as the longest block has weights.
+        // A scale must cover a whole block of every matrix, so the longest block sets its size.
         let blocks = weights.iter().map(|weight| weight.tensor_type.block_len());
         self.prepare_for(input, blocks.fold(BLOCK, usize::max))
     }
@@ -84,7 +84,7 @@ impl Plan {
         matmuls(&self.kernels, &self.team, input, products);
     }
 
-    /// Prepares an input for one matrix and multiplies.
+    /// Prepares `input` for one matrix and computes `out = input · weightᵀ`.
     pub(crate) fn matmul(&self, weight: &Matrix, input: &mut Input, out: &mut [f32]) {
         let input = self.prepare(input, &[weight]);
         self.product(weight, input, out);

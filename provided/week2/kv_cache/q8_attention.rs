@@ -13,14 +13,15 @@ use crate::week2::{
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax, Query},
 };
 
-/// Minimum number of queries for which it pays to convert a tile of keys to f32 and transpose it.
-/// For fewer queries, it is faster to read the tile's codes for each query. The scores are the
-/// same, bit for bit.
+/// Minimum number of queries for which it is faster to convert a tile of keys to f32 and transpose
+/// it. For fewer queries, it is faster to read the tile's codes for each query. Both ways give the
+/// same scores, bit for bit.
 const MANY: usize = 16;
 
-/// Computes attention of `queries` over the same keys and values. `runs` are rows of q8_0, in
-/// order. `softmax [queries]` is each query's state after any earlier runs. The results are written
-/// to `out [queries, D]`. A score is `scale · q·k`.
+/// Computes attention of several `queries` over the same keys and values. `runs` hold these keys
+/// and values as rows of q8_0, in order. `softmax [queries]` holds each query's state before its
+/// first score: the default, or the state of an attention sink. A score is `scale · q·k`. The
+/// results are written to `out [queries, D]`.
 ///
 /// # Panics
 /// If there are more queries than [`MAX_BLOCK_QUERIES`], or `D` is above [`MAX_HEAD_DIM`].
@@ -82,7 +83,8 @@ pub fn attend_q8<'a>(
     }
 }
 
-/// Like [`attend_q8`], for the query heads `q [G, D]` of one row that sees the positions `visible`.
+/// Like [`attend_q8`], for one row. `q [G, D]` holds query heads of this row, which see the
+/// positions `visible`.
 pub fn attend_q8_row<'a>(
     q: &[f32],
     visible: Range<usize>,
@@ -108,8 +110,8 @@ fn transpose(tile: &[f32], head_dim: usize, transposed: &mut [f32]) {
     }
 }
 
-/// Returns the rows of a cache for which [`holds_q8`](crate::week2::cache::KvCache::holds_q8) is
-/// true.
+/// Returns the rows of q8_0 that `cells` holds. `cells` must come from a cache for which
+/// [`holds_q8`](crate::week2::cache::KvCache::holds_q8) is true.
 ///
 /// # Panics
 /// If `cells` belongs to an f16 cache.
@@ -124,7 +126,7 @@ pub fn quantized(cells: Cells<'_>, dim: usize) -> Q8Rows<'_> {
 /// [`holds_q8`](crate::week2::cache::KvCache::holds_q8) is true.
 ///
 /// # Panics
-/// If `cells` has fewer rows or belongs to a cache of another type, or `out` is too short.
+/// If `cells` has fewer than `from + n` rows or belongs to an f16 cache, or `out` is too short.
 #[track_caller]
 pub fn widen_rows(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32]) {
     let rows = quantized(cells, dim);

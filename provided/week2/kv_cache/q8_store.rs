@@ -30,7 +30,7 @@ impl Q8Store {
         self.words.copy_within(from, to);
     }
 
-    /// Quantizes whole rows, `numbers`, and stores them at index `at`.
+    /// Quantizes `numbers`, which must be whole rows, and stores them at index `at`.
     pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         let (range, dim) = (self.words_of(at, numbers.len()), self.dim);
         let rows =
@@ -38,7 +38,7 @@ impl Q8Store {
         numbers.chunks_exact(dim).zip(rows).for_each(|(x, row)| narrow_q8(x, row));
     }
 
-    /// Prefetches the `n` elements at index `at`. `in_a_row` says that they directly follow the
+    /// Prefetches the `n` elements at index `at`. `in_a_row` says whether they directly follow the
     /// elements that are being read now.
     pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
         prefetch(self.get(at, n), in_a_row);
@@ -57,8 +57,8 @@ impl Q8Store {
         let whole = at.is_multiple_of(dim) && n.is_multiple_of(dim);
         assert!(
             whole,
-            "found {n} numbers from index {at} on, expected whole rows of {dim}, as a q8_0 cache \
-             stores them"
+            "found {n} numbers at index {at}, expected whole rows of {dim}, because a q8_0 cache \
+             stores whole rows"
         );
         at / dim * words..(at + n) / dim * words
     }

@@ -1,10 +1,10 @@
 //! RoPE from a table: rotates heads in place, in the layout that the model's file uses.
 
-/// Which two elements of a head are rotated together.
+/// Specifies which two elements of a head are rotated together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RopeLayout {
-    /// Pairs `(x[2i], x[2i+1])`: GGUF files of Llama models. For this layout, the converter
-    /// reorders the rows of query and key weights.
+    /// Pairs `(x[2i], x[2i+1])`: GGUF files of Llama models. The converter that writes such a file
+    /// reorders the rows of the query and key weights for this layout.
     Interleaved,
     /// Pairs `(x[i], x[i + D/2])`: Hugging Face folders, and GGUF files of Qwen models.
     HalfSplit,
@@ -62,7 +62,7 @@ impl RopeTable {
         self
     }
 
-    /// Rotates each head of `x [heads, D]` by `position`, in place.
+    /// Rotates each head of `x [heads, D]` by the angles of `position`, in place.
     pub fn rotate(&self, x: &mut [f32], position: usize, layout: RopeLayout) {
         let turns = &self.turns[position * self.half..][..self.half];
         for head in x.chunks_exact_mut(2 * self.half) {

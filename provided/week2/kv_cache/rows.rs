@@ -1,4 +1,4 @@
-//! The input of a forward pass: rows, and the queries of their attention.
+//! The rows that a forward pass computes, and their queries in attention.
 
 /// One token of a forward pass. A prefill has many rows of one sequence, decoding has one row, and
 /// a batch of requests has rows of several sequences. The model treats them all alike.
@@ -11,8 +11,8 @@ pub struct Row {
     pub position: usize,
     /// The sequence's number in the cache.
     pub sequence: usize,
-    /// Whether this row's logits are needed. Most rows of a prompt don't need them, and the output
-    /// head is the largest matrix, so skipping it saves time.
+    /// Whether the logits of this row are needed. For most rows of a prompt, they are not. The
+    /// output head is the largest matrix, so skipping it saves time.
     pub logits: bool,
 }
 

@@ -41,8 +41,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         std::mem::take(&mut self.chosen)
     }
 
-    /// Returns, for each request that got its first rows in the last step, how many positions of
-    /// its tokens were already in the cache.
+    /// For each request whose first rows ran in the last step, returns how many positions of its
+    /// tokens were already in the cache.
     pub fn take_found(&mut self) -> Vec<(RequestId, usize)> {
         std::mem::take(&mut self.found)
     }

@@ -9,7 +9,7 @@ pub struct Shaper {
     extras: Extras,
     /// Length of the prompt in tokens. Penalties don't count the prompt's tokens.
     prompt: usize,
-    /// Logits `[V]` for the sampler.
+    /// Buffer for the logits `[V]` after penalties.
     logits: Vec<f32>,
     chosen: Option<Chosen>,
 }
@@ -30,7 +30,8 @@ impl Shaper {
         self.extras.presence != 0.0 || self.extras.frequency != 0.0
     }
 
-    /// Returns `logits [V]` with the penalties for the answer so far. `seen` is prompt and answer.
+    /// Returns `logits [V]` minus the penalties for the answer so far. `seen` holds the tokens of
+    /// prompt and answer.
     pub fn shape(&mut self, logits: &[f32], seen: &[u32]) -> &[f32] {
         self.logits.clear();
         self.logits.extend_from_slice(logits);
@@ -43,8 +44,8 @@ impl Shaper {
         &self.logits
     }
 
-    /// Records the log-probability of `token`, chosen from `logits [V]`, if the request asked for
-    /// it.
+    /// If the request asked for log-probabilities, records those of `token`, which was chosen from
+    /// `logits [V]`, and of the likeliest tokens.
     pub fn note(&mut self, logits: &[f32], token: u32) {
         let Some(top) = self.extras.logprobs else { return };
         let max = logits.iter().fold(f32::NEG_INFINITY, |max, &x| max.max(x));

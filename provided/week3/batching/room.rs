@@ -1,5 +1,5 @@
-//! What the engine requires of a cache in addition to what the model requires: that it can reserve
-//! space.
+//! The engine's interface to a cache. In addition to what the model requires, the cache must be
+//! able to reserve space.
 
 use crate::week2::{
     cache::{CacheShape, CacheType, DenseCache, KvCache},
@@ -13,8 +13,8 @@ pub trait EngineCache: KvCache {
     fn reserve(&mut self, sequence: usize, len: usize) -> bool;
 
     /// Attaches the cached positions of `tokens`' prefix to an empty sequence, and returns the
-    /// number of positions. That number is less than `tokens.len()`, because the last token's
-    /// logits are needed. A cache that doesn't remember tokens returns 0.
+    /// number of positions attached. That number is less than `tokens.len()`, because the last
+    /// token's logits are needed. A cache that doesn't remember tokens returns 0.
     fn attach_prefix(&mut self, _sequence: usize, _tokens: &[u32]) -> usize {
         0
     }

@@ -18,13 +18,13 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     ///
     /// # Errors
     /// If the prompt is empty, is longer than the context, or has a token that isn't in the
-    /// vocabulary. Also if a sampling option is out of range. The engine is then unchanged.
+    /// vocabulary. Also if a sampling option is out of range. An error leaves the engine unchanged.
     pub fn submit(&mut self, request: Request) -> Result<RequestId> {
         self.submit_with(request, None, Extras::default())
     }
 
-    /// Like [`Engine::submit`], for an answer that must obey a grammar, whatever the model's logits
-    /// and however few tokens are left.
+    /// Like [`Engine::submit`], but the answer obeys the constraint's grammar, whatever the model's
+    /// logits are and however few tokens are left.
     ///
     /// # Errors
     /// As [`Engine::submit`]. Also if even the shortest answer that obeys the grammar needs more

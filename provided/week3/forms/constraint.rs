@@ -25,8 +25,8 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Creates a vocabulary from the texts of all tokens, by id. Special tokens and padding have
-    /// empty texts.
+    /// Creates a vocabulary from the texts of all tokens, in the order of their ids. Special tokens
+    /// and padding have empty texts.
     #[must_use]
     pub fn new(texts: Vec<Vec<u8>>) -> Self {
         Self { trie: TokenTrie::new(&texts), texts }
@@ -38,7 +38,7 @@ impl Vocabulary {
         &self.trie
     }
 
-    /// Returns the bytes of all tokens, by id.
+    /// Returns the bytes of all tokens, in the order of their ids.
     #[must_use]
     pub fn texts(&self) -> &[Vec<u8>] {
         &self.texts
@@ -107,14 +107,14 @@ impl fmt::Debug for Constraint {
 }
 
 impl Constraint {
-    /// Creates the constraint of an answer without tokens.
+    /// Creates the constraint of an answer that has no tokens yet.
     #[must_use]
     pub fn new<G: Grammar>(rules: &Arc<Rules<G>>) -> Self {
         let rules = Arc::clone(rules);
         Self(Box::new(Follower { state: rules.grammar.start(), rules, cut_short: false }))
     }
 
-    /// Returns the minimum number of tokens that completes the answer, or `None` if no tokens can
+    /// Returns the minimum number of tokens that complete the answer, or `None` if no tokens can
     /// complete it.
     #[must_use]
     pub fn needed(&self) -> Option<usize> {
@@ -139,8 +139,8 @@ impl Constraint {
         self.0.is_over()
     }
 
-    /// Returns whether the token budget changed the answer: at least once, the likeliest valid
-    /// token was forbidden because too few tokens were left to complete the answer after it.
+    /// Returns whether the token limit changed the answer: at least once, the likeliest valid token
+    /// was forbidden because too few tokens were left to complete the answer after it.
     #[must_use]
     pub fn is_cut_short(&self) -> bool {
         self.0.is_cut_short()
@@ -162,9 +162,9 @@ impl Constraint {
         }
     }
 
-    /// Sets the logits `[V]` of invalid tokens to −∞, then chooses the next token with `choose`. At
-    /// most `left` more tokens may follow, including this one (at least 1). A token in `stop` ends
-    /// the answer and isn't part of it.
+    /// Sets the logits `[V]` of invalid tokens to −∞, then chooses the next token with `choose`.
+    /// `left` (at least 1) is the maximum number of tokens that may still follow, including this
+    /// one. A token in `stop` ends the answer and isn't part of it.
     pub fn choose(
         &mut self,
         logits: &mut [f32],
@@ -177,8 +177,8 @@ impl Constraint {
         if logits[token as usize] == f32::NEG_INFINITY { argmax(logits) } else { token }
     }
 
-    /// Like [`Constraint::choose`], with a request's sampler, after the tokens `seen`, including
-    /// the prompt.
+    /// Like [`Constraint::choose`], with a request's sampler. `seen` holds the request's tokens so
+    /// far, including the prompt.
     pub fn choose_with(
         &mut self,
         logits: &mut [f32],
@@ -191,7 +191,7 @@ impl Constraint {
     /// Appends the chosen token, and returns whether the answer is now over.
     ///
     /// # Panics
-    /// If the token isn't valid here.
+    /// If the grammar doesn't allow the token next.
     pub fn accept(&mut self, token: u32) -> bool {
         self.0.accept(token);
         self.is_over()

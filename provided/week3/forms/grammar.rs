@@ -4,7 +4,7 @@ use std::hash::Hash;
 
 /// A set of texts, described by which bytes may follow each prefix.
 pub trait Grammar: Send + Sync + 'static {
-    /// Everything about the bytes so far that affects the next ones.
+    /// Everything about the bytes so far that decides which bytes may follow.
     type State: Clone + Eq + Hash + Send;
 
     /// Returns the state before the first byte.

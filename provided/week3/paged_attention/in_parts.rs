@@ -76,16 +76,16 @@ impl<C: Pages> InParts<C> {
     }
 }
 
-/// Splits an item of [`Room::seen`] for `queries` queries in two: the sums, then the maximums and
-/// totals.
+/// Splits an item of [`Room::seen`] in two: the sums, then the maximums and totals. The item holds
+/// the state of `queries` queries.
 fn halves(item: &mut [f32], queries: usize) -> (&mut [f32], &mut [f32]) {
     let states = item.len() - 2 * queries;
     item.split_at_mut(states)
 }
 
 impl Room {
-    /// Groups rows into blocks that read pages together. A block has neighbouring rows whose
-    /// sequences begin with the same page, as many as fit.
+    /// Groups rows into blocks that read pages together. A block holds as many neighbouring rows as
+    /// fit. Their sequences all begin with the same page.
     fn arrange(&mut self, cache: &impl Pages, queries: Queries<'_>) {
         let Queries { rows, group, .. } = queries;
         arrange(cache, rows, &mut self.order);

@@ -14,9 +14,9 @@ use crate::week3::{
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// Attaches the cached prefix to every request that is about to get its first rows. This is not
-    /// done earlier, because a request ahead in the queue may still compute the same prefix. Skips
-    /// the requests below index `tried`, which have already been checked. Returns whether a prefix
-    /// was found.
+    /// done earlier, because a request ahead in the queue may still be computing the same prefix.
+    /// Skips the requests below index `tried`, which have already been checked. Returns whether a
+    /// prefix was found.
     fn attach(&mut self, tried: &mut usize) -> bool {
         let mut any = false;
         let shares = self.running.iter_mut().zip(&self.shares).enumerate();
@@ -69,8 +69,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         }
     }
 
-    /// Returns the scheduler for this step. With a `gap`, its budget is smaller while any request
-    /// decodes. Returns `None` if there is neither a budget nor a gap that applies.
+    /// Returns the scheduler for this step. If `gap` is set, the budget is smaller while any
+    /// request decodes. Returns `None` if there is neither a budget nor a gap that applies.
     fn scheduler_now(&self) -> Option<Scheduler> {
         let decoding = self.loads.iter().filter(|load| load.decoding).count();
         let most = match self.gap {
@@ -94,7 +94,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         sure.max(FEWEST).max(within.unwrap_or(0))
     }
 
-    /// Runs the model. Measures the time if it is needed.
+    /// Runs the model. If `gap` is set, also measures the step's time.
     pub(crate) fn run(&mut self) {
         let start = self.gap.map(|_| Instant::now());
         self.pass.run(&self.rows, &mut self.cache);

@@ -8,7 +8,7 @@ const SIZES: usize = 16;
 /// Weight of a new measurement in a mean. The earlier measurements have the remaining weight.
 const WEIGHT: f64 = 0.25;
 
-/// Mean rows and seconds of the steps of one size class. Older steps weigh less.
+/// Mean number of rows and mean time of the steps of one size class. Older steps weigh less.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Mean {
     rows: f64,
@@ -20,7 +20,7 @@ struct Mean {
 pub struct TimeLimit {
     /// The limit, as a multiple of the time of a step of `rows` rows.
     pub factor: f64,
-    /// Number of rows of that step.
+    /// Number of rows of the step whose time is multiplied by `factor`.
     pub rows: usize,
 }
 
@@ -122,8 +122,8 @@ impl StepTimes {
             return Some(last.seconds * rows / last.rows);
         }
         // Fewer rows than any measured size: extend the line through the two smallest. A row costs
-        // at least 0 and at most its share of the step.
-        // The quotient first: it is at most 1, so rounding cannot lift the share above the step.
+        // at least 0 and at most its share of the step. Divide first: the quotient is at most 1, so
+        // rounding cannot make the share larger than the step's time.
         let share = first.seconds * (rows / first.rows);
         let line = self.known().nth(1).map(|second| {
             let row = (second.seconds - first.seconds) / (second.rows - first.rows);
@@ -144,7 +144,7 @@ mod tests {
         TimeLimit { factor, rows }
     }
 
-    /// Returns the times of steps that cost `step`, and 1 more for each row.
+    /// Returns the times of steps that each cost `step`, plus 1 per row.
     fn measured(step: f64, sizes: &[usize]) -> StepTimes {
         let mut times = StepTimes::default();
         sizes.iter().for_each(|&rows| times.observe(rows, step + rows as f64));

@@ -1,4 +1,5 @@
-//! Speculation in a batch: makes the drafts of a step's requests, and decides how many each gets.
+//! Speculation in a batch: drafts tokens for a step's requests, and decides how many drafts each
+//! request gets.
 
 use std::time::Instant;
 
@@ -46,9 +47,9 @@ pub struct Ahead {
     counts: Drafted,
     /// Start of the pass, if its time is to be measured.
     start: Option<Instant>,
-    /// Number of steps until drafts are tried again, if they didn't pay off. (The next field is the
-    /// length of the next pause.)
+    /// Number of steps until drafts are tried, at the start or after they didn't pay off.
     rest: usize,
+    /// The length of the pause after the next trial that doesn't pay off.
     next_rest: usize,
 }
 
@@ -58,7 +59,7 @@ const ALONE: usize = 2;
 const WEIGHT: f64 = 0.25;
 /// The longest pause, in steps.
 const LONGEST_REST: usize = 512;
-/// Assumed costs of one more row and of a draft before they have been measured.
+/// Assumed costs of one more row and of a draft until they have been measured.
 const UNKNOWN: Costs = Costs { row: 0.25, draft: 0.1 };
 /// Maximum time that the drafter may take to catch up with a request before its first draft, as a
 /// share of the request's remaining decode time. It is a cautious guess of what drafts save.
@@ -75,7 +76,7 @@ fn decodes(sequence: &Sequence, rows: usize) -> bool {
 }
 
 impl Ahead {
-    /// Creates speculation for an engine with this many batch slots. A request gets at most `most`
+    /// Creates an `Ahead` for an engine with this many batch slots. A request gets at most `most`
     /// drafts in a step.
     #[must_use]
     pub fn new(proposer: Box<dyn Proposer>, slots: usize, most: usize, pricing: Pricing) -> Self {
@@ -155,7 +156,7 @@ impl Ahead {
         let measured = self.step_times.draft_costs(requests, self.draft_seconds.unwrap_or(0.0));
         let unknown = self.pricing == Pricing::Measured && measured.is_none();
         self.wanted.clear();
-        // If drafts pay off for no request, this is the one to try them with.
+        // The request that drafts anyway if drafts pay off for no request.
         let mut probe: Option<(usize, usize)> = None;
         for (i, (sequence, &rows)) in running.iter().zip(shares).enumerate() {
             self.wanted.push(0);

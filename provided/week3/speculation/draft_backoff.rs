@@ -11,7 +11,7 @@ const LEAST: f64 = 1.0 / 64.0;
 const FIRST_PAUSE: usize = 16;
 const LONGEST_PAUSE: usize = 512;
 
-/// The times of passes, and the pause between two trials.
+/// The measured times of passes, and the current pause between two trials of drafting.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DraftBackoff {
     step_times: StepTimes,
@@ -29,10 +29,11 @@ impl DraftBackoff {
         self.passes_alone < ALONE || self.pause > 0
     }
 
-    /// Records whether the last pass had drafts, and whether more of them would pay off. After the
-    /// first trial in a row that doesn't pay off, there is no pause. After the second, the pause is
-    /// `FIRST_PAUSE` passes. Each later one doubles it, up to `LONGEST_PAUSE`. So even a very long
-    /// unpredictable text has only a few trials.
+    /// Records whether the last pass had drafts, and whether more of them would pay off.
+    ///
+    /// If several trials in a row don't pay off, there is no pause after the first. The pause after
+    /// the second is `FIRST_PAUSE` passes. Each later trial doubles the pause, up to
+    /// `LONGEST_PAUSE`. So even a very long unpredictable text has only a few trials.
     pub fn record(&mut self, drafted: bool, pays: bool) {
         if !drafted {
             self.pause = self.pause.saturating_sub(1);

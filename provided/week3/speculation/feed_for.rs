@@ -1,5 +1,5 @@
-//! Passes of a session that return the logits of several rows: those of the drafts and of the token
-//! before the first draft.
+//! Runs passes of a session that return the logits of several rows: the rows of the drafts, and the
+//! row of the token before the first draft.
 
 use anyhow::{Result, ensure};
 
@@ -10,11 +10,11 @@ impl<C: KvCache> Session<C> {
     /// These tokens are computed in one pass, even if `n` is more than `chunk`.
     ///
     /// # Errors
-    /// As [`Session::feed`], or if there are fewer than `n` tokens.
+    /// As [`Session::feed`]. Also if `n` is 0 or there are fewer than `n` tokens.
     pub fn feed_for(&mut self, tokens: &[u32], n: usize, chunk: usize) -> Result<&[f32]> {
         ensure!(
             (1..=tokens.len()).contains(&n),
-            "found logits of {n} tokens, expected 1 to {}",
+            "found n = {n}, expected 1 to {}, the number of tokens",
             tokens.len()
         );
         let (whole, last) = tokens.split_at(tokens.len() - n);

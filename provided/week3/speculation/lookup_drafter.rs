@@ -1,4 +1,4 @@
-//! Drafts tokens from the text itself.
+//! Drafts tokens that are copied from earlier in the text.
 
 use anyhow::Result;
 

@@ -18,8 +18,8 @@ use crate::{
 
 /// Proposes tokens for the requests of a step.
 pub trait Proposer: Send {
-    /// Appends drafts for request `i` to `drafts[i]`, at most `most[i]` of them. The lists are
-    /// empty at first.
+    /// Appends drafts for request `i` to `drafts[i]`, at most `most[i]` of them. The caller passes
+    /// empty lists.
     fn propose(&mut self, requests: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]);
 
     /// Returns how many of a request's tokens the proposer must compute before the request's first
@@ -44,7 +44,8 @@ impl Proposer for LookupProposer {
     }
 }
 
-/// Proposes the tokens that a smaller model finds likeliest, in one pass for all requests.
+/// Proposes the tokens that a smaller model finds likeliest. Each pass drafts one token for every
+/// request.
 pub struct ModelProposer {
     model: Arc<Model>,
     plan: Arc<Plan>,
@@ -82,8 +83,8 @@ impl ModelProposer {
         Ok(Self { model, plan, cache, work, cached, rows: Vec::new() })
     }
 
-    /// Removes everything from the cache that isn't a prefix of the text: rejected drafts, and an
-    /// earlier request's tokens.
+    /// Removes the slot's cached tokens after the prefix that they share with the text. The removed
+    /// tokens are rejected drafts, or belong to an earlier request.
     fn keep_prefix(&mut self, slot: usize, text: &[u32]) {
         let cached = &mut self.cached[slot];
         let same = in_common(cached, text);
@@ -91,8 +92,8 @@ impl ModelProposer {
         self.cache.truncate(slot, cached.len());
     }
 
-    /// Appends a row for each token that isn't in the cache: first those of the text, then its
-    /// drafts.
+    /// Appends a row for each token that isn't in the cache: first for tokens of the text, then for
+    /// its drafts.
     fn append_rows(&mut self, slot: usize, text: &[u32], drafts: &[u32]) {
         let cached = &mut self.cached[slot];
         let start = cached.len();
@@ -107,8 +108,8 @@ impl ModelProposer {
     }
 }
 
-/// Returns the length of the common prefix of both texts, which never includes the last token of
-/// `text`.
+/// Returns the length of the common prefix of `cached` and `text`, which never includes the last
+/// token of `text`.
 fn in_common(cached: &[u32], text: &[u32]) -> usize {
     // The last token's logits are needed, so it is always computed.
     let text = &text[..text.len() - 1];

@@ -1,5 +1,5 @@
-//! Day 4. The interface of a backend: a processor that has its own memory and can compute nodes in
-//! it.
+//! Day 4. The interface of a backend: a processor with its own memory that can compute a graph's
+//! nodes.
 
 use std::{error::Error, fmt};
 
@@ -19,21 +19,22 @@ pub trait Backend: Send {
     /// Returns the backend's name in errors and pictures, such as `cpu`.
     fn name(&self) -> &str;
 
-    /// Returns whether the backend can compute this node: its operation, and the types and layouts
-    /// of its sources.
+    /// Returns whether the backend can compute this node. The answer may depend on the node's
+    /// operation, and on the types and layouts of its sources.
     ///
     /// For `store` and `attend` nodes, the answer doesn't depend on the number of rows, because the
-    /// keys and values of all passes must be in one memory. A backend that supports `store` has its
-    /// own cache, with the size of the step's cache. The step's cache then stays empty.
+    /// keys and values of all passes must be in the same memory. A backend that supports `store`
+    /// may write to its own cache, of the same size as the step's cache. Nothing is then written to
+    /// the step's cache.
     fn supports(&self, graph: &Graph, id: NodeId) -> bool;
 
-    /// Returns whether a node may be planned in the memory of its first source, where
+    /// Returns whether the backend can compute a node in the memory of its first source, where
     /// [`can_overwrite`](crate::week4::planner::can_overwrite) allows it.
     fn works_in_place(&self) -> bool {
         false
     }
 
-    /// Returns the alignment of places in a buffer, in bytes.
+    /// Returns the alignment that every place in a buffer must have, in bytes.
     fn alignment(&self) -> usize {
         crate::week4::lifetimes::ALIGNMENT
     }
@@ -58,7 +59,7 @@ pub trait Backend: Send {
     fn release(&mut self, buffer: BufferId) -> Result<(), Fault>;
 
     /// Writes bytes to a place of the same length. The caller may change the bytes as soon as this
-    /// returns.
+    /// method returns.
     ///
     /// # Errors
     /// If there is no such place, or it is read-only. Also if the device is lost.
@@ -112,10 +113,10 @@ pub struct Work<'a> {
     pub graph: &'a Graph,
     /// The nodes, without leaves, views and copies.
     pub nodes: &'a [NodeId],
-    /// `[nodes of the graph]`: for every node that is written or read here, its place in this
-    /// backend's memory. That includes weights and values. A view has no place: its bytes are in
-    /// its root's place ([`Graph::root`]), at the offset of its layout. Tokens have no place
-    /// either: they are in the step.
+    /// `[nodes of the graph]`, the place in this backend's memory of every node that this work
+    /// writes or reads, including weights and values. A view has no place: its bytes are in its
+    /// root's place ([`Graph::root`]), at the offset of its layout. Tokens have no place either:
+    /// they are in the step.
     pub places: &'a [Option<Place>],
 }
 
@@ -137,12 +138,12 @@ pub enum Fault {
     OutOfMemory {
         /// Number of bytes that were requested.
         wanted: usize,
-        /// The largest possible request in bytes, if known.
+        /// The largest request that could ever succeed, in bytes, if known.
         limit: Option<usize>,
     },
     /// The device is gone or has been reset. The contents of its memory are lost.
     Lost(String),
-    /// The device rejected something, for this reason.
+    /// The device rejected a command. The text says why.
     Refused(String),
     /// A place extends past the end of its buffer.
     OutOfBounds {
@@ -162,16 +163,16 @@ pub enum Fault {
     NoBuffer(BufferId),
     /// A node that is read or written has no place.
     NoPlace(String),
-    /// A write to a buffer of host memory.
+    /// The buffer to be written is host memory, which is read-only.
     ReadOnly(BufferId),
-    /// An operation that this backend doesn't support.
+    /// The backend doesn't support this operation.
     Unsupported(String),
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = |Place { buffer, offset, bytes }: &Place| {
-            format!("{bytes} bytes from {offset} on in buffer {}", buffer.0)
+            format!("{bytes} bytes at offset {offset} of buffer {}", buffer.0)
         };
         match self {
             Self::OutOfMemory { wanted, limit: None } => {
@@ -204,8 +205,8 @@ impl fmt::Display for Fault {
 
 impl Error for Fault {}
 
-/// An error, and the node at which it occurred, if that is known. A queue may report an error only
-/// after all its work has run.
+/// An error, and the node at which it occurred, if that is known. A device with a queue may report
+/// an error only after all queued work has run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
     /// The node that was being computed.

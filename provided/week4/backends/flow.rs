@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// A network: points, and edges that cost something to cut. It starts with two points,
-/// [`Network::FIRST`] and [`Network::LAST`], which a cut puts on different sides.
+/// A network: points, and edges that cost something to cut. A cut always puts two of the points,
+/// [`Network::FIRST`] and [`Network::LAST`], on different sides.
 #[derive(Debug)]
 pub struct Network {
     /// Start, end and remaining capacity of each edge. Edge `2i + 1` is edge `2i` reversed.
@@ -38,9 +38,9 @@ impl Network {
     /// Returns the minimum cost of a cut.
     ///
     /// As long as a path leads from the first point to the last, one of its edges must be cut. So
-    /// subtract the smallest capacity on the path from all its edges, and look for another path.
-    /// (The same amount is added to the reversed edges, so that a later path can undo part of an
-    /// earlier one.)
+    /// the algorithm subtracts the smallest capacity on the path from all edges of the path, and
+    /// looks for another path. The result is the sum of the subtracted amounts. (The same amount is
+    /// added to the reversed edges, so that a later path can undo part of an earlier one.)
     pub fn cheapest_cut(&mut self) -> usize {
         let mut sum = 0;
         while let Some(way) = self.way() {
@@ -54,7 +54,7 @@ impl Network {
         sum
     }
 
-    /// Returns, for each point, whether the cut puts it on the last side: `[points]`. Call
+    /// For each point, returns whether the cut puts it on the last side: `[points]`. Call
     /// [`Network::cheapest_cut`] first. If several cuts are equally cheap, returns the one with the
     /// fewest points on the last side.
     #[must_use]
@@ -76,7 +76,7 @@ impl Network {
     }
 
     /// Returns the edges of a shortest path from `FIRST` to `LAST` on which every edge has capacity
-    /// left, or `None` if there is none.
+    /// left, or `None` if there is no such path.
     fn way(&self) -> Option<Vec<usize>> {
         let mut by = vec![None; self.from.len()];
         let mut open = VecDeque::from([Self::FIRST]);

@@ -28,7 +28,7 @@ pub struct Scheduler {
     traffic: Traffic,
 }
 
-/// Transfers between backends since the start.
+/// Counters of splits and of copies between backends, since the scheduler was created.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Number of splits that were computed.
@@ -71,12 +71,12 @@ impl Scheduler {
         self.backends.iter().map(|(backend, _)| backend.name())
     }
 
-    /// Returns, for each backend, the model's weights in its memory.
+    /// For each backend, returns the model's weights in its memory.
     pub fn weights(&self) -> impl Iterator<Item = &Weights> {
         self.backends.iter().map(|(_, weights)| weights)
     }
 
-    /// Returns the counters of transfers between backends.
+    /// Returns the counters of splits and of copies between backends.
     #[must_use]
     pub fn traffic(&self) -> Traffic {
         self.traffic
@@ -103,11 +103,12 @@ impl Scheduler {
         Schedule::new(graph, order, &placed, results)
     }
 
-    /// Loads all leaves of a graph into memory, and allocates a place for every other node.
+    /// Schedules a graph. Loads its weights and values into the memory of the backends that read
+    /// them, and allocates a place for every node that is computed.
     ///
     /// # Errors
     /// As [`Scheduler::schedule`]. Also if a backend's memory is too small. Everything that was
-    /// allocated is then released.
+    /// allocated for this graph alone is then released, but not the weights.
     pub fn prepare(
         &mut self,
         graph: &Graph,
@@ -202,8 +203,8 @@ impl Scheduler {
     /// Computes a graph, split by split.
     ///
     /// # Errors
-    /// If a device fails. The message is one line that names the backend, the node, its operation
-    /// and its sources.
+    /// If a device fails. The message is one line that names the backend. It also names the node,
+    /// its operation and its sources, if the backend knows which node failed.
     pub fn run(&mut self, ready: &Ready, step: &mut AnyStep<'_>) -> Result<()> {
         let Schedule { graph, splits, owners, .. } = &ready.schedule;
         for Split { backend: to, copies, nodes } in splits {
@@ -251,7 +252,7 @@ impl Scheduler {
     /// Reads a result into `out`, which has as many elements as the result.
     ///
     /// # Errors
-    /// If earlier work has failed on the result's backend.
+    /// If earlier work has failed on the result's backend. Also if the result is a leaf.
     pub fn read(&mut self, ready: &Ready, result: usize, out: &mut [f32]) -> Result<()> {
         let Schedule { graph, results, owners, .. } = &ready.schedule;
         let root = graph.root(results[result]);
@@ -268,7 +269,7 @@ impl Scheduler {
         read.map_err(|fault| anyhow!(Failed::at(root, fault).told(backend.name(), graph)))
     }
 
-    /// Returns a result without a copy, if its backend can lend it ([`Backend::lent`]).
+    /// Returns a result without copying it, if its backend can lend it ([`Backend::lent`]).
     ///
     /// # Panics
     /// If there is no such result.
@@ -282,7 +283,7 @@ impl Scheduler {
         bytemuck::try_cast_slice(self.backends[owner].0.lent(place)?).ok()
     }
 
-    /// Releases the memory that belongs to this graph alone. Weights stay.
+    /// Releases the memory that belongs to this graph alone. Weights stay in memory.
     pub fn release(&mut self, ready: Ready) {
         for ((backend, _), buffers) in self.backends.iter_mut().zip(ready.buffers) {
             for buffer in buffers {

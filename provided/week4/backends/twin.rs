@@ -36,7 +36,7 @@ pub struct Twin {
 pub struct Counts {
     /// Number of calls to `allocate`.
     pub allocations: AtomicUsize,
-    /// Number of buffers that haven't been released.
+    /// Number of allocated buffers that haven't been released.
     pub buffers: AtomicUsize,
     /// Number of calls to `host_pointer`.
     pub host_pointers: AtomicUsize,
@@ -48,7 +48,8 @@ pub struct Counts {
     pub downloads: AtomicUsize,
     /// Number of calls to `compute`.
     pub submissions: AtomicUsize,
-    /// Number of calls after which the device is lost. 0 means never.
+    /// The call at which the device is lost: 1 is the next call that allocates, uploads, downloads
+    /// or computes. 0 means never.
     pub lost_after: AtomicUsize,
 }
 
@@ -87,7 +88,7 @@ impl Twin {
         Arc::clone(&self.counts)
     }
 
-    /// Counts a call. Fails if the device has been lost.
+    /// Counts a call. Fails if the device is lost.
     fn called(&self, counter: &AtomicUsize) -> Result<(), Fault> {
         counter.fetch_add(1, Ordering::Relaxed);
         match self.counts.lost_after.load(Ordering::Relaxed) {
@@ -165,7 +166,7 @@ impl Backend for Twin {
 }
 
 impl Twin {
-    /// Checks that all bytes of a node's weights are in this memory.
+    /// Checks that all bytes of a node's weights are in this backend's memory, unchanged.
     fn has_weights(&mut self, work: &Work<'_>, id: NodeId) -> Result<(), Fault> {
         for &source in &work.graph.node(id).sources {
             let root = work.graph.root(source);
@@ -178,7 +179,7 @@ impl Twin {
             self.cpu.download(place, &mut found)?;
             if found != weight.bytes() {
                 let what = work.graph.told(root);
-                return Err(Fault::NoPlace(format!("{what}, with the bytes of the file,")));
+                return Err(Fault::NoPlace(format!("an unchanged copy of {what}")));
             }
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! Day 5. The GPU as a backend of day 4. Each node is one run of a kernel, and all nodes of a pass
-//! are one submission.
+//! Day 5. The GPU as a backend of day 4. Most nodes take one run of a kernel. All nodes of a
+//! [`Work`] are one submission.
 
 use std::{collections::HashMap, mem};
 
@@ -29,14 +29,14 @@ pub struct GpuBackend {
     kernels: Kernels<'static>,
     /// Buffers by number. A buffer that was released is `None`.
     buffers: Vec<Option<Buffer>>,
-    /// Keys and values of each layer that stores, `[positions, H, D]`.
+    /// Keys and values of each layer that has a `store` node, `[positions, H, D]`.
     cache: HashMap<usize, [Buffer; 2]>,
 }
 
-/// Input of a pass besides the graph, in the device's memory.
+/// The input of a pass besides the graph, in the device's memory.
 struct Rows {
     tokens: Buffer,
-    /// Pairs of cosine and sine, `[rows, D/2]`.
+    /// Cosine and sine of each RoPE angle, as `[rows, D/2]` pairs.
     turns: Buffer,
     first: usize,
     n: usize,
@@ -65,7 +65,8 @@ impl GpuBackend {
         part.map_err(|_| Fault::OutOfBounds { place, len: buffer.bytes() })
     }
 
-    /// Returns the buffers for the keys and values of a layer. Allocates them on the first call.
+    /// Returns the buffers for the keys and values of a layer. Allocates them on the first call,
+    /// and again if the step's cache has another size.
     fn room(&mut self, layer: usize, step: &AnyStep<'_>) -> Result<[Buffer; 2]> {
         let sizes = step.cache.sizes();
         ensure!(
@@ -102,7 +103,7 @@ impl GpuBackend {
         })
     }
 
-    /// Records one node.
+    /// Records the kernels or copies that compute one node.
     fn record(
         &mut self,
         pass: &mut Pass<'_>,
@@ -281,7 +282,7 @@ impl Backend for GpuBackend {
 }
 
 impl GpuBackend {
-    /// Converts an error to day 4's type, with a one-line message.
+    /// Converts an error to a [`Fault`], with a one-line message.
     fn fault(&self, error: &Error) -> Fault {
         if let Some(fault) = error.downcast_ref::<Fault>() {
             return fault.clone();

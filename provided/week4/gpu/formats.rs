@@ -1,5 +1,6 @@
-//! Day 5. Plain number types as formats of [`mat_vec`](crate::week4::gpu::mat_vec), in blocks of 32
-//! with a scale of 1. Also the other kernels of a language model, which the course provides.
+//! Day 5. WGSL functions that read f32, f16 and bf16 weights like the formats of
+//! [`mat_vec`](crate::week4::gpu::mat_vec), in blocks of 32 weights with a scale of 1. Also the
+//! other kernels of a language model, which the course provides.
 
 /// Reads f32 weights.
 pub const F32: &str = "
@@ -40,8 +41,8 @@ fn four(block: u32, i: u32) -> vec4<f32> {
 }
 ";
 
-/// Looks up the row of each token: `tokens [columns]` (in place of `x`) → `result [columns, k]`.
-/// Append this source to that of a format. One thread computes four elements.
+/// Looks up the row of each token: `tokens [columns]` → `result [columns, k]`. The kernel also
+/// needs the sources of `mat_vec::READING` and of a format. One thread computes four elements.
 pub const EMBED: &str = "
 struct Sizes { k: u32, rows: u32, columns: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -68,8 +69,8 @@ fn main(
 }
 ";
 
-/// Rotates heads by the position of their row: `x [rows, heads, d]`, `turns [rows, d / 2]` pairs of
-/// cosine and sine. One thread rotates one pair.
+/// Rotates each head of `x [rows, heads, d]` by the position of its row. `turns [rows, d / 2]`
+/// holds the cosine and sine of each angle. One thread rotates one pair of elements.
 pub const ROPE: &str = "
 struct Sizes { d: u32, heads: u32, rows: u32, interleaved: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -98,7 +99,7 @@ fn main(
 }
 ";
 
-/// Adds a bias: `a + b`, where `b` is added to every row of `a`.
+/// Adds a bias `b` to every row of `a`.
 pub const ADD_ROW: &str = "
 struct Sizes { n: u32, width: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -118,8 +119,8 @@ fn main(
 }
 ";
 
-/// Copies elements from one place to another. Unlike a plain buffer copy, it also works within one
-/// buffer.
+/// Copies `n` elements of `a`, beginning at index `from_`, to `result`, beginning at index `to`.
+/// Unlike a plain buffer copy, this kernel also works within one buffer.
 pub const COPY: &str = "
 struct Sizes { n: u32, from_: u32, to: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;

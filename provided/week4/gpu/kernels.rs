@@ -8,8 +8,8 @@ use tiny_llm_gpu::{Gpu, Kernel};
 
 use crate::week4::gpu::{attention, elementwise, formats, mat_mat, mat_vec, norm};
 
-/// A set of kernels. Each is compiled when it is first requested, because a learner may not have
-/// written the kernels of later tasks yet.
+/// A set of kernels. Each kernel is compiled when it is first requested, because a learner may not
+/// have written the kernels of later tasks yet.
 #[derive(Debug)]
 pub struct Kernels<'a> {
     /// The device.
@@ -26,19 +26,19 @@ pub enum Which {
     SiluGate,
     /// RMSNorm: divides each row by its root mean square.
     RmsNorm,
-    /// Multiplies a matrix of this type by a few columns; see [`is_known`].
+    /// Multiplies a matrix of this type by a few columns. The type must satisfy [`is_known`].
     MatVec(TensorType),
     /// Multiplies a matrix of this type by many columns.
     MatMat(TensorType),
     /// Attention over the cache.
     Attention,
-    /// Looks up rows of a table of this type; provided.
+    /// Looks up rows of a table of this type. (This kernel is provided.)
     Embed(TensorType),
-    /// RoPE: rotates heads by their positions; provided.
+    /// RoPE: rotates each head by the position of its row. (Provided.)
     Rope,
-    /// Adds a bias; provided.
+    /// Adds a bias to every row. (Provided.)
     AddRow,
-    /// Copies elements from one place to another; provided.
+    /// Copies elements from one buffer, or part of a buffer, to another. (Provided.)
     Copy,
 }
 

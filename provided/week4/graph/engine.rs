@@ -22,14 +22,14 @@ use crate::week4::{
     step::{AnyStep, Step},
 };
 
-/// A graph with its order.
+/// A graph, and the order in which its nodes are computed.
 #[derive(Debug)]
 pub struct Built {
     /// The graph.
     pub graph: Graph,
     /// The order in which nodes are computed.
     pub order: Vec<NodeId>,
-    /// Logits, `[V, wanted]`.
+    /// The node that computes the logits, `[V, wanted]`.
     pub logits: NodeId,
     shape: PassShape,
 }
@@ -51,14 +51,15 @@ impl Built {
 pub struct GraphEngine {
     built: Option<Built>,
     executor: Executor,
-    /// Execution in an arena, and the plan of the current graph.
+    /// If the engine runs in one arena: its executor, and the memory plan of the current graph.
     planned: Option<(PlannedExecutor, Option<MemoryPlan>)>,
-    /// Execution on backends (day 4).
+    /// If the engine runs on backends (day 4): the backends and the prepared graph.
     scheduled: Option<Scheduled>,
     graphs: usize,
 }
 
-/// A graph on backends. `logits` holds its last logits, unless the backend lends them.
+/// A graph that runs on backends. `logits` holds a copy of its last logits, unless the backend
+/// lends them.
 #[derive(Debug)]
 struct Scheduled {
     scheduler: Scheduler,
@@ -90,8 +91,9 @@ impl GraphEngine {
     /// Computes logits `[n, V]` for the `n` rows that request them, like [`Model::forward`].
     ///
     /// # Errors
-    /// As [`build`] and [`Step::check`]. Also if no row requests logits. On backends, as
-    /// [`Scheduler::prepare`] and [`Scheduler::run`].
+    /// As [`build`] and [`Step::check`], which run only if the pass has a new size. Also if no row
+    /// requests logits. If the engine runs on backends, also as [`Scheduler::prepare`] and
+    /// [`Scheduler::run`].
     pub fn forward(
         &mut self,
         model: &Model,
@@ -122,8 +124,8 @@ impl GraphEngine {
         Ok(self.logits_behind(rows, cache))
     }
 
-    /// Builds and places the graph for a pass of this size, unless the last pass had the same size.
-    /// Returns whether it built a graph.
+    /// Builds the graph for a pass of this size, and plans its memory or places it on backends.
+    /// Does nothing if the last graph has the same size. Returns whether it built a graph.
     fn prepare(&mut self, model: &Model, shape: PassShape) -> Result<bool> {
         if self.built.as_ref().is_some_and(|built| built.shape == shape) {
             return Ok(false);
@@ -196,7 +198,7 @@ impl Scheduled {
     }
 }
 
-/// One sequence, like week 2's `Session`.
+/// Runs a model as a graph on one sequence, like week 2's `Session`.
 pub struct GraphSession {
     model: Arc<Model>,
     plan: Arc<Plan>,
@@ -223,14 +225,14 @@ impl GraphSession {
         Self { model, plan, cache, tokens, rows, engine }
     }
 
-    /// Makes the session run in one arena.
+    /// Makes the session run its graphs in one arena.
     #[must_use]
     pub fn in_an_arena(mut self) -> Self {
         self.engine = GraphEngine::planned();
         self
     }
 
-    /// Makes the session run on backends, the preferred one first.
+    /// Makes the session run its graphs on the scheduler's backends.
     #[must_use]
     pub fn on(mut self, scheduler: Scheduler) -> Self {
         self.engine = GraphEngine::on(scheduler, Wishes::default());
@@ -243,7 +245,8 @@ impl GraphSession {
         self.engine.scheduler()
     }
 
-    /// Like [`GraphEngine::divided`], for a pass of this many rows whose last row requests logits.
+    /// Like [`GraphEngine::divided`], for a pass of `rows` rows, of which only the last requests
+    /// logits.
     ///
     /// # Errors
     /// As [`GraphEngine::divided`].

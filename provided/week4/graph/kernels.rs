@@ -166,11 +166,11 @@ fn is_by_rows(graph: &Graph, id: NodeId, y: &[f32]) -> bool {
         && (y.len() == node.layout.ne[0] || y.len() == node.layout.elements())
 }
 
-/// Number of elements of a row that are processed at once when a result overwrites its source.
+/// Number of elements that `silu_gate` processes at once when its result overwrites its source.
 const PART: usize = 256;
 
-/// Computes a node in the memory of its first source: `out` holds the first source's values,
-/// `other` the second's.
+/// Computes a node in the memory of its first source. `out` holds the first source's values and
+/// receives the result. `other` holds the second source's values.
 pub(crate) fn overwrite<C: StepCache + ?Sized>(
     graph: &Graph,
     id: NodeId,
@@ -216,7 +216,7 @@ pub(crate) fn overwrite<C: StepCache + ?Sized>(
     }
 }
 
-/// Computes day 1's product of two nodes that aren't weights. The first may be a view of one.
+/// Computes day 1's product of two nodes that aren't weights. The first may be a view of a weight.
 pub(crate) fn product_of_values(
     graph: &Graph,
     nodes: [NodeId; 2],

@@ -10,7 +10,7 @@ use crate::week4::{
 };
 
 impl Graph {
-    /// Adds a leaf: the token of each of `rows` rows.
+    /// Adds a leaf that holds one token for each of `rows` rows.
     ///
     /// # Errors
     /// If `rows` is 0.
@@ -29,7 +29,7 @@ impl Graph {
         self.push(Op::Embed, &[table, tokens], layout)
     }
 
-    /// Adds an RMSNorm of each row of `x`, and a leaf for the weight.
+    /// Adds an RMSNorm of each row of `x`, and a leaf for its weight.
     ///
     /// # Errors
     /// If a row isn't as long as the weight, or `x` isn't contiguous f32.
@@ -37,7 +37,7 @@ impl Graph {
         let layout = self.layout(x);
         ensure!(
             layout.ne[0] == weight.len() && layout.is_plain(),
-            "rms_norm of {}: expected contiguous rows of {} f32, as the weight has",
+            "rms_norm of {}: expected contiguous rows of {} f32, the length of the weight",
             self.told(x),
             weight.len()
         );
@@ -46,7 +46,8 @@ impl Graph {
         self.push(Op::RmsNorm { eps }, &[x, weight], fresh)
     }
 
-    /// Adds a RoPE that rotates the heads `[D, H, T]` of each row by its position.
+    /// Adds a RoPE of the heads `x [D, H, T]`. It rotates the heads of each row by the row's
+    /// position.
     ///
     /// # Errors
     /// If `x` isn't contiguous f32.
@@ -57,7 +58,7 @@ impl Graph {
         self.push(Op::Rope, &[x], fresh)
     }
 
-    /// Adds a gate, `silu(gate) · up`.
+    /// Adds a node that computes `silu(gate) · up`.
     ///
     /// # Errors
     /// If the sizes differ, or an input isn't contiguous f32.
@@ -73,7 +74,8 @@ impl Graph {
         self.push(Op::SiluGate, &[gate, up], fresh)
     }
 
-    /// Adds a node that stores keys and values `[D, H, T]` of all rows in a layer of the cache.
+    /// Adds a node that writes the keys and values `[D, H, T]` of all rows to one layer of the
+    /// cache.
     ///
     /// # Errors
     /// If the sizes differ, or an input isn't contiguous f32.
@@ -109,7 +111,7 @@ impl Graph {
         self.push(Op::Attend { layer }, &[queries, stored], fresh)
     }
 
-    /// Adds a selection: from `x [E, T]`, the rows whose logits are needed → `[E, rows]`.
+    /// Adds a node that selects the rows of `x [E, T]` whose logits are needed → `[E, rows]`.
     ///
     /// # Errors
     /// If `rows` is more than `T`, or `x` isn't contiguous f32.

@@ -1,4 +1,4 @@
-//! Day 2. Nodes of any graph, and their names.
+//! Day 2. Adds the nodes that any graph may have, and names nodes.
 
 use anyhow::{Context, Result, ensure};
 use tiny_llm_formats::gguf::TensorType;
@@ -38,7 +38,7 @@ impl Graph {
         }
     }
 
-    /// Adds a leaf: a matrix of the model, `[cols, rows]`.
+    /// Adds a leaf that holds a matrix of the model, `[cols, rows]`.
     ///
     /// # Errors
     /// As [`Layout::new`].
@@ -50,7 +50,7 @@ impl Graph {
     /// Adds a leaf with these values.
     ///
     /// # Errors
-    /// If the number of values doesn't match the sizes, and as [`Layout::new`].
+    /// If the number of values doesn't match the sizes. Also as [`Layout::new`].
     pub fn values(&mut self, sizes: &[usize], values: &[f32]) -> Result<NodeId> {
         let layout = Layout::new(TensorType::F32, sizes)?;
         ensure!(
@@ -72,10 +72,10 @@ impl Graph {
         self.push(Op::Permute, &[x], layout)
     }
 
-    /// Adds a contiguous copy.
+    /// Adds a contiguous copy of `x`.
     ///
     /// # Errors
-    /// If the node isn't f32.
+    /// If `x` isn't f32.
     pub fn contiguous(&mut self, x: NodeId) -> Result<NodeId> {
         let from = self.layout(x);
         ensure!(

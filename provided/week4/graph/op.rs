@@ -1,4 +1,4 @@
-//! Day 2. The operations of nodes.
+//! Day 2. The operations that nodes compute.
 
 use crate::week2::matrix::Matrix;
 
@@ -7,7 +7,7 @@ use crate::week2::matrix::Matrix;
 pub enum Op {
     /// Leaf: a matrix of the model.
     Weight(Matrix),
-    /// Leaf: values.
+    /// Leaf: f32 values that are part of the graph, such as the weight of a norm.
     Values(Vec<f32>),
     /// Leaf: the token of each row.
     Tokens,
@@ -17,28 +17,29 @@ pub enum Op {
     Permute,
     /// Contiguous copy.
     Contiguous,
-    /// Embedding: `[E, V]`, tokens `[T]` → `[E, T]`.
+    /// Embedding: table `[E, V]`, tokens `[T]` → `[E, T]`.
     Embed,
-    /// Product: rows times rows.
+    /// Product: each row of the first source times each row of the second.
     MulMat,
     /// Sum. The second source broadcasts to the first.
     Add,
-    /// RMSNorm of each row: `x`, weight `[ne0]`.
+    /// RMSNorm of each row of the first source. The second source is the weight, `[ne0]`.
     RmsNorm {
         /// Constant added to the mean square.
         eps: f32,
     },
-    /// RoPE: rotates each head `[D, H, T]` by the position of its row.
+    /// RoPE: rotates heads `[D, H, T]`, each by the position of its row.
     Rope,
     /// `silu(gate) · up`
     SiluGate,
-    /// Stores keys and values of all rows in the cache. Nodes that read them have this node as a
-    /// source, so that they run after it.
+    /// Stores keys and values of all rows in the cache. An `Attend` that reads the layer has this
+    /// node as a source, so that it runs later.
     Store {
         /// Layer of the cache.
         layer: usize,
     },
-    /// Attention of queries `[D, H_q, T]` over the cache, after a `Store` → `[H_q·D, T]`.
+    /// Attention of queries `[D, H_q, T]` over the cache → `[H_q·D, T]`. The second source is a
+    /// `Store`.
     Attend {
         /// Layer of the cache.
         layer: usize,
@@ -87,13 +88,13 @@ impl Op {
         }
     }
 
-    /// Returns whether the node is a leaf, so that its values already exist.
+    /// Returns whether the node is a leaf, whose values exist before the pass.
     #[must_use]
     pub fn is_leaf(&self) -> bool {
         matches!(self, Self::Weight(_) | Self::Values(_) | Self::Tokens)
     }
 
-    /// Returns whether the node is a view, so that its bytes belong to its source.
+    /// Returns whether the node is a view, which uses the bytes of its source.
     #[must_use]
     pub fn is_view(&self) -> bool {
         matches!(self, Self::Reshape | Self::Permute)

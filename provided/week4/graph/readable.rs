@@ -1,4 +1,4 @@
-//! Day 2. Checks which nodes an operation can read, because some nodes have no values.
+//! Day 2. Checks that an operation can read its sources. Some nodes have no values to read.
 
 use anyhow::{Result, ensure};
 
@@ -8,7 +8,8 @@ use crate::week4::{
 };
 
 impl Graph {
-    /// Checks that an operation can read these nodes. Most operations need values. The exceptions:
+    /// Checks that an operation can read these nodes. A view can have any node as its source. Most
+    /// other operations need values. The exceptions:
     ///
     /// - A weight can be read by a product (as its first source, also through views) and by an
     ///   embedding (as its table).

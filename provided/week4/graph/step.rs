@@ -20,15 +20,16 @@ pub struct Step<'a, C: ?Sized> {
     pub rows: &'a [Row],
     /// The cache for keys and values.
     pub cache: &'a mut C,
-    /// The plan that computes the pass.
+    /// The kernels, attention and threads that compute the pass.
     pub plan: &'a Plan,
-    /// The table of angles, and which elements of a head are rotated together.
+    /// The table of RoPE angles, and which elements of a head are rotated together.
     pub rope: (&'a RopeTable, RopeLayout),
 }
 
 impl<C: StepCache + ?Sized> Step<'_, C> {
-    /// Checks that the nodes of this order can be computed in this step. Compares the number of
-    /// rows, the token ids with the table's size, and the heads and layers of the cache.
+    /// Checks that the nodes in `order` can be computed in this step. Compares the number of rows
+    /// with the graph, the token ids with the table's size, and layers, heads, positions and
+    /// sequences with the cache.
     ///
     /// # Errors
     /// If something doesn't match. The message is one line that names the node, its operation, its
@@ -107,10 +108,10 @@ impl<C: StepCache + ?Sized> Step<'_, C> {
     }
 }
 
-/// A step with a cache of any type, known only at run time (day 4).
+/// A step with a cache whose type is known only at run time (day 4).
 pub type AnyStep<'a> = Step<'a, dyn StepCache + 'a>;
 
-/// The operations of a cache that a step uses. Every [`KvCache`] implements it.
+/// The cache operations that a step uses. Every [`KvCache`] implements this trait.
 pub trait StepCache {
     /// Returns the cache's sizes.
     fn sizes(&self) -> CacheShape;

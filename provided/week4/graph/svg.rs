@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use crate::week4::graph::{Graph, NodeId};
 
-/// Width and height of a node.
+/// Width and height of a node's box.
 const BOX: (usize, usize) = (150, 40);
-/// Distance from one node to the next, horizontally and vertically. Lines run in the gaps.
+/// Horizontal and vertical distance from one box to the next. Connecting lines run in the gaps.
 const PITCH: (usize, usize) = (184, 72);
 const STREAM: &str = "#d98200";
 
@@ -80,8 +80,8 @@ fn residual_stream(graph: &Graph, order: &[NodeId]) -> Vec<NodeId> {
     stream
 }
 
-/// Returns a path from below one node to above another that crosses no node. Unless `straight`, it
-/// runs in the gaps between lines and columns. `lane` keeps neighbouring paths apart.
+/// Returns a path from the bottom of one node to the top of another. The path crosses no node.
+/// Unless `straight`, it runs in the gaps between the boxes. `lane` keeps neighbouring paths apart.
 fn route(from: (usize, usize), to: (usize, usize), straight: bool, lane: usize) -> String {
     let (x1, y1, x2, y2) = (from.0 + BOX.0 / 2, from.1 + BOX.1, to.0 + BOX.0 / 2, to.1);
     if straight || to.1 == from.1 + PITCH.1 {

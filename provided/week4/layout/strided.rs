@@ -51,7 +51,7 @@ impl<'a> Strided<'a> {
         &self.bytes[self.layout.byte_of(index)..][..len]
     }
 
-    /// Decodes a row to f32.
+    /// Decodes the row that begins at this element to f32.
     ///
     /// # Panics
     /// As [`Strided::row`]. Also if `out` isn't as long as a row.
@@ -59,7 +59,7 @@ impl<'a> Strided<'a> {
         dequantize_row(self.layout.tensor_type, self.row(index), out);
     }
 
-    /// Returns all elements as f32, axis 0 fastest.
+    /// Returns all elements as f32, in an order in which the index along axis 0 changes fastest.
     #[must_use]
     pub fn to_f32(&self) -> Vec<f32> {
         let len = self.layout.tensor_type.block_len();
@@ -70,7 +70,7 @@ impl<'a> Strided<'a> {
         out
     }
 
-    /// Returns the index of the first element of every block, axis 0 fastest.
+    /// Returns the index of the first element of every block, in the order of [`Strided::to_f32`].
     pub fn blocks(&self) -> impl Iterator<Item = [usize; AXES]> + use<> {
         let Layout { ne, tensor_type, .. } = self.layout;
         let len = tensor_type.block_len();

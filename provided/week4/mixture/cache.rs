@@ -14,7 +14,7 @@ use crate::{
 /// Number of positions per page.
 pub const PAGE: usize = TILE;
 
-/// Keys and values of one sequence. Every layer has its own pages, all from one pool.
+/// Keys and values of one sequence. Every layer has its own pages, which come from one pool.
 #[derive(Debug)]
 pub struct WindowedCache {
     shape: CacheShape,
@@ -29,7 +29,8 @@ pub struct WindowedCache {
 
 impl WindowedCache {
     /// Creates a cache for one sequence of at most `shape.capacity` positions. A pass adds at most
-    /// `chunk` positions. `windows` has an entry for each layer.
+    /// `chunk` positions. `windows` has an entry for each layer: the number of positions that a row
+    /// sees, or `None` for all.
     #[must_use]
     pub fn new(
         shape: CacheShape,
@@ -61,7 +62,7 @@ impl WindowedCache {
         self.pool.num_pages() - self.pool.num_free()
     }
 
-    /// Returns the largest number of pages in use after any pass.
+    /// Returns the largest number of pages that were in use after a call to [`KvCache::advance`].
     #[must_use]
     pub fn most_pages(&self) -> usize {
         self.most
@@ -151,8 +152,8 @@ impl KvCache for WindowedCache {
         self.most = self.most.max(self.pages_in_use());
     }
 
-    /// Truncates the sequence. Pages that were returned to the pool can't be restored. So call
-    /// [`WindowedCache::reaches`] first, and truncate to 0 if it returns false.
+    /// Truncates the sequence to `len` positions. Pages that were returned to the pool can't be
+    /// restored. So call [`WindowedCache::reaches`] first, and truncate to 0 if it returns false.
     fn truncate(&mut self, _sequence: usize, len: usize) {
         if len == 0 {
             self.tables.iter_mut().for_each(|table| table.clear(&mut self.pool));

@@ -8,7 +8,7 @@ use crate::week4::mixture::route::Routing;
 /// The weights of one layer.
 #[derive(Debug, Clone)]
 pub struct MixtureLayer {
-    /// Norm before attention, `[E]`.
+    /// Weight of the RMSNorm before attention, `[E]`.
     pub attention_norm: Vec<f32>,
     /// Query projection, `[H_q·D, E]`.
     pub q_proj: Linear,
@@ -18,21 +18,21 @@ pub struct MixtureLayer {
     pub v_proj: Linear,
     /// Output projection, `[E, H_q·D]`.
     pub o_proj: Linear,
-    /// Norm of each query head, `[D]` (Qwen3-MoE).
+    /// RMSNorm weight that is applied to each query head, `[D]` (Qwen3-MoE only).
     pub q_norm: Option<Vec<f32>>,
-    /// Norm of each key head, `[D]` (Qwen3-MoE).
+    /// RMSNorm weight that is applied to each key head, `[D]` (Qwen3-MoE only).
     pub k_norm: Option<Vec<f32>>,
-    /// Sink of each query head, `[H_q]` (gpt-oss).
+    /// Attention sink of each query head, `[H_q]` (gpt-oss only).
     pub sinks: Option<Vec<f32>>,
     /// Number of positions that a row sees; `None` for all.
     pub window: Option<usize>,
-    /// Norm before the experts, `[E]`.
+    /// Weight of the RMSNorm before the experts, `[E]`.
     pub mlp_norm: Vec<f32>,
     /// The experts.
     pub experts: Experts,
 }
 
-/// One matrix per expert.
+/// One matrix per expert, and a bias if the model has one.
 #[derive(Debug, Clone)]
 pub struct Stack {
     /// Matrices of equal sizes, `[n]`.
@@ -46,7 +46,7 @@ pub struct Stack {
 pub struct Experts {
     /// Router, `[n, E]`.
     pub router: Linear,
-    /// How the router's logits become weights.
+    /// How the router's logits become the experts' weights.
     pub routing: Routing,
     /// `k`, the number of experts per token.
     pub per_token: usize,
@@ -56,7 +56,7 @@ pub struct Experts {
     pub up: Stack,
     /// Down projections, `[E, I]` each.
     pub down: Stack,
-    /// Limits of gpt-oss's gate. `None` for week 1's gate.
+    /// Constants of gpt-oss's gate. `None` means that the gate is week 1's.
     pub clamp: Option<Clamp>,
 }
 
@@ -67,7 +67,7 @@ impl MixtureLayer {
         projections.into_iter().chain([&self.experts.router]).map(|linear| &linear.weight)
     }
 
-    /// Returns every matrix of an expert.
+    /// Returns the matrices of all experts.
     pub fn stacked(&self) -> impl Iterator<Item = &Matrix> {
         let Experts { gate, up, down, .. } = &self.experts;
         [gate, up, down].into_iter().flat_map(|stack| &stack.matrices)

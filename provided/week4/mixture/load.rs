@@ -1,6 +1,6 @@
 //! Day 6. Loads models with experts from a Hugging Face folder or a GGUF file.
 //!
-//! Weights are used in place, except for the experts of a gpt-oss folder. In such a folder, the
+//! Matrices are used in place, except for the experts of a gpt-oss folder. In such a folder, the
 //! rows of the gate and up projections alternate, and the matrices may also be transposed. These
 //! experts are copied once, in the right order.
 
@@ -33,7 +33,8 @@ use crate::{
     },
 };
 
-/// Maps a Hugging Face folder. The model's context is at most `context` positions.
+/// Loads a model from a Hugging Face folder, whose files are mapped. The model's context is at most
+/// `context` positions.
 ///
 /// # Errors
 /// If a file is missing or malformed, if a tensor is missing or has another shape or type than the
@@ -51,7 +52,7 @@ pub fn load_folder(folder: &Path, context: usize) -> Result<MixtureModel> {
     Ok(model)
 }
 
-/// Returns the model of a GGUF file, with a context of at most `context` positions.
+/// Returns the model of a GGUF file. Its context is at most `context` positions.
 ///
 /// # Errors
 /// As [`load_folder`].
@@ -65,8 +66,8 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<MixtureModel> {
     Ok(model)
 }
 
-/// Returns an error if `other` names a tensor that isn't used. A model with such a tensor computes
-/// something that this engine doesn't.
+/// `other` is the name of a tensor that the loader didn't use, if there is one. Returns an error
+/// for it, because a model with such a tensor computes something that this engine doesn't.
 fn refuse(other: Option<&str>, file: &str) -> Result<()> {
     match other {
         None => Ok(()),
@@ -74,7 +75,7 @@ fn refuse(other: Option<&str>, file: &str) -> Result<()> {
     }
 }
 
-/// The source of tensors.
+/// The folder or file that holds the tensors.
 enum File<'a> {
     Folder(&'a Checkpoint),
     Gguf(&'a Gguf),
@@ -122,7 +123,7 @@ impl Weights<'_> {
         Ok(Linear { weight, bias })
     }
 
-    /// Returns the type and the bytes of a tensor of a folder.
+    /// Returns the type and the bytes of a tensor in a folder.
     fn bytes(&mut self, name: &str, shape: &[usize]) -> Result<(Dtype, Bytes)> {
         let File::Folder(checkpoint) = &self.file else { unreachable!("asked of folders alone") };
         let found = checkpoint.bytes(name, shape)?;
@@ -249,8 +250,9 @@ fn experts(config: &MixtureConfig, layer: usize, weights: &mut Weights<'_>) -> R
     Ok(Experts { router, routing, per_token, gate, up, down, clamp })
 }
 
-/// Returns one matrix per expert. The file has either separate tensors for each expert, or tensors
-/// that hold all experts, with gate rows before up rows.
+/// Returns the gate, up and down projections of all experts. The folder has either separate tensors
+/// for each expert, or two tensors that hold all experts. One of the two has each expert's gate
+/// rows, followed by its up rows.
 fn qwen3_experts(
     [n, i, e]: [usize; 3],
     name: &dyn Fn(&str) -> String,
@@ -277,7 +279,7 @@ fn qwen3_experts(
 }
 
 /// Returns the matrices `[rows, cols]` of a gpt-oss folder's experts. Row `r` of a matrix is row
-/// `from + step · r` of the tensor's `step · rows` rows.
+/// `from + step · r` of the `step · rows` rows that the tensor has for that expert.
 fn taken(
     name: &str,
     [n, rows, cols]: [usize; 3],

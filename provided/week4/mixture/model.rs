@@ -36,11 +36,11 @@ pub struct MixtureModel {
     pub embedding: Matrix,
     /// Layers, first to last.
     pub layers: Vec<MixtureLayer>,
-    /// Final norm, `[E]`.
+    /// Weight of the final RMSNorm, `[E]`.
     pub norm: Vec<f32>,
     /// Output head, `[V, E]`; `None` if it is the embedding.
     pub lm_head: Option<Matrix>,
-    /// Angles for every position of the context.
+    /// RoPE angles for every position of the context.
     pub rope: RopeTable,
     /// Which elements of a head are rotated together.
     pub rope_layout: RopeLayout,
@@ -49,13 +49,13 @@ pub struct MixtureModel {
 /// Results of a pass besides its logits.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Seen {
-    /// The experts of each row, `[layers][T · k]`.
+    /// The `k` experts that were chosen for each row, `[layers][T · k]`.
     pub chosen: Vec<Vec<usize>>,
     /// The weights of these experts, `[layers][T · k]`.
     pub weights: Vec<Vec<f32>>,
     /// Number of bytes of expert matrices that were read.
     pub expert_bytes: usize,
-    /// Number of bytes of all other matrices.
+    /// Number of bytes of all other matrices that were read.
     pub shared_bytes: usize,
 }
 
@@ -85,7 +85,7 @@ impl Workspace {
         &self.seen
     }
 
-    /// Returns logits `[n, V]` of the rows that requested them.
+    /// Returns the logits `[n, V]` of the rows that requested them.
     #[must_use]
     pub fn logits(&self) -> &[f32] {
         &self.logits
@@ -134,7 +134,7 @@ impl MixtureModel {
         check(&self.config.base, rows, cache)
     }
 
-    /// Computes the rows and stores their keys and values, like week 2's model. Returns logits
+    /// Computes the rows and stores their keys and values, like week 2's model. Returns the logits
     /// `[n, V]` of the `n` rows that request them.
     ///
     /// # Panics
@@ -229,8 +229,8 @@ impl MixtureModel {
         plan.add_bias(&layer.o_proj, &mut work.delta);
     }
 
-    /// Computes week 2's `attend` with sinks and windows: `queries` → `out [T, H_q·D]`, on all
-    /// threads.
+    /// Computes attention like week 2's `attend`, but with sinks and windows: `queries` →
+    /// `out [T, H_q·D]`. Uses all threads.
     fn attend(
         &self,
         index: usize,
@@ -323,8 +323,8 @@ impl MixtureModel {
     }
 }
 
-/// Computes gpt-oss's gate: `g · sigmoid(alpha · g) · (u + 1)`, with `g` and `u` clamped. `clamp`
-/// preserves a NaN; `min` would not.
+/// Computes gpt-oss's gate: `g · sigmoid(alpha · g) · (u + 1)`, with `g` and `u` clamped. The code
+/// uses `f32::clamp` because it preserves a NaN, and `f32::min` doesn't.
 fn clamped_gate(clamp: Clamp, gate: &[f32], up: &[f32], out: &mut [f32]) {
     let Clamp { alpha, limit } = clamp;
     for (out, (gate, up)) in out.iter_mut().zip(gate.iter().zip(up)) {

@@ -1,7 +1,7 @@
 //! Day 6. Runs a model with experts in week 3's engine.
 //!
 //! That engine's cache can't free positions that have left a layer's window, because a page holds
-//! all layers.
+//! the keys and values of all layers.
 
 use std::sync::Arc;
 

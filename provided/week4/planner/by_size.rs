@@ -1,5 +1,5 @@
-//! Day 3. Plans an arena by size. This requires that all lifetimes are known before the first
-//! buffer is placed.
+//! Day 3. Plans an arena by size, the largest buffer first. All lifetimes must be known before the
+//! first buffer is placed.
 
 use std::cmp::Reverse;
 
@@ -13,8 +13,8 @@ use crate::week4::{
 };
 
 impl MemoryPlan {
-    /// Plans the largest buffers first. Places each in the shortest gap that is free throughout the
-    /// buffer's lifetime.
+    /// Places the buffers in order of size, the largest first. Each goes into the shortest gap that
+    /// is free throughout the buffer's lifetime.
     ///
     /// # Errors
     /// As [`MemoryPlan::new`].
@@ -47,7 +47,8 @@ impl MemoryPlan {
         Ok(plan)
     }
 
-    /// Returns the smaller of two plans: best fit step by step ([`MemoryPlan::new`]), and by size.
+    /// Makes two plans, one step by step with best fit ([`MemoryPlan::new`]) and one by size
+    /// ([`MemoryPlan::by_size`]). Returns the smaller plan.
     ///
     /// # Errors
     /// As [`MemoryPlan::new`].
@@ -78,9 +79,9 @@ impl MemoryPlan {
     }
 }
 
-/// Returns the start of the shortest gap that is long enough (the first, if there are several). If
-/// there is none, returns the end of the last part. `taken` lists the start and length of each
-/// occupied part, from front to back.
+/// Returns the start of the shortest gap that has room for `bytes` bytes. Of several such gaps, the
+/// first is used. If no gap is long enough, returns the end of the last part. `taken` lists the
+/// start and length of each occupied part, from front to back.
 fn shortest_gap(taken: &[(usize, usize)], bytes: usize) -> usize {
     let (mut end, mut best) = (0, None);
     for &(start, length) in taken {
@@ -93,9 +94,9 @@ fn shortest_gap(taken: &[(usize, usize)], bytes: usize) -> usize {
     best.map_or(end, |(_, start)| start)
 }
 
-/// Returns the lifetimes of parts instead of buffers. A buffer and the results that overwrite it
-/// share one part. The lower bound of these lifetimes is valid for every plan that overwrites
-/// wherever possible.
+/// Returns the lifetime of each part of the arena, instead of each buffer. A buffer and the results
+/// that overwrite it share one part. `lower_bound` of these lifetimes holds for every plan that
+/// overwrites wherever possible.
 #[must_use]
 pub fn lifetimes_of_parts(graph: &Graph, lives: &[Lifetime]) -> Vec<Lifetime> {
     let parts = tenants(graph, lives, true).into_iter();

@@ -1,4 +1,4 @@
-//! Day 3. Makes plans and checks them.
+//! Day 3. Makes memory plans and checks them.
 
 use std::ops::Range;
 
@@ -11,13 +11,14 @@ use crate::week4::{
 };
 
 impl MemoryPlan {
-    /// Gives every buffer of the order a part of an arena. Two buffers that are needed in the same
-    /// step share no byte, with one exception: if `in_place`, a node overwrites its first source
-    /// where [`can_overwrite`](crate::week4::planner::can_overwrite) allows it.
+    /// Assigns a part of an arena to every buffer that the nodes in `order` need. Two buffers that
+    /// are needed in the same step share no byte, with one exception: if `in_place` is set, a node
+    /// overwrites its first source where [`can_overwrite`](crate::week4::planner::can_overwrite)
+    /// allows it.
     ///
     /// # Errors
-    /// If all buffers together have more bytes than a program can address, or if two live buffers
-    /// of the plan overlap.
+    /// If all buffers together have more bytes than a program can address, or if the plan lets two
+    /// buffers overlap that are needed in the same step.
     pub fn new(
         graph: &Graph,
         order: &[NodeId],

@@ -1,4 +1,4 @@
-//! Day 3. Runs a graph in one arena, by its plan.
+//! Day 3. Runs a graph in one arena, according to its memory plan.
 
 use std::ops::Range;
 
@@ -20,12 +20,12 @@ pub struct PlannedExecutor {
 }
 
 impl PlannedExecutor {
-    /// Computes the nodes of the order, each in its part of the arena. The arena's earlier contents
+    /// Computes the nodes in `order`, each in its part of the arena. The arena's earlier contents
     /// don't matter.
     ///
     /// # Panics
-    /// If the plan belongs to another order, or if a node's part overlaps a source's part without
-    /// being the same.
+    /// If the plan was made for another order. Also if a node's part overlaps a source's part,
+    /// unless the node overwrites its first source.
     pub fn run<C: KvCache>(
         &mut self,
         graph: &Graph,
@@ -46,8 +46,8 @@ impl PlannedExecutor {
         }
     }
 
-    /// Returns the values of a node. They are valid until another node reuses its part of the
-    /// arena.
+    /// Returns the values of a node. They are valid until another node is computed in the same part
+    /// of the arena.
     ///
     /// # Panics
     /// If the node has no part.

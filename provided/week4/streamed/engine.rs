@@ -17,7 +17,7 @@ use crate::week4::streamed::{
 pub struct Options {
     /// Number of positions that the cache holds.
     pub positions: usize,
-    /// Number of rows, of `E` weights each, that are in memory at once.
+    /// Number of rows of weights, each `E` weights long, that are in memory at once.
     pub chunk_rows: usize,
     /// Number of best tokens to sample from.
     pub top_k: usize,
@@ -44,7 +44,7 @@ pub struct Engine<'a, S> {
 }
 
 impl<'a, S: Storage> Engine<'a, S> {
-    /// Creates an engine. Takes everything from the arena that lives as long as the engine.
+    /// Creates an engine. Takes from the arena all memory that must live as long as the engine.
     ///
     /// # Errors
     /// If the budget is too small.
@@ -80,7 +80,7 @@ impl<'a, S: Storage> Engine<'a, S> {
         self.cache.is_empty()
     }
 
-    /// Computes one token, without the output head.
+    /// Runs the model on one token, without the output head.
     ///
     /// # Errors
     /// If there is no such token, the cache is full, a read fails, or the budget is too small. The
@@ -126,7 +126,7 @@ impl<'a, S: Storage> Engine<'a, S> {
         rotate(q, turn);
         rotate(k, turn);
         self.cache.push(k, v)?;
-        let read = scratch.take::<f32>("what attention reads", queries)?;
+        let read = scratch.take::<f32>("the output of attention", queries)?;
         self.cache.attend(q, scratch.scope(), read)?;
         let x = Activations::of(read, &mut steps[..queries]);
         self.store.product(Component::Output, 0..shape.hidden, x, self.chunk, normed)?;
@@ -146,7 +146,7 @@ impl<'a, S: Storage> Engine<'a, S> {
         Ok(())
     }
 
-    /// Returns the best next tokens with their logits, largest first.
+    /// Returns the best next tokens with their logits, the largest logit first.
     ///
     /// # Errors
     /// If a read fails, the budget is too small, or all logits are NaN.
@@ -188,7 +188,8 @@ fn add(x: &mut [f32], y: &[f32]) {
     }
 }
 
-/// Samples one of the best tokens. `draw` is in 0..1. At temperature 0, returns the first token.
+/// Samples one of the best tokens. `draw` is a random number in 0..1. At temperature 0, returns the
+/// first token.
 ///
 /// # Panics
 /// If there are no tokens.

@@ -61,7 +61,7 @@ impl fmt::Display for Error {
         match *self {
             Self::Full { what, wanted, free, budget, at } => write!(
                 f,
-                "{}:{}: {what} needs {wanted} bytes, but only {free} of {budget} are free",
+                "{}:{}: \"{what}\" needs {wanted} bytes, but only {free} of {budget} are free",
                 at.file(),
                 at.line()
             ),

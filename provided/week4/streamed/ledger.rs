@@ -5,7 +5,7 @@ use core::cell::{Cell, RefCell};
 /// Maximum number of parts in a ledger.
 pub const MOST_PARTS: usize = 32;
 
-/// Memory in use, by purpose.
+/// The memory budget, the peak, and the memory that each purpose needs.
 #[derive(Debug, Default)]
 pub struct Ledger {
     budget: Cell<usize>,
@@ -18,7 +18,7 @@ pub struct Ledger {
 pub struct Part {
     /// Name of the purpose.
     pub what: &'static str,
-    /// Maximum number of bytes in use at any time, including alignment.
+    /// Largest number of bytes that were taken in one request, including alignment.
     pub bytes: usize,
 }
 
@@ -34,19 +34,21 @@ impl Ledger {
         self.budget.get()
     }
 
-    /// Returns the most bytes that were in use at any time.
+    /// Returns the largest number of bytes that were in use at once.
     #[must_use]
     pub fn peak(&self) -> usize {
         self.peak.get()
     }
 
-    /// Returns each part once, in order of first use. Unused entries at the end are empty.
+    /// Returns one part for each purpose, in order of first use. Unused entries at the end are
+    /// empty.
     #[must_use]
     pub fn parts(&self) -> [Part; MOST_PARTS] {
         *self.parts.borrow()
     }
 
-    /// Records that `bytes` bytes were taken, and that `free` bytes are left.
+    /// Records that `bytes` bytes were taken for the purpose `what`, and that `free` bytes are
+    /// left.
     pub fn note(&self, what: &'static str, bytes: usize, free: usize) {
         self.peak.set(self.peak.get().max(self.budget.get() - free));
         let mut parts = self.parts.borrow_mut();

@@ -59,8 +59,8 @@ pub fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
     }
 }
 
-/// Rotates each head of `x [heads, D]` in the half-split layout by `turn`, one position's `D / 2`
-/// cosines and `D / 2` sines.
+/// Rotates each head of `x [heads, D]`, in the half-split layout. `turn` holds one position's
+/// `D / 2` cosines, then its `D / 2` sines.
 pub fn rotate(x: &mut [f32], turn: &[f32]) {
     let (cos, sin) = turn.split_at(turn.len() / 2);
     for head in x.chunks_exact_mut(turn.len()) {

@@ -82,7 +82,7 @@ pub fn shape_of(config: &ModelConfig, vocabulary: Option<usize>) -> Result<Shape
     })
 }
 
-/// Writes the model of a folder as the file of a streamed model. Pads the embedding and the head
+/// Converts the model in a folder to the file of a streamed model. Pads the embedding and the head
 /// with rows of zeros to `vocabulary` rows.
 ///
 /// # Errors
@@ -146,7 +146,8 @@ pub fn write(
     Ok(())
 }
 
-/// Returns the angles of all positions: for each, `dim / 2` cosines and `dim / 2` sines.
+/// Returns the cosines and sines of the RoPE angles: for each position, `dim / 2` cosines, then
+/// `dim / 2` sines.
 fn angles(positions: usize, dim: usize, theta: f32) -> Vec<f32> {
     let mut turns = Vec::with_capacity(positions * dim);
     for position in 0..positions {
@@ -160,8 +161,8 @@ fn angles(positions: usize, dim: usize, theta: f32) -> Vec<f32> {
     turns
 }
 
-/// Returns a component's name in a model folder, or `None` for the angles, which a folder doesn't
-/// have.
+/// Returns the name of a component's tensor in a model folder, or `None` for the angles, which a
+/// folder doesn't have. If `tied`, the head is the embedding.
 fn name_of(part: Component, tied: bool) -> Option<&'static str> {
     Some(match part {
         Component::Embedding => "model.embed_tokens.weight",

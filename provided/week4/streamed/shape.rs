@@ -1,4 +1,4 @@
-//! The file of a streamed model.
+//! The format of a streamed model's file.
 //!
 //! All numbers are little-endian. The header has [`HEADER`] bytes:
 //!
@@ -48,7 +48,7 @@ pub struct Shape {
     pub eps: f32,
 }
 
-/// The model that this day streams.
+/// Sizes of the model that day 7 streams.
 pub const TINY_LLM: Shape = Shape {
     vocabulary: 32_000,
     tokens: 32_000,
@@ -67,9 +67,10 @@ pub const TINY_LLM: Shape = Shape {
 pub enum Component {
     /// Embedding, `[V, E]`.
     Embedding,
-    /// Angles in f32, `[positions, D]`: for each position `D / 2` cosines, then `D / 2` sines.
+    /// Cosines and sines of the RoPE angles in f32, `[positions, D]`: for each position, `D / 2`
+    /// cosines, then `D / 2` sines.
     Rope,
-    /// Norm before attention in f32, `[1, E]`.
+    /// Weight of the RMSNorm before attention, in f32, `[1, E]`.
     AttentionNorm,
     /// Query projection, `[H_q · D, E]`.
     Query,
@@ -79,7 +80,7 @@ pub enum Component {
     Value,
     /// Output projection, `[E, H_q · D]`.
     Output,
-    /// Norm before the MLP in f32, `[1, E]`.
+    /// Weight of the RMSNorm before the MLP, in f32, `[1, E]`.
     MlpNorm,
     /// Gate projection, `[I, E]`.
     Gate,
@@ -87,7 +88,7 @@ pub enum Component {
     Up,
     /// Down projection, `[E, I]`.
     Down,
-    /// Norm before the head in f32, `[1, E]`.
+    /// Weight of the RMSNorm before the head, in f32, `[1, E]`.
     FinalNorm,
     /// Output head, `[V, E]`.
     Head,
@@ -155,8 +156,8 @@ impl Shape {
         }
     }
 
-    /// Returns the size of a row in bytes: 4 for the scale and one per weight, or 4 per f32
-    /// element.
+    /// Returns the size of a row in bytes. A row of a matrix has 4 bytes for its scale and one byte
+    /// per weight. A row of another component has 4 bytes per f32 element.
     #[must_use]
     pub fn row_bytes(&self, component: Component) -> usize {
         let (_, cols) = self.size(component);

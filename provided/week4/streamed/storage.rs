@@ -1,4 +1,4 @@
-//! Day 7. The slow device.
+//! Day 7. The slow device that holds the model's file.
 
 /// A device that holds the file: an SD card, a disk, a part of memory.
 pub trait Storage {
@@ -10,8 +10,9 @@ pub trait Storage {
         self.len() == 0
     }
 
-    /// Reads bytes from offset `at` on into `out`. May read fewer bytes than `out` has room for,
-    /// but reads at least one unless the file ends at `at`. Returns the number of bytes read.
+    /// Reads bytes into `out`, beginning at offset `at`. May read fewer bytes than `out` has room
+    /// for. Reads at least one byte, unless the file ends at or before `at`. Returns the number of
+    /// bytes read.
     ///
     /// # Errors
     /// Returns the device's own error code.

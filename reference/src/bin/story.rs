@@ -1,8 +1,8 @@
-//! Generates the story that `cargo course start` prints, with the embedded model and week 1's
-//! engine: `cargo run --release -p tiny-llm-reference --features story --bin story`.
+//! Generates the story that `cargo course start` prints, with week 1's engine and the model in
+//! `models/tiny-story`: `cargo run --release -p tiny-llm-reference --features story --bin story`.
 //!
-//! The program takes no arguments, because compiling code for options and templates would take most
-//! of the first build's time.
+//! The program takes no arguments, because compiling an argument parser and a template engine would
+//! take most of the first build's time.
 
 use std::{
     collections::HashSet,
@@ -24,7 +24,7 @@ use tiny_llm_reference::week1::{
 const MODEL: &str = "models/tiny-story";
 const PROMPT: &str = "Once upon a time";
 const NEW_TOKENS: usize = 130;
-/// Seed of the random numbers, chosen because this story reaches its end.
+/// Seed of the random number generator, chosen because this story ends within `NEW_TOKENS` tokens.
 const SEED: u64 = 14;
 
 fn main() -> Result<()> {
@@ -61,7 +61,7 @@ fn main() -> Result<()> {
 }
 
 /// Writes `text` and flushes, so that it appears immediately. Ignores errors, because the program
-/// that reads the pipe may have ended.
+/// that reads this output through a pipe may have exited.
 fn write(text: &str) {
     let mut out = stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

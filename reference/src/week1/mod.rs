@@ -1,13 +1,13 @@
 //! Week 1: from a matrix product to text, in `ndarray` and f32, without a cache.
 //!
-//! Each day has a folder, in the order of the days. The same folder of `provided/week1` has the
-//! day's provided code.
+//! Each day has a folder. The modules below are in the order of the days. If a day has provided
+//! code, it is in the folder of the same name in `provided/week1`.
 
 // Day 1: softmax, and attention in several heads.
 #[path = "attention/attention.rs"]
 pub mod attention;
 
-// Day 2: positions, by rotation.
+// Day 2: positions as rotations.
 #[path = "rope/rope.rs"]
 pub mod rope;
 

@@ -1,8 +1,8 @@
-//! Week 2: one fast engine on one small machine. Quantized weights read in place, a cache, kernels,
-//! threads.
+//! Week 2: one fast engine on one small machine. It reads quantized weights in place, and has a KV
+//! cache, kernels and threads.
 //!
-//! Each day has a folder, in the order of the days. The same folder of `provided/week2` has the
-//! day's provided code.
+//! Each day has a folder. If `provided/week2` has code for a day, it is in a folder of the same
+//! name. The modules below are in the order of the days.
 
 // Day 1: each position is computed once.
 #[path = "kv_cache/attention.rs"]
@@ -14,7 +14,7 @@ pub mod generate;
 #[path = "kv_cache/model.rs"]
 pub mod model;
 pub(crate) use crate::provided::week2::q8_store;
-pub use crate::provided::week2::{layer, plan, q8_attention, rope, rows};
+pub use crate::provided::week2::{cache_type, layer, plan, q8_attention, rope, rows};
 
 // Day 2: reading files.
 pub mod gguf;

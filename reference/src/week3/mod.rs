@@ -1,7 +1,7 @@
 //! Week 3: serving many requests, which share every step of the model.
 //!
-//! Each day has a folder, in the order of the days. The same folder of `provided/week3` has the
-//! day's provided code.
+//! Each day has a folder. The modules below follow the order of the days. A day's provided code, if
+//! there is any, is in the folder of the same name in `provided/week3`.
 
 // Day 1: many requests share a forward pass.
 #[path = "batching/engine.rs"]

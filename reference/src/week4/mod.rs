@@ -1,7 +1,7 @@
-//! Week 4: under the hood. The same model, with strided tensors and as a graph.
+//! Week 4: under the hood. Runs week 2's model as a graph of strided tensors.
 //!
-//! Each day has a folder, in the order of the days. The same folder of `provided/week4` has the
-//! day's provided code.
+//! Each day has its own folder. The folder with the same name in `provided/week4` has the day's
+//! provided code.
 
 // Day 1: sizes and strides.
 #[path = "layout/contiguous.rs"]
@@ -50,7 +50,7 @@ pub mod split;
 pub mod weights;
 pub use crate::provided::week4::{backend, flow, scheduler, twin};
 
-// Day 5: kernels for a graphics processor.
+// Day 5: kernels for a GPU.
 #[cfg(feature = "gpu")]
 pub mod gpu;
 

@@ -1,4 +1,4 @@
-//! The JSON of an answer, as a stream and as a whole.
+//! Formats answers as JSON, streamed or complete.
 
 use std::{
     mem,
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::engine::Reply;
 
-/// The common data of all parts of an answer.
+/// The data that all chunks of a response share.
 pub(crate) struct Head {
     kind: Kind,
     id: String,
@@ -31,17 +31,17 @@ pub(crate) struct Head {
     tokenizer: Arc<Tokenizer>,
 }
 
-/// The parts of one of a request's answers that have been received but not sent. Without streaming,
-/// that is all of them.
+/// The parts of one answer that have been received but not sent. Without streaming, that is the
+/// whole answer.
 #[derive(Default)]
 struct Choice {
-    /// Holds text back that may begin a stop text.
+    /// Holds back text that may be the beginning of a stop text.
     holdback: Holdback,
-    /// Finds calls in the text, if calls are possible.
+    /// Finds tool calls in the text, if the answer may contain any.
     finder: Option<Finder>,
     text: String,
     calls: Vec<Call>,
-    /// Number of calls so far, including those already sent.
+    /// Number of tool calls so far, including those already sent.
     called: usize,
     /// Number of characters sent.
     letters: usize,
@@ -50,11 +50,11 @@ struct Choice {
     reason: Option<&'static str>,
 }
 
-/// The unsent part of a call.
+/// The unsent part of a tool call.
 struct Call {
     /// Index of the call in its answer.
     index: usize,
-    /// Name of the tool, if the call begins here.
+    /// Name of the tool. `None` if an earlier chunk has sent it.
     name: Option<String>,
     /// The unsent part of the arguments.
     arguments: String,
@@ -112,7 +112,7 @@ impl Answers {
                 (i, choice.holdback.push(&text), None)
             }
             Reply::Finished { choice: i, text, reason, cached } => {
-                // A prompt counts once, however many answers it has.
+                // All answers to a prompt share its cached tokens, which count once.
                 self.cached_tokens += if i % self.n == 0 { cached } else { 0 };
                 let holdback = &mut self.choices[i].holdback;
                 (i, holdback.push(&text) + &holdback.finish(), Some(word(reason)))
@@ -120,13 +120,13 @@ impl Answers {
         };
         let choice = &mut self.choices[i];
         choice.extend(text, reason.is_some());
-        // A call is always complete, whatever the reason why the answer ended.
+        // A call is always complete, even if the token limit ended the answer.
         choice.reason = reason.map(|reason| if choice.called > 0 { "tool_calls" } else { reason });
         i
     }
 
-    /// Handles a reply. Returns a chunk with everything that a streaming client may now receive, if
-    /// there is anything.
+    /// Handles a reply. Returns a chunk with everything that may now be sent to a streaming client,
+    /// or `None` if there is nothing to send.
     pub(crate) fn chunk(&mut self, reply: Reply) -> Option<Value> {
         let i = self.receive(reply);
         self.head.chunk(i, &mut self.choices[i])
@@ -163,7 +163,7 @@ impl Answers {
 }
 
 impl Choice {
-    /// Divides new text into content and parts of calls.
+    /// Divides new text into content and parts of tool calls.
     fn extend(&mut self, text: String, last: bool) {
         let Some(finder) = &mut self.finder else {
             self.text += &text;
@@ -191,13 +191,13 @@ impl Choice {
 }
 
 impl Head {
-    /// Returns the id of a call. The message with the call's result refers to this id.
+    /// Returns the id of a tool call. The client refers to this id when it sends the call's result.
     fn call_id(&self, choice: usize, index: usize) -> String {
         let own = self.id.split_once('-').map_or("", |(_, own)| own);
         format!("call_{own}{choice:02x}{index:02x}")
     }
 
-    /// Returns the outermost object of a response or a chunk, with these choices.
+    /// Returns the JSON object of a response or a chunk, with these choices.
     pub(crate) fn object(&self, stream: bool, choices: Vec<Value>) -> Value {
         json!({
             "id": self.id,
@@ -208,7 +208,7 @@ impl Head {
         })
     }
 
-    /// Returns the first chunk of this answer in a streamed chat.
+    /// Returns the first chunk of a streamed chat answer, or `None` for a completion.
     pub(crate) fn opening(&self, choice: usize) -> Option<Value> {
         let content = if self.calls { Value::Null } else { "".into() };
         let delta = json!({ "role": "assistant", "content": content });
@@ -276,7 +276,7 @@ impl Head {
         }
     }
 
-    /// Returns the part of a call that a chunk adds.
+    /// Returns the part of a tool call that a chunk adds.
     fn call(&self, choice: usize, call: &Call) -> Value {
         let Call { index, name, arguments } = call;
         let mut value = json!({ "index": index, "function": { "arguments": arguments } });

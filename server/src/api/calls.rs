@@ -34,20 +34,20 @@ enum Place {
     Behind,
 }
 
-/// Tracks one text.
+/// Finds the calls in one text.
 #[derive(Debug, Clone)]
 pub(crate) struct Finder {
     style: Style,
     /// Whether another call may follow.
     several: bool,
     place: Place,
-    /// Text that cannot be assigned yet.
+    /// Text that has not been returned in a [`Part`] yet.
     held: String,
 }
 
 impl Finder {
-    /// Creates a finder for a text that is a call or, if `free`, any text. If `several`, more calls
-    /// may follow.
+    /// Creates a finder for one text. If `free`, the text need not be a call. If `several`, it may
+    /// contain several calls.
     pub(crate) fn new(style: Style, free: bool, several: bool) -> Self {
         let place = if free { Place::Begin } else { Place::Head };
         Self { style, several, place, held: String::new() }
@@ -68,7 +68,7 @@ impl Finder {
         if text && !held.is_empty() { vec![Part::Content(held)] } else { Vec::new() }
     }
 
-    /// Advances by one state if there is enough text.
+    /// Advances by one state. Returns false if it needs more text.
     fn step(&mut self, parts: &mut Vec<Part>) -> bool {
         let trigger = self.style.open.trim_end();
         match &mut self.place {
@@ -133,7 +133,7 @@ impl Finder {
                 parts.push(Part::Arguments(take(&mut self.held)));
                 let Some(rest) = rest else { return false };
                 self.held = rest;
-                // Anything between two calls is skipped, as is anything before the first.
+                // `Place::Head` skips the tags between two calls.
                 self.place = if self.several { Place::Head } else { Place::Behind };
             }
             Place::Behind => {
@@ -149,7 +149,7 @@ impl Finder {
 mod tests {
     use super::{Finder, Part, Style};
 
-    /// Returns the parts of a text that arrives in pieces of `letters` letters.
+    /// Returns the parts of a text that arrives in pieces of `letters` characters.
     fn parts(style: Style, (free, several): (bool, bool), text: &str, letters: usize) -> Vec<Part> {
         let mut finder = Finder::new(style, free, several);
         let letters: Vec<String> =

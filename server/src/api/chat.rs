@@ -39,7 +39,7 @@ fn message(
         // OpenAI's current name for `system`.
         Some("developer") => "system",
         Some("function") => {
-            let why = "it is the old form of \"tool\"";
+            let why = "\"function\" is the old form of \"tool\"";
             return Err(ApiError::unsupported(&fields.name("role"), why));
         }
         Some(other) => {
@@ -82,9 +82,9 @@ fn message(
             return Err(ApiError::unsupported(&fields.name(name), why));
         }
     }
-    // The openai package's parsed copy of the content, sent back to us.
+    // The openai package sends back an answer with a parsed copy of its content.
     fields.take("parsed");
-    // A field of our own answers, sent back to us.
+    // A client may send back an answer with this field, which must be empty.
     match fields.take("annotations") {
         Some(Value::Array(all)) if all.is_empty() => {}
         Some(_) => {
@@ -126,7 +126,7 @@ fn calls(
         if Json::parse(arguments.as_bytes()).is_err() {
             return Err(ApiError::field(&place, format!("{place:?}: expected JSON as a string")));
         }
-        // The openai package's parsed copy of the arguments, sent back to us.
+        // The openai package sends back a call with a parsed copy of its arguments.
         function.take("parsed_arguments");
         let name = Value::from(name);
         let Style { open, close } = style;
@@ -142,7 +142,7 @@ fn text(value: Value, i: usize, part: usize) -> Result<String, ApiError> {
     let mut fields = Fields::of(value, &format!("messages[{i}].content[{part}]."))?;
     let kind = fields.text("type")?;
     if kind.as_deref() != Some("text") {
-        let why = "models here read only text: expected \"text\"";
+        let why = "the model reads only text; expected \"text\"";
         return Err(ApiError::unsupported(&fields.name("type"), why));
     }
     let Some(text) = fields.text("text")? else {

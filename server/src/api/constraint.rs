@@ -1,7 +1,7 @@
 //! Reads constraints on answers: a JSON object, a schema, tool calls.
 //!
-//! All constraints are read here. [`tiny_llm_cli::Request`] passes them to the engine, which
-//! refuses a token limit that is too small for every valid answer.
+//! All constraints are read here. [`tiny_llm_cli::Request`] passes them to the engine. The engine
+//! refuses a request whose token limit is too small for the shortest valid answer.
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ pub(super) struct Wanted {
     pub(super) calls: Option<Finder>,
 }
 
-/// Reads `response_format`, `tools` and related fields. If there is a schema, parses the body again
-/// in order, because answers keep the order of the schema's keys.
+/// Reads `response_format`, `tools` and related fields. If there is a schema, parses the body a
+/// second time to get its keys in order, because answers keep the order of the schema's keys.
 ///
 /// # Errors
 /// If a field asks for something unsupported, or a schema is invalid.
@@ -37,7 +37,7 @@ pub(super) fn read(
 ) -> Result<Wanted, ApiError> {
     for name in ["functions", "function_call"] {
         if fields.take(name).is_some() {
-            let why = "they are the old form of \"tools\" and \"tool_choice\"";
+            let why = "use \"tools\" and \"tool_choice\" instead";
             return Err(ApiError::unsupported(name, why));
         }
     }
@@ -49,7 +49,7 @@ pub(super) fn read(
         Some("json_object") => Some(Form::Json),
         Some("json_schema") => Some(schema(&mut inner, &ordered(body)?)?),
         _ => {
-            let why = "answers are of the type text, json_object or json_schema";
+            let why = "expected the type text, json_object or json_schema";
             return Err(ApiError::unsupported("response_format", why));
         }
     };
@@ -197,7 +197,7 @@ fn choice(fields: &mut Fields) -> Result<Option<Choice>, ApiError> {
     let mut choice = Fields::of(value, "tool_choice.")?;
     let kind = choice.text("type")?;
     if kind.as_deref() != Some("function") {
-        let why = "a tool is chosen as {\"type\": \"function\", \"function\": {\"name\": …}}";
+        let why = "expected {\"type\": \"function\", \"function\": {\"name\": …}}";
         return Err(ApiError::unsupported("tool_choice", why));
     }
     let function = choice.take("function").unwrap_or_default();

@@ -60,7 +60,7 @@ impl ApiError {
         Self { code: Some("queue_full"), retry_after: Some(1), ..error }
     }
 
-    /// Returns an error during shutdown.
+    /// Returns the error for a request that arrives or is cut off during shutdown.
     pub(crate) fn ending() -> Self {
         let message = "the server is shutting down";
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, "server_error", message);
@@ -73,12 +73,12 @@ impl ApiError {
         Self { code: Some("engine_failed"), ..error }
     }
 
-    /// Returns an error for an answer cut off midway.
+    /// Returns an error for an answer that was cut off midway.
     pub(crate) fn of_cut(cut: Option<&Cut>) -> Self {
         match cut {
             Some(Cut::Refused(message)) => Self::invalid(message.clone()),
             Some(Cut::Slow) => {
-                Self::invalid("the answer was ended, because the client read it too slowly")
+                Self::invalid("the answer was cut off because the client read it too slowly")
                     .with(StatusCode::REQUEST_TIMEOUT, "too_slow")
             }
             Some(Cut::Ending) => Self::ending(),

@@ -1,5 +1,5 @@
 //! The fields of a JSON object. The caller takes out every supported field. A field that is left at
-//! the end is unknown and causes an error that names it.
+//! the end is unknown, and `end` returns an error that names it.
 
 use serde_json::{Map, Value};
 
@@ -9,12 +9,12 @@ use super::error::ApiError;
 /// every field they know.
 pub(crate) struct Fields {
     left: Map<String, Value>,
-    /// Prefix for field names in messages: `messages[3].`.
+    /// Prefix of field names in error messages, such as `messages[3].`.
     place: String,
 }
 
 impl Fields {
-    /// Creates fields from an object whose name in messages is `place`.
+    /// Creates fields from an object. `place` is the prefix of their names in error messages.
     pub(crate) fn of(value: Value, place: &str) -> Result<Self, ApiError> {
         let Value::Object(mut left) = value else {
             let name = place.trim_end_matches('.');
@@ -110,7 +110,8 @@ impl Fields {
     }
 }
 
-/// Describes a value for a message: numbers as they are, everything else by its kind.
+/// Describes a value for an error message: a string, an array or an object by its type, any other
+/// value as it is.
 pub(crate) fn kind(value: &Value) -> String {
     match value {
         Value::String(_) => "a string".to_owned(),

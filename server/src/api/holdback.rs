@@ -1,7 +1,7 @@
 //! Holds back text that may be the beginning of a stop text. A stop text, and everything after it,
 //! is never sent.
 
-/// Text on its way to a client.
+/// The held-back text of one answer.
 #[derive(Debug, Default)]
 pub(crate) struct Holdback {
     stops: Vec<String>,

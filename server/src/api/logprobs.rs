@@ -47,7 +47,7 @@ fn of_texts(all: &[Chosen], start: usize, tokenizer: &Tokenizer) -> Value {
     }
     let top = |chosen: &Chosen| -> Value {
         let pairs = chosen.top.iter().map(|&(token, logprob)| (text(token), logprob.into()));
-        // The token itself is always included, as in OpenAI's API.
+        // The chosen token is always included, as in OpenAI's API.
         let own = [(text(chosen.token), chosen.logprob.into())];
         pairs.chain(own).collect::<Map<String, Value>>().into()
     };

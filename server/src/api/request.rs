@@ -82,8 +82,8 @@ impl ApiRequest {
         let value: Value = serde_json::from_slice(body)
             .map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")))?;
         let mut fields = Fields::of(value, "")?;
-        // There is only one model, and any name is accepted for it, since clients use their own
-        // names. Each answer has the real name.
+        // There is only one model. Any name is accepted for it, since clients send the names that
+        // they know. Each answer gives the real name.
         if fields.text("model")?.is_none() {
             return Err(ApiError::field("model", "\"model\" is missing"));
         }
@@ -97,8 +97,8 @@ impl ApiRequest {
         let n = fields.whole("n", 1..=choices)?.unwrap_or(1) as usize;
         if prompts.len() * n > bounds.choices {
             let message = format!(
-                "\"prompt\": found {} prompts with {n} answers each, expected at most {choices} \
-                 answers in total",
+                "\"prompt\": found {} prompts and \"n\": {n}, expected at most {choices} answers \
+                 in total",
                 prompts.len()
             );
             return Err(ApiError::field("prompt", message));
@@ -302,7 +302,7 @@ pub(super) fn prompts(fields: &mut Fields) -> Result<Vec<Prompt>, ApiError> {
     }
 }
 
-/// Refuses fields that only other servers support. Accepts them if their value asks for the
+/// Refuses fields that other servers support and this one doesn't, unless their value asks for the
 /// default.
 fn refuse(fields: &mut Fields) -> Result<(), ApiError> {
     let nothing = |name: &str, value: &Value| match name {
@@ -318,18 +318,18 @@ fn refuse(fields: &mut Fields) -> Result<(), ApiError> {
         ("logit_bias", "the logits of tokens cannot be changed"),
         ("best_of", "every answer is returned; ask for several with \"n\""),
         ("echo", "an answer does not repeat its prompt"),
-        ("suffix", "models here continue a text; they do not fill gaps"),
+        ("suffix", "the model continues a text; it does not fill gaps"),
         ("modalities", "answers are text"),
         ("audio", "answers are text"),
-        ("prediction", "answers are not predicted"),
-        ("reasoning_effort", "models here do not reason separately from the answer"),
-        ("verbosity", "models here do not control their length; \"max_tokens\" limits it"),
+        ("prediction", "predicted outputs are not used"),
+        ("reasoning_effort", "the model does not reason separately from the answer"),
+        ("verbosity", "the model does not control the length; \"max_tokens\" limits it"),
         ("service_tier", "there is one tier, \"default\""),
         ("store", "nothing is stored"),
         ("metadata", "nothing is stored"),
         ("web_search_options", "there is no search"),
-        ("prompt_cache_key", "prompts are matched by their tokens"),
-        ("prompt_cache_retention", "prompts are matched by their tokens"),
+        ("prompt_cache_key", "the cache finds prompts by their tokens"),
+        ("prompt_cache_retention", "the cache finds prompts by their tokens"),
         ("safety_identifier", "use \"user\", which the batch view shows"),
     ] {
         if let Some(value) = fields.take(name)

@@ -30,7 +30,7 @@ pub(crate) struct Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        // Without an engine there is nothing to cancel.
+        // If the engine is gone, there is nothing to cancel.
         let _ = self.commands.send(Command::Cancel(self.ticket));
     }
 }
@@ -49,8 +49,8 @@ pub(crate) async fn whole(mut waiting: Waiting, mut answers: Answers) -> Result<
     Ok(answers.whole())
 }
 
-/// Waits for the first reply, then returns a stream of events. A failure before that is an ordinary
-/// error response.
+/// Waits for the first reply, then returns a stream of events. If the request fails before that,
+/// the client gets an ordinary error response.
 ///
 /// # Errors
 /// If the engine refuses the request.

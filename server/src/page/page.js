@@ -3,13 +3,13 @@
 const at = (id) => document.getElementById(id);
 let key = "";
 
-/** Headers of every request; the key stays in this page's memory. */
+/** Headers of every request. The key stays in this page's memory. */
 const headers = () => ({
   "content-type": "application/json",
   ...(key && { authorization: `Bearer ${key}` }),
 });
 
-/** Asks, and throws the server's own words if it refuses. */
+/** Sends a request. If the server refuses it, throws the server's error message. */
 async function ask(path, options = {}) {
   const answer = await fetch(path, { ...options, headers: headers() });
   if (answer.ok) return answer;
@@ -18,7 +18,7 @@ async function ask(path, options = {}) {
   throw new Error(said?.error?.message ?? `the server says ${answer.status}`);
 }
 
-/** The data of server-sent events, one by one. */
+/** Yields the data of each server-sent event. */
 async function* events(answer) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
@@ -62,7 +62,7 @@ async function send(text) {
   messages.push({ role: "user", content: text });
   shown("user", text);
   const words = shown("assistant", "");
-  // A screen reader is told the answer once, not letter by letter.
+  // A screen reader reads the answer once, not letter by letter.
   at("log").setAttribute("aria-busy", "true");
   stopping = new AbortController();
   at("send").disabled = true;

@@ -1,4 +1,4 @@
-//! Day 1. Attention: softmax and linear, scaled dot-product attention, multi-head attention.
+//! Day 1. Attention: softmax, linear layers, scaled dot-product attention, multi-head attention.
 //!
 //! Notation: `B` batch, `L` query length, `S` key length, `E` hidden size, `H` heads, `D` head
 //! size.
@@ -23,9 +23,9 @@ pub fn softmax(x: &Tensor) -> Tensor {
 }
 
 /// Computes `x · weightᵀ + bias`: output `o` is the dot product of the input and row `o` of the
-/// weight.
+/// weight, plus `bias[o]`.
 ///
-/// `x [..., in]` with two axes or more, `weight [out, in]`, `bias [out]` → `[..., out]`.
+/// `x [..., in]` with at least two axes, `weight [out, in]`, `bias [out]` → `[..., out]`.
 /// Checkpoints store weights as `[out, in]`.
 ///
 /// # Panics

@@ -11,7 +11,8 @@ pub use tiny_llm_formats::FinishReason;
 
 use super::model::Model;
 
-/// Returns the index of the largest logit, or the first of several equal ones. `logits [V]`.
+/// Returns the index of the largest of `logits [V]`. If several logits share the largest value,
+/// returns the index of the first one.
 ///
 /// # Panics
 /// If there are no logits.
@@ -41,10 +42,11 @@ pub struct Limits {
 
 /// Extends `prompt` token by token.
 ///
-/// - `next_logits(tokens)` returns the logits `[V]` after `tokens`, which are the prompt and all
-///   new tokens so far. It runs once per step.
-/// - `choose(logits, tokens)` picks the next token. It runs once per step.
-/// - `on_token` receives every new token as soon as it is chosen, but never a stop token.
+/// - `next_logits(tokens)` runs once per step. It returns the logits `[V]` of the token that
+///   follows `tokens`, which are the prompt and all new tokens so far.
+/// - `choose(logits, tokens)` runs once per step and picks the next token.
+/// - `on_token` receives every new token as soon as it is chosen, but never a stop token. If it
+///   returns `Break`, the generation ends with [`FinishReason::Interrupted`].
 ///
 /// Limits are checked before the model runs, first `max_new_tokens`, then `context`. So a limit
 /// that is already reached costs no forward pass.

@@ -14,14 +14,15 @@ pub struct TextStream {
 }
 
 impl TextStream {
-    /// Takes the bytes of the next token and returns all text that is now certain. Bytes that can
-    /// still become a character are held back; bytes that no longer can are replaced by U+FFFD.
+    /// Takes the bytes of the next token and returns all text that is now complete. Holds back
+    /// bytes that may still become a character. Puts U+FFFD in place of bytes that can no longer
+    /// become a character.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         todo!("week1-day6 task 3: TextStream::push")
     }
 
-    /// Ends the text and returns the rest of it. Bytes that are still held back can no longer
-    /// become a character.
+    /// Ends the text and returns the rest of it. Bytes that are still held back are replaced by
+    /// U+FFFD, because their character is incomplete.
     pub fn finish(&mut self) -> String {
         todo!("week1-day6 task 3: TextStream::finish")
     }

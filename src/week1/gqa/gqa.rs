@@ -36,9 +36,9 @@ pub fn grouped_query_attention(
     todo!("week1-day3 task 1: grouped_query_attention")
 }
 
-/// Returns the additive causal mask `[L, S]` for `L = length` queries, which are the last of `S =
-/// keys` positions. Query `i` is at position `S − L + i`. The mask is 0 where key `j` is at or
-/// before that position, and `−inf` after it.
+/// Returns the additive causal mask `[L, S]`, with `L = length` and `S = keys`. The queries are the
+/// last `L` of the `S` positions: query `i` is at position `S − L + i`. The mask is 0 where key `j`
+/// is at or before that position, and `−inf` after it.
 ///
 /// # Panics
 /// If there are more queries than keys.
@@ -81,9 +81,9 @@ pub struct GroupedQueryAttention {
     pub v_proj: Linear,
     /// `[E, H_q·D]`
     pub o_proj: Linear,
-    /// Applied to every query head before RoPE.
+    /// Norm that is applied to every query head before RoPE. `None` if the model has no such norm.
     pub q_norm: Option<HeadNorm>,
-    /// Applied to every key head before RoPE.
+    /// Norm that is applied to every key head before RoPE. `None` if the model has no such norm.
     pub k_norm: Option<HeadNorm>,
     /// RoPE tables for head size `D` and at least the positions `0..L`. All layers share one pair
     /// of tables.
@@ -91,8 +91,8 @@ pub struct GroupedQueryAttention {
 }
 
 impl GroupedQueryAttention {
-    /// Computes self-attention: `x [B, L, E]` → `[B, L, E]`. Row `l` is at position `l`. `mask`
-    /// broadcasts to `[B, H_q, L, L]`. Uses the half-split form of RoPE.
+    /// Computes self-attention: `x [B, L, E]` → `[B, L, E]`. Row `l` of each sequence is at
+    /// position `l`. `mask` broadcasts to `[B, H_q, L, L]`. Uses the half-split form of RoPE.
     pub fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Tensor {
         todo!("week1-day3 task 3: GroupedQueryAttention::forward")
     }

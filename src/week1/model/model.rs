@@ -27,7 +27,8 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// Looks up `tokens [B, L]` → `[B, L, E]`: row `tokens[b, l]` of the table.
+    /// Embeds `tokens [B, L]` → `[B, L, E]`: vector `[b, l]` of the result is row `tokens[b, l]` of
+    /// the table.
     ///
     /// # Panics
     /// If a token is not below `V`.
@@ -61,15 +62,15 @@ impl TransformerBlock {
     }
 }
 
-/// The longest sequence that week 1 supports. Every step computes every position, and each layer's
-/// scores have `H_q · L · L` elements, so the 131,072 positions of some checkpoints are far out of
-/// reach.
+/// Length of the longest sequence that week 1 supports, in tokens. Every step computes every
+/// position, and each layer's scores have `H_q · L · L` elements. So the 131,072 positions of some
+/// checkpoints are far out of reach.
 pub const MAX_CONTEXT: usize = 8192;
 
 /// A decoder-only transformer.
 pub struct Model {
-    /// The settings of the checkpoint's `config.json`. [`Model::build`] limits its `max_positions`
-    /// to [`MAX_CONTEXT`].
+    /// The settings in the checkpoint's `config.json`, except that [`Model::build`] limits
+    /// `max_positions` to [`MAX_CONTEXT`].
     pub config: ModelConfig,
     /// Token embedding, and the output head too if the two are tied.
     pub embedding: Embedding,
@@ -82,11 +83,12 @@ pub struct Model {
 }
 
 impl Model {
-    /// Computes the logits of every position: `tokens [B, L]` → `[B, L, V]`. Row `l` scores the
-    /// token that follows `tokens[b, ..=l]`.
+    /// Computes the logits of every position: `tokens [B, L]` → `[B, L, V]`. Row `[b, l]` scores
+    /// the token that follows `tokens[b, ..=l]`.
     ///
     /// # Panics
-    /// If a token is not below `V` or `L` exceeds [`Model::context`]; see [`Model::check`].
+    /// If a token is not below `V`, or `L` exceeds [`Model::context`]. [`Model::check`] checks for
+    /// both.
     pub fn forward(&self, tokens: &Array2<u32>) -> Tensor {
         todo!("week1-day5 task 3: Model::forward")
     }

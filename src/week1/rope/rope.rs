@@ -1,8 +1,8 @@
 //! Day 2. RoPE: position as a rotation of each query and key.
 //!
-//! A head of size `D` is `D/2` pairs of elements. Pair `i` at position `p` is rotated by the angle
-//! `p · θᵢ`, `θᵢ = base^(−2i/D)`. Checkpoints disagree about *which* two elements are a pair:
-//! neighbours ([`rope_interleaved`], GGUF Llama files) or elements half a head apart
+//! A head of size `D` consists of `D/2` pairs of elements. Pair `i` at position `p` is rotated by
+//! the angle `p · θᵢ`, with `θᵢ = base^(−2i/D)`. Checkpoints disagree about *which* two elements
+//! form a pair: neighbours ([`rope_interleaved`], GGUF Llama files) or elements half a head apart
 //! ([`rope_half_split`], Hugging Face folders).
 //!
 //! Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding".
@@ -25,7 +25,8 @@ pub fn inverse_frequencies(head_dim: usize, base: f32) -> Vec<f32> {
     todo!("week1-day2 task 1: inverse_frequencies")
 }
 
-/// The cosine and sine of every angle that a model needs. Row `p` always belongs to position `p`.
+/// The cosine and sine of every angle that a model needs, for `P` positions. Row `p` belongs to
+/// position `p`.
 #[derive(Debug, Clone)]
 pub struct RopeTables {
     /// `[P, D/2]`
@@ -42,7 +43,7 @@ impl RopeTables {
     }
 }
 
-/// Rotates the pairs `(x[2i], x[2i+1])`: the traditional form.
+/// Rotates the pairs `(x[2i], x[2i+1])`. This is the traditional form of RoPE.
 ///
 /// `x [..., L, D]` → the same shape. Row `l` is at position `offset + l`. A pair `(a, b)` becomes
 /// `(a·cos − b·sin, a·sin + b·cos)`.
@@ -53,7 +54,7 @@ pub fn rope_interleaved(x: &Tensor, tables: &RopeTables, offset: usize) -> Tenso
     todo!("week1-day2 task 2: rope_interleaved")
 }
 
-/// Rotates the pairs `(x[i], x[i + D/2])`: the form of Hugging Face checkpoints.
+/// Rotates the pairs `(x[i], x[i + D/2])`. Hugging Face checkpoints use this form of RoPE.
 ///
 /// `x [..., L, D]` → the same shape. Row `l` is at position `offset + l`. A pair `(a, b)` becomes
 /// `(a·cos − b·sin, a·sin + b·cos)`.
@@ -64,7 +65,7 @@ pub fn rope_half_split(x: &Tensor, tables: &RopeTables, offset: usize) -> Tensor
     todo!("week1-day2 task 3: rope_half_split")
 }
 
-/// Which two elements of a head are a pair.
+/// Specifies which two elements of a head form a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RopeForm {
     /// Neighbours: `(x[2i], x[2i+1])`.
@@ -91,8 +92,8 @@ pub fn rope_at_positions(
 }
 
 /// Converts a query or key projection from the half-split form to the interleaved form by
-/// reordering its rows. Attention stays the same. Within each head, row `i` moves to row `2i`, and
-/// row `i + D/2` to row `2i + 1`.
+/// reordering its rows. The result of attention does not change. Within each head, row `i` moves to
+/// row `2i`, and row `i + D/2` to row `2i + 1`.
 ///
 /// `weight [n_heads·D, E]` → the same shape. `n_heads` is the number of heads of *this* projection:
 /// a key projection may have fewer than the query projection. llama.cpp's converter reorders Llama

@@ -20,16 +20,16 @@ pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     todo!("week1-day7 task 1: apply_temperature")
 }
 
-/// Keeps the `k` largest logits unchanged. Of equal logits, the first are kept. If `k` is 0, or at
-/// least `V`, all logits stay.
+/// Keeps the `k` largest logits and sets all others to `−inf`. Of equal logits, the first are kept.
+/// If `k` is 0, or at least `V`, all logits stay.
 pub fn top_k(logits: &mut [f32], k: usize) {
     todo!("week1-day7 task 2: top_k")
 }
 
 /// Applies nucleus sampling: keeps the most probable tokens until their probabilities sum to at
-/// least `p`. Among equally probable tokens, lower ids come first. The token with which the sum
-/// reaches `p` stays, so at least one token always does. `p ≥ 1` keeps all. Probabilities are added
-/// in f64, because a vocabulary is large.
+/// least `p`. Among equally probable tokens, lower ids come first. The token that brings the sum to
+/// `p` is kept too, so at least one token always remains. `p ≥ 1` keeps all. Probabilities are
+/// added in f64, because a vocabulary has many thousands of small ones.
 ///
 /// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
 pub fn top_p(logits: &mut [f32], p: f32) {
@@ -44,16 +44,17 @@ pub fn min_p(logits: &mut [f32], p: f32) {
     todo!("week1-day7 task 4: min_p")
 }
 
-/// Makes every token of `seen` less likely. A token that occurs several times is penalised once. A
-/// positive logit is divided by `penalty`, and a negative one is multiplied by it. `penalty` is
-/// positive; 1 changes nothing.
+/// Makes every token of `seen` less likely. A token that occurs several times is penalised only
+/// once. A positive logit is divided by `penalty`, and a negative one is multiplied by it.
+/// `penalty` is positive; 1 changes nothing.
 ///
 /// Source: Keskar et al. 2019, "CTRL".
 pub fn repetition_penalty(logits: &mut [f32], seen: &[u32], penalty: f32) {
     todo!("week1-day7 task 5: repetition_penalty")
 }
 
-/// A seeded generator, SplitMix64: the same seed gives the same text on every machine.
+/// A seeded random number generator, SplitMix64: the same seed gives the same numbers on every
+/// machine.
 ///
 /// Source: Steele, Lea and Flood 2014, "Fast Splittable Pseudorandom Number Generators".
 #[derive(Debug, Clone)]
@@ -87,7 +88,8 @@ pub fn draw(logits: &[f32], uniform: f64) -> u32 {
     todo!("week1-day7 task 6: draw")
 }
 
-/// A sampler: the functions above, in the order of the module's comment, and a random generator.
+/// A sampler. It applies the functions above, in the order that the module's comment gives, and
+/// draws a token with an [`Rng`].
 #[derive(Debug, Clone)]
 pub struct Sampler {
     /// Options that shape the distribution.

@@ -1,4 +1,4 @@
-//! `Q4_0`: 32 weights of 4 bits, one scale. 4.5 bits per weight.
+//! `Q4_0`: a block holds 32 weights of 4 bits, and one scale. That is 4.5 bits per weight.
 //!
 //! ```text
 //! byte  0   2                         18
@@ -6,7 +6,7 @@
 //!        f16  low half of bj: weight j, high half: weight j + 16
 //! ```
 //!
-//! weight `i = d · (qi − 8)`, where `qi` is in 0…15.
+//! Weight `i` is `d · (qi − 8)`, where `qi` is in 0…15.
 //!
 //! Tasks here: week2-day3 task 2 (`dequantize`, `quantize`). Everything else is provided.
 

@@ -8,17 +8,17 @@ use std::fmt::Display;
 use anyhow::{Result, anyhow};
 use tiny_llm_formats::gguf::MAGIC;
 
-/// Minimum bytes of a metadata entry: an empty key (8 for its length), a type (4), a value of one
-/// byte.
+/// Minimum size of a metadata entry, in bytes: an empty key (8 for its length), a type (4), a value
+/// of one byte.
 const METADATA_BYTES: usize = 8 + 4 + 1;
-/// Minimum bytes of an entry of the tensor table: an empty name (8), the number of axes (4), one
-/// axis (8), a type (4), an offset (8).
+/// Minimum size of an entry of the tensor table, in bytes: an empty name (8), the number of axes
+/// (4), one axis (8), a type (4), an offset (8).
 const TENSOR_BYTES: usize = 8 + 4 + 8 + 4 + 8;
 
-/// A position in a file, which moves forward as the file is read.
+/// The bytes of a file, and a position that moves forward as they are read.
 ///
-/// Each function takes a `field`, the name of what is being read, for its error message:
-/// `"version"`, `"metadata general.name"`.
+/// Where a method has a parameter `field`, it is the name of what the method reads, for error
+/// messages: `"version"`, `"metadata general.name"`.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
@@ -38,7 +38,7 @@ pub struct Header {
 }
 
 impl<'a> Reader<'a> {
-    /// Creates a reader at the first byte; `file` is the file's name in messages.
+    /// Creates a reader that begins at the first byte. Messages call the file `file`.
     #[must_use]
     pub fn new(bytes: &'a [u8], file: &'a str) -> Self {
         Self { bytes, position: 0, file }
@@ -71,8 +71,8 @@ impl<'a> Reader<'a> {
         todo!("week2-day2 task 1: Reader::take")
     }
 
-    /// Reads the next `N` bytes, for `u16::from_le_bytes` and similar functions: every number in
-    /// the file is little-endian.
+    /// Reads the next `N` bytes. Convert them with `u16::from_le_bytes` or a similar function,
+    /// because every number in the file is little-endian.
     ///
     /// # Errors
     /// As [`Reader::take`].
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
     /// Reads four bytes as an unsigned number.
     ///
     /// # Errors
-    /// If fewer are left.
+    /// If fewer than four bytes are left.
     pub fn u32(&mut self, field: &str) -> Result<u32> {
         Ok(u32::from_le_bytes(self.number(field)?))
     }
@@ -91,13 +91,14 @@ impl<'a> Reader<'a> {
     /// Reads eight bytes as an unsigned number.
     ///
     /// # Errors
-    /// If fewer are left.
+    /// If fewer than eight bytes are left.
     pub fn u64(&mut self, field: &str) -> Result<u64> {
         Ok(u64::from_le_bytes(self.number(field)?))
     }
 
-    /// Reads a count from eight bytes: the number of items that follow, each at least `bytes_each`
-    /// (1 or more) bytes long. It is safe to allocate memory for that many items.
+    /// Reads a count (eight bytes), which is the number of items that follow. Each item takes at
+    /// least `bytes_each` bytes, which must be 1 or more. So if a count is returned, it is safe to
+    /// allocate memory for that many items.
     ///
     /// # Errors
     /// If the rest of the file is too short for that many items. The position is then unspecified.
@@ -107,11 +108,11 @@ impl<'a> Reader<'a> {
         todo!("week2-day2 task 1: Reader::count")
     }
 
-    /// Reads a string: its byte length (a `u64`), then UTF-8 without a zero at the end.
+    /// Reads a string: its byte length (a `u64`), then UTF-8 without a terminating zero.
     ///
     /// # Errors
-    /// If the file ends before the string, or the bytes are not UTF-8 (the message then says that
-    /// UTF-8 was expected). The position is then unspecified.
+    /// If the file is too short, or the bytes are not UTF-8 (the message then says that UTF-8 was
+    /// expected). The position is then unspecified.
     pub fn string(&mut self, field: &str) -> Result<&'a str> {
         todo!("week2-day2 task 1: Reader::string")
     }
@@ -120,19 +121,20 @@ impl<'a> Reader<'a> {
     /// of metadata entries (eight bytes each).
     ///
     /// # Errors
-    /// If this is not a GGUF file, or has a version other than 2 or 3, or is big-endian (its
-    /// version reads 2 or 3 once its bytes are swapped), or the file is too short for that many
-    /// entries. The fields are checked in this order, and the message names the one that is wrong:
+    /// If a field is wrong. The fields are checked in the order of this list. The message names the
+    /// field that is wrong, what was found and what was expected.
     ///
-    /// - `magic`: found the file's first four characters, expected `GGUF`;
-    /// - `version`: found its number or `big-endian`, expected 2 or 3;
-    /// - `tensors` or `metadata`: found a number that is too large.
+    /// - `magic`: the file is not GGUF. Found its first four characters, expected `GGUF`.
+    /// - `version`: found a number other than 2 or 3, expected 2 or 3. If the number becomes 2 or 3
+    ///   when its bytes are swapped, found `big-endian` instead.
+    /// - `tensors` or `metadata`: found a number of entries that the file is too short for.
     pub fn header(&mut self) -> Result<Header> {
         todo!("week2-day2 task 1: Reader::header")
     }
 }
 
-/// Shortens a name from a file for a message, and puts it on one line.
+/// Shortens a name that was read from a file, and escapes it, so that it fits on one line of a
+/// message.
 #[must_use]
 pub fn shown(name: &str) -> String {
     const ENOUGH: usize = 64;

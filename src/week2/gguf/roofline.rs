@@ -1,4 +1,4 @@
-//! Day 2, last task. The roofline: the best speed of this machine with this file.
+//! Day 2, last task. The roofline: the highest possible speed of a machine with a given model file.
 //!
 //! Tasks here: week2-day2 task 4 (`work`, `Machine::seconds`, `Machine::tokens_per_second`,
 //! `Machine::balanced_rows`). Everything else is provided.
@@ -9,9 +9,9 @@ use tiny_llm_formats::gguf::TensorInfo;
 /// in comparison and not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
-    /// Number of bytes of weights that are read, once for all rows of the pass.
+    /// Number of bytes of weights. They are read once for all rows of the pass.
     pub bytes: u64,
-    /// Number of multiplications of a weight by an activation, for each row of the pass.
+    /// Number of multiply-adds for each row of the pass. Each multiplies a weight by an activation.
     pub multiply_adds: u64,
 }
 
@@ -27,9 +27,10 @@ pub struct Machine {
 
 /// Returns the work of a pass in which every row requests logits, as in decoding.
 ///
-/// Each matrix (a tensor of two axes) is read once and multiplies each row. The exception is
-/// `token_embd.weight`, the table of embeddings. If there is no `output.weight`, the table is also
-/// the output head and counts like the other matrices. Otherwise only one row of it is read.
+/// Each matrix (a tensor of two axes) is read once and multiplied by every row of activations. The
+/// exception is `token_embd.weight`, the table of embeddings. If there is no `output.weight`, the
+/// table is also the output head and counts like the other matrices. Otherwise only one row of the
+/// table is read.
 #[must_use]
 pub fn work(tensors: &[TensorInfo]) -> Work {
     todo!("week2-day2 task 4: work")
@@ -43,8 +44,8 @@ impl Machine {
         todo!("week2-day2 task 4: Machine::seconds")
     }
 
-    /// Returns the maximum number of tokens per second if every pass has `rows` rows: a single one
-    /// in decoding, many in a prompt.
+    /// Returns the maximum number of tokens per second if every pass has `rows` rows. A pass has
+    /// one row in decoding, and many in a prompt.
     #[must_use]
     pub fn tokens_per_second(&self, work: Work, rows: usize) -> f64 {
         todo!("week2-day2 task 4: Machine::tokens_per_second")

@@ -21,33 +21,38 @@ pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorI
     (0..count).map(|index| read_tensor(reader, index)).collect()
 }
 
-/// Reads one entry: the name (a string), the number of axes (four bytes), each axis (eight bytes,
-/// the fastest first), the number of the type (four bytes), the offset (eight bytes).
+/// Reads one entry: the name (a string), the number of axes (four bytes), the length of each axis
+/// (eight bytes, fastest-varying first), the type's number (four bytes), the offset (eight bytes).
 ///
-/// The returned shape has the slowest axis first. The size follows from the shape and the type: a
-/// row, which runs along the fastest axis, is a whole number of blocks.
+/// The returned shape has the slowest-varying axis first. The size follows from the shape and the
+/// type. A row runs along the fastest-varying axis and is a whole number of blocks.
 ///
 /// # Errors
-/// If there are no axes or more than four, an axis is 0, the type is not one of [`TensorType`], a
-/// row is not a whole number of blocks, or the size does not fit into a `usize`. Messages name the
-/// tensor (`tensor token_embd.weight`), or `name of tensor 3` with the `index` if the name itself
-/// cannot be read. They give the value found and the value expected: for the axes, their number and
-/// 1 to 4; for the type, its number; for a row, its length and the length of a block.
+/// If there are no axes or more than four, an axis has length 0, the type is not one of
+/// [`TensorType`], a row is not a whole number of blocks, or an axis, the offset or the size does
+/// not fit into a `usize`. Messages name the tensor (`tensor token_embd.weight`). If its name
+/// cannot be read, they use its `index` (`name of tensor 3`). They also contain the value found and
+/// the value expected:
+///
+/// - For the axes: their number, and 1 to 4.
+/// - For the type: its number.
+/// - For a row: its length, and the length of a block.
 pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> {
     todo!("week2-day2 task 3: read_tensor")
 }
 
-/// Returns the alignment of tensors: `general.alignment`, or [`DEFAULT_ALIGNMENT`].
+/// Returns the alignment of tensors: the value of `general.alignment`, or [`DEFAULT_ALIGNMENT`] if
+/// that key is missing.
 ///
 /// # Errors
-/// If the value is not a power of two. The message names the key and the value
-/// ([`Metadata::wrong`]).
+/// If the value is not a power of two. The message names the key and the value (use
+/// [`Metadata::wrong`]).
 pub fn alignment(metadata: &Metadata) -> Result<usize> {
     todo!("week2-day2 task 3: alignment")
 }
 
 /// Returns where the data section begins: at the first multiple of `alignment` that is at or after
-/// `position`, the end of the table. Returns `None` if that does not fit into a `usize`.
+/// `position`, the end of the table. Returns `None` if the result does not fit into a `usize`.
 #[must_use]
 pub fn data_start(position: usize, alignment: usize) -> Option<usize> {
     todo!("week2-day2 task 3: data_start")
@@ -60,12 +65,13 @@ pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
 }
 
 /// Checks that every tensor begins at a multiple of `alignment` and is within the `data_len` bytes
-/// of the data section, and that no two tensors overlap. They may be in any order, with gaps.
+/// of the data section, and that no two tensors overlap. Tensors may be in any order, with gaps
+/// between them.
 ///
 /// # Errors
-/// If a tensor is misaligned, overlaps the previous one, or extends past `data_len`. The message
-/// names the tensor, its offset and what was expected: a multiple of `alignment`, an offset at or
-/// after the end of the previous tensor, or an end within `data_len`.
+/// If a tensor is misaligned, overlaps the one before it in the data section, or extends past
+/// `data_len`. The message names the tensor, its offset and what was expected: a multiple of
+/// `alignment`, an offset at or after the end of the tensor before it, or an end within `data_len`.
 pub fn check_places(
     tensors: &[TensorInfo],
     alignment: usize,

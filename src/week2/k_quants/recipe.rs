@@ -9,7 +9,7 @@ use tiny_llm_formats::{
     gguf::TensorType,
 };
 
-/// Properties of a model that determine its tensors' types, besides their names and shapes.
+/// Properties of a model that, with a tensor's name and shape, determine the tensor's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dimensions {
     /// Number of transformer blocks.
@@ -20,9 +20,10 @@ pub struct Dimensions {
     pub tied: bool,
 }
 
-/// Returns, for each row of a Llama-family GGUF projection with `n_heads` heads, the row's index in
-/// the Hugging Face checkpoint. Within each head, RoPE rotates row `i` of the first half together
-/// with row `i` of the second half. In the GGUF file, these two rows are neighbours.
+/// For each row of a Llama-family GGUF projection with `n_heads` heads, returns the row's index in
+/// the Hugging Face checkpoint. Within each head of the checkpoint, RoPE rotates row `i` of the
+/// first half together with row `i` of the second half. In the GGUF file, these two rows are
+/// neighbours.
 ///
 /// # Panics
 /// If `rows` is not a multiple of `2 · n_heads`, or `n_heads` is 0.
@@ -49,9 +50,10 @@ pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
     todo!("week2-day4 task 5: permute_rows_for_half_split")
 }
 
-/// Returns, for each row of a tensor in the GGUF file, the row's index in a checkpoint of this
-/// configuration, or `None` if the order is the same. `name` is the tensor's name in the GGUF file,
-/// such as `blk.0.attn_q.weight`. A bias is permuted like the rows of its weight.
+/// For each row of a tensor in the GGUF file, returns the row's index in a checkpoint of this
+/// configuration. Returns `None` if both have the rows in the same order. `name` is the tensor's
+/// name in the GGUF file, such as `blk.0.attn_q.weight`. A bias is permuted like the rows of its
+/// weight.
 ///
 /// # Panics
 /// As [`permute_rows_for_interleaved`].
@@ -60,18 +62,19 @@ pub fn row_order(config: &ModelConfig, name: &str) -> Option<Vec<usize>> {
     todo!("week2-day4 task 5: row_order")
 }
 
-/// Returns whether a mix spends more bits on this layer. It does so on the first eighth of the
-/// layers, on the last eighth, and on every third layer between them, beginning with the third.
-/// Eighths are rounded down: the first `n / 8` layers, and the layers from `7 · n / 8` on.
+/// Returns whether a mix of types such as `Q4_K_M` spends more bits on this layer. It does so on
+/// the first eighth of the layers, the last eighth, and every third layer between them, beginning
+/// with the third. Eighths are rounded down: the first `n / 8` layers, and the layers from
+/// `7 · n / 8` on.
 #[must_use]
 pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
     todo!("week2-day4 task 5: use_more_bits")
 }
 
-/// Returns the type of a matrix in the mix `Q4_K_M`, provided that its rows are whole blocks
-/// ([`fitting`] handles the others). The output head (the embedding, if the two are tied) is
-/// `Q6_K`. So are `attn_v` and `ffn_down` in the layers for which [`use_more_bits`] is true.
-/// Everything else is `Q4_K`.
+/// Returns the type of a matrix in the mix `Q4_K_M`, for rows that are whole blocks. ([`fitting`]
+/// handles other rows.) The output head (the embedding, if the two are tied) is `Q6_K`. So are
+/// `attn_v` and `ffn_down` in the layers for which [`use_more_bits`] is true. Everything else is
+/// `Q4_K`.
 #[must_use]
 pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
     todo!("week2-day4 task 5: q4_k_m")
@@ -86,7 +89,7 @@ pub fn fitting(tensor_type: TensorType, cols: usize) -> TensorType {
     todo!("week2-day4 task 5: fitting")
 }
 
-/// Splits a name: `blk.3.attn_v.weight` → 3 and `attn_v`.
+/// Splits a tensor's name into its layer and the rest: `blk.3.attn_v.weight` → 3 and `attn_v`.
 #[must_use]
 pub fn layer_and_part(name: &str) -> Option<(usize, &str)> {
     let (layer, rest) = name.strip_prefix("blk.")?.split_once('.')?;

@@ -3,8 +3,8 @@
 //! The obvious scale spreads the codes from the smallest weight to the largest. It is rarely the
 //! best, because a single extreme weight determines it. So try several scales near it. Each scale
 //! gives codes. For those codes, least squares gives a better scale. That scale gives new codes,
-//! and so on for a few rounds. The trial that ends with the smallest error wins. Large weights
-//! count more than small ones, because they change a product more.
+//! and so on for a few rounds. The trial that ends with the smallest error wins. Errors of large
+//! weights count more than errors of small ones, because they change a product more.
 //!
 //! Tasks here: week2-day4 task 3 (`fit_scale_and_min`, `search_scale_and_min`). Everything else is
 //! provided.
@@ -13,8 +13,8 @@ use std::ops::RangeInclusive;
 
 pub use tiny_llm_kernels::blocks::share::{code, nearest, share, share_signed};
 
-/// The trials. Trial `t` divides the range of the weights into `top + t / 4` steps instead of
-/// `top`.
+/// The values of `t` to try. Trial `t` divides the range of the weights into `top + t / 4` steps,
+/// where `top` is the largest code.
 pub const TRIALS: RangeInclusive<i8> = -4..=4;
 /// Number of rounds of a trial. Each round computes the codes from the scale, then the scale from
 /// the codes.
@@ -54,17 +54,17 @@ pub fn fit_scale_and_min<const N: usize>(
     todo!("week2-day4 task 3: fit_scale_and_min")
 }
 
-/// Returns the best scale and minimum for codes `0..=top` among [`TRIALS`]. Squared errors are
-/// weighted by [`importance`].
+/// Runs the [`TRIALS`] with codes `0..=top`, and returns the scale and minimum of the trial with
+/// the smallest error. Squared errors are weighted by [`importance`].
 ///
 /// All trials begin with the negated lowest weight as the minimum, or with 0 if no weight is
 /// negative. Trial `t` begins with the scale that divides the range from `−min` to the highest
-/// weight into `top + t / 4` steps. It then does [`ROUNDS`] rounds: first codes by rounding within
-/// `0..=top`, then scale and minimum by [`fit_scale_and_min`]. A trial's error is the error of its
-/// last codes with its last fit.
+/// weight into `top + t / 4` steps. Each of its [`ROUNDS`] rounds first computes the codes, clamped
+/// to `0..=top` and rounded. Then [`fit_scale_and_min`] computes the scale and the minimum for
+/// these codes. A trial's error is the error of its last codes with its last scale and minimum.
 ///
-/// If that range is 0, all weights are equal, and none is positive. In that case, returns scale 0
-/// and that minimum, without any trial.
+/// If the range is 0, all weights are equal and none is positive. The function then returns scale 0
+/// and the initial minimum, without any trial.
 #[must_use]
 pub fn search_scale_and_min<const N: usize>(x: &[f32; N], top: u8) -> ScaleAndMin {
     todo!("week2-day4 task 3: search_scale_and_min")

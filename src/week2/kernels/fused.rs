@@ -1,9 +1,9 @@
-//! Compared with the naive rung, each weight is multiplied as soon as it is decoded; no decoded row
-//! is stored.
+//! The fused rung. (A rung is one set of kernels.) Compared with the naive rung, each weight is
+//! multiplied as soon as it is decoded; no decoded row is stored.
 //!
-//! All weights of a block share a scale, so it can be factored out: `Σ d·q·x = d · Σ q·x`, one
-//! multiplication per block. They also share an offset or a minimum: `Σ (d·q − m)·x = d · Σ q·x − m
-//! · Σ x`.
+//! All weights of a block share a scale, so it can be factored out: `Σ d·q·x = d · Σ q·x`. That
+//! leaves one multiplication by `d` per block. If the weights also share an offset or a minimum
+//! `m`, that can be factored out too: `Σ (d·q − m)·x = d · Σ q·x − m · Σ x`.
 //!
 //! Tasks here: week2-day5 task 1 (`dot_q4_0`, `dot_q4_k`, `dot_q6_k`). Everything else is provided.
 
@@ -18,7 +18,7 @@ use crate::week2::{
     parallel::Tile,
 };
 
-/// Returns this rung's product for a type.
+/// Returns this rung's dot-product function for rows of this type.
 #[must_use]
 pub fn dot(tensor_type: TensorType) -> Dot {
     match tensor_type {
@@ -31,7 +31,7 @@ pub fn dot(tensor_type: TensorType) -> Dot {
     }
 }
 
-/// Computes a tile; see [`super::Kernel`].
+/// Computes a tile of the output. See [`super::Kernel`].
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let dot = dot(weight.tensor_type);
     for (i, r) in tile.cols().enumerate() {
@@ -41,8 +41,8 @@ pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     }
 }
 
-/// Provided, as an example. Computes `Σ w·x` for a row of Q8_0 blocks: `d` (f16), 32 codes in
-/// −128…127; `w = d·q`. `x [32 · blocks]`.
+/// Computes `Σ w·x` for a row of Q8_0 blocks. A block is `d` (f16), and 32 codes `q` in −128…127; a
+/// weight is `w = d·q`. `x [32 · blocks]`. (This function is provided, as an example.)
 #[must_use]
 pub fn dot_q8_0(row: &[u8], x: &[f32]) -> f32 {
     let mut sum = 0.0;
@@ -54,30 +54,31 @@ pub fn dot_q8_0(row: &[u8], x: &[f32]) -> f32 {
     sum
 }
 
-/// Computes `Σ w·x` for a row of Q4_0 blocks: `d` (f16), 16 bytes of two codes each, low halves
-/// first; `w = d·(q − 8)`. `x [32 · blocks]`.
+/// Computes `Σ w·x` for a row of Q4_0 blocks. A block is `d` (f16), and 16 bytes of two codes each:
+/// byte `j` holds code `j` in its low half and code `j + 16` in its high half. A weight is
+/// `w = d·(q − 8)`. `x [32 · blocks]`.
 #[must_use]
 pub fn dot_q4_0(row: &[u8], x: &[f32]) -> f32 {
     todo!("week2-day5 task 1: dot_q4_0")
 }
 
-/// Provided. Like [`dot_q4_0`] with one more bit, `w = d·(q − 16)`. `x [32 · blocks]`.
+/// Like [`dot_q4_0`], but codes have five bits: `w = d·(q − 16)`. `x [32 · blocks]`. (Provided.)
 #[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
     fused::dot_q5_0(row, x)
 }
 
-/// Computes `Σ w·x` for a row of Q4_K blocks: `d`, `dmin` (f16), 12 bytes of scales and minimums,
-/// 128 bytes of codes; sub-block `j` of 32 has `w = d·scale[j]·q − dmin·min[j]`.
-/// `x [256 · blocks]`.
+/// Computes `Σ w·x` for a row of Q4_K blocks. A block is `d` and `dmin` (f16), 12 bytes of scales
+/// and minimums, and 128 bytes of codes. In sub-block `j` (32 weights),
+/// `w = d·scale[j]·q − dmin·min[j]`. `x [256 · blocks]`.
 #[must_use]
 pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
     todo!("week2-day5 task 1: dot_q4_k")
 }
 
-/// Computes `Σ w·x` for a row of Q6_K blocks: 128 bytes with the low four bits of the codes, 64
-/// bytes with the upper two bits, 16 scales (i8), `d` (f16). Every 16 weights share a scale: `w =
-/// d·scale·(q − 32)`. `x [256 · blocks]`.
+/// Computes `Σ w·x` for a row of Q6_K blocks. A block is 128 bytes with the low four bits of the
+/// codes, 64 bytes with the upper two bits, 16 scales (i8), and `d` (f16). Every 16 weights share a
+/// scale: `w = d·scale·(q − 32)`. `x [256 · blocks]`.
 #[must_use]
 pub fn dot_q6_k(row: &[u8], x: &[f32]) -> f32 {
     todo!("week2-day5 task 1: dot_q6_k")

@@ -1,4 +1,4 @@
-//! Day 1. Attention of rows (the tokens of a pass) over a cache. One row takes three plain steps:
+//! Day 1. Attention of rows (the tokens of a pass) over a cache. Each row takes three steps:
 //! scores, softmax, weighted sum.
 //!
 //! Tasks here: week2-day1 task 2 (`visible`, `attend_two_pass`). Everything else is provided.
@@ -34,11 +34,11 @@ pub fn attend(
     let Queries { rows, q, group, head_dim: d } = queries;
     let width = q.len() / rows.len();
     let scale = 1.0 / (d as f32).sqrt();
-    // Query heads per call: all that share a key head, or a part of them.
+    // Number of query heads per call: all that share a key head, or an equal part of them.
     let together = (1..=group.min(MAX_QUERIES)).rev().find(|n| group % n == 0).unwrap_or(1);
-    // For one new token, a block is one row. For a prompt, the rows of a block share the work on a
-    // tile of keys. A block then has as many rows as fit, if that leaves some blocks for each
-    // thread.
+    // With fewer than four rows, a block is one row. In a prompt, the rows of a block share the
+    // work on a tile of keys. A block then has as many rows as give each thread about four blocks,
+    // but at least 16 and never more than fit.
     let fair = (rows.len() * (width / (together * d))).div_ceil(4 * plan.team.threads());
     let most = MAX_BLOCK_QUERIES / together;
     let block = if rows.len() < 4 { 1 } else { fair.clamp(most.min(16), most) };
@@ -114,7 +114,7 @@ fn widened<'a>(runs: impl Iterator<Item = Run<'a>>, head_dim: usize) -> [Vec<f32
 
 /// Returns the runs of these positions, cut so that every tile but the first begins at a multiple
 /// of [`TILE`]. So a row's tile boundaries don't depend on its cache's page size or on where its
-/// window begins.
+/// sliding window begins.
 pub(crate) fn tiled_runs(
     cache: &impl KvCache,
     layer: usize,
@@ -135,9 +135,9 @@ pub(crate) fn visible(rows: &[Row], t: usize) -> Range<usize> {
 
 /// Computes attention of the query heads that share one key and value head.
 ///
-/// `q [G, D]` → `out [G, D]`. `runs()` returns the keys and values of all positions that this row
-/// may see, in order. There is at least one position. A score is `scale · q·k`. All scores of a
-/// head are stored before their softmax is computed.
+/// `q [G, D]` → `out [G, D]`. `runs()` returns the keys and values of all positions that the
+/// queries may see, in order. There is at least one position. A score is `scale · q·k`. All scores
+/// of a head are stored before their softmax is computed.
 pub fn attend_two_pass<'a, R: Iterator<Item = Run<'a>>>(
     q: &[f32],
     runs: impl Fn() -> R,

@@ -3,15 +3,13 @@
 //! Tasks here: week2-day1 task 1 (`DenseCache::write`, `DenseCache::run`, `DenseCache::start`,
 //! `Store::put`). Everything else is provided.
 
-use std::{fmt, ops::Range, str::FromStr};
+use std::ops::Range;
 
 use half::f16;
 
+pub use super::cache_type::CacheType;
 use super::{
-    kernels::{
-        q8_rows::row_words,
-        vector::{narrow, prefetch, widen_f16},
-    },
+    kernels::vector::{narrow, prefetch, widen_f16},
     plan::Plan,
     q8_store::Q8Store,
     rows::Queries,
@@ -29,8 +27,8 @@ use super::{
 ///   positions) or at the end of the range, and nowhere else. So a page holds whole tiles.
 ///   Attention reads a run tile by tile (day 7) and rounds once for each tile. So its result is the
 ///   same to the last bit, no matter how the cache divides its memory.
-/// - **Positions are ranges, not lengths**: a model with a sliding window looks only at the last
-///   positions, and a cache may free the earlier ones.
+/// - **Positions are given as ranges, not as lengths**: a model with a sliding window looks only at
+///   the last positions, and a cache may free the earlier ones.
 pub trait KvCache: Sync {
     /// Returns the cache's sizes. `capacity` is the maximum number of positions of a sequence.
     fn shape(&self) -> CacheShape;
@@ -55,7 +53,7 @@ pub trait KvCache: Sync {
 
     /// Returns the keys and values of these positions of a head, in order. Everything that
     /// [`KvCache::write`] has stored can be read immediately, even before [`KvCache::advance`]
-    /// counts it.
+    /// counts the position.
     ///
     /// # Panics
     /// If a position is beyond the capacity, or the layer, the sequence or the head is not in the
@@ -68,14 +66,14 @@ pub trait KvCache: Sync {
         positions: Range<usize>,
     ) -> impl Iterator<Item = Run<'_>> + Clone;
 
-    /// Records that a position has been written in every layer. The model calls this last, once for
-    /// each row, in order.
+    /// Records that a position has been written in every layer. At the end of a pass, the model
+    /// calls this once for each row, in order.
     ///
     /// # Panics
     /// If the position is not the next one of its sequence.
     fn advance(&mut self, sequence: usize, position: usize);
 
-    /// Removes the positions of a sequence from `len` on.
+    /// Keeps only the first `len` positions of a sequence.
     fn truncate(&mut self, sequence: usize, len: usize);
 
     /// Returns whether the cache's type is [`CacheType::Q8_0`]. If so, the f32 words in the runs'
@@ -85,59 +83,12 @@ pub trait KvCache: Sync {
         false
     }
 
-    /// Computes attention with the cache's own method, if it has one, and returns whether it did.
-    /// Such a method computes the same as [`attend`](super::attention::attend), but may add in a
-    /// different order. By default, a cache has no such method, and the caller uses `attend`.
+    /// If the cache has its own method for attention, computes attention with it and returns true.
+    /// Such a method computes what [`attend`](super::attention::attend) computes, but may add in a
+    /// different order. By default, a cache has no such method. This function then returns false,
+    /// and the caller uses `attend`.
     fn attend(&self, _plan: &Plan, _layer: usize, _queries: Queries<'_>, _out: &mut [f32]) -> bool {
         false
-    }
-}
-
-/// How cached elements are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CacheType {
-    /// 4 bytes per element.
-    F32,
-    /// 2 bytes per element.
-    #[default]
-    F16,
-    /// Blocks of 32 one-byte codes and a 2-byte scale: provided, see
-    /// [`q8_rows`](super::kernels::q8_rows).
-    Q8_0,
-}
-
-impl CacheType {
-    /// Returns the size in bytes of one head's key (or value) of `head_dim` elements.
-    #[must_use]
-    pub fn row_bytes(self, head_dim: usize) -> usize {
-        match self {
-            Self::F32 => 4 * head_dim,
-            Self::F16 => 2 * head_dim,
-            Self::Q8_0 => 4 * row_words(head_dim),
-        }
-    }
-}
-
-impl fmt::Display for CacheType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::F32 => "f32",
-            Self::F16 => "f16",
-            Self::Q8_0 => "q8_0",
-        })
-    }
-}
-
-impl FromStr for CacheType {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "f32" => Ok(Self::F32),
-            "f16" => Ok(Self::F16),
-            "q8_0" => Ok(Self::Q8_0),
-            _ => Err(format!("found cache type {name:?}, expected f32, f16 or q8_0")),
-        }
     }
 }
 
@@ -192,7 +143,7 @@ pub struct DenseCache {
     computed: usize,
 }
 
-/// The keys or the values of a cache, in rows of `D`. Indices are in elements, whatever the type.
+/// The keys or the values of a cache, in rows of `D`. Indices count elements, whatever the type.
 #[derive(Debug, Clone)]
 pub(crate) enum Numbers {
     /// Plain floats.
@@ -261,8 +212,8 @@ impl KvCache for DenseCache {
 }
 
 impl DenseCache {
-    /// Creates an empty cache. It requests zeroed memory, which the system allocates only as it is
-    /// written.
+    /// Creates an empty cache. Its memory starts as zeros, and the system allocates it only as it
+    /// is written.
     #[must_use]
     pub fn new(shape: CacheShape, cache_type: CacheType) -> Self {
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
@@ -295,7 +246,7 @@ impl DenseCache {
         todo!("week2-day1 task 1: DenseCache::run")
     }
 
-    /// Returns the index of a head's first position in [`Store`].
+    /// Returns the index in [`Store`] of the first element of a head's position 0.
     fn start(&self, layer: usize, sequence: usize, head: usize) -> usize {
         todo!("week2-day1 task 1: DenseCache::start")
     }
@@ -340,8 +291,8 @@ impl Numbers {
         }
     }
 
-    /// Like [`Store::get`]. For q8_0, returns packed scales and codes: each `f32` only carries 32
-    /// of their bits, and isn't a number.
+    /// Like [`Store::get`]. For q8_0, returns packed scales and codes: each `f32` just holds 32 of
+    /// their bits and is not a number.
     pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
         match self {
             Self::Plain(store) => store.get(at, n),
@@ -369,12 +320,12 @@ impl Store {
         }
     }
 
-    /// Writes `numbers` at index `at`. For f16, rounds each to the nearest number.
+    /// Writes `numbers` at index `at`. For f16, rounds each to the nearest f16.
     pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         todo!("week2-day1 task 1: Store::put")
     }
 
-    /// Prefetches the `n` elements at index `at`, which will be read next. `in_a_row` says that
+    /// Prefetches the `n` elements at index `at`, which will be read next. `in_a_row` says whether
     /// they directly follow the elements that are being read now.
     pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
         match self {

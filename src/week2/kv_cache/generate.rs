@@ -15,11 +15,11 @@ use super::{
 };
 use crate::week1::generate::{FinishReason, Limits};
 
-/// A model, one sequence in its cache, and everything needed to continue it.
+/// A model, one sequence in its cache, and everything needed to continue that sequence.
 pub struct Session<C = DenseCache> {
     /// The model.
     pub model: Arc<Model>,
-    /// The kernels, attention and threads that run the model.
+    /// Which kernels, attention and threads run the model.
     pub plan: Arc<Plan>,
     /// Keys and values of `tokens`, as sequence 0.
     pub(crate) cache: C,
@@ -31,7 +31,7 @@ pub struct Session<C = DenseCache> {
 }
 
 impl Session {
-    /// Creates a session for one sequence of `context` tokens.
+    /// Creates a session for one sequence of at most `context` tokens.
     #[must_use]
     pub fn new(model: Arc<Model>, plan: Arc<Plan>, context: usize, cache_type: CacheType) -> Self {
         let c = &model.config;
@@ -47,8 +47,8 @@ impl Session {
 }
 
 impl<C: KvCache> Session<C> {
-    /// Creates a session with this cache, which must be empty. A session can be as long as the
-    /// cache's capacity for one sequence.
+    /// Creates a session with this cache, which must be empty. The session's sequence can be as
+    /// long as the cache's capacity.
     #[must_use]
     pub fn with_cache(model: Arc<Model>, plan: Arc<Plan>, cache: C) -> Self {
         // Reserve everything now, so that decoding a token doesn't allocate.
@@ -68,8 +68,8 @@ impl<C: KvCache> Session<C> {
         &self.tokens
     }
 
-    /// Removes everything after the common prefix of the sequence and `tokens`. The last token of
-    /// `tokens` never stays, because the caller needs the logits after it.
+    /// Removes everything after the common prefix of the session's sequence and `tokens`. The last
+    /// token of `tokens` is never kept, so that the caller can compute the logits after it.
     pub fn keep_prefix(&mut self, tokens: &[u32]) {
         let same = self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count();
         let kept = same.min(tokens.len().saturating_sub(1));
@@ -91,16 +91,17 @@ impl<C: KvCache> Session<C> {
     /// # Errors
     /// If there are no tokens (the message says `no tokens`), or if a token or its position is out
     /// of range ([`Model::check`] returns these errors). In the second case, the chunks before the
-    /// invalid token's chunk have become part of the sequence; that chunk and later ones have not.
+    /// one that is invalid have become part of the sequence. The invalid chunk and later ones have
+    /// not.
     pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         todo!("week2-day1 task 4: Session::feed")
     }
 
-    /// Replaces the sequence with `tokens`; `fill` writes their keys and values into the empty
-    /// cache.
+    /// Replaces the sequence with `tokens`. Empties the cache and calls `fill`, which writes the
+    /// keys and values of `tokens` into it.
     ///
     /// # Panics
-    /// If `fill` writes a different number of positions.
+    /// If `fill` writes a different number of positions than there are tokens.
     pub fn restore(&mut self, tokens: &[u32], fill: impl FnOnce(&mut C)) {
         self.clear();
         fill(&mut self.cache);
@@ -108,19 +109,20 @@ impl<C: KvCache> Session<C> {
         self.tokens.extend_from_slice(tokens);
     }
 
-    /// Removes the sequence's tokens from `len` on.
+    /// Keeps only the first `len` tokens of the sequence.
     pub fn truncate(&mut self, len: usize) {
         self.tokens.truncate(len);
         self.cache.truncate(0, len);
     }
 
-    /// Extends `prompt`. The prefix that it has in common with the sequence so far stays in the
-    /// cache and is not computed again. The rest of the sequence is removed
+    /// Generates tokens that continue `prompt`. The prefix that `prompt` shares with the sequence
+    /// so far stays in the cache and is not computed again. The rest of the sequence is removed
     /// ([`Session::keep_prefix`]).
     ///
-    /// `choose(logits, tokens)` is as in week 1: `tokens` are the prompt and all new tokens so far.
-    /// `on_token` receives every new token and never a stop token. Limits are checked in week 1's
-    /// order; `limits.context` counts every position of the sequence.
+    /// `choose(logits, tokens)` returns the next token, as in week 1: `tokens` are the prompt and
+    /// all new tokens so far. `on_token` receives every new token except a stop token. Limits are
+    /// checked in the same order as in week 1. `limits.context` counts every position of the
+    /// sequence.
     ///
     /// # Errors
     /// If the prompt is empty (the message says `empty`), is longer than the context (the message

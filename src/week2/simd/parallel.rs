@@ -1,10 +1,10 @@
 //! Day 6. Decides which thread computes which part of an output.
 //!
 //! The thread pool itself ([`Team`]) is provided by the crate `tiny_llm_kernels`.
-//! [`Team::parallel_tiles`](parallel::Team::parallel_tiles) cuts an output into rectangles and has
-//! every thread call [`take_tiles`], which gives each rectangle to a free thread. All parallel work
-//! goes through it, or through `parallel_parts`, which does the same for several outputs. No two
-//! threads get the same rectangle, so each writes its part through an ordinary `&mut` slice.
+//! [`Team::parallel_tiles`](parallel::Team::parallel_tiles) cuts an output into tiles (rectangles)
+//! and calls [`take_tiles`] on every thread. Each thread then takes one tile after the other. All
+//! parallel work goes through `parallel_tiles` or, for several outputs, through `parallel_parts`.
+//! No two threads get the same tile, so each writes its part through an ordinary `&mut` slice.
 //!
 //! Tasks here: week2-day6 task 3 (`Grid::count`, `Grid::tile`, `take_tiles`). Everything else is
 //! provided.
@@ -17,7 +17,7 @@ pub use tiny_llm_kernels::parallel::{Counter, Tile};
 /// A thread pool whose threads divide their work with [`take_tiles`].
 pub type Team = parallel::Team<ByGrid>;
 
-/// The schedule of [`take_tiles`].
+/// The [`Schedule`] that distributes tiles with [`take_tiles`].
 #[derive(Debug, Clone, Copy)]
 pub struct ByGrid;
 
@@ -54,9 +54,10 @@ impl Grid {
     }
 }
 
-/// Runs on every thread of the team: as long as tiles are left, takes the next one and calls `work`
-/// on it. All threads share `next`, which counts the tiles taken so far and has the methods of an
-/// `AtomicUsize`. `Ordering::Relaxed` is enough, because the threads share only that number.
+/// Runs on every thread of the team. As long as tiles are left, takes the next one and calls `work`
+/// with its rows and columns. All threads share `next`, which counts the tiles taken so far and
+/// works like an `AtomicUsize`. `Ordering::Relaxed` is enough, because the threads share only that
+/// number.
 pub fn take_tiles(next: &impl Counter, grid: &Grid, work: impl Fn((Range<usize>, Range<usize>))) {
     todo!("week2-day6 task 3: take_tiles")
 }

@@ -1,4 +1,4 @@
-//! Day 7. Attention in one pass over the cache: no buffer of scores, whatever the context's length.
+//! Day 7. Attention in one pass over the cache, without a buffer that grows with the context.
 //!
 //! Source: Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"; Dao et al.
 //! 2022, "FlashAttention".
@@ -13,8 +13,8 @@ use super::{
     kernels::vector::{TILE, exp_sum, tile_scores, tile_scores_transposed, tile_sum},
 };
 
-/// The largest supported head size. There is a limit because a tile of keys and a tile of values
-/// are on the stack.
+/// The largest supported head size. There is a limit because tiles of keys and values are on the
+/// stack.
 pub const MAX_HEAD_DIM: usize = 256;
 
 /// The maximum number of query heads in a call of [`attend_streaming`].
@@ -38,8 +38,8 @@ impl Default for OnlineSoftmax {
 impl OnlineSoftmax {
     /// Replaces each score with its weight `e^(score − max)`, where `max` is the maximum of all
     /// scores so far, including these. `scores` may be empty. Returns the factor
-    /// `e^(old max − new max)`. The caller must multiply every sum that was computed with the old
-    /// maximum by this factor.
+    /// `e^(old max − new max)`. The caller must multiply its own sums, which were computed with the
+    /// old maximum, by this factor.
     ///
     /// - For the first scores, the factor is 0, because nothing has been added up yet.
     /// - A score of −∞ gets weight 0. As long as all scores so far are −∞, the maximum stays −∞ and
@@ -51,9 +51,9 @@ impl OnlineSoftmax {
 
 /// Computes attention of the query heads that share one key and value head, in one pass.
 ///
-/// `q [G, D]` → `out [G, D]`. `runs` are the keys and values of all positions that this row may
+/// `q [G, D]` → `out [G, D]`. `runs` are the keys and values of all positions that the queries may
 /// see, in order. There is at least one position. A score is `scale · q·k`. Positions are processed
-/// [`TILE`] at a time, so nothing is allocated, however many there are.
+/// [`TILE`] at a time, so no memory is allocated, however many positions there are.
 ///
 /// # Panics
 /// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].
@@ -79,8 +79,8 @@ pub struct Query<'a> {
     pub visible: Range<usize>,
 }
 
-/// Computes attention of many queries over the same keys and values, for prompts: each tile is
-/// converted to f32 and transposed once for all queries.
+/// Computes attention of many queries over the same keys and values, as in prompts. Each tile is
+/// converted to f32 once for all queries. Tiles of keys are also transposed, once for all queries.
 ///
 /// Takes at most [`MAX_BLOCK_QUERIES`] `queries` and writes `out [queries, D]`. `runs` hold every
 /// position that any query sees, and may hold more. A score is `scale · q·k`.

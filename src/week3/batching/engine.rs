@@ -1,7 +1,7 @@
 //! Day 1. The engine: requests arrive at any time, and every step runs the model once for all of
 //! them.
 //!
-//! This file has the steps. The other parts of the engine are in `provided/week3`:
+//! This file implements the engine's steps. The other parts of the engine are in `provided/week3`:
 //!
 //! - its options: `batching/options.rs`
 //! - how requests are submitted: `batching/submit.rs`
@@ -32,8 +32,8 @@ use super::{
 use crate::week2::{cache::DenseCache, rows::Row};
 
 /// The engine: requests, a model and a cache. Requests are served in the order of their arrival.
-/// Each request joins as soon as a slot is free, and leaves as soon as it is done, while the others
-/// continue.
+/// Each request joins the batch as soon as a slot is free, and leaves it as soon as it is done,
+/// while the other requests continue.
 pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) pass: P,
     pub(crate) context: usize,
@@ -64,16 +64,16 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     pub(crate) chosen: Vec<(RequestId, Chosen)>,
     /// Returns a token's bytes, which are searched for stop texts.
     pub(crate) token_bytes: TokenBytes,
-    /// Logits in which some tokens are forbidden.
+    /// Buffer for a copy of the logits, in which a constraint sets forbidden tokens to −∞.
     pub(crate) masked: Vec<f32>,
 }
 
-/// The bytes of a token's text.
+/// A function that returns the bytes of a token's text.
 pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// Admits requests, then runs one forward pass for all requests that have a slot. Reports what
-    /// happened to each request. Does nothing if there are no requests.
+    /// Admits requests, then runs one forward pass for all requests that have a slot. Reports each
+    /// new token and each finished request to `on_event`. Does nothing if there are no requests.
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
         self.chosen.clear();
         self.found.clear();
@@ -144,8 +144,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 
     /// Preempts the youngest running request: it waits again, ahead of all others. Releases its
-    /// slot and all its positions in the cache. Its tokens and its sampler stay. Once it is
-    /// admitted again, its tokens are computed again, and its answer continues as if it had not
+    /// slot and all its positions in the cache. Keeps its tokens and its sampler. Once the request
+    /// is admitted again, its tokens are computed again, and its answer continues as if it had not
     /// been interrupted.
     fn preempt(&mut self) {
         todo!("week3-day3 task 4: Engine::preempt")
@@ -157,8 +157,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 
     /// Reports every request that is done, whether it was running or waiting, and removes it. Its
-    /// batch slot is then empty and free. A step must not allocate memory: `retain` shortens a list
-    /// in place, whereas `partition` makes two new ones.
+    /// batch slot is then empty and free. A step must not allocate memory: `Vec::retain` shortens a
+    /// list in place, whereas `Iterator::partition` makes two new lists.
     fn retire(&mut self, on_event: &mut dyn FnMut(Event)) {
         todo!("week3-day1 task 4: Engine::retire")
     }
@@ -169,7 +169,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 /// logits, because the token after any other one is already known.
 ///
 /// # Panics
-/// If the request has no slot, or fewer tokens are left.
+/// If the request has no slot, or fewer than `rows` tokens are left.
 pub fn append_rows(sequence: &Sequence, rows: usize, out: &mut Vec<Row>) {
     todo!("week3-day1 task 4: append_rows")
 }

@@ -19,10 +19,11 @@ use crate::week2::{
 
 /// Keys and values in pages of a fixed number of positions.
 ///
-/// A page holds its positions for all layers and heads. So a sequence needs only one list of pages,
-/// its *block table*, not one for each layer. But a page is not contiguous in memory. For each
-/// layer and head, the parts of all pages are stored side by side, because attention reads one head
-/// at a time. Each page gives one [`Run`], and neighbouring pages give neighbouring runs.
+/// A page holds the keys and values of its positions for all layers and heads. So a sequence needs
+/// only one list of pages, its *block table*, not one for each layer. But a page is not contiguous
+/// in memory. For each layer and head, the corresponding parts of all pages are stored side by
+/// side, because attention reads one head at a time. `runs` returns one [`Run`] for each page. The
+/// runs of consecutively numbered pages are adjacent in memory.
 #[derive(Debug)]
 pub struct PagedCache {
     shape: CacheShape,
@@ -33,7 +34,8 @@ pub struct PagedCache {
     keys: Numbers,
     /// `[layers, H, pages, page_len, D]`
     values: Numbers,
-    /// `[sequences]`: page `i` of a sequence holds its positions from `i · page_len` on.
+    /// `[sequences]`, the block table of each sequence. Page `i` of a table holds the sequence's
+    /// positions from `i · page_len` on.
     tables: Vec<Vec<Page>>,
     /// `[sequences]`, the number of each sequence's positions that have been written in every
     /// layer.
@@ -55,8 +57,8 @@ impl KvCache for PagedCache {
     /// done.
     ///
     /// # Panics
-    /// If the position has to be reserved and no page is free. Also in the cases that the trait
-    /// lists.
+    /// If the position has to be reserved and no page is free. Also in the cases that
+    /// [`KvCache::write`] lists.
     fn write(
         &mut self,
         layer: usize,
@@ -98,8 +100,8 @@ impl KvCache for PagedCache {
     }
 
     /// Releases every page that holds none of the kept positions, including reserved pages.
-    /// Releases the first of these pages first, so that the next sequence gets them in the same
-    /// order.
+    /// Releases them in the order of their positions, so that the next sequence gets them in the
+    /// same order.
     fn truncate(&mut self, sequence: usize, len: usize) {
         todo!("week3-day3 task 2: PagedCache::truncate")
     }
@@ -126,8 +128,8 @@ impl EngineCache for PagedCache {
     /// allocated.
     ///
     /// If the sequence already has `len` positions, does nothing and returns true. If the pool has
-    /// too few free pages (copies included), or `len` is beyond the capacity, changes nothing and
-    /// returns false.
+    /// too few free pages for the copies and the new pages, or `len` is beyond the capacity,
+    /// changes nothing and returns false.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         todo!("week3-day3 task 2: PagedCache::reserve")
     }
@@ -138,12 +140,12 @@ impl EngineCache for PagedCache {
 }
 
 impl PagedCache {
-    /// Creates an empty cache of `pages` pages, each with `page_len` positions. All sequences share
-    /// these pages, so a sequence's capacity is at most `pages · page_len`.
+    /// Creates an empty cache of `pages` pages, each with `page_len` positions. All sequences take
+    /// their pages from these, so a sequence's capacity is at most `pages · page_len`.
     ///
     /// # Panics
-    /// If `page_len` is 0 or not a multiple of [`TILE`]: a run may end only at a multiple of
-    /// `TILE`.
+    /// If `page_len` is 0 or not a multiple of [`TILE`]. Every run except the last must end at a
+    /// multiple of `TILE`.
     #[must_use]
     pub fn new(shape: CacheShape, page_len: usize, pages: usize, cache_type: CacheType) -> Self {
         assert!(
@@ -182,7 +184,7 @@ impl PagedCache {
         &self.tables[sequence]
     }
 
-    /// Returns the pool, mutably, to give pages more owners.
+    /// Returns the pool, mutably, so that the caller can retain and release pages.
     pub fn pool_mut(&mut self) -> &mut BlockPool {
         &mut self.pool
     }
@@ -203,7 +205,7 @@ impl PagedCache {
         *table = pages;
     }
 
-    /// Returns how many shared pages have been copied before a write.
+    /// Returns how many shared pages have been copied so that a sequence could write to them.
     #[must_use]
     pub fn copied(&self) -> usize {
         self.copied
@@ -216,9 +218,9 @@ impl PagedCache {
         2 * layers * kv_heads * self.page_len * self.cache_type.row_bytes(head_dim)
     }
 
-    /// Gives the empty sequence `to` all positions of `from`, without a copy. Every page that holds
-    /// some of these positions gets one more owner, including the last page, which may be only
-    /// partly full. The first sequence that writes into a shared page gets its own copy.
+    /// Gives the empty sequence `to` all positions of `from`, without copying them. Every page that
+    /// holds some of these positions gets one more owner, including the last page, which may be
+    /// only partly full. The first sequence that writes into a shared page gets its own copy.
     ///
     /// # Panics
     /// If `to` already has pages.
@@ -226,7 +228,7 @@ impl PagedCache {
         todo!("week3-day3 task 3: PagedCache::fork")
     }
 
-    /// Replaces a sequence's page `i` with a copy, with keys and values of all layers and heads.
+    /// Replaces a sequence's page `i` with a copy of its keys and values in all layers and heads.
     /// Counts the copy in `copied`. The other owners keep the original page.
     ///
     /// # Panics
@@ -243,13 +245,13 @@ impl PagedCache {
     }
 
     /// Provided. Returns how many of these pages of a sequence have more than one owner. The range
-    /// may go beyond the table.
+    /// may go beyond the sequence's last page.
     pub fn num_shared(&self, sequence: usize, pages: Range<usize>) -> usize {
         let held = self.tables[sequence].iter().take(pages.end).skip(pages.start);
         held.filter(|page| self.pool.num_owners(page) > 1).count()
     }
 
-    /// Returns the first run of these positions: the positions in the same page as the first one.
+    /// Returns the first run of `positions`: the positions in the same page as the first one.
     ///
     /// # Panics
     /// If no page holds the first position, or the layer or the head is not in the cache.
@@ -277,8 +279,8 @@ impl PagedCache {
         self.values.prefetch(at, numbers, in_a_row);
     }
 
-    /// Returns where a head's part of a page begins in [`Numbers`]; `page` is the page's number in
-    /// the pool.
+    /// Returns the index in [`Numbers`] at which a head's part of a page begins. `page` is the
+    /// page's number in the pool.
     ///
     /// # Panics
     /// If the layer or the head is not in the cache.

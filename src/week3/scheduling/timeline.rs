@@ -22,7 +22,7 @@ impl Moment {
     }
 }
 
-/// The moments of a request's events.
+/// When each event of a request happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Record {
     /// When the request arrived.
@@ -46,7 +46,7 @@ impl Record {
         Self { submitted: now, ..Self::default() }
     }
 
-    /// Records that a token was chosen; `now` includes the step that it came from.
+    /// Records that a token was chosen. `now` includes the step in which it was chosen.
     pub fn token(&mut self, now: Moment) {
         todo!("week3-day2 task 3: Record::token")
     }
@@ -60,7 +60,7 @@ impl Record {
 }
 
 /// Returns the `q`-quantile by nearest rank: the smallest value `v` such that at least a fraction
-/// `q` of all values, and at least one value, is ≤ `v`. `q` is in 0..=1: 0.5 gives the median, 0.99
+/// `q` of all values is ≤ `v`. `q` is in 0..=1: 0 gives the smallest value, 0.5 the median, 0.99
 /// the p99. Returns `None` if there are no values. Sorts `values`.
 #[must_use]
 pub fn quantile(values: &mut [u64], q: f64) -> Option<u64> {

@@ -30,7 +30,7 @@ impl Draft {
     }
 }
 
-/// The outcome of a pass's drafts.
+/// How many of a pass's drafts were accepted, and the token that follows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
     /// Number of drafts that became part of the text. These are always the first ones of the pass.
@@ -47,8 +47,9 @@ pub fn distribution(options: &SamplerOptions, logits: &[f32], seen: &[u32]) -> V
     todo!("week3-day6 task 2: distribution")
 }
 
-/// Returns whether a draft is kept. It is kept with probability `min(1, p / q)`, where `p` is the
-/// target's probability of the token, and `q > 0` the proposer's. `uniform` is drawn from `[0, 1)`.
+/// Returns whether a draft is kept. It is kept with probability `min(1, p / q)`. `p` is the target
+/// model's probability of the token, and `q > 0` is the proposer's. `uniform` is drawn from
+/// `[0, 1)`.
 #[must_use]
 pub fn accepts(p: f32, q: f32, uniform: f64) -> bool {
     todo!("week3-day6 task 2: accepts")
@@ -63,8 +64,9 @@ pub fn residual(p: &[f32], q: &[f32]) -> Vec<f64> {
     todo!("week3-day6 task 2: residual")
 }
 
-/// Tests the drafts in order, up to and including the first that is rejected. `target(i)` is the
-/// target's distribution `[V]` after the first `i` drafts. It is called no more often than needed.
+/// Tests the drafts in order, up to and including the first that is rejected. `target(i)` returns
+/// the target model's distribution `[V]` after the first `i` drafts. It is called no more often
+/// than needed.
 ///
 /// Each tested draft takes one number from `rng`, and so does the final token. The final token is
 /// drawn from the residual if a draft was rejected, and from `target(k)` if all `k` drafts were
@@ -84,7 +86,7 @@ pub fn verify(
 /// `uniform` (in `[0, 1)`) times the sum of all weights. A token of weight 0 is never drawn.
 #[must_use]
 pub fn draw_weighted(weights: &[f64], uniform: f64) -> u32 {
-    // Most weights may be 0. They are skipped.
+    // Skips weights of 0, which may be most of them.
     let total: f64 = weights.iter().filter(|weight| **weight > 0.0).sum();
     let (mut sum, mut last) = (0.0, 0);
     for (token, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {

@@ -18,7 +18,7 @@ use super::{
     step::AnyStep,
 };
 
-/// The CPU, with the plan's kernels and threads.
+/// The CPU as a backend. It computes with the kernels and the threads of the step's plan.
 #[derive(Debug, Default)]
 pub struct Cpu {
     /// Buffers by number. A buffer that was released is `None`.
@@ -34,7 +34,7 @@ pub struct Cpu {
 /// A buffer of the CPU.
 #[derive(Debug)]
 enum Memory {
-    /// Its own memory.
+    /// Memory that the backend allocated.
     Own(Vec<f32>),
     /// Memory that is used without a copy: a mapped file.
     Host(Bytes),
@@ -59,12 +59,12 @@ impl Cpu {
     /// Returns the range of a place's bytes within its buffer.
     ///
     /// # Errors
-    /// If there is no such buffer, or the place extends past its end.
+    /// If there is no such buffer, or the place extends past the buffer's end.
     fn range(&self, place: Place) -> Result<Range<usize>, Fault> {
         todo!("week4-day4 task 1: Cpu::range")
     }
 
-    /// Returns the range of f32 elements of a node's place, which is as long as the node's result.
+    /// Returns a node's place as a range of f32 elements, which is as long as the node's result.
     fn numbers(&self, graph: &Graph, id: NodeId, place: Place) -> Result<Range<usize>, Fault> {
         let range = self.range(place)?;
         let (len, expected) = (range.len() / 4, graph.layout(id).elements());
@@ -74,13 +74,13 @@ impl Cpu {
         Ok(range.start / 4..range.start / 4 + expected)
     }
 
-    /// Provided. Computes one node, from the places of its sources into its own place:
+    /// Provided. Computes one node: reads the places of its sources, and writes its own place.
     ///
-    /// - a product with [`Products::multiply`];
-    /// - a node that has the same place as its first source with [`overwrite`];
-    /// - any other node with [`compute`].
+    /// - A product is computed with [`Products::multiply`].
+    /// - A node that has the same place as its first source is computed with [`overwrite`].
+    /// - Any other node is computed with [`compute`].
     ///
-    /// Matrices ([`Op::Weight`]) are read from the graph's memory, where host pointers point.
+    /// Matrices ([`Op::Weight`]) are read from the graph's memory, to which host pointers point.
     /// Values ([`Op::Values`]) are read from their place. Tokens come from the step. ([`lend`]
     /// borrows several parts of a buffer at once.)
     fn node(&mut self, work: &Work<'_>, id: NodeId, step: &mut AnyStep<'_>) -> Result<(), Fault> {
@@ -88,7 +88,7 @@ impl Cpu {
         let node = graph.node(id);
         let own = work.place(id)?;
         let written = self.numbers(graph, id, own)?;
-        // First the sources in the buffer that is written, then those in other buffers.
+        // `near`: the sources in the buffer that is written. `far`: those in other buffers.
         let (mut near, mut far) = ([const { None }; 2], [const { None }; 2]);
         for (i, &source) in node.sources.iter().enumerate() {
             let root = graph.root(source);

@@ -1,4 +1,4 @@
-//! Day 4. Places the remaining nodes so that there are as few copies as possible.
+//! Day 4. Places the nodes that are not pinned so that there are as few copies as possible.
 //!
 //! Tasks here: week4-day4 task 3 (`fewest_copies`). Everything else is provided.
 
@@ -7,10 +7,10 @@ use super::{
     graph::{Graph, NodeId},
 };
 
-/// Decides which of two backends computes each node of the order. Pinned nodes stay where they are.
+/// Decides which of two backends computes each node in `order`. Pinned nodes stay where they are.
 /// All others are placed so that there are as few copies as possible. Of several placements with
 /// equally few copies, the one with the most nodes on the first backend is chosen. Returns `[nodes
-/// of the graph]`; leaves and views have `None`.
+/// of the graph]`, the backend of each node. Leaves and views have `None`.
 ///
 /// One copy of a node's result serves all nodes on the other backend that read the result or a view
 /// of it. Leaves are not copied: each backend that reads a leaf stores it once.

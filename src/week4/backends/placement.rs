@@ -10,31 +10,34 @@ use super::{
     op::Op,
 };
 
-/// Requirements for the placement of nodes, which take precedence over the number of copies. A
-/// backend's number is its index in the list of backends, which begins with the preferred one.
+/// Preferences for the placement of nodes. They take precedence over minimising copies. A backend's
+/// number is its index in the list of backends, which begins with the preferred one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// Weights that are already in a backend's memory, with that backend.
+    /// Weights that are already in a backend's memory, each with that backend's number.
     pub homes: Vec<(NodeId, usize)>,
     /// The backend that should have the cache, if that has been decided.
     pub cache: Option<usize>,
 }
 
-/// Returns, for every node of the order, the backend that must compute it, or `None` if the choice
-/// is open. Leaves and views also have `None`. `[nodes of the graph]`.
+/// Returns `[nodes of the graph]`: for every node in `order`, the backend that must compute it, or
+/// `None` if the choice is open. Leaves and views also have `None`.
 ///
 /// - No backend computes a node that it does not support.
-/// - A node that reads a weight is computed in the weight's home, because weights are large. If a
-///   node reads several weights, the first one decides. If the weight has no home, or its home does
-///   not support the node, the node is computed by the first backend that supports it.
-/// - All nodes that store or attend are computed by one backend, which has the cache. This is
-///   [`Wishes::cache`] if that backend supports all of them, otherwise the first backend that does.
-/// - Any other node is pinned only if a single backend supports it.
+/// - A node that reads a weight is computed by the weight's home, the backend that already has the
+///   weight ([`Wishes::homes`]), because weights are large. If a node reads several weights, the
+///   first one decides. If the weight has no home, or its home does not support the node, the node
+///   is computed by the first backend that supports it.
+/// - All `store` and `attend` nodes are computed by one backend, which has the cache. It is
+///   [`Wishes::cache`] if that backend supports all of these nodes. Otherwise it is the first
+///   backend that supports all of them.
+/// - Any other node is pinned only if exactly one backend supports it.
 ///
 /// # Errors
-/// If no backend supports a node. Also if no backend supports all nodes that store or attend: the
-/// error then names the first such node that no backend supports in addition to all earlier ones.
-/// The error is one line that names the node, its operation, what it reads, and the backends.
+/// If no backend supports a node. Also if no single backend supports all `store` and `attend`
+/// nodes. In this case, each of these nodes, in order, rules out the backends that don't support
+/// it, and the error names the node that rules out the last backend. Either error is one line that
+/// names the node, its operation, what it reads, and the backends.
 pub fn pin(
     graph: &Graph,
     order: &[NodeId],

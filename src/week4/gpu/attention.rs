@@ -1,4 +1,4 @@
-//! Day 5. Attention over a cache, with online softmax: no score is ever written to memory.
+//! Day 5. Attention over a cache, with online softmax: no score is ever written to a buffer.
 //!
 //! Tasks here: week4-day5 task 5 (`attention`). Everything else is provided.
 
@@ -14,12 +14,12 @@ struct Sizes { rows: u32, heads: u32, kv_heads: u32, d: u32, first: u32, scale: 
 @group(0) @binding(4) var<storage, read_write> result: array<f32>;
 ";
 
-/// The maximum head size: each of 64 threads computes up to four elements of the result.
+/// The maximum head size, because each of 64 threads computes at most four elements of the result.
 pub const LONGEST_HEAD: u32 = 256;
 
-/// Returns WGSL that follows [`BINDINGS`]: `main`, with 64 threads per workgroup and one workgroup
-/// for head `group.x` of row `group.y`. It processes the positions 64 at a time, with a running
-/// maximum, sum and output. Query head `h` reads key head `h / (heads / kv_heads)`.
+/// Returns WGSL source to append to [`BINDINGS`]: `main`, with 64 threads per workgroup. A
+/// workgroup computes head `group.x` of row `group.y`. It processes 64 positions at a time, and
+/// keeps a running maximum, sum and output. Query head `h` reads key head `h / (heads / kv_heads)`.
 #[must_use]
 pub fn attention() -> &'static str {
     todo!("week4-day5 task 5: attention")

@@ -11,8 +11,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{layout::Layout, op::Op};
 
-/// A node of a graph. Only the graph makes ids, so every id belongs to a node that already exists.
-/// A node can therefore read only older nodes, and no cycle can be built.
+/// Identifies a node of a graph. Only the graph makes ids, so every id belongs to a node that
+/// already exists. A node can therefore read only older nodes, and no cycle can be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(usize);
 
@@ -24,17 +24,17 @@ impl NodeId {
     }
 }
 
-/// One node.
+/// A node of a graph: one operation.
 #[derive(Debug, Clone)]
 pub struct Node {
     /// The prefix that was set when the node was made, for example `layer 0: `, followed by the
-    /// name that [`Graph::named`] gave it, if any. May be empty.
+    /// node's own name, if it was set with [`Graph::named`]. May be empty.
     pub name: String,
     /// The operation that the node computes.
     pub op: Op,
     /// The nodes that the operation reads, in the order that it requires.
     pub sources: Vec<NodeId>,
-    /// The layout of its result.
+    /// The layout of the operation's result.
     pub layout: Layout,
 }
 
@@ -84,12 +84,13 @@ impl Graph {
         (0..self.nodes.len()).map(NodeId)
     }
 
-    /// Adds a node, whose name is only the prefix. Does not check `layout`, which the functions
-    /// below compute.
+    /// Adds a node. The node's name is only the current prefix. Does not check `layout`, which the
+    /// functions below compute.
     ///
     /// # Errors
-    /// If a source is not a node of this graph (the message has the source's number), and as
-    /// [`Graph::check_sources`], which is provided. The graph is then unchanged.
+    /// If a source is not a node of this graph (the message has the source's number). Also if
+    /// [`Graph::check_sources`], which is provided, returns an error. An error leaves the graph
+    /// unchanged.
     pub fn push(&mut self, op: Op, sources: &[NodeId], layout: Layout) -> Result<NodeId> {
         todo!("week4-day2 task 1: Graph::push")
     }
@@ -104,7 +105,7 @@ impl Graph {
         todo!("week4-day2 task 1: Graph::mul_mat")
     }
 
-    /// Adds a sum, `a + b`, where `b` broadcasts to the sizes of `a`.
+    /// Adds a node that computes `a + b`. `b` is broadcast to the sizes of `a`.
     ///
     /// # Errors
     /// If `b` does not broadcast to `a`, or if `a` or `b` is not contiguous f32. The message is one
@@ -113,10 +114,10 @@ impl Graph {
         todo!("week4-day2 task 1: Graph::add")
     }
 
-    /// Adds a view of the same elements with other sizes.
+    /// Adds a view of the elements of `x` with other sizes.
     ///
     /// # Errors
-    /// As [`Layout::reshape`]. The message names the node too.
+    /// As [`Layout::reshape`]. The message also names the node.
     pub fn reshape(&mut self, x: NodeId, sizes: &[usize]) -> Result<NodeId> {
         todo!("week4-day2 task 1: Graph::reshape")
     }

@@ -11,7 +11,7 @@ use crate::week2::{
     model::Model,
 };
 
-/// The size of a pass: everything about its rows that a graph depends on.
+/// The size of a pass. Of a pass's rows, a graph depends only on these two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PassShape {
     /// `T`, the number of rows in the pass.
@@ -31,12 +31,12 @@ pub fn build(model: &Model, shape: PassShape) -> Result<(Graph, NodeId)> {
     todo!("week4-day2 task 4: build")
 }
 
-/// Adds the attention of layer `index`; `x` has been normed: `[E, T]` → `[E, T]`.
+/// Adds the attention of layer `index`: `[E, T]` → `[E, T]`. The input `x` is already normed.
 fn attention(g: &mut Graph, model: &Model, index: usize, x: NodeId) -> Result<NodeId> {
     todo!("week4-day2 task 4: attention")
 }
 
-/// Adds the MLP of a layer; `x` has been normed: `[E, T]` → `[E, T]`.
+/// Adds the MLP of a layer: `[E, T]` → `[E, T]`. The input `x` is already normed.
 fn mlp(g: &mut Graph, layer: &Layer, x: NodeId) -> Result<NodeId> {
     match &layer.mlp {
         Mlp::Dense(mlp) => dense_mlp(g, mlp, x),
@@ -50,7 +50,7 @@ fn dense_mlp(g: &mut Graph, mlp: &DenseMlp, x: NodeId) -> Result<NodeId> {
     todo!("week4-day2 task 4: dense_mlp")
 }
 
-/// Adds `x · weightᵀ + bias`; the bias is optional.
+/// Adds `x · weightᵀ + bias`, or only the product if there is no bias.
 fn linear_node(g: &mut Graph, linear: &Linear, x: NodeId) -> Result<NodeId> {
     todo!("week4-day2 task 4: linear_node")
 }

@@ -1,4 +1,4 @@
-//! Day 2. The order in which nodes are computed, without the nodes that aren't needed.
+//! Day 2. Finds the order in which nodes are computed, and leaves out nodes that aren't needed.
 //!
 //! Tasks here: week4-day2 task 2 (`Graph::order`, `Graph::leaves`). Everything else is provided.
 
@@ -15,7 +15,7 @@ impl Graph {
         todo!("week4-day2 task 2: Graph::order")
     }
 
-    /// Returns the nodes of an order that have no sources: weights and inputs.
+    /// Returns those nodes in `order` that have no sources: weights and inputs.
     #[must_use]
     pub fn leaves(&self, order: &[NodeId]) -> Vec<NodeId> {
         todo!("week4-day2 task 2: Graph::leaves")

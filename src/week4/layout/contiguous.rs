@@ -1,4 +1,4 @@
-//! Day 1. When a tensor is contiguous, and how to make a contiguous copy.
+//! Day 1. Checks whether a tensor is contiguous, and makes contiguous copies.
 //!
 //! Tasks here: week4-day1 task 3 (`Layout::is_contiguous`, `Layout::has_whole_rows`,
 //! `Layout::reshape`, `Strided::contiguous`). Everything else is provided.
@@ -11,8 +11,9 @@ use super::{
 };
 
 impl Layout {
-    /// Returns whether the elements are stored one after the other, axis 0 fastest, without a gap.
-    /// The stride of an axis with a single element (on axis 0, a single block) does not matter.
+    /// Returns whether the elements are stored one after the other without a gap, in an order in
+    /// which the index along axis 0 changes fastest. The stride of an axis with a single element
+    /// (on axis 0, a single block) does not matter.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         todo!("week4-day1 task 3: Layout::is_contiguous")
@@ -24,11 +25,13 @@ impl Layout {
         todo!("week4-day1 task 3: Layout::has_whole_rows")
     }
 
-    /// Returns the same elements, in the same order and in the same bytes, with other sizes.
+    /// Returns the layout of a view with other sizes. The elements, their order and their bytes
+    /// stay the same.
     ///
     /// # Errors
     /// If the number of elements differs, or this tensor is not contiguous (the message says so).
-    /// Also as [`Layout::new`]. The message names this tensor's sizes and the new ones.
+    /// The message names this tensor's sizes and the new ones. Also if [`Layout::new`] returns an
+    /// error.
     pub fn reshape(&self, sizes: &[usize]) -> Result<Self> {
         todo!("week4-day1 task 3: Layout::reshape")
     }

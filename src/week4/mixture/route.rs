@@ -15,7 +15,8 @@ pub enum Routing {
 }
 
 /// Finds the experts with the largest logits, as many as `chosen` has room for. The largest comes
-/// first. Of equal logits, the expert with the lower number comes first. `logits [n]`.
+/// first. Of equal logits, the expert with the lower number comes first. `logits [n]` has a logit
+/// for each expert.
 ///
 /// # Panics
 /// If there are fewer experts than `chosen` has room for.

@@ -13,8 +13,8 @@ use crate::week2::{
     streaming::{MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax},
 };
 
-/// Turns scores into attention weights: divides each `e^score` by the sum of all of them and
-/// `e^sink`. So the weights add up to less than 1. Scores may be −∞ or any finite floats.
+/// Turns scores into attention weights: divides each `e^score` by the sum of `e^sink` and all
+/// `e^score`. So the weights add up to less than 1. Scores may be −∞ or any finite floats.
 pub fn softmax_with_sink(scores: &mut [f32], sink: f32) {
     todo!("week4-day6 task 3: softmax_with_sink")
 }
@@ -28,8 +28,8 @@ pub fn begin(sink: f32) -> OnlineSoftmax {
 /// Computes attention of the query heads that share one key and value head, in one pass, like week
 /// 2's `attend_streaming`. Head `g` has the sink `sinks[g]`.
 ///
-/// `q [G, D]`, `sinks [G]` → `out [G, D]`. `runs` are the keys and values of all positions that
-/// this row may see, in order. A score is `scale · q·k`. The sink is not scaled.
+/// `q [G, D]`, `sinks [G]` → `out [G, D]`. `runs` are the keys and values of all positions that the
+/// queries may see, in order. A score is `scale · q·k`. The sink is not scaled.
 ///
 /// # Panics
 /// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].

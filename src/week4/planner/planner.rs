@@ -14,7 +14,7 @@ use super::{
     op::Op,
 };
 
-/// The place in the arena of every buffer of an order.
+/// The part of the arena that each buffer uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryPlan {
     /// `[nodes]`, the range in bytes of each buffer's part. Leaves, views and nodes outside the
@@ -46,9 +46,9 @@ impl MemoryPlan {
 /// Buffers that use the same part of the arena in turn: each overwrites the previous one.
 #[derive(Debug)]
 pub(crate) struct Tenants {
-    /// The nodes in order, each with the bytes of its buffer.
+    /// The nodes in order, each with the size of its buffer in bytes.
     pub(crate) nodes: Vec<(NodeId, usize)>,
-    /// Bytes of the largest buffer.
+    /// Size of the largest buffer in bytes.
     pub(crate) bytes: usize,
     /// The step that writes the first buffer.
     pub(crate) first: usize,
@@ -90,9 +90,12 @@ pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })
 }
 
-/// Returns the node whose part the buffer's node may overwrite, or `None`. Three conditions must
-/// hold: [`can_overwrite`] is true for the operation; the root of the node's first source is a
-/// buffer that is last read in this step; and no other source of the node has the same root.
+/// Returns the node whose part of the arena `life.node` may overwrite with its own result. This is
+/// the root of the first source of `life.node`. Returns `None` unless all of these hold:
+///
+/// - [`can_overwrite`] is true for the operation of `life.node`.
+/// - The root has a buffer, which is last read in the step that computes `life.node`.
+/// - No other source of `life.node` has the same root.
 fn overwritten(graph: &Graph, life: &Lifetime, lives: &[Lifetime]) -> Option<NodeId> {
     todo!("week4-day3 task 3: overwritten")
 }

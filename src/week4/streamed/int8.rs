@@ -5,10 +5,10 @@
 
 use super::math::round;
 
-/// The largest magnitude of a weight. −128 has no positive counterpart, so it is not used.
+/// The largest magnitude of a quantized weight. −128 is unused, as it has no positive counterpart.
 pub const MOST_INT8: f32 = 127.0;
 
-/// The largest magnitude of an activation.
+/// The largest magnitude of a quantized activation.
 pub const MOST_INT16: f32 = 32_767.0;
 
 /// Quantizes `x [n]` to int8 and returns the scale. Each element of `x` is about `out · scale`, and

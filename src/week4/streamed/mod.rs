@@ -7,7 +7,7 @@
 //! - `error`: errors without `String`
 //! - `math`: functions that `core` lacks
 //! - `int8`: rows of small integers
-//! - `arena`: lends memory
+//! - `arena`: hands out memory
 //! - `store`: reads weights
 //! - `layer`: an int8 cache, attention and the MLP
 //! - `head`: the best tokens of a vocabulary

@@ -33,7 +33,7 @@ impl Answer {
     pub(super) fn parse(line: &str) -> Result<Self> {
         let value: Value =
             serde_json::from_str(line).context("a line of the record is not JSON")?;
-        let what = value["what"].as_str().context("a record without `what`")?.to_owned();
+        let what = value["what"].as_str().context("a line of the record has no `what`")?.to_owned();
         if let Some(text) = value["text"].as_str() {
             return Ok(Self {
                 what,
@@ -43,14 +43,17 @@ impl Answer {
             });
         }
         let numbers = |field: &str| -> Result<Vec<u64>> {
-            let list =
-                value[field].as_array().with_context(|| format!("a record without `{field}`"))?;
+            let list = value[field]
+                .as_array()
+                .with_context(|| format!("a line of the record has no `{field}`"))?;
             Ok(list.iter().filter_map(Value::as_u64).collect())
         };
         let shape: Vec<usize> = numbers("shape")?.into_iter().map(|n| n as usize).collect();
         let values = numbers("bits")?.into_iter().map(|bits| f32::from_bits(bits as u32)).collect();
-        let tolerance = value["tolerance"].as_f64().context("a record without `tolerance`")? as f32;
-        let relative = value["relative"].as_bool().context("a record without `relative`")?;
+        let tolerance =
+            value["tolerance"].as_f64().context("a line of the record has no `tolerance`")? as f32;
+        let relative =
+            value["relative"].as_bool().context("a line of the record has no `relative`")?;
         let distance = Some(value["distance"].as_f64().unwrap_or(f64::INFINITY));
         let thin = value["thin"].as_bool().unwrap_or(false);
         Ok(Self {

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use course::explain::counted;
 
 use super::{
     Entry, Kind, data,
@@ -21,7 +22,7 @@ pub(crate) struct Options {
     /// Write nothing, and fail if the stored answers are out of date
     #[arg(long)]
     check: bool,
-    /// Run the mistakes in tests/held-out: each must fail, and no diagnosis may be wrong
+    /// Run the mistakes in tests/held-out: each must fail, with no wrong diagnosis
     #[arg(long, conflicts_with = "check")]
     unseen: bool,
     /// Run only tasks for other processor architectures (under QEMU)
@@ -114,7 +115,8 @@ fn tried<'a>(
 fn finish(matrix: &mut Matrix, entries: &[Entry], check: bool) -> Result<()> {
     report(matrix, entries);
     let advice = if check { "; `cargo course matrix` rewrites the answers" } else { "" };
-    ensure!(matrix.problems.is_empty(), "{} problems{advice}", matrix.problems.len());
+    let problems = counted(matrix.problems.len(), "problem");
+    ensure!(matrix.problems.is_empty(), "{problems}{advice}");
     Ok(())
 }
 
@@ -142,7 +144,7 @@ pub(super) fn check(
     matrix.problems.extend(data::stale(root, &matrix.answers));
     finish(&mut matrix, entries, true)?;
     let (wrong, right) = (matrix.rows.len(), matrix.alternates);
-    Ok(format!("{wrong} mistakes caught and named, {right} alternates accepted"))
+    Ok(format!("{wrong} mistakes caught and named, {right} correct alternates accepted"))
 }
 
 /// Like [`check`], for the tasks of another kind of processor, which `emulation` emulates.
@@ -163,7 +165,8 @@ pub(crate) fn verify_elsewhere(
     matrix.problems.extend(data::stale(root, &matrix.answers));
     finish(&mut matrix, &entries, true)?;
     let wrong = matrix.rows.len();
-    Ok(format!("{wrong} mistakes caught and named, {} alternates accepted", matrix.alternates))
+    let right = matrix.alternates;
+    Ok(format!("{wrong} mistakes caught and named, {right} correct alternates accepted"))
 }
 
 fn report(matrix: &mut Matrix, entries: &[Entry]) {
@@ -176,9 +179,7 @@ fn report(matrix: &mut Matrix, entries: &[Entry]) {
             *best = (distance, &row.entry.name);
         }
     }
-    println!(
-        "For each task, the wrong answer closest to the right one, as a multiple of the tolerance:"
-    );
+    println!("Each task's closest wrong answer, and its distance as a multiple of the tolerance:");
     for (task, (distance, name)) in &nearest {
         println!("  {task:<20} {:>10}  {name}", shown(*distance));
         if *distance < NEAREST {

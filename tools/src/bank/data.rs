@@ -86,7 +86,7 @@ impl Answers {
         let new = read_bytes(&self.bytes()).context("the file just written cannot be read")?;
         for (what, answers) in &new {
             let Some(before) = old.get(what) else {
-                return Ok(Some(format!("{what} has no answers yet")));
+                return Ok(Some(format!("{what} has no recorded answers yet")));
             };
             if answers.len() != before.len() {
                 return Ok(Some(format!(

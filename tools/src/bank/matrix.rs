@@ -111,7 +111,7 @@ pub(super) fn run<'a>(
             Kind::Alternate => {
                 let red: Vec<&str> = ran.red().collect();
                 matrix.problems.push(format!(
-                    "{}: a correct body is refused by {}",
+                    "{}: these tests refuse a correct body: {}",
                     entry.path,
                     red.join(", ")
                 ));
@@ -280,17 +280,17 @@ fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> 
     }
     if !ran.ended {
         return vec![format!(
-            "{path}: the tests never end: a test must stop a body that never returns"
+            "{path}: the tests never end, but a test must stop a body that never returns"
         )];
     }
     let mut problems = Vec::new();
     if ran.red().next().is_none() {
-        problems.push(format!("{path}: SURVIVES, no test of its task fails"));
+        problems.push(format!("{path}: NOT CAUGHT, no test of its task fails"));
     } else if !ran.red().any(|name| ran.names(name, wrong)) {
         let first = ran.red().next().unwrap_or_default();
         let output = ran.report.output(first).unwrap_or_default().trim();
         problems.push(format!(
-            "{path}: red, but no message says {:?}; {first} prints\n{output}",
+            "{path}: caught, but no message says {:?}; {first} prints\n{output}",
             wrong.shows.as_ref().unwrap_or(&wrong.says)
         ));
     }
@@ -320,7 +320,8 @@ pub(super) fn try_one(
     let Kind::Wrong(wrong) = &entry.kind else {
         let accepted = ran.ended && ran.red().next().is_none() && !ran.report.passed.is_empty();
         let red: Vec<&str> = ran.red().collect();
-        let refused = format!("{}: a correct body is refused by {}", entry.path, red.join(", "));
+        let refused =
+            format!("{}: these tests refuse a correct body: {}", entry.path, red.join(", "));
         return Ok(if accepted { Vec::new() } else { vec![refused] });
     };
     Ok(judge(entry, wrong, &ran, says))
@@ -378,7 +379,7 @@ pub(crate) fn tests_within(command: &mut Command, limit: Duration) -> Result<Ran
     child.wait()?;
     let report = Report::parse(&text);
     if ended && report.closing.is_empty() {
-        bail!("a test program died:\n{text}");
+        bail!("a test program ended without a report:\n{text}");
     }
     Ok(Ran { report, ended })
 }

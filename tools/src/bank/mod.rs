@@ -95,7 +95,7 @@ pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
     let (alternates, more) = alternates(root, curriculum)?;
     entries.extend(alternates);
     problems.extend(more);
-    ensure!(problems.is_empty(), "{} malformed entries\n{}", problems.len(), problems.join("\n"));
+    ensure!(problems.is_empty(), "malformed entries: {}\n{}", problems.len(), problems.join("\n"));
     Ok(entries)
 }
 
@@ -144,7 +144,7 @@ fn is_for_here(entry: &Entry, curriculum: &Curriculum) -> bool {
 /// As [`load`].
 fn load_unseen(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
     let (entries, problems) = entries(root, curriculum, "tests/held-out")?;
-    ensure!(problems.is_empty(), "{} malformed entries\n{}", problems.len(), problems.join("\n"));
+    ensure!(problems.is_empty(), "malformed entries: {}\n{}", problems.len(), problems.join("\n"));
     Ok(entries)
 }
 

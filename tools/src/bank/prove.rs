@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fmt, path::Path};
 
 use anyhow::{Result, ensure};
+use course::explain::counted;
 
 use super::{
     Entry, Kind, command,
@@ -112,10 +113,15 @@ impl Bodies {
         let problems =
             each(&self.known, |place, entry| matrix::try_one(&bank, place, entry, &says))?;
         let problems: Vec<String> = problems.into_iter().flatten().collect();
-        ensure!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
+        ensure!(
+            problems.is_empty(),
+            "{}\n{}",
+            counted(problems.len(), "problem"),
+            problems.join("\n")
+        );
         let wrong = self.known.iter().filter(|entry| matches!(entry.kind, Kind::Wrong(_))).count();
         let right = self.known.len() - wrong;
-        Ok(format!("{wrong} mistakes caught and named, {right} alternates accepted"))
+        Ok(format!("{wrong} mistakes caught and named, {right} correct alternates accepted"))
     }
 }
 

@@ -48,7 +48,7 @@ fn try_all(bank: &Bank, entries: &[Entry], all: bool) -> Result<usize> {
         }
     }
     println!("{} mistakes: {green} not caught, {misnamed} named wrongly", told.len());
-    ensure!(green + misnamed == 0, "{} problems", green + misnamed);
+    ensure!(green + misnamed == 0, "{}", explain::counted(green + misnamed, "problem"));
     Ok(told.len())
 }
 
@@ -69,14 +69,14 @@ fn try_one(bank: &Bank, place: usize, entry: &Entry) -> Result<Told> {
     let mut red: Vec<&str> = ran.red().collect();
     red.sort_unstable();
     let mut text = format!(
-        "== {}: {}\n   {} of {} tests red",
+        "== {}: {}\n   {} of {} tests failed",
         entry.path,
         wrong.says,
         red.len(),
         ran.report.passed.len()
     );
     if !ran.ended {
-        text += ", and it never ends";
+        text += ", and the run never ended";
     }
     let mut misnamed = false;
     for (i, name) in red.iter().enumerate() {
@@ -98,7 +98,7 @@ fn try_one(bank: &Bank, place: usize, entry: &Entry) -> Result<Told> {
         }
     }
     if red.is_empty() && ran.ended {
-        text += "  GREEN";
+        text += "  NOT CAUGHT";
     }
     Ok(Told { text, green: red.is_empty() && ran.ended, misnamed })
 }

@@ -74,7 +74,11 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
         engines.push((peer.name, Box::new(rate)));
     }
 
-    println!("Decoded tokens/s beside busy threads, on {}; {}:\n", processor(), commit(root));
+    println!(
+        "Decoded tokens/s while other threads are busy, on {}; {}:\n",
+        processor(),
+        commit(root)
+    );
     println!("{:<24} {:>8} {:>8} {:>8}", "", "idle", "1 busy", "2 busy");
     let mut line = Line::default();
     for (name, measure) in engines {
@@ -94,7 +98,7 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
             medians
         });
         let ratio = |busy: usize| format!("{:.2}", many[busy] / one[busy]);
-        row("  many to one", [ratio(0), ratio(1), ratio(2)]);
+        row("  many / one thread", [ratio(0), ratio(1), ratio(2)]);
     }
     print!("\n{}", peers::check(&reference, &options.peers.peers, model, many)?);
     if options.model.is_none() {

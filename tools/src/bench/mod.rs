@@ -23,17 +23,17 @@ mod week3;
 /// What to measure.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Week {
-    /// Measure the reference without KV cache: the embedded model and a Llama with 360 M weights
+    /// Measure the reference without KV cache: the embedded model and a 360M Llama
     Week1,
-    /// Measure the gain of each part of week 2: added one by one, and left out one by one
+    /// Measure what each part of week 2 gains: added, and left out, one at a time
     Week2(Box<week2::Options>),
-    /// Compare ways to serve many requests (your engine, the reference, llama.cpp if installed)
+    /// Compare ways to serve many requests (your engine, the reference, llama.cpp)
     Week3(Box<week3::Options>),
     /// Compare the server with llama-server, with the same file and clients
     Serve(Box<serve::Options>),
     /// Measure decoding on 1 and N threads while other programs keep cores busy
     Busy(busy::Options),
-    /// Measure each type that `quantize` writes: size, weight error, perplexity, exact answers
+    /// Measure each type of `quantize`: size, weight error, perplexity, exact answers
     Quality(quality::Options),
 }
 

@@ -39,13 +39,13 @@ pub(super) fn bench(root: &Path) -> Result<()> {
 
 fn measure_both(root: &Path, large: &str) -> Result<()> {
     let embedded = measure(root, &["--prompt-tokens", "64", "-n", "32", "--repeat", "3"])?;
-    println!("writing a Llama of 360 M parameters with random weights ...");
+    println!("writing a Llama with 360 M random weights ...");
     engine(root, &["synth", "--like", "smollm2-360m", "--out", large])?;
     let llama = measure(root, &["--model", large, "--prompt-tokens", "8", "-n", "4"])?;
 
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     println!(
-        "\nWeek 1, release, nothing cached, {cores} cores, {} {}:\n",
+        "\nWeek 1, release build, no KV cache, {cores} cores, {} {}:\n",
         std::env::consts::OS,
         std::env::consts::ARCH
     );
@@ -55,7 +55,7 @@ fn measure_both(root: &Path, large: &str) -> Result<()> {
     }
     println!(
         "\n\
-         Promised: the embedded model decodes 30 tokens/s after 64 tokens of prompt; it decoded \
+         Promised: the embedded model decodes 30 tokens/s after a prompt of 64 tokens; it decoded \
          {}.",
         tokens_per_second(&embedded, "decode_tokens_per_second")
     );
@@ -65,8 +65,8 @@ fn measure_both(root: &Path, large: &str) -> Result<()> {
                 let weights = number(report, "weight_bytes");
                 ensure!(
                     own <= weights + BESIDES_WEIGHTS,
-                    "{name}: {} MiB held after loading, expected the weights' {} MiB and at most \
-                     {} more: is the file held twice?",
+                    "{name}: {} MiB in use after loading, expected the weights' {} MiB and at most \
+                     {} MiB more: are the weights in memory twice?",
                     own >> 20,
                     weights >> 20,
                     BESIDES_WEIGHTS >> 20
@@ -74,7 +74,7 @@ fn measure_both(root: &Path, large: &str) -> Result<()> {
             }
             None => println!(
                 "{name}: memory is not measured on this platform, so a second copy of the file \
-                 would not be seen."
+                 would not be noticed."
             ),
         }
     }

@@ -152,7 +152,7 @@ impl<'a> Course<'a> {
         self.days.retain(|day| reasons.iter().all(|(feature, _)| *feature != day.feature));
         self.left_out.extend(reasons);
         (self.fresh, self.expected) = (fresh, expected);
-        eprintln!("new random inputs for this grading: {}", self.fresh);
+        eprintln!("the reference on fresh random inputs: {}", self.fresh);
         Ok(())
     }
 }
@@ -164,7 +164,7 @@ fn failure(test: &Test) -> Option<String> {
         Verdict::Failed { message, .. } | Verdict::NotRun(message) => {
             let lacking = message.strip_prefix("not verified: ");
             Some(lacking.map_or_else(
-                || format!("our own solution fails {} here: {message}", test.name),
+                || format!("the reference fails {} on this machine: {message}", test.name),
                 str::to_owned,
             ))
         }

@@ -127,7 +127,7 @@ impl Fresh {
             let same = found.iter().zip(&again).all(|(found, again)| found.allows(again));
             ensure!(
                 !(same && found.len() == again.len()),
-                "tests/fresh/{}.rs, task {}: the answers do not depend on what is drawn",
+                "tests/fresh/{}.rs, task {}: the answers do not depend on the random inputs",
                 day.module(),
                 id.task
             );
@@ -149,7 +149,7 @@ impl Fresh {
         let differs = found.iter().zip(expected).find(|(found, expected)| !expected.allows(found));
         if let Some((_, expected)) = differs {
             return failed(format!(
-                "{}: on inputs that were drawn for this grading the answer is not the reference's",
+                "{}: on fresh random inputs, the answer differs from the reference's",
                 expected.what
             ));
         }
@@ -162,10 +162,10 @@ impl Fresh {
                 Some(101) => panic.nth(1).unwrap_or("it panicked").to_owned(),
                 _ => ended.reason(limits),
             };
-            return failed(format!("on inputs that were drawn for this grading: {reason}"));
+            return failed(format!("on fresh random inputs: {reason}"));
         }
         if found.len() < expected.len() {
-            return failed("no answer on inputs that were drawn for this grading".to_owned());
+            return failed("no answer on fresh random inputs".to_owned());
         }
         Verdict::Passed
     }

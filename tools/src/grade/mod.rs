@@ -64,7 +64,7 @@ const FOLDER: &str = "target/grade/cell";
 /// What to grade, and within which limits.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Learners' folders: clones, or folders with week1/ or .rs files [default: your own src/]
+    /// Learners' folders: clones, or with week1/ or .rs files [default: your own src/]
     #[arg(value_name = "DIR")]
     folders: Vec<PathBuf>,
     /// File that lists more folders, one per line (paths relative to the file)
@@ -97,7 +97,7 @@ pub(crate) struct Options {
     /// Skip submissions whose results for the same days are already in --out
     #[arg(long, requires = "out")]
     resume: bool,
-    /// Run submissions without a sandbox, as your own user, if bubblewrap is not available
+    /// If bubblewrap is not available, run submissions as your user, without a sandbox
     #[arg(long)]
     trust: bool,
 }
@@ -174,7 +174,7 @@ fn plan<'a>(root: &Path, curriculum: &'a Curriculum, options: &Options) -> Resul
         let lines =
             text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         folders.extend(lines.map(|line| list.parent().unwrap_or(Path::new("")).join(line)));
-        ensure!(!folders.is_empty(), "{} is not the name of a folder", list.display());
+        ensure!(!folders.is_empty(), "{} lists no folder", list.display());
     }
     let missing: Vec<String> = folders
         .iter()
@@ -235,13 +235,13 @@ pub(crate) fn without_wall(root: &Path) -> Option<String> {
 
 /// Warns of the risks of untrusted code without a sandbox, or refuses to run it.
 fn accept(reason: &str, trust: bool) -> Result<()> {
-    const OPEN: &str = "strangers' code runs as you, with your files and your network";
+    const OPEN: &str = "submitted code runs as your user, with your files and your network";
     ensure!(
         trust,
-        "{reason}. Without it {OPEN}. Install bubblewrap (`apt install bubblewrap`); --trust \
-         grades without it"
+        "{reason}. Without it, {OPEN}. Install bubblewrap (`apt install bubblewrap`), or grade \
+         without it by --trust"
     );
-    eprintln!("There is no sandbox ({reason}): {OPEN} (--trust).");
+    eprintln!("There is no sandbox ({reason}), so {OPEN} (--trust).");
     if !limited::MEMORY_IS_LIMITED {
         eprintln!("Memory is not limited on this system.");
     }
@@ -368,8 +368,9 @@ fn lock(folder: &Path) -> Result<File> {
     std::os::windows::fs::OpenOptionsExt::share_mode(&mut options, 0);
     fs::create_dir_all(folder)
         .with_context(|| format!("{} cannot be created", folder.display()))?;
-    let taken =
-        || format!("{}: another `cargo course grade` runs in this repository", path.display());
+    let taken = || {
+        format!("{}: another `cargo course grade` is running in this repository", path.display())
+    };
     let file = options.open(&path).with_context(taken)?;
     #[cfg(unix)]
     rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)

@@ -55,7 +55,7 @@ impl Submission {
         if submission.refused.is_none() && !missing.is_empty() {
             submission
                 .findings
-                .push(format!("not handed in, so graded as fresh stubs: {}", missing.join(", ")));
+                .push(format!("not submitted, so graded as stubs: {}", missing.join(", ")));
         }
         submission
     }
@@ -79,7 +79,7 @@ fn place(
         };
         return match stubs.keys().find(inside) {
             None => Ok(path),
-            Some(stub) => Err(format!("{stub} is a file of the course and not a folder")),
+            Some(stub) => Err(format!("{stub} is a file of the course, not a folder")),
         };
     }
     // Several weeks may have files with the same name. In that case, the graded days decide.
@@ -91,8 +91,10 @@ fn place(
     let graded: Vec<&str> = all.iter().copied().filter(|stub| needed.contains(stub)).collect();
     match if graded.is_empty() { &all[..] } else { &graded[..] } {
         [stub] => Ok((*stub).to_owned()),
-        [] => Err("the course has no file of that name".to_owned()),
-        several => Err(format!("it may be {}; hand in folders of weeks", several.join(" or "))),
+        [] => Err("the course has no file with this name".to_owned()),
+        several => {
+            Err(format!("it may be {}; submit it in a folder such as week1/", several.join(" or ")))
+        }
     }
 }
 
@@ -153,11 +155,11 @@ mod tests {
         let read = with(&["week1/a.rs/own.rs"]);
         assert_eq!(
             read.findings[1],
-            "week1/a.rs/own.rs: not used, because src/week1/a.rs is a file of the course and not \
-             a folder"
+            "week1/a.rs/own.rs: not used, because src/week1/a.rs is a file of the course, not a \
+             folder"
         );
         let read = with(&["week2/a.rs"]);
-        assert_eq!(read.findings[1], "not handed in, so graded as fresh stubs: src/week1/a.rs");
+        assert_eq!(read.findings[1], "not submitted, so graded as stubs: src/week1/a.rs");
     }
 
     #[test]
@@ -167,9 +169,9 @@ mod tests {
         assert_eq!(
             read.findings[1..],
             [
-                "b.rs: not used, because it may be src/week1/b.rs or src/week2/b.rs; hand in \
-                 folders of weeks",
-                "lib.rs: not used, because the course has no file of that name",
+                "b.rs: not used, because it may be src/week1/b.rs or src/week2/b.rs; submit it \
+                 in a folder such as week1/",
+                "lib.rs: not used, because the course has no file with this name",
             ]
         );
         let none = with(&["lib.rs"]).refused;

@@ -2,6 +2,7 @@
 //! otherwise under emulation. Also checks other targets for which this machine has a compiler.
 
 use anyhow::{Result, ensure};
+use course::explain::counted;
 
 use super::{
     context::{Outcome, Verification, succeeds},
@@ -57,6 +58,6 @@ fn tasks(v: &Verification, arm: Processor, emulation: &Emulation) -> Result<Stri
     for problem in &problems {
         println!("{problem}");
     }
-    ensure!(problems.is_empty(), "{} problems; {}", problems.len(), problems[0]);
-    Ok(format!("{tasks} tasks red as stubs, green when solved"))
+    ensure!(problems.is_empty(), "{}; {}", counted(problems.len(), "problem"), problems[0]);
+    Ok(format!("{tasks} tasks fail as stubs and pass when solved"))
 }

@@ -58,7 +58,7 @@ pub(super) fn bare(v: &Verification) -> Result<Outcome> {
     }
     let finished = run_aloud(&mut command)?;
     let report = finished.output.lines().rev().find(|line| line.starts_with('{'));
-    let report: Value = serde_json::from_str(report.context("it printed no report")?)?;
+    let report: Value = serde_json::from_str(report.context("the inner run printed no report")?)?;
     let steps = report["steps"].as_array().context("the report has no steps")?;
     let names = |outcome: &str| -> Vec<&str> {
         let of_outcome = steps.iter().filter(|step| step["outcome"] == outcome);
@@ -72,7 +72,10 @@ pub(super) fn bare(v: &Verification) -> Result<Outcome> {
     );
     let passed = names("passed").len();
     let place = if wall.is_empty() { "with its own PATH" } else { "in bubblewrap" };
-    Ok(Outcome::Passed(format!("{passed} steps {place}; not verified: {}", lacking.join(", "))))
+    Ok(Outcome::Passed(format!(
+        "{passed} steps passed {place}; not verified: {}",
+        lacking.join(", ")
+    )))
 }
 
 /// Fills a folder with links to the programs of a bare machine.

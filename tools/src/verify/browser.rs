@@ -35,7 +35,7 @@ pub(super) fn browser(v: &Verification) -> Result<Outcome> {
     v.cargo_succeeds("course book --build")?;
     v.cargo_succeeds("build --features serve,reference --bin tiny-llm-serve")?;
     let compiler = Compiler::find(WEB);
-    let mut pytest = v.python("").map_err(|_| anyhow::anyhow!("there was one above"))?;
+    let mut pytest = v.python("").map_err(|_| anyhow::anyhow!("there is no Python"))?;
     pytest
         .env("PYTHONPATH", v.tree.join("book/tests"))
         .env("CHROMIUM", program)
@@ -52,7 +52,7 @@ pub(super) fn browser(v: &Verification) -> Result<Outcome> {
     if compiler.is_none() {
         let missing = Compiler::missing(WEB);
         return Ok(Outcome::NotVerified(format!(
-            "the engine in the pages; missing: {missing}; of the rest: {closing}"
+            "the engine in the book's pages; missing: {missing}; the other tests: {closing}"
         )));
     }
     let (rate, paint) = (told(&finished.text, SPEED)?, told(&finished.text, PAINT)?);

@@ -4,6 +4,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use anyhow::Result;
+use course::explain::counted;
 
 use super::{
     context::{Outcome, Verification},
@@ -49,8 +50,8 @@ pub(super) fn first_day(v: &Verification) -> Result<Outcome> {
         unit: "s",
     };
     Ok(promise::outcome(
-        &[promise("cold", cold.duration, 20.0), promise("edit to verdict", edits[2], 1.0)],
-        &format!("promised for two idle cores, found on {cores}"),
+        &[promise("cold build", cold.duration, 20.0), promise("edit to verdict", edits[2], 1.0)],
+        &format!("promised for two idle cores, measured on {}", counted(cores, "core")),
     ))
 }
 

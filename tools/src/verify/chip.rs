@@ -75,11 +75,11 @@ pub(super) fn chip(v: &Verification) -> Result<Outcome> {
     let found = tokens(&finished.text);
     ensure!(
         found == expected && !found.is_empty(),
-        "tokens and bits of the chip: found {found:?}, expected {expected:?} as on this machine"
+        "the chip printed {found:?}, expected {expected:?}, which this machine printed"
     );
     let memory = finished.text.lines().find(|line| line.starts_with("memory "));
     Ok(Outcome::Passed(format!(
-        "Cortex-M4 under QEMU, {} tokens with the same bits; {}",
+        "{} tokens from a Cortex-M4 under QEMU, bit-identical to this machine's; {}",
         found.len(),
         memory.unwrap_or_default()
     )))

@@ -22,12 +22,12 @@ pub(super) fn cluster(v: &Verification) -> Result<Outcome> {
     // The measured figures are compared with this program's.
     succeeds(&mut v.cargo("build --release --bin tiny-llm --features cli,reference"))?;
     v.build_bridge(&["--release", "--features", "serve"])?;
-    let mut pytest = v.python("").map_err(|_| anyhow::anyhow!("there was one above"))?;
+    let mut pytest = v.python("").map_err(|_| anyhow::anyhow!("there is no Python"))?;
     pytest.env("TINY_LLM", v.root.join("target/verify/build/release/tiny-llm"));
     let finished = succeeds(pytest.args(["-m", "pytest", "cluster/tests"]))?;
     let closing = finished.text.lines().rev().find(|line| line.contains(" passed"));
     let closing = closing.context("pytest ran no test")?;
-    ensure!(!closing.contains("skipped"), "pytest left tests out: {closing}");
+    ensure!(!closing.contains("skipped"), "pytest skipped tests: {closing}");
     let told = finished.text.lines().filter(|line| line.contains("hits in turn"));
     let told: Vec<&str> = told.collect();
     Ok(Outcome::Passed(format!("{}; {}", closing.trim_matches('=').trim(), told.join("; "))))

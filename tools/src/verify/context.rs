@@ -37,16 +37,16 @@ pub(crate) struct Options {
     /// Run all checks that continuous integration runs
     #[arg(long, conflicts_with = "full")]
     thorough: bool,
-    /// Run --thorough and the checks that take hours: mutants, sanitizers, fuzzing, a cluster
+    /// Run --thorough and checks that take hours (mutants, sanitizers, fuzzing, a cluster)
     #[arg(long)]
     pub(super) full: bool,
     /// Check only what the changes since REV can affect [default REV: HEAD]
     #[arg(long, value_name = "REV", num_args = 0..=1, default_missing_value = "HEAD")]
     pub(super) changed: Option<String>,
-    /// Run only the steps whose names contain STEP, and the steps that they depend on
+    /// Run only steps that match STEP (name or description), and what they depend on
     #[arg(long, value_name = "STEP", conflicts_with = "changed")]
     pub(super) only: Option<String>,
-    /// Skip the steps that passed in an interrupted run, if no file has changed since
+    /// Skip steps that passed in an interrupted run, if no file has changed since
     #[arg(long)]
     pub(super) resume: bool,
     /// Skip the checks that need PyTorch (they are reported as not verified)

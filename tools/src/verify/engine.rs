@@ -30,14 +30,14 @@ pub(super) fn start(v: &Verification) -> Result<Outcome> {
         durations.push(finished.duration.as_secs_f64());
         processor = processor.or_else(|| cpu::since(before));
     }
-    let again = format!("again, to the end of the story: {:.1} s", durations[1]);
+    let again = format!("second start: {:.1} s", durations[1]);
     if !cold {
-        let note = format!("not cold: {:.1} s; {again}", durations[0]);
+        let note = format!("first start, not cold: {:.1} s; {again}", durations[0]);
         return Ok(Outcome::Passed(note));
     }
     let promise =
         |what: &str, found, promised| Promise { what: what.to_owned(), found, promised, unit: "s" };
-    let mut promises = vec![promise("cold, the runner's build included,", durations[0], 90.0)];
+    let mut promises = vec![promise("cold start with the runner's build", durations[0], 90.0)];
     let processor = processor.map(|time| time.as_secs_f64());
     promises.extend(processor.map(|time| promise("processor time", time, 170.0)));
     Ok(promise::outcome(&promises, &again))
@@ -63,7 +63,7 @@ pub(super) fn bench(v: &Verification) -> Result<Outcome> {
     let rate: f64 = decoded.and_then(|rate| rate.parse().ok()).context(line.to_owned())?;
     // The promise is a minimum rate, so it is a maximum for the time per token.
     let token = Promise {
-        what: "a token after a prompt of 64 tokens".to_owned(),
+        what: "time per token after a prompt of 64 tokens".to_owned(),
         found: 1e3 / rate,
         promised: 33.0,
         unit: "ms",

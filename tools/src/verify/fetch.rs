@@ -32,7 +32,7 @@ pub(super) fn fetch(v: &Verification) -> Result<Outcome> {
     let finished = succeeds(pytest.args(["-m", "pytest", "fetch/tests/python"]))?;
     let closing = finished.text.lines().rev().find(|line| line.contains(" passed"));
     let closing = closing.context("pytest ran no test")?;
-    ensure!(!closing.contains("skipped"), "pytest left tests out: {closing}");
+    ensure!(!closing.contains("skipped"), "pytest skipped tests: {closing}");
     Ok(Outcome::Passed(format!(
         "{tests}, process killed {KILLS} times; agrees with huggingface_hub and transformers"
     )))

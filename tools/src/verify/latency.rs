@@ -71,16 +71,16 @@ pub(super) fn runner(v: &Verification) -> Result<Outcome> {
         unit,
     };
     let mut promises = vec![
-        promise("built cold in", built.duration.as_secs_f64(), 40.0, "s"),
-        promise("list, cargo included,", median(lists).as_secs_f64() * 1e3, 200.0, "ms"),
+        promise("cold build", built.duration.as_secs_f64(), 40.0, "s"),
+        promise("`cargo course`", median(lists).as_secs_f64() * 1e3, 200.0, "ms"),
     ];
     let processor = processor.map(|time| time.as_secs_f64());
-    promises.extend(processor.map(|time| promise("of processor time", time, 30.0, "s")));
+    promises.extend(processor.map(|time| promise("the build's processor time", time, 30.0, "s")));
     for ((day, _), (time, _)) in TASKS.iter().zip(&watched) {
         promises.push(promise(&format!("save to verdict {day}"), time.as_secs_f64(), 1.5, "s"));
     }
     let memory = watched.iter().map(|(_, kib)| kib / 1024).max().unwrap_or(0);
-    promises.push(promise("watching", memory as f64, 100.0, "MiB"));
+    promises.push(promise("memory of `watch`", memory as f64, 100.0, "MiB"));
     Ok(promise::outcome(&promises, ""))
 }
 
@@ -96,11 +96,11 @@ fn watch(v: &Verification, day: &str, number: usize) -> Result<(Duration, u64)> 
     let with = |n: usize| -> Result<String> {
         let lines: Vec<&str> = text.lines().collect();
         let body = function_body(&lines, &task.functions[0])
-            .with_context(|| format!("{id}: {} is not found", task.functions[0]))?;
+            .with_context(|| format!("{id}: {} was not found", task.functions[0]))?;
         let at = lines
             .iter()
             .position(|line| std::ptr::eq(line, &raw const body[0]))
-            .context("a body lies in its file")?;
+            .context("the body is not in its file")?;
         let assertion = format!("assert!(std::hint::black_box({n}) == 0, \"save {n}\");");
         Ok([&lines[..at], &[assertion.as_str()], &lines[at..]].concat().join("\n") + "\n")
     };

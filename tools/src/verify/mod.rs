@@ -117,7 +117,7 @@ fn plan(v: &mut Verification) -> Result<Plan> {
         };
         let named: Vec<&Step> = STEPS.iter().filter(wanted).collect();
         let all: Vec<&str> = STEPS.iter().map(|step| step.id).collect();
-        ensure!(!named.is_empty(), "there is no step {word:?}; there are {}", all.join(", "));
+        ensure!(!named.is_empty(), "there is no step {word:?}; the steps are {}", all.join(", "));
         return Ok(Plan { steps: with_needs(named), left_out: Vec::new() });
     }
     if let Some(revision) = v.options.changed.clone() {

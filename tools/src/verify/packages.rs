@@ -27,7 +27,7 @@ libraries it depends on there: a download of 540 MB, and 1.2 GB on the disk.";
 const WITH_GPU_LIBRARIES: &str = "\
 That failed: it needs a C compiler and readelf. So PyTorch's GPU libraries are installed too:
 a download of 3.1 GB, and 5.8 GB on the disk.
-To stop, press Ctrl-C; `--no-python` leaves this out.";
+To stop, press Ctrl-C; `--no-python` skips this.";
 
 const THE_REST: &str = "Now the other packages, about 110 MB.";
 
@@ -39,11 +39,11 @@ const THE_REST: &str = "Now the other packages, about 110 MB.";
 pub(super) fn make(root: &Path) -> Result<(PathBuf, String), String> {
     let venv = Venv::of(root).map_err(|error| format!("{error:#}"))?;
     if venv.is_current() {
-        return Ok((venv.python, "as made before".to_owned()));
+        return Ok((venv.python, "already installed".to_owned()));
     }
     println!(
         "Creating .venv with the packages that pyproject.toml pins. `cargo course verify \
-         --no-python` leaves this out."
+         --no-python` skips this."
     );
     // This changes nothing in a complete environment, and repairs one whose creation was
     // interrupted.

@@ -191,10 +191,10 @@ fn runs(v: &Verification, mistakes: &[Mistake]) -> Result<Outcome> {
     // Check that the tolerance leaves a margin on both sides.
     ensure!(
         nearest >= MARGIN,
-        "a mistake is only {nearest} times the tolerance away, expected at least {MARGIN}"
+        "the mildest mistake is only {nearest} times the tolerance, expected at least {MARGIN}"
     );
     Ok(Outcome::Passed(format!(
-        "{} mistakes, the mildest {nearest:.0} times the tolerance",
+        "{} mistakes named, the mildest at {nearest:.0} times the tolerance",
         mistakes.len()
     )))
 }

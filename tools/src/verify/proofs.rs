@@ -129,7 +129,7 @@ pub(super) fn mistakes(v: &Verification) -> Result<Outcome> {
     let found = chosen(v)?.try_each(tests(v)?, &built(v)?.bodies)?;
     Ok(Outcome::Passed(match v.tasks() {
         Some(_) => found,
-        None => format!("{found}, drawn by --seed {}", v.seed()),
+        None => format!("{found} (--seed {})", v.seed()),
     }))
 }
 
@@ -156,7 +156,7 @@ pub(super) fn engine(v: &Verification) -> Result<Outcome> {
     story.current_dir(&v.proof).env(proof::STACK.0, proof::STACK.1);
     story.args(["generate", "-p", "Once upon a time", "-n", "24", "--temperature", "0"]);
     let told = succeeds(&mut story)?.output;
-    ensure!(told.split_whitespace().count() > 10, "the engine wrote {told:?}");
+    ensure!(told.split_whitespace().count() > 10, "the engine wrote {told:?}, expected a story");
 
     let mut server = Command::new(program(v, SERVER)?);
     forget_cargo(&mut server);
@@ -179,7 +179,11 @@ pub(super) fn engine(v: &Verification) -> Result<Outcome> {
     let answer = answer?;
     let text = answer["choices"][0]["message"]["content"].as_str().unwrap_or_default();
     ensure!(!text.is_empty(), "the server's answer has no text: {answer}");
-    Ok(Outcome::Passed(format!("{} bytes of a story, {} of an answer", told.len(), text.len())))
+    Ok(Outcome::Passed(format!(
+        "a story of {} bytes, an answer of {} bytes",
+        told.len(),
+        text.len()
+    )))
 }
 
 /// Requests a chat completion over a plain socket, because the machine may have no HTTP client.

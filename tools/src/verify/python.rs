@@ -108,7 +108,7 @@ pub(super) fn bridge(v: &Verification) -> Result<Outcome> {
     list(&source, Path::new(""), &mut files)?;
     for file in files {
         let copy = v.site().join(&file);
-        fs::create_dir_all(copy.parent().context("a file lies in a folder")?)?;
+        fs::create_dir_all(copy.parent().context("the path has no parent folder")?)?;
         fs::copy(source.join(&file), copy)?;
     }
     let name = if cfg!(windows) { "_bridge.pyd" } else { "_bridge.abi3.so" };
@@ -167,20 +167,20 @@ fn pytest(v: &Verification, tree: &Path, words: &str, thorough: bool) -> Result<
     let closing = closing.context("pytest ran no test")?.trim_matches(['=', ' ']);
     ensure!(
         !words.is_empty() || !closing.contains("deselected"),
-        "pytest left tests out: {closing}"
+        "pytest deselected tests: {closing}"
     );
     if !closing.contains("skipped") {
         return Ok(Outcome::Passed(closing.to_owned()));
     }
     let lack = if thorough { NO_ADAPTER } else { WITHOUT_GPU };
     let reason = no_adapter(&finished.text, lack)
-        .with_context(|| format!("pytest left tests out: {closing}"))?;
+        .with_context(|| format!("pytest skipped tests: {closing}"))?;
     Ok(Outcome::Passed(format!("{closing}; week4-day5 not verified: {reason}")))
 }
 
 /// The beginning of pytest's reason if there is no adapter, and its message for a bridge without
 /// wgpu, as the step `build` builds it.
-const NO_ADAPTER: &str = "no graphics processor: ";
+const NO_ADAPTER: &str = "no GPU: ";
 const WITHOUT_GPU: &str = "the bridge was built without graphics processors";
 
 /// Returns why pytest skipped tests, if all of them belong to the one day that needs a graphics
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn only_the_day_of_a_graphics_processor_may_be_left_out_and_only_for_want_of_one() {
         let line = |file: &str, reason: &str| format!("SKIPPED [24] {file}:31: {reason}\n");
-        let (day, none) = ("python-ref/tests/test_week4_day5.py", "no graphics processor: none");
+        let (day, none) = ("python-ref/tests/test_week4_day5.py", "no GPU: none");
         let lacking = line(day, none);
         assert_eq!(no_adapter(&format!("a line\n{lacking}{lacking}"), NO_ADAPTER), Some(none));
         let without = line(day, WITHOUT_GPU);

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
+use course::explain::counted;
 
 use super::context::Verification;
 use crate::{
@@ -33,7 +34,7 @@ impl Stage<'_> {
 
     fn place(&self) -> String {
         if self.is_last() {
-            format!("{}, all filled in", self.day.feature)
+            format!("{}, all tasks solved", self.day.feature)
         } else {
             format!("{} before task {}", self.day.feature, self.next)
         }
@@ -71,7 +72,7 @@ pub(super) fn stages(
             tests += report.passed.len();
         }
     }
-    ensure!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
+    ensure!(problems.is_empty(), "{}\n{}", counted(problems.len(), "problem"), problems.join("\n"));
     let red = stages.iter().filter(|stage| !stage.is_last()).count();
     let lacking = reports.iter().find_map(Report::not_verified).map(str::to_owned);
     Ok((format!("{red} tasks failed with their own todo!, then {tests} tests passed"), lacking))

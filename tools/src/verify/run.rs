@@ -208,7 +208,7 @@ fn finished(v: &Verification, step: &Step, clock: Duration) -> Row {
     let ended: Option<Ended> = serde_json::from_str(&text).ok();
     let (outcome, processor) = match ended {
         Some(Ended { outcome, processor }) => (outcome, processor),
-        None => (Outcome::Failed("its process died".to_owned()), None),
+        None => (Outcome::Failed("its process ended without an outcome".to_owned()), None),
     };
     Row { id: step.id.to_owned(), outcome, clock: clock.as_secs_f64(), processor }
 }
@@ -287,7 +287,7 @@ impl Progress {
         }
     }
 
-    /// Formats the remaining work: `3 more steps, about 4 min`.
+    /// Formats the remaining work: `3 of 20 steps, about 4 min`.
     fn left(&self, waiting: &[&Step], running: &[Running]) -> String {
         let estimate = |id: &str| {
             self.estimates.iter().find(|(step, _)| *step == id).map_or(0.0, |(_, time)| *time)
@@ -307,7 +307,7 @@ impl Progress {
         let seconds = longest.max(work / self.cores);
         let steps = waiting.len();
         let time = course::estimate::words(Duration::from_secs_f64(seconds));
-        format!("{steps} more of {} steps, {time}", self.total)
+        format!("{steps} of {} steps, {time}", self.total)
     }
 
     fn started(&self, step: &Step, waiting: &[&Step], running: &[Running]) {
@@ -347,7 +347,7 @@ impl Progress {
             }
             let shown = path.strip_prefix(&self.root).unwrap_or(&path).display();
             self.say(&format!(
-                "  full output: {shown}; again: cargo course verify --only {}",
+                "  full output: {shown}; to rerun: cargo course verify --only {}",
                 row.id
             ));
         }

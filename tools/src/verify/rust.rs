@@ -40,7 +40,7 @@ pub(super) fn stubs(v: &Verification) -> Result<Outcome> {
     let note = if yours == 0 {
         format!("{equal} files")
     } else {
-        format!("{equal} files; {yours} are yours and were not compared")
+        format!("{equal} files; {yours} contain your work and were not compared")
     };
     println!("{note}");
     Ok(Outcome::Passed(note))
@@ -49,7 +49,7 @@ pub(super) fn stubs(v: &Verification) -> Result<Outcome> {
 /// Checks everything that repeats the curriculum.
 pub(super) fn curriculum(v: &Verification) -> Result<Outcome> {
     let problems = consistency::problems(&v.root, &v.curriculum)?;
-    ensure!(problems.is_empty(), "{} disagreements\n{}", problems.len(), problems.join("\n"));
+    ensure!(problems.is_empty(), "disagreements: {}\n{}", problems.len(), problems.join("\n"));
     Ok(Outcome::Passed(format!(
         "{} days, {} tasks",
         v.curriculum.days().count(),
@@ -92,7 +92,7 @@ pub(super) fn clippy(v: &Verification) -> Result<Outcome> {
     }
     let mut note = format!("also for {}", read.join(" and "));
     if read.is_empty() {
-        note = "this processor's code alone".to_owned();
+        note = "only this processor's code".to_owned();
     }
     if !missing.is_empty() {
         note +=
@@ -193,7 +193,7 @@ pub(super) fn stages(v: &Verification) -> Result<Outcome> {
             return Ok(());
         }
         without_warning(v, &format!("check --quiet --lib --features {feature}"))
-            .with_context(|| format!("{solved} tasks filled in"))
+            .with_context(|| format!("with {solved} tasks solved"))
     });
     for file in &files {
         write_if_changed(&v.tree.join(&file.path), file.stub.as_bytes())?;
@@ -229,10 +229,10 @@ pub(super) fn count(text: &str) -> Result<String> {
         PROCESSORS.iter().any(|processor| reason == Some(processor.name) && !processor.is_here())
     };
     let elsewhere = text.lines().filter(elsewhere).count();
-    ensure!(ignored == elsewhere, "{} tests are ignored", ignored - elsewhere);
+    ensure!(ignored == elsewhere, "ignored tests: {}, expected none", ignored - elsewhere);
     let rest = match elsewhere {
         0 => String::new(),
-        n => format!(", {n} for another processor not run here"),
+        n => format!(", {n} skipped (for another processor)"),
     };
     Ok(format!("{passed} tests{rest}"))
 }
@@ -257,7 +257,7 @@ mod tests {
         });
         let ignored = |name: &str| format!("test a ... ignored, for {name}\n{}", line(1));
         let found = count(&ignored(there)).unwrap();
-        assert_eq!(found, "12 tests, 1 for another processor not run here");
+        assert_eq!(found, "12 tests, 1 skipped (for another processor)");
         assert!(count(&ignored(here)).is_err() && count(&ignored("nobody")).is_err());
         assert!(count("").is_err());
     }

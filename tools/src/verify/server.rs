@@ -52,7 +52,7 @@ fn curl(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
     let answer = succeeds(asked.arg(format!("http://{}{path}", server.address)))?;
     ensure!(
         answer.output.starts_with("data: {") && answer.output.contains("data: [DONE]"),
-        "curl was not answered with events:\n{}",
+        "the server did not answer curl with events:\n{}",
         answer.tail(5)
     );
     Ok(None)
@@ -68,7 +68,7 @@ fn openai(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
     if !run_quietly(probe.args(["-c", "import openai"]))?.status.success() {
         return Ok(Some("missing: the Python package openai".to_owned()));
     }
-    let mut pytest = v.python("").map_err(|_| anyhow::anyhow!("there was one above"))?;
+    let mut pytest = v.python("").map_err(|_| anyhow::anyhow!("there is no Python"))?;
     pytest.env("TINY_LLM_SERVE", program);
     let finished = succeeds(pytest.args(["-m", "pytest", "server/tests/python"]))?;
     let closing = finished.text.lines().rev().find(|line| line.contains(" passed"));
@@ -88,7 +88,8 @@ impl Server {
     fn start(v: &Verification, program: &PathBuf) -> Result<Self> {
         let mut command = Command::new(program);
         command.args(["serve", "--port", "0", "--model"]).arg(v.tree.join("models/tiny-story"));
-        let mut child = command.stderr(Stdio::piped()).spawn().context("the server")?;
+        let mut child =
+            command.stderr(Stdio::piped()).spawn().context("the server cannot be started")?;
         let mut errors = BufReader::new(child.stderr.take().context("it is piped")?);
         let mut line = String::new();
         loop {

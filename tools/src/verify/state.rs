@@ -108,7 +108,7 @@ pub(super) fn lock(root: &Path) -> Result<File> {
         Err(TryLockError::WouldBlock) => {
             let mut owner = String::new();
             let _ = file.read_to_string(&mut owner);
-            bail!("another verification is running here, process {}; wait for it", owner.trim());
+            bail!("another verification is running here (process {}); wait for it", owner.trim());
         }
         Err(TryLockError::Error(error)) => {
             return Err(error).with_context(|| format!("{} cannot be locked", path.display()));
@@ -147,7 +147,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let held = lock(folder.path()).unwrap();
         let error = lock(folder.path()).unwrap_err().to_string();
-        assert!(error.starts_with("another verification is running here, process "), "{error}");
+        assert!(error.starts_with("another verification is running here (process "), "{error}");
         drop(held);
         lock(folder.path()).unwrap();
     }

@@ -63,7 +63,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "curriculum",
-        "features, tests, oracle and book agree",
+        "features, tests, oracle and book agree with the curriculum",
         (Quick, One, 1),
         &[],
         &[Reads::All],
@@ -120,7 +120,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "fixtures",
-        "the fixtures are what PyTorch gives today",
+        "PyTorch still computes the committed fixtures",
         (Quick, One, 55),
         &["python"],
         &[Path("python-ref/oracle"), Path("tests/fixtures"), Path("pyproject.toml")],
@@ -136,7 +136,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "gpu",
-        "week 4, day 5: red, green, mistakes caught, on a graphics adapter",
+        "week 4, day 5 on a graphics adapter: tasks fail, then pass, mistakes are caught",
         (Quick, All, 200),
         &["build"],
         &[
@@ -149,7 +149,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "bare",
-        "the steps above pass with Rust and Python alone",
+        "the steps above pass with only Rust and Python installed",
         (Thorough, Alone, 0),
         &[],
         &[Package("course-tools"), Path(".cargo/")],
@@ -157,7 +157,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "start",
-        "environment, story, first task",
+        "`cargo course start`: environment, story, first task",
         (Thorough, Alone, 60),
         &["copy"],
         &[Package("course"), Package("tiny-llm-reference")],
@@ -214,7 +214,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "alone",
-        "`cargo test` alone is green and says how to start",
+        "`cargo test` without options passes and says how to start",
         (Thorough, All, 20),
         &["copy"],
         &[Package("tiny-llm"), HARNESS],
@@ -262,7 +262,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "first-day",
-        "a cold build of the first day, and edit to verdict",
+        "times of the first day: a cold build, and from an edit to the verdict",
         (Thorough, Alone, 30),
         &["copy"],
         &[Package("tiny-llm"), HARNESS],
@@ -270,7 +270,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "runner",
-        "a cold build of the runner, the list, save to verdict",
+        "times of the runner: a cold build, the list, and from a save to the verdict",
         (Thorough, Alone, 130),
         &["copy"],
         &[Package("course")],
@@ -318,7 +318,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "server",
-        "clients, good and bad; curl and openai",
+        "the server with good and bad clients, curl and openai",
         (Thorough, All, 40),
         &["copy", "python"],
         &[Package("tiny-llm-server"), Path("tests/serve"), Path("server/")],
@@ -366,7 +366,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "mutants",
-        "every small change to the taught code is noticed",
+        "the tests notice every small change to a task's solution",
         (Full, Alone, 700),
         &["copy"],
         &[Package("tiny-llm"), HARNESS],
@@ -382,7 +382,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "orders",
-        "threads: every order of their steps, by loom",
+        "the thread pool in every interleaving, by loom",
         (Full, Alone, 300),
         &["copy"],
         &[Package("tiny-llm-kernels")],
@@ -390,7 +390,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "undefined",
-        "threads: no undefined behavior, by Miri",
+        "no undefined behavior in the thread pool, by Miri",
         (Full, Alone, 600),
         &["copy"],
         &[Package("tiny-llm-kernels")],
@@ -414,7 +414,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "fuzz",
-        "no bytes break a reader",
+        "no input crashes a parser, by fuzzing",
         (Full, Alone, 3000),
         &["copy"],
         &[Package("tiny-llm-formats"), Path("fuzz/")],
@@ -422,7 +422,7 @@ pub(super) const STEPS: [Step; 49] = [
     ),
     step(
         "cluster",
-        "replicas on two nodes, by Ray",
+        "replicas on two nodes, with Ray",
         (Full, Alone, 200),
         &["copy", "python"],
         &[Package("tiny-llm-bridge"), Path("cluster/")],

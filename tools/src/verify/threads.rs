@@ -36,5 +36,5 @@ pub(super) fn undefined(v: &Verification) -> Result<Outcome> {
     let mut test = nightly("test --package tiny-llm-kernels --test parallel");
     test.current_dir(&v.tree).env("CARGO_TARGET_DIR", v.root.join("target/verify/miri"));
     let ran = count(&succeeds(&mut test)?.text)?;
-    Ok(Outcome::Passed(format!("{ran} of the thread pool; no vector instructions")))
+    Ok(Outcome::Passed(format!("{ran} of the thread pool, without vector instructions")))
 }

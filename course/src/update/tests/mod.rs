@@ -212,7 +212,7 @@ fn a_touched_function_with_a_new_signature_stops_everything() {
     run(&learner, &newer).unwrap();
     assert!(
         text(learner.path(), PATH).contains("fn one(from: u32) -> u32 {\n    from + 1\n}"),
-        "with the newer signature it goes on"
+        "with the newer signature, the update succeeds"
     );
     assert_eq!(text(learner.path(), "tests/week1_day1.rs"), "// newer test\n");
 }

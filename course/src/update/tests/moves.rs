@@ -193,7 +193,7 @@ fn a_tree_that_is_rearranged_keeps_every_body() {
     let files: Vec<String> = snapshot(&root.join("src/week1")).into_keys().collect();
     assert_eq!(files, ["b.rs", "counting/a.rs", "counting/mod.rs", "mod.rs"]);
     assert!(kept(root)["src/week1/unit.rs"].contains("    4\n"), "the learner's change");
-    assert!(!kept(root).contains_key("src/week1/table.rs"), "it was as the course had it");
+    assert!(!kept(root).contains_key("src/week1/table.rs"), "the learner had not changed it");
     let curriculum = Curriculum::load(root).unwrap();
     assert_eq!(stubs::check(root, &curriculum).unwrap(), stubs::Checked { equal: 2, yours: 2 });
 }

@@ -1,4 +1,4 @@
-//! The keys `tokenizer.ggml.*`, from `tokenizer.json`.
+//! Converts `tokenizer.json` to the keys `tokenizer.ggml.*`.
 
 mod pre_tokenizer;
 
@@ -19,8 +19,8 @@ use super::{
 };
 use crate::config::ModelConfig;
 
-/// Maximum number of rows of an embedding that belong to no token. They pad the vocabulary to a
-/// round size.
+/// Maximum number of rows of an embedding that belong to no token. Such rows pad the vocabulary to
+/// a round size.
 const MAX_PADDING: usize = 1 << 16;
 
 /// Adds the keys of a model folder.
@@ -145,7 +145,7 @@ impl TokenizerFile {
         largest.map_or(0, |id| usize::try_from(id).unwrap_or(usize::MAX).saturating_add(1))
     }
 
-    /// Returns the tokens for `size` ids. Error messages call that number `what`.
+    /// Returns the tokens of all ids below `size`. In error messages, `what` describes that number.
     fn vocabulary(&self, size: usize, what: &str) -> Result<Vocabulary> {
         let model = &self.json["model"];
         if model["type"].as_str().is_some_and(|kind| kind != "BPE") {
@@ -254,7 +254,7 @@ impl TokenizerFile {
             return self.wrong("model.byte_fallback", "true, or a byte-level decoder");
         }
         // Added tokens are found in a text before anything is merged. Some files list merges that
-        // make them, and others do not.
+        // produce added tokens, and others do not.
         let merged = |part: &str| {
             vocabulary.ids.get(part).is_some_and(|id| !vocabulary.added.contains_key(id))
         };
@@ -278,14 +278,14 @@ impl TokenizerFile {
             }
             last = Some(id);
         }
-        // If there are only scores, any two tokens that together spell a token may be merged.
+        // SentencePiece has only scores: it may merge any two tokens that together spell a token.
         for (token, id) in &vocabulary.ids {
             let inner = token.char_indices().map(|(at, _)| at).skip(1);
             let possible = inner.filter(|&at| merged(&token[..at]) && merged(&token[at..])).count();
             let listed = ways.get(id).map_or(0, |way| way.1);
             ensure!(
                 listed == possible || vocabulary.added.contains_key(id) || byte(token).is_some(),
-                "{}: field \"model.merges\": found {listed} ways to make {token:?}, expected all \
+                "{}: field \"model.merges\": ways to make {token:?}: found {listed}, expected all \
                  {possible}, as in a SentencePiece vocabulary",
                 self.name
             );
@@ -298,7 +298,7 @@ impl TokenizerFile {
         Ok((0..vocabulary.tokens.len() as u32).map(score).collect())
     }
 
-    /// Returns the ids of the tokens that begin and end texts, and whether the first of these is
+    /// Returns the ids of the tokens that begin and end texts, and whether the beginning token is
     /// added to every text.
     fn special_tokens(
         &self,

@@ -21,7 +21,7 @@ pub(super) struct ByteLevel {
     lowercase: bool,
     /// Whether a word that is itself a token is used whole, without merging its bytes.
     whole_words: bool,
-    /// Whether a token is added before a text, if the file does not say so.
+    /// Whether the BOS token is added before a text, if the file does not specify it.
     pub(super) adds_bos: bool,
     /// The token of each byte, or `NONE`.
     bytes: Vec<u32>,
@@ -32,7 +32,7 @@ impl ByteLevel {
     pub(super) fn new(metadata: &Metadata) -> Result<(Vocabulary, Self)> {
         let name = metadata.text(PRE)?.unwrap_or("default");
         // For each family: how text is cut, whether to use normal form C, whether words are used
-        // whole, and whether a token is added before a text.
+        // whole, and whether the BOS token is added before a text.
         let (pre, nfc, whole_words, adds_bos) = match name {
             "default" => (Pre::Default, false, false, false),
             "gpt-2" | "phi-2" => (Pre::Gpt2, false, false, false),
@@ -54,7 +54,7 @@ impl ByteLevel {
         let whole_words = metadata.flag(WHOLE_WORDS)?.unwrap_or(whole_words);
         let lowercase = metadata.flag(LOWERCASE)?.unwrap_or(false);
         let alphabet = alphabet();
-        // A merge may make a token that is also an added one.
+        // A merge may produce a token that is also an added token.
         let found = [Kind::Normal, Kind::UserDefined, Kind::Control, Kind::Unknown];
         let vocabulary = Vocabulary::new(metadata, &found, |token, kind, bytes| {
             spell(&alphabet, token, kind, bytes);
@@ -146,7 +146,7 @@ impl Merges {
                 anyhow!("{}: metadata {MERGES}: merge {i}: found {line:?}, {what}", metadata.file())
             };
             let Some((left, right)) = line.split_once(' ') else {
-                return Err(wrong("expected two tokens with a space between"));
+                return Err(wrong("expected two tokens with a space between them"));
             };
             bytes.clear();
             spell(left, &mut bytes);
@@ -171,7 +171,7 @@ impl Merges {
         Ok(merges)
     }
 
-    /// Returns a pair's position in the order, and the token that the pair becomes.
+    /// Returns a pair's position in the order of merges, and the token that the pair becomes.
     fn find(&self, left: u32, right: u32) -> Option<(u32, u32)> {
         let is = |at: u32| self.pairs[at as usize][..2] == [left, right];
         let at = self.index.find(self.index.hash((left, right)), is)?;
@@ -179,8 +179,9 @@ impl Merges {
     }
 }
 
-/// Returns GPT-2's alphabet, by character. A printable byte is represented by the same character,
-/// and the n-th of the other bytes by the character 256 + n.
+/// Returns the byte that each character of GPT-2's alphabet represents. A printable byte is
+/// represented by the character with the same number. The n-th of the other bytes is represented by
+/// character 256 + n.
 fn alphabet() -> [Option<u8>; 256 + 68] {
     let mut alphabet = [None; 256 + 68];
     let mut others = 256..;

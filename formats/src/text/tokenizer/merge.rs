@@ -19,7 +19,8 @@ pub(super) struct Symbol {
     next: u32,
 }
 
-/// A pair that can be merged. The smallest is the best: by priority, then from left to right.
+/// A pair that can be merged. The smallest pair is merged first. Pairs are ordered by priority,
+/// then from left to right.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Pair {
     priority: u32,

@@ -9,7 +9,7 @@
 //!   neighbours are merged first.
 //!
 //! This module does not use the `tokenizers` crate: it would add 60 crates to a learner's build,
-//! and its maps take more memory than the KV cache. Tests compare this module with it.
+//! and its maps take more memory than the KV cache. Tests compare this module with that crate.
 
 mod added;
 mod byte_level;

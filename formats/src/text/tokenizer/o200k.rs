@@ -1,5 +1,5 @@
-//! The words of OpenAI's `o200k` (gpt-oss), which depend on upper and lower case. Everything except
-//! words is cut as in Llama 3, but a run of symbols may end in slashes.
+//! Finds words as OpenAI's `o200k` (gpt-oss) does: their limits depend on upper and lower case.
+//! Everything except words is cut as in Llama 3, but a run of symbols may end in slashes.
 
 use super::unicode::Ranges;
 
@@ -45,7 +45,7 @@ impl Words {
     }
 }
 
-/// Returns the length of the run of a class's characters at the start of a text.
+/// Returns the length of the longest run of a class's characters at the start of a text.
 fn run(text: &str, class: &Ranges) -> usize {
     text.find(|c| !class.contains(c)).unwrap_or(text.len())
 }

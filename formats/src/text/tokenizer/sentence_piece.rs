@@ -23,8 +23,8 @@ pub(super) struct SentencePiece {
     space: Space,
 }
 
-/// Where a space is put before a stretch of text. The space makes a word at the beginning the same
-/// token as within the text.
+/// Where a space is put before a stretch of text. With the space, a word at the beginning becomes
+/// the same token as within the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Space {
     Never,
@@ -72,7 +72,7 @@ impl SentencePiece {
     }
 
     /// Appends the ids of a stretch of text without added tokens. `first` says whether the whole
-    /// text begins with it.
+    /// text begins with this stretch.
     ///
     /// # Errors
     /// If the text is too long.

@@ -20,7 +20,7 @@ pub(super) enum Pre {
     /// The whole text is one piece.
     Whole,
     /// The pre-tokenizer that llama.cpp uses for files that name none: cuts out punctuation, then
-    /// cuts as GPT-2 does, then cuts digits into threes.
+    /// cuts as GPT-2 does, then cuts numbers into groups of three digits.
     Default,
 }
 
@@ -147,7 +147,7 @@ impl Splitter {
         run.rfind(['\r', '\n']).map_or_else(|| spaces(text), |at| at + 1)
     }
 
-    /// Returns the length of the run of this class's characters at the start of a text.
+    /// Returns the length of the longest run of this class's characters at the start of a text.
     fn run(&self, text: &str, class: Class) -> usize {
         text.find(|c| self.class(c) != class).unwrap_or(text.len())
     }
@@ -175,7 +175,7 @@ fn pieces<'a>(mut text: &'a str, first: impl Fn(&str) -> usize, each: &mut dyn F
 }
 
 /// Cuts out runs of the characters that `is` accepts, each with at most `longest` characters.
-/// Passes every piece to `each`, and says whether it is such a run.
+/// Passes every piece to `each`, with a flag that is true for such a run.
 fn isolate<'a>(
     mut text: &'a str,
     is: impl Fn(char) -> bool,
@@ -251,8 +251,8 @@ mod tests {
 
     #[test]
     fn punctuation_apart_and_numbers_by_threes() {
-        // Result of llama.cpp's four expressions in turn: [\p{P}$+<=>^~|]+, GPT-2's without the
-        // last, \p{N}+, [0-9][0-9][0-9].
+        // The result of llama.cpp's four expressions, applied one after another: [\p{P}$+<=>^~|]+,
+        // GPT-2's without its last alternative, \p{N}+, [0-9][0-9][0-9].
         let pieces = split(Pre::Default, "I'll pay $12345678 (x=1²³45)\n  ok… 一二");
         assert_eq!(
             pieces,

@@ -9,7 +9,7 @@ use regex_syntax::{
 pub(super) struct Ranges(Vec<(char, char)>);
 
 impl Ranges {
-    /// The class without characters.
+    /// The empty class.
     pub(super) const NONE: Self = Self(Vec::new());
 
     /// Returns the characters of a class, which is given as a regular expression.

@@ -163,7 +163,7 @@ pub(super) const NONE: u32 = u32::MAX;
 /// probing, and is at most half full. The hash has a random key, so that no file can make the table
 /// slow.
 pub(super) struct Index {
-    /// The slots, a power of two. An empty slot is `NONE`.
+    /// The slots. Their number is a power of two. An empty slot is `NONE`.
     slots: Vec<u32>,
     state: RandomState,
 }
@@ -190,7 +190,7 @@ impl Index {
         None
     }
 
-    /// Adds a number. There must be no more numbers than the table was created for.
+    /// Adds a number. The table must not hold more numbers than it was created for.
     pub(super) fn insert(&mut self, hash: usize, number: u32) {
         let mask = self.slots.len() - 1;
         let mut place = hash & mask;

@@ -1,4 +1,4 @@
-//! Day 1. Attention: softmax and linear, scaled dot-product attention, multi-head attention.
+//! Day 1. Attention: softmax, linear layers, scaled dot-product attention, multi-head attention.
 //!
 //! Notation: `B` batch, `L` query length, `S` key length, `E` hidden size, `H` heads, `D` head
 //! size.
@@ -28,7 +28,7 @@ pub fn softmax(x: &Tensor) -> Tensor {
             row.fill(0.0);
             continue;
         }
-        // The max cancels in the ratio and keeps every exponent at or below 0.
+        // Subtracting the max doesn't change the ratio, and keeps every exponent at or below 0.
         let max = row.fold(f32::NEG_INFINITY, |m, &v| m.max(v));
         row.mapv_inplace(|v| (v - max).exp());
         let sum = row.sum();
@@ -39,9 +39,9 @@ pub fn softmax(x: &Tensor) -> Tensor {
 }
 
 /// Computes `x · weightᵀ + bias`: output `o` is the dot product of the input and row `o` of the
-/// weight.
+/// weight, plus `bias[o]`.
 ///
-/// `x [..., in]` with two axes or more, `weight [out, in]`, `bias [out]` → `[..., out]`.
+/// `x [..., in]` with at least two axes, `weight [out, in]`, `bias [out]` → `[..., out]`.
 /// Checkpoints store weights as `[out, in]`.
 ///
 /// # Panics
@@ -114,7 +114,7 @@ impl MultiHeadAttention {
         let q = split_heads(&linear(query, &self.q_proj, None), self.n_heads);
         let k = split_heads(&linear(key, &self.k_proj, None), self.n_heads);
         let v = split_heads(&linear(value, &self.v_proj, None), self.n_heads);
-        // 2. Every head on its own: (B, H, L, D)
+        // 2. Attend in each head separately: (B, H, L, D)
         let out = scaled_dot_product_attention(&q, &k, &v, None, mask);
         // 3. Merge and project: (B, H, L, D) -> (B, L, H·D) -> (B, L, E)
         linear(&merge_heads(&out), &self.o_proj, None)

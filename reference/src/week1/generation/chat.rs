@@ -1,10 +1,10 @@
-//! Day 6. A chat is one text: the template says where each message begins and ends.
+//! Day 6. A chat is one text: a template marks where each message begins and ends.
 //!
 //! Tasks here: week1-day6 task 4 (`chatml`). Everything else is provided.
 
 use tiny_llm_formats::chat::Message;
 
-/// Writes the messages in ChatML, each as `<|im_start|>ROLE\nCONTENT<|im_end|>\n`. With
+/// Formats the messages as ChatML, each as `<|im_start|>ROLE\nCONTENT<|im_end|>\n`. With
 /// `add_generation_prompt`, the text ends with `<|im_start|>assistant\n`, so that the model
 /// continues with the assistant's answer.
 pub fn chatml(messages: &[Message], add_generation_prompt: bool) -> String {

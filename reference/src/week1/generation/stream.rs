@@ -14,13 +14,14 @@ pub struct TextStream {
 }
 
 impl TextStream {
-    /// Takes the bytes of the next token and returns all text that is now certain. Bytes that can
-    /// still become a character are held back; bytes that no longer can are replaced by U+FFFD.
+    /// Takes the bytes of the next token and returns all text that is now complete. Holds back
+    /// bytes that may still become a character. Puts U+FFFD in place of bytes that can no longer
+    /// become a character.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         // SOLUTION week1-day6 task 3
         self.pending.extend_from_slice(bytes);
-        // Shorten a slice: moving the remaining bytes after each invalid sequence would take
-        // quadratic time.
+        // Shorten a slice, because removing bytes from the front of a `Vec` after each invalid
+        // sequence would take quadratic time.
         let all = std::mem::take(&mut self.pending);
         let (mut text, mut left) = (String::new(), &all[..]);
         loop {
@@ -45,8 +46,8 @@ impl TextStream {
         // END SOLUTION
     }
 
-    /// Ends the text and returns the rest of it. Bytes that are still held back can no longer
-    /// become a character.
+    /// Ends the text and returns the rest of it. Bytes that are still held back are replaced by
+    /// U+FFFD, because their character is incomplete.
     pub fn finish(&mut self) -> String {
         // SOLUTION week1-day6 task 3
         String::from_utf8_lossy(&std::mem::take(&mut self.pending)).into_owned()

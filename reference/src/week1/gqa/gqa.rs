@@ -46,21 +46,21 @@ pub fn grouped_query_attention(
     // 2. One key/value head for the whole group: (B, H, S, D) -> (B, H, 1, S, D)
     let k = reshape(k, &[b, h, 1, s, d]);
     let v = reshape(v, &[b, h, 1, s, d]);
-    // 3. A mask may differ between heads. So broadcast it first, then group its heads too.
+    // 3. A mask may differ between heads. Broadcast it to all heads first, then group them too.
     let mask = mask.map(|mask| {
         let full = mask.broadcast(IxDyn(&[b, h_q, l, s])).unwrap_or_else(|| {
             panic!("mask {:?} does not broadcast to {:?}", mask.shape(), [b, h_q, l, s])
         });
         reshape(&full.to_owned(), &[b, h, group, l, s])
     });
-    // 4. The 1 broadcasts over G; back to (B, H_q, L, D)
+    // 4. The axis of size 1 broadcasts over G. Then reshape back to (B, H_q, L, D).
     reshape(&scaled_dot_product_attention(&q, &k, &v, scale, mask.as_ref()), &[b, h_q, l, d])
     // END SOLUTION
 }
 
-/// Returns the additive causal mask `[L, S]` for `L = length` queries, which are the last of `S =
-/// keys` positions. Query `i` is at position `S − L + i`. The mask is 0 where key `j` is at or
-/// before that position, and `−inf` after it.
+/// Returns the additive causal mask `[L, S]`, with `L = length` and `S = keys`. The queries are the
+/// last `L` of the `S` positions: query `i` is at position `S − L + i`. The mask is 0 where key `j`
+/// is at or before that position, and `−inf` after it.
 ///
 /// # Panics
 /// If there are more queries than keys.
@@ -108,9 +108,9 @@ pub struct GroupedQueryAttention {
     pub v_proj: Linear,
     /// `[E, H_q·D]`
     pub o_proj: Linear,
-    /// Applied to every query head before RoPE.
+    /// Norm that is applied to every query head before RoPE. `None` if the model has no such norm.
     pub q_norm: Option<HeadNorm>,
-    /// Applied to every key head before RoPE.
+    /// Norm that is applied to every key head before RoPE. `None` if the model has no such norm.
     pub k_norm: Option<HeadNorm>,
     /// RoPE tables for head size `D` and at least the positions `0..L`. All layers share one pair
     /// of tables.
@@ -118,8 +118,8 @@ pub struct GroupedQueryAttention {
 }
 
 impl GroupedQueryAttention {
-    /// Computes self-attention: `x [B, L, E]` → `[B, L, E]`. Row `l` is at position `l`. `mask`
-    /// broadcasts to `[B, H_q, L, L]`. Uses the half-split form of RoPE.
+    /// Computes self-attention: `x [B, L, E]` → `[B, L, E]`. Row `l` of each sequence is at
+    /// position `l`. `mask` broadcasts to `[B, H_q, L, L]`. Uses the half-split form of RoPE.
     pub fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Tensor {
         // SOLUTION week1-day3 task 3
         // 1. Project and split: (B, L, E) -> (B, H_q, L, D) and (B, H, L, D)

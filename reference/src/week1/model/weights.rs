@@ -1,4 +1,4 @@
-//! Day 5, last task. Weights from a memory-mapped safetensors folder.
+//! Day 5, last task. Loads weights from the memory-mapped safetensors files of a folder.
 //!
 //! Tasks here: week1-day5 task 4 (`to_f32`, `load_model`). Everything else is provided.
 
@@ -14,8 +14,8 @@ use tiny_llm_formats::{
 
 use super::model::Model;
 
-/// Decodes stored values to f32. All three types are little-endian; bf16 is the upper half of an
-/// f32, f16 is IEEE half precision.
+/// Decodes stored f32, bf16 or f16 values to f32. All three types are little-endian. A bf16 is the
+/// upper half of an f32, and an f16 is an IEEE half-precision number.
 ///
 /// # Errors
 /// If the type is not f32, bf16 or f16. The message names the tensor, its type and the types that
@@ -48,7 +48,7 @@ pub fn to_f32(stored: &StoredTensor<'_>) -> Result<Tensor> {
 }
 
 // SOLUTION week1-day5 task 4 (helper)
-/// Decodes 1 sign bit, 5 exponent bits (bias 15) and 10 fraction bits.
+/// Decodes an f16: 1 sign bit, 5 exponent bits (bias 15) and 10 fraction bits.
 fn f16_to_f32(bits: u16) -> f32 {
     let (sign, exponent, fraction) = (
         if bits >> 15 == 0 { 1.0 } else { -1.0 },
@@ -65,11 +65,12 @@ fn f16_to_f32(bits: u16) -> f32 {
 }
 // END SOLUTION
 
-/// Loads a Hugging Face folder: `config.json` and one or more safetensors files.
+/// Loads a model from a Hugging Face folder, which has a `config.json` and one or more safetensors
+/// files.
 ///
 /// # Errors
-/// If the folder or a file is missing or malformed, or if a tensor is missing or has another shape
-/// or type than the configuration requires.
+/// If the folder or a file is missing or malformed, or if a tensor is missing or does not have the
+/// shape and type that the configuration requires.
 pub fn load_model(folder: &Path) -> Result<Model> {
     // SOLUTION week1-day5 task 4
     let config = ModelConfig::from_folder(folder)?;

@@ -10,13 +10,13 @@ use tiny_llm_formats::Tensor;
 use super::attention::linear;
 
 /// Computes `x · σ(x) = x / (1 + e^(−x))`, element by element. Works for any finite x: nothing
-/// overflows, nothing cancels for large negative x, and the result is 0 only where `e^x` is too
-/// small for an f32.
+/// overflows. For large negative x, no precision is lost to cancellation either, and the result is
+/// 0 only where `e^x` is too small for an f32.
 pub fn silu(x: &Tensor) -> Tensor {
     // SOLUTION week1-day4 task 2
     x.mapv(|x| {
-        // e^(−x) overflows for x below −88, e^x for x above 88: use the one whose exponent is not
-        // positive.
+        // e^(−x) overflows for x below −88, and e^x overflows for x above 88. Use the one whose
+        // exponent is not positive.
         let e = (-x.abs()).exp();
         if x >= 0.0 { x / (1.0 + e) } else { x * e / (1.0 + e) }
     })

@@ -12,7 +12,7 @@ use tiny_llm_formats::Tensor;
 pub struct RmsNorm {
     /// `[E]`
     pub weight: Tensor,
-    /// Added to the mean square, so that the root is never 0.
+    /// Small number that is added to the mean square, so that the root is never 0.
     pub eps: f32,
 }
 

@@ -33,8 +33,8 @@ pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     // END SOLUTION
 }
 
-/// Keeps the `k` largest logits unchanged. Of equal logits, the first are kept. If `k` is 0, or at
-/// least `V`, all logits stay.
+/// Keeps the `k` largest logits and sets all others to `−inf`. Of equal logits, the first are kept.
+/// If `k` is 0, or at least `V`, all logits stay.
 pub fn top_k(logits: &mut [f32], k: usize) {
     // SOLUTION week1-day7 task 2
     if k == 0 {
@@ -55,16 +55,16 @@ fn descending(logits: &[f32]) -> Vec<usize> {
     ids
 }
 
-/// Computes the `softmax` of one row.
+/// Returns the probabilities of one row of logits: their `softmax`.
 fn probabilities(logits: &[f32]) -> Vec<f32> {
     softmax(&tensor(&[logits.len()], logits.to_vec())).into_raw_vec_and_offset().0
 }
 // END SOLUTION
 
 /// Applies nucleus sampling: keeps the most probable tokens until their probabilities sum to at
-/// least `p`. Among equally probable tokens, lower ids come first. The token with which the sum
-/// reaches `p` stays, so at least one token always does. `p ≥ 1` keeps all. Probabilities are added
-/// in f64, because a vocabulary is large.
+/// least `p`. Among equally probable tokens, lower ids come first. The token that brings the sum to
+/// `p` is kept too, so at least one token always remains. `p ≥ 1` keeps all. Probabilities are
+/// added in f64, because a vocabulary has many thousands of small ones.
 ///
 /// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
 pub fn top_p(logits: &mut [f32], p: f32) {
@@ -73,7 +73,7 @@ pub fn top_p(logits: &mut [f32], p: f32) {
         return;
     }
     let probabilities = probabilities(logits);
-    // In f64: a vocabulary has many thousand small probabilities.
+    // In f64, because a vocabulary has many thousands of small probabilities.
     let mut mass_before = 0.0;
     for (rank, &token) in descending(logits).iter().enumerate() {
         if rank > 0 && mass_before >= f64::from(p) {
@@ -100,9 +100,9 @@ pub fn min_p(logits: &mut [f32], p: f32) {
     // END SOLUTION
 }
 
-/// Makes every token of `seen` less likely. A token that occurs several times is penalised once. A
-/// positive logit is divided by `penalty`, and a negative one is multiplied by it. `penalty` is
-/// positive; 1 changes nothing.
+/// Makes every token of `seen` less likely. A token that occurs several times is penalised only
+/// once. A positive logit is divided by `penalty`, and a negative one is multiplied by it.
+/// `penalty` is positive; 1 changes nothing.
 ///
 /// Source: Keskar et al. 2019, "CTRL".
 pub fn repetition_penalty(logits: &mut [f32], seen: &[u32], penalty: f32) {
@@ -117,7 +117,8 @@ pub fn repetition_penalty(logits: &mut [f32], seen: &[u32], penalty: f32) {
     // END SOLUTION
 }
 
-/// A seeded generator, SplitMix64: the same seed gives the same text on every machine.
+/// A seeded random number generator, SplitMix64: the same seed gives the same numbers on every
+/// machine.
 ///
 /// Source: Steele, Lea and Flood 2014, "Fast Splittable Pseudorandom Number Generators".
 #[derive(Debug, Clone)]
@@ -173,7 +174,8 @@ pub fn draw(logits: &[f32], uniform: f64) -> u32 {
     // END SOLUTION
 }
 
-/// A sampler: the functions above, in the order of the module's comment, and a random generator.
+/// A sampler. It applies the functions above, in the order that the module's comment gives, and
+/// draws a token with an [`Rng`].
 #[derive(Debug, Clone)]
 pub struct Sampler {
     /// Options that shape the distribution.

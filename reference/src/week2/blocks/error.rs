@@ -7,8 +7,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{dequantize_row, quantize_row};
 
-/// Returns the root of the mean squared difference, `sqrt(Σ (xi − yi)² / n)`, summed in f64.
-/// `x [n]`, `y [n]`.
+/// Returns the root mean square of the differences, `sqrt(Σ (xi − yi)² / n)`. The sum is computed
+/// in f64. `x [n]`, `y [n]`.
 ///
 /// # Panics
 /// If `x` and `y` differ in length, or are empty.

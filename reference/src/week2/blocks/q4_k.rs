@@ -1,5 +1,5 @@
-//! `Q4_K`: 256 weights of 4 bits, with a 6-bit scale and a 6-bit minimum for every 32 weights. 4.5
-//! bits per weight.
+//! `Q4_K`: a block holds 256 weights of 4 bits, with a 6-bit scale and a 6-bit minimum for every 32
+//! weights. That is 4.5 bits per weight.
 //!
 //! ```text
 //! byte  0   2      4          16                         144
@@ -7,10 +7,11 @@
 //!        f16  f16    8 scales and 8 minimums
 //! ```
 //!
-//! 32 bytes hold 64 weights: `b0…b31` hold weights 0…31 in their low halves and 32…63 in their high
-//! halves, and so on.
+//! Every 32 bytes hold 64 weights. `b0…b31` hold weights 0…31 in their low halves and 32…63 in
+//! their high halves, and so on.
 //!
-//! The 12 bytes of scales (`a`) and minimums (`m`), highest bit first:
+//! The 12 bytes hold the scales `a` and the minimums `m`. In this table, each byte's highest bit is
+//! on the left:
 //!
 //! ```text
 //! s0 … s3     upper two bits of a(4 + j) │ a(j)
@@ -18,8 +19,8 @@
 //! s8 … s11    low four bits of m(4 + j)  │ low four bits of a(4 + j)
 //! ```
 //!
-//! weight `i = (d · scale) · qi − (dmin · minimum)`, where the scale and the minimum have index `i
-//! / 32`, and `qi` is in 0…15.
+//! Weight `i` is `(d · scale) · qi − (dmin · minimum)`, where the scale and the minimum have index
+//! `i / 32`, and `qi` is in 0…15.
 //!
 //! Tasks here: week2-day4 task 1 (`scales_and_minimums`, `dequantize`), week2-day4 task 4
 //! (`pack_scales_and_minimums`, `quantize`). Everything else is provided.
@@ -70,7 +71,7 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     // END SOLUTION
 }
 
-/// Packs 8 scales and 8 minimums, all below 64: the inverse of [`scales_and_minimums`].
+/// Packs 8 scales and 8 minimums, all below 64. This is the inverse of [`scales_and_minimums`].
 #[must_use]
 pub fn pack_scales_and_minimums(scales: &[u8; 8], minimums: &[u8; 8]) -> [u8; 12] {
     // SOLUTION week2-day4 task 4
@@ -85,9 +86,9 @@ pub fn pack_scales_and_minimums(scales: &[u8; 8], minimums: &[u8; 8]) -> [u8; 12
 }
 
 /// Encodes a block of 256 finite weights. Every 32 weights get a scale and a minimum from
-/// [`search_scale_and_min`]. The eight scales share `d`, and the eight minimums share `dmin`
-/// ([`share`], 6 bits). A weight's integer is the nearest one for the scale and the minimum **as
-/// they are stored**.
+/// [`search_scale_and_min`]. The eight scales share `d`, and the eight minimums share `dmin` (see
+/// [`share`], with 6 bits). A weight's integer is the nearest one for the scale and the minimum
+/// **as they are stored**.
 #[must_use]
 pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
     // SOLUTION week2-day4 task 4

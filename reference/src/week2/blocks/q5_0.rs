@@ -1,4 +1,4 @@
-//! `Q5_0`: 32 weights of 5 bits, one scale. 5.5 bits per weight.
+//! `Q5_0`: a block holds 32 weights of 5 bits, and one scale. That is 5.5 bits per weight.
 //!
 //! ```text
 //! byte  0   2     6                         22
@@ -7,8 +7,8 @@
 //!             32 bits, lowest first: bit i is the fifth bit of weight i
 //! ```
 //!
-//! weight `i = d · (qi − 16)`, where `qi` is in 0…31: its low four bits are half a byte, and its
-//! fifth bit is from `qh`.
+//! Weight `i` is `d · (qi − 16)`, where `qi` is in 0…31. The low four bits of `qi` are half of a
+//! byte `bj`, and its fifth bit is in `qh`.
 //!
 //! Tasks here: week2-day3 task 3 (`dequantize`, `quantize`). Everything else is provided.
 

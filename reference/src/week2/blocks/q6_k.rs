@@ -1,4 +1,5 @@
-//! `Q6_K`: 256 weights of 6 bits, with an 8-bit scale for every 16 weights. 6.5625 bits per weight.
+//! `Q6_K`: a block holds 256 weights of 6 bits, with an 8-bit scale for every 16 weights. That is
+//! 6.5625 bits per weight.
 //!
 //! ```text
 //! byte  0                   128            192          208 210
@@ -6,8 +7,8 @@
 //!         low four bits       upper two      i8 each     f16
 //! ```
 //!
-//! `b0…b63` and `h0…h31` hold weights 0…127; the other bytes hold weights 128…255. Within each
-//! half:
+//! `b0…b63` and `h0…h31` hold weights 0…127; the other `b` and `h` bytes hold weights 128…255. In
+//! this table, weight `i` and the bytes are counted from the beginning of such a half:
 //!
 //! ```text
 //! weight           low four bits             upper two bits of h(i % 32)
@@ -17,7 +18,7 @@
 //! 96 … 127         high half of b(i − 64)    bits 6, 7
 //! ```
 //!
-//! weight `i = (d · scale) · (qi − 32)`, where the scale has index `i / 16`, and `qi` is in 0…63.
+//! Weight `i` is `(d · scale) · (qi − 32)`, where the scale has index `i / 16` and `qi` is in 0…63.
 //!
 //! Tasks here: week2-day4 task 2 (`dequantize`, `quantize`). Everything else is provided.
 
@@ -53,8 +54,8 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
 }
 
 /// Encodes a block of 256 finite weights. Every 16 weights get a scale from [`search_scale`]. The
-/// sixteen scales share `d` ([`share_signed`], 8 bits). A weight's integer is the nearest one for
-/// its scale **as it is stored**.
+/// sixteen scales share `d` (see [`share_signed`], with 8 bits). A weight's integer is the nearest
+/// one for its scale **as it is stored**.
 #[must_use]
 pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
     // SOLUTION week2-day4 task 2

@@ -1,4 +1,4 @@
-//! `Q8_0`: 32 weights of 8 bits, one scale. 8.5 bits per weight.
+//! `Q8_0`: a block holds 32 weights of 8 bits, and one scale. That is 8.5 bits per weight.
 //!
 //! ```text
 //! byte  0   2                             34
@@ -6,7 +6,7 @@
 //!        f16  i8 each
 //! ```
 //!
-//! weight `i = d · qi`
+//! Weight `i` is `d · qi`.
 //!
 //! Tasks here: week2-day3 task 1 (`dequantize`, `quantize`). Everything else is provided.
 
@@ -28,9 +28,9 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     // END SOLUTION
 }
 
-/// Encodes a block of 32 finite weights. `d` is the largest magnitude / 127. Multiply each weight
-/// by `1 / d`, or by 0 if `d` is 0, and round to the nearest integer, halves away from zero. `d` is
-/// rounded to f16 only when it is stored: compute the integers from the unrounded `d`.
+/// Encodes a block of 32 finite weights. `d` is the largest magnitude divided by 127. Multiply each
+/// weight by `1 / d`, or by 0 if `d` is 0, and round to the nearest integer, halves away from zero.
+/// `d` is rounded to f16 only when it is stored: compute the integers from the unrounded `d`.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     // SOLUTION week2-day3 task 1

@@ -1,4 +1,4 @@
-//! Metadata: keys with values of thirteen types.
+//! Reads the metadata of a file: a list of keys and values. A value has one of thirteen types.
 //!
 //! Tasks here: week2-day2 task 2 (`read_metadata`, `read_value`, `read_array`). Everything else is
 //! provided.
@@ -8,8 +8,8 @@ use tiny_llm_formats::gguf::{Array, Metadata, Value};
 
 use super::reader::{Reader, shown};
 
-/// Reads `count` entries. Each is a key (a string), the number of its value's type (four bytes),
-/// and the value.
+/// Reads `count` entries. An entry consists of a key (a string), the type number of its value (four
+/// bytes), and the value.
 ///
 /// # Errors
 /// If an entry cannot be read, or a key occurs more than once (the message then says `twice`).
@@ -30,12 +30,13 @@ pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Resul
     // END SOLUTION
 }
 
-/// Reads a value of the type with this number, 0 to 12 in the order of [`Value`]'s variants. A
-/// boolean is one byte, 0 or 1.
+/// Reads a value whose type has the number `type_id`. Types are numbered from 0 to 12, in the order
+/// of [`Value`]'s variants. A boolean is one byte, 0 or 1.
 ///
 /// # Errors
-/// If there is no such type, the file ends before the value, or a boolean is neither 0 nor 1. The
-/// message contains the number of the type, or for a boolean the byte found and `0 or 1`.
+/// If no type has this number, the file is too short, or a boolean is neither 0 nor 1. For an
+/// unknown type, the message contains its number. For a boolean, it contains the byte that was
+/// found, and `0 or 1`.
 pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<Value> {
     // SOLUTION week2-day2 task 2
     Ok(match type_id {
@@ -63,14 +64,15 @@ pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<
     // END SOLUTION
 }
 
-/// Reads an array: the number of its elements' type (four bytes), the number of elements (eight
+/// Reads an array: the type number of its elements (four bytes), the number of elements (eight
 /// bytes), then the elements.
 ///
 /// # Errors
-/// If there is no such type, the file is too short for that many elements, or an element cannot be
-/// read. Also if the elements are arrays themselves: no model has any, and each level of nesting
-/// would cost a recursive call. The message contains the number of the type, or says that an
-/// `array` was found as an element.
+/// If no type has this number, the file is too short for that many elements, or an element cannot
+/// be read. For an unknown type, the message contains its number.
+///
+/// An array of arrays is also an error, and the message says that an `array` was found as an
+/// element. No model uses nested arrays, and each level of nesting would cost a recursive call.
 pub fn read_array(reader: &mut Reader<'_>, field: &str) -> Result<Array> {
     // SOLUTION week2-day2 task 2
     let type_id = reader.u32(field)?;

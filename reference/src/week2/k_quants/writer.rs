@@ -1,5 +1,5 @@
-//! Day 4. Writing a file: everything that comes before the data, and then the data, tensor by
-//! tensor.
+//! Day 4. Writes a GGUF file. This module produces everything that comes before the data.
+//! `write_file` then writes the data, tensor by tensor.
 //!
 //! Tasks here: week2-day4 task 6 (`put_string`, `put_value`, `lay_out`, `head`). Everything else is
 //! provided.
@@ -18,7 +18,7 @@ pub fn put_string(out: &mut Vec<u8>, text: &str) {
 
 /// Appends a metadata value: the number of its type (four bytes, 0 to 12 in the order of
 /// [`Value`]'s variants), then the value in the format that
-/// [`read_value`](super::gguf::metadata::read_value) reads. [`put_array`] writes an array.
+/// [`read_value`](super::gguf::metadata::read_value) reads. For an array, call [`put_array`].
 pub fn put_value(out: &mut Vec<u8>, value: &Value) {
     // SOLUTION week2-day4 task 6
     let mut put = |type_id: u32, bytes: &[u8]| {
@@ -49,8 +49,8 @@ pub fn put_value(out: &mut Vec<u8>, value: &Value) {
     // END SOLUTION
 }
 
-/// Appends an array: the number of its elements' type (four bytes), the number of elements (eight
-/// bytes), then the elements without their type.
+/// Appends an array: the type number of its elements (four bytes), the number of elements (eight
+/// bytes), then the elements without type numbers.
 pub fn put_array(out: &mut Vec<u8>, array: &Array) {
     match array {
         Array::U8(all) => put_all(out, 0, all, |out, x| out.push(*x)),
@@ -122,7 +122,7 @@ pub fn lay_out(
 }
 
 /// Returns all bytes of a file before its data: the header (version [`VERSION`]), the metadata in
-/// the order of their keys, the tensor table, and zeros up to a multiple of `alignment`. See
+/// the order of its keys, the tensor table, and zeros up to a multiple of `alignment`. See
 /// [`Reader::header`](super::gguf::reader::Reader::header) and
 /// [`read_tensor`](super::gguf::table::read_tensor) for the fields.
 #[must_use]

@@ -1,10 +1,10 @@
-//! Day 5. Rows of activations as small integers.
+//! Day 5. Quantizes rows of activations to 8-bit integers.
 //!
 //! Tasks here: week2-day5 task 2 (`quantize_activations`). Everything else is provided.
 
 pub use tiny_llm_kernels::input::{BLOCK, Input, Int8SuperBlock, Prepared, SUM, SUPER_BLOCK, room};
 
-/// Quantizes one row. Overwrites all of `super_blocks`.
+/// Quantizes one row. Overwrites all of `super_blocks`, including their `sums`.
 ///
 /// `x [cols]`, `super_blocks [cols / 256, rounded up]`. Every `per_scale` activations ([`BLOCK`] or
 /// [`SUPER_BLOCK`]) share a scale, `absmax / 127`. Each activation is divided by its scale and

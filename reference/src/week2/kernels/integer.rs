@@ -1,11 +1,13 @@
-//! Compared with the fused rung, the activations are small integers too. So the products are
-//! computed exactly, in integer arithmetic, and floats are needed only once for each scale.
+//! The integer rung. (A rung is one set of kernels.) Compared with the fused rung, the activations
+//! are small integers too. So the products are computed exactly, in integer arithmetic, and floats
+//! are needed only once for each scale.
 //!
-//! `Σ d·q · s·p = d · s · Σ q·p`, with the weights' `d` and codes `q`, and the activations' scale
-//! `s` and values `p`. A block of 32 weights is multiplied by 32 activations, which may have their
-//! own scale. A block of 256 weights is multiplied by a super-block with a single scale, so the
-//! block's own scales can be multiplied as integers. Instead of the fused rung's `Σ x`, use
-//! [`Int8SuperBlock::sums`], which are computed once for all rows of all matrices.
+//! `Σ d·q · s·p = d · s · Σ q·p`: the weights have the scale `d` and codes `q`, and the activations
+//! have the scale `s` and values `p`. A block of 32 weights is multiplied by 32 activations, which
+//! may have their own scale. A block of 256 weights is multiplied by a super-block of 256
+//! activations with a single scale, so the block's own scales can be multiplied as integers.
+//! Instead of the fused rung's `Σ x`, use [`Int8SuperBlock::sums`], which are computed once for all
+//! rows of all matrices.
 //!
 //! Tasks here: week2-day5 task 3 (`dot_q4_0`, `dot_q4_k`, `dot_q6_k`). Everything else is provided.
 
@@ -18,7 +20,8 @@ use crate::week2::{
     input::Int8SuperBlock,
 };
 
-/// Returns this rung's product for a type, if it has one.
+/// Returns this rung's dot-product function for rows of this type. Returns `None` for all types
+/// that are not listed here.
 #[must_use]
 pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     Some(match tensor_type {
@@ -31,8 +34,9 @@ pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     })
 }
 
-/// Provided, as an example. Like [`super::fused::dot_q8_0`], with activations in int8. Eight blocks
-/// share a super-block. The last super-block of a row may belong to fewer blocks.
+/// Like [`super::fused::dot_q8_0`], with activations in int8. Eight blocks are multiplied by one
+/// super-block of activations. For the last super-block of a row, there may be fewer blocks. (This
+/// function is provided, as an example.)
 #[must_use]
 pub fn dot_q8_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     let mut sum = 0.0;
@@ -68,14 +72,14 @@ pub fn dot_q4_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     // END SOLUTION
 }
 
-/// Provided. Like [`super::fused::dot_q5_0`], with activations in int8.
+/// Like [`super::fused::dot_q5_0`], with activations in int8. (Provided.)
 #[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     integer::dot_q5_0(row, x)
 }
 
-/// Like [`super::fused::dot_q4_k`], with activations in int8: each block has its own super-block,
-/// and the block's scales are integers too.
+/// Like [`super::fused::dot_q4_k`], with activations in int8. Each block is multiplied by one
+/// super-block of activations, and the scales of its sub-blocks are multiplied as integers too.
 #[must_use]
 pub fn dot_q4_k(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     // SOLUTION week2-day5 task 3
@@ -121,7 +125,7 @@ pub fn dot_q6_k(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
 }
 
 // SOLUTION week2-day5 task 3 (helper)
-/// Returns the sum of the values that belong to block or sub-block `b` of 32 weights.
+/// Returns the sum of the 32 values in `x` that are multiplied by block (or sub-block) `b`.
 fn sum_of_32(x: &Int8SuperBlock, b: usize) -> i32 {
     i32::from(x.sums[2 * b]) + i32::from(x.sums[2 * b + 1])
 }

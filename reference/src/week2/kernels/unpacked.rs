@@ -35,8 +35,8 @@ pub fn matrix_vector<'a>(
 }
 
 /// Computes `Σ w·x` for an unpacked weight row and a row of activations, with the same number of
-/// super-blocks. For the 16 codes of group `g`, the activations have the scale `x.scales[g / 2]`
-/// and the sum `x.sums[g]`.
+/// super-blocks. In a super-block, the activations for the 16 codes of group `g` have the scale
+/// `x.scales[g / 2]` and the sum `x.sums[g]`.
 #[must_use]
 pub fn dot_unpacked(row: &[Unpacked], x: &[Int8SuperBlock]) -> f32 {
     // SOLUTION week2-day5 task 4
@@ -52,7 +52,7 @@ pub fn dot_unpacked(row: &[Unpacked], x: &[Int8SuperBlock]) -> f32 {
 }
 
 /// Computes `tile[t, r] = Σ weight[r, c] · x[t, c]` for the tile's rows `t` and columns `r`. Each
-/// weight row is unpacked once, whatever the number of rows of activations.
+/// weight row is unpacked once for all rows of activations.
 ///
 /// `unpack` unpacks a row's blocks into as many super-blocks as a row of `x` has.
 pub fn matrix_matrix(
@@ -72,9 +72,10 @@ pub fn matrix_matrix(
     // END SOLUTION
 }
 
-/// Computes a tile for the formats of the integer rung; see [`super::Kernel`]. [`integer::dot`] has
-/// no product for the formats that no day teaches, so they are unpacked even for a single row of
-/// activations.
+/// Computes a tile of the output. See [`super::Kernel`]. Supports all formats of the integer rung
+/// (the scalar kernels that multiply integers). For a single row of activations, multiplies with
+/// [`integer::dot`]. This returns `None` for formats that no day teaches, so they are unpacked even
+/// then.
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     match integer::dot(weight.tensor_type) {
         Some(dot) if tile.rows().len() == 1 => {
@@ -87,7 +88,7 @@ pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 }
 
 /// Like [`kernel`], but unpacks even for a single row, so that the order of additions is the same
-/// for any number of rows. A format's own product may add in a different order.
+/// for any number of rows. The functions of [`integer::dot`] may add in a different order.
 pub fn kernel_for_many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     matrix_matrix(|bytes, row| unpack_row(weight.tensor_type, bytes, row), weight, x, tile);
 }

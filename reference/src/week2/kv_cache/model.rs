@@ -1,5 +1,5 @@
-//! Day 1. The model over rows: one forward pass computes a prompt, part of a prompt, one new token,
-//! or rows of several requests.
+//! Day 1. The model's forward pass over rows: a prompt, part of a prompt, one new token, or rows of
+//! several requests.
 //!
 //! Tasks here: week2-day1 task 3 (`Model::forward`, `Model::attention`). Everything else is
 //! provided.
@@ -31,17 +31,17 @@ pub struct Model {
     pub embedding: Matrix,
     /// Layers, first to last.
     pub layers: Vec<Layer>,
-    /// `[E]`
+    /// `[E]`, the weight of the norm before the output head.
     pub norm: Vec<f32>,
-    /// `[V, E]`; `None` if it is the embedding.
+    /// `[V, E]`, the output head. `None` if the embedding is also the output head.
     pub lm_head: Option<Matrix>,
-    /// Angles for every position of the context.
+    /// RoPE's cosines and sines for every position of the context.
     pub rope: RopeTable,
     /// Which elements of a head are rotated together.
     pub rope_layout: RopeLayout,
 }
 
-/// Every buffer of a forward pass, reused by the next pass, so that decoding a token doesn't
+/// All buffers of a forward pass. The next pass reuses them, so that decoding a token doesn't
 /// allocate.
 #[derive(Debug, Default)]
 pub struct Workspace {
@@ -90,8 +90,8 @@ impl Model {
         check(&self.config, rows, cache)
     }
 
-    /// Computes the rows, at least one, and stores their keys and values. Returns logits `[n, V]`
-    /// of the `n` rows that request them, in order.
+    /// Computes the rows (at least one) and stores their keys and values. Returns the logits
+    /// `[n, V]` of the `n` rows that request them, in order.
     ///
     /// Rows of one sequence must be in the order of their positions, without a gap, beginning with
     /// the first position that is not in the cache.
@@ -204,7 +204,7 @@ impl Model {
         }
     }
 
-    /// Computes week 1's MLP.
+    /// Computes the norm and the MLP of a layer whose MLP is dense, as in week 1.
     fn dense_mlp(&self, mlp: &DenseMlp, norm: &[f32], plan: &Plan, work: &mut Workspace) {
         let DenseMlp { gate_proj, up_proj, down_proj } = mlp;
         let input = self.normalised(&work.x, norm, &[gate_proj, up_proj], plan, &mut work.input);
@@ -221,7 +221,7 @@ impl Model {
         plan.matmul(down_proj, &mut work.input, &mut work.delta);
     }
 
-    /// Normalises `x [T, E]` into `input`, and prepares it for these matrices.
+    /// Normalises `x [T, E]` into `input`, and prepares it for products with these matrices.
     fn normalised<'a>(
         &self,
         x: &[f32],
@@ -239,7 +239,7 @@ impl Model {
     }
 }
 
-/// Does the checks of [`Model::check`], for any model with these sizes.
+/// Performs the checks of [`Model::check`], for any model with this `config`.
 pub(crate) fn check(
     config: &ModelConfig,
     rows: &[Row],

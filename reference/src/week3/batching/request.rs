@@ -34,13 +34,14 @@ pub struct Sequence {
     pub num_computed: usize,
     /// Its phase.
     pub phase: Phase,
-    /// Its batch slot: set by `admit`, and freed by the engine when it retires the request.
+    /// Its batch slot, set by `admit`. The engine frees it when the request is retired or
+    /// preempted.
     pub slot: Option<usize>,
     /// Its sampler, with its own random number generator.
     pub sampler: Sampler,
     /// Its limits and stop tokens.
     pub limits: Limits,
-    /// The stop texts, and the bytes that may be the beginning of one.
+    /// The stop texts, and the answer's last bytes, which may be the beginning of a stop text.
     pub stop_texts: StopTexts,
     /// The constraint that its answer must obey, if any.
     pub constraint: Option<Constraint>,
@@ -50,7 +51,7 @@ pub struct Sequence {
     pub record: Option<Record>,
 }
 
-/// The limits that may end an answer, apart from stop texts.
+/// The conditions that end an answer, apart from stop texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum number of new tokens.
@@ -98,8 +99,8 @@ impl Sequence {
         // END SOLUTION
     }
 
-    /// Takes the chosen token. Appends it to `tokens`, unless it is a stop token, and returns
-    /// whether it did. `completes_stop_text` says whether the token's text completes a stop text.
+    /// Appends the chosen token to `tokens`, unless it is a stop token. Returns whether the token
+    /// was appended. `completes_stop_text` says whether the token's text completes a stop text.
     ///
     /// The request ends for the first of these reasons that applies:
     ///
@@ -128,8 +129,8 @@ impl Sequence {
         // END SOLUTION
     }
 
-    /// Ends a request whose client has disconnected ([`FinishReason::Interrupted`]), in any phase.
-    /// A finished request stays as it is.
+    /// Ends a request whose client has disconnected ([`FinishReason::Interrupted`]). The request
+    /// may be in any phase. If it has already finished, nothing changes.
     pub fn cancel(&mut self) {
         // SOLUTION week3-day1 task 1
         if !matches!(self.phase, Phase::Finished(_)) {

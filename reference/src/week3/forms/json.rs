@@ -1,4 +1,5 @@
-//! Day 7. JSON with a stack: decides which bytes may follow.
+//! Day 7. Checks JSON byte by byte, with a stack of open brackets, and decides which bytes may come
+//! next.
 //!
 //! Tasks here: week3-day7 task 2 (`JsonState::next`, `JsonState::is_complete`). Everything else is
 //! provided.
@@ -45,27 +46,27 @@ pub enum Place {
     End,
 }
 
-/// Everything about the bytes so far that affects the next ones: the place, and which objects and
-/// arrays are open.
+/// Everything about the bytes so far that decides which bytes may follow: the place, and which
+/// objects and arrays are open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct JsonState {
     /// The place that the text has reached.
     pub place: Place,
     /// Number of open objects and arrays.
     depth: u8,
-    /// Bit `i` says whether open bracket number `i` is an object's. All bits from `depth` on are 0,
-    /// so that equal states are equal integers.
+    /// Bit `i` is 1 if open bracket `i`, counted from the outermost, belongs to an object. All bits
+    /// from `depth` on are 0, so that equal states compare as equal.
     objects: u64,
 }
 
 impl JsonState {
-    /// Returns the state before any value.
+    /// Returns the state at the start of a text that may be any JSON value.
     #[must_use]
     pub fn value() -> Self {
         Self { place: Place::Value, depth: 0, objects: 0 }
     }
 
-    /// Returns the state before an object.
+    /// Returns the state at the start of a text that must be an object.
     #[must_use]
     pub fn object() -> Self {
         Self { place: Place::Root, ..Self::value() }
@@ -77,7 +78,7 @@ impl JsonState {
         self.depth.into()
     }
 
-    /// Returns the innermost open bracket.
+    /// Returns the kind of the innermost open bracket, or `None` if no bracket is open.
     #[must_use]
     pub fn within(self) -> Option<Container> {
         let last = self.depth.checked_sub(1)?;
@@ -91,7 +92,7 @@ impl JsonState {
         Self { place, ..self }
     }
 
-    /// Returns the state after an opening bracket, or `None` if too many are open.
+    /// Returns the state after an opening bracket, or `None` if [`MOST_DEPTH`] are open already.
     #[must_use]
     pub fn open(self, container: Container) -> Option<Self> {
         let (object, place) = match container {

@@ -6,7 +6,7 @@
 /// A set of bytes, as ranges that include both ends.
 pub type Bytes = &'static [(u8, u8)];
 
-/// The values that any byte of a UTF-8 character after its first byte may have.
+/// The values that a continuation byte of a UTF-8 character may have.
 pub const CONTINUATION: Bytes = &[(0x80, 0xbf)];
 /// A hexadecimal digit, as in `\u00e9`.
 pub const HEX: Bytes = &[(b'0', b'9'), (b'A', b'F'), (b'a', b'f')];
@@ -35,7 +35,7 @@ pub enum Text {
     Escape,
     /// After `\u`.
     Unicode,
-    /// After `\ud`: the second digit says whether this escape is only half a character.
+    /// After `\ud`. The next digit decides whether this escape is only half a character.
     UnicodeD,
     /// In the middle of a character. The missing bytes are one byte from each set, in this order.
     Missing(&'static [Bytes]),

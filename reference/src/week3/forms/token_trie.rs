@@ -1,4 +1,4 @@
-//! Day 7. From bytes to tokens: all of a vocabulary's texts in one tree.
+//! Day 7. From bytes to tokens: the texts of all tokens in one tree.
 //!
 //! Tasks here: week3-day7 task 3 (`TokenTrie::insert`, `TokenTrie::walk`). Everything else is
 //! provided.
@@ -8,15 +8,15 @@ use super::grammar::Grammar;
 /// A node's number.
 pub type NodeId = usize;
 
-/// The texts of a vocabulary as a tree of bytes, a *trie*: a prefix that several texts have in
-/// common is stored once. A node represents the bytes on the path to it.
+/// The texts of all tokens as a tree of bytes, a *trie*: a prefix that several texts have in common
+/// is stored once. A node represents the bytes on the path to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenTrie {
     nodes: Vec<Node>,
     vocabulary: usize,
 }
 
-/// A prefix of texts.
+/// A node of the tree: a prefix with which one or more texts begin.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Node {
     /// The child for each byte that continues a text.
@@ -29,8 +29,9 @@ impl TokenTrie {
     /// The node of the empty prefix.
     pub const ROOT: NodeId = 0;
 
-    /// Creates the tree of all tokens' texts, in the order of their ids. Leaves out tokens with an
-    /// empty text, such as those that end an answer, begin a turn or pad the vocabulary.
+    /// Creates the tree of all tokens' texts. `texts` is in the order of the tokens' ids. Leaves
+    /// out tokens with an empty text, such as those that end an answer, begin a turn or pad the
+    /// vocabulary.
     #[must_use]
     pub fn new(texts: &[Vec<u8>]) -> Self {
         let mut trie = Self { nodes: vec![Node::default()], vocabulary: texts.len() };

@@ -1,5 +1,5 @@
-//! Day 7. Complete JSON within a token limit: what is still missing from a text, and which tokens
-//! leave enough room for that.
+//! Day 7. Complete JSON within a token limit: what is still missing from a text, and after which
+//! tokens the text can still be completed.
 //!
 //! Tasks here: week3-day7 task 4 (`closing_byte`, `fewest_tokens`, `Prices::of`, `mask`).
 //! Everything else is provided.
@@ -17,7 +17,7 @@ use super::{
 pub const NEVER: u16 = u16::MAX;
 
 /// Returns the first byte of the shortest text that completes the JSON so far, or `None` if it is
-/// complete. Of equally short texts, the one that comes first in byte order counts. Repeated calls
+/// complete. Of equally short texts, uses the one that comes first in byte order. Repeated calls
 /// give the whole text: each of its bytes is the closing byte of the state before that byte.
 #[must_use]
 pub fn closing_byte(state: &JsonState) -> Option<u8> {
@@ -136,8 +136,8 @@ impl<S: Clone + Eq + std::hash::Hash + Send> Prices<S> {
     }
 }
 
-/// Forbids every token that may not follow, or after which too few tokens would be left to complete
-/// the text: its logit becomes −∞.
+/// Sets the logit of every forbidden token to −∞. A token is forbidden if it may not follow, or if
+/// too few tokens would be left after it to complete the text.
 ///
 /// `left` is the number of tokens that may still come, including the next one (1 or more). A token
 /// in `stop` ends the text and is not part of it. It is allowed only if the text is `complete`; its

@@ -26,7 +26,7 @@ pub trait Pages: KvCache {
     fn page_name(&self, sequence: usize, i: usize) -> usize;
 }
 
-/// Nothing is shared: each sequence has its own pages, one after the other.
+/// A dense cache shares nothing: each sequence has its own pages, with consecutive names.
 impl Pages for DenseCache {
     fn page_len(&self) -> usize {
         4 * TILE
@@ -44,12 +44,12 @@ pub struct Reader<'a> {
     pub sequence: usize,
     /// The positions that the queries may see.
     pub visible: Range<usize>,
-    /// `[G, D]`
+    /// `[G, D]`, the queries.
     pub q: &'a [f32],
     /// `[G]`, the softmax of each query so far.
     pub softmax: &'a mut [OnlineSoftmax],
-    /// `[G, D]`, the sum of the values so far, each times `e^(score − max)`. It has not been
-    /// divided by the total yet.
+    /// `[G, D]`, each query's sum of the values so far, each multiplied by `e^(score − max)`. The
+    /// sum has not been divided by the total yet.
     pub sums: &'a mut [f32],
 }
 
@@ -75,7 +75,7 @@ impl Desk {
     /// Minimum number of queries for which transposing a tile of keys is faster.
     const MANY: usize = 32;
 
-    /// Creates a desk for tiles that this many queries use. The number affects only speed: the
+    /// Creates buffers for tiles that this many queries use. The number affects only speed: the
     /// scores are bit for bit the same.
     #[must_use]
     pub fn for_queries(queries: usize) -> Self {
@@ -95,13 +95,14 @@ impl Desk {
         Self { holds_q8, ..self }
     }
 
-    /// Widens `n` positions of a run's keys or values, from index `from` on, into the tile.
+    /// Widens `n` positions of a run's keys or values to f32, from index `from` on. Writes them to
+    /// the tile.
     fn widen(&mut self, cells: Cells<'_>, from: usize, n: usize, dim: usize) {
         let widen = if self.holds_q8 { widen_rows } else { widen };
         widen(cells, from, n, dim, &mut self.tile[..n * dim]);
     }
 
-    /// Puts a tile of keys on the desk: `n` positions of the run, from index `from` on.
+    /// Widens a tile of keys into the buffers: `n` positions of the run, from index `from` on.
     pub fn put_keys(&mut self, run: Run<'_>, from: usize, n: usize, dim: usize) {
         self.widen(run.keys, from, n, dim);
         if self.transposes {
@@ -113,15 +114,16 @@ impl Desk {
         }
     }
 
-    /// Puts a tile of values on the desk: `n` positions of the run, from index `from` on.
+    /// Widens a tile of values into the buffers: `n` positions of the run, from index `from` on.
     pub fn put_values(&mut self, run: Run<'_>, from: usize, n: usize, dim: usize) {
         self.widen(run.values, from, n, dim);
     }
 
-    /// Computes the scores of the queries `q [G, D]` with the `n` keys on the desk. `at` is the
-    /// index of the first of these queries among all queries that use this tile. Returns two
-    /// buffers that [`Desk::add`] reads: the scores `[G, TILE]`, of which the first `n` in each row
-    /// are written, and the factors `[G]`, which the caller writes.
+    /// Computes the scores of the queries `q [G, D]` with the `n` keys of the current tile. `at` is
+    /// the index of the first of these queries among all queries that use this tile.
+    ///
+    /// Returns two buffers for [`Desk::add`]: the scores `[G, TILE]` and the factors `[G]`. This
+    /// function fills the first `n` scores of each row. The caller must fill in the factors.
     pub fn score(
         &mut self,
         q: &[f32],
@@ -143,9 +145,9 @@ impl Desk {
         (scores, &mut self.factors[at..at + heads])
     }
 
-    /// Computes `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values on
-    /// the desk: `sums [G, D]`, for the queries from index `at` on. Before the call, replace the
-    /// scores from [`Desk::score`] with their weights, and write the factors.
+    /// Computes `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values of
+    /// the current tile. `sums [G, D]` belong to the queries from index `at` on. Before the call,
+    /// replace the scores from [`Desk::score`] with their weights, and fill in the factors.
     pub fn add(&self, n: usize, dim: usize, at: usize, sums: &mut [f32]) {
         let heads = sums.len() / dim;
         let weights = &self.scores[at * TILE..(at + heads) * TILE];
@@ -214,7 +216,7 @@ pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
 
 /// Reads these positions page by page, for all readers that may see them. If neighbouring readers
 /// share a page, reads it once for all of them: from the first position that any of them sees,
-/// rounded down to a multiple of [`TILE`], to the last.
+/// rounded down to a multiple of [`TILE`], to the last position that any of them sees.
 pub fn read_pages(
     cache: &impl Pages,
     (layer, head): (usize, usize),

@@ -20,11 +20,11 @@ impl Page {
     }
 }
 
-/// A fixed number of pages, which are lent to owners. The pool does not know what the pages
+/// A fixed number of pages, which are allocated to owners. The pool does not know what the pages
 /// contain.
 ///
-/// At any time, each page either is in the free list exactly once, or has as many owners as there
-/// are handles to it.
+/// At any time, each page either is in the free list exactly once, or has owners. An owned page has
+/// as many owners as there are handles to it.
 #[derive(Debug)]
 pub struct BlockPool {
     /// `[pages]`, the number of owners of each page.

@@ -2,8 +2,8 @@
 //!
 //! Tasks here: week3-day5 task 1 (`hash_page`, `chain`). Everything else is provided.
 
-/// A function that computes a page's name from the page's tokens and from `before`, the name of
-/// everything before them.
+/// A function that computes a page's name from the previous page's name (`before`) and the page's
+/// tokens. For the first page, `before` is the model's fingerprint.
 pub type HashPage = fn(before: u64, tokens: &[u32]) -> u64;
 
 /// Hashes the eight bytes of `before`, then the four bytes of each token, with FNV-1a. Each number

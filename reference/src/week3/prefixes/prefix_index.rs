@@ -13,7 +13,7 @@ use super::{
 
 /// Full pages that may be shared. A page's key is the name of the prefix that ends with it. The
 /// index owns each of its pages: after the last sequence has released a page, the page stays until
-/// its room is needed.
+/// it is evicted to make room.
 #[derive(Debug)]
 pub struct PrefixIndex {
     fingerprint: u64,
@@ -22,7 +22,7 @@ pub struct PrefixIndex {
     entries: HashMap<u64, Entry>,
     /// The next entry's id. Ids are never used twice.
     next_id: u64,
-    /// Counter of uses. It gives each use its own time.
+    /// A logical clock, which advances at each use.
     clock: u64,
     counts: PrefixCounts,
 }
@@ -47,11 +47,11 @@ const ROOT: u64 = 0;
 /// Counters of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PrefixCounts {
-    /// Number of tokens that were searched for.
+    /// Number of tokens in the texts that were looked up.
     pub asked: u64,
     /// Number of tokens that were found in pages.
     pub found: u64,
-    /// Number of pages that were evicted because room was needed.
+    /// Number of pages that were evicted to make room.
     pub evicted: u64,
 }
 
@@ -95,12 +95,12 @@ impl PrefixIndex {
         self.counts
     }
 
-    /// Returns the pages that hold the beginning of a text: from its first page on, as many as the
-    /// index has without a gap. They never include the text's last token, which has to be computed
+    /// Returns the pages that hold the beginning of a text, from its first page up to the first
+    /// page that the index lacks. They never include the text's last token, which must be computed
     /// because the caller needs its logits.
     ///
     /// A matching name proves nothing, since two texts may have the same name. A page matches only
-    /// if it has the text's tokens, and if its parent is the page that was found just before.
+    /// if it has the text's tokens, and if its parent is the page found just before it.
     ///
     /// Finding a page counts as a use. Update the time of a text's pages from the last to the
     /// first, so that its first page is the most recently used.
@@ -120,8 +120,8 @@ impl PrefixIndex {
         // END SOLUTION
     }
 
-    /// Returns the names of the entries that hold the beginning of the text. Each entry has been
-    /// checked.
+    /// Returns the names of the entries that hold the beginning of the text. Each entry's tokens
+    /// and parent have been checked.
     fn matching(&self, tokens: &[u32]) -> Vec<u64> {
         // SOLUTION week3-day5 task 2
         let names = chain(self.fingerprint, tokens, self.page_len, self.hash);
@@ -141,9 +141,9 @@ impl PrefixIndex {
     }
 
     /// Inserts the full pages of a text whose keys and values have been computed: `table[i]` holds
-    /// the tokens from `i · page_len` on. The index becomes an owner of the pages that it does not
-    /// have yet. If the index already has an entry under a page's name that isn't part of this
-    /// text's chain, the entry stays, and neither this page nor any later one is inserted.
+    /// the tokens from `i · page_len` on. The index becomes an owner of each page that it did not
+    /// have yet. If a page's name already belongs to an entry that isn't part of this text's chain,
+    /// that entry stays. Neither this page nor any later one is then inserted.
     ///
     /// Inserting counts as a use of every page of the text that is then in the index, including
     /// pages that were already there. Update their times from the last to the first.

@@ -3,15 +3,15 @@
 //!
 //! All numbers are little-endian:
 //!
-//! | bytes | what |
+//! | bytes | contents |
 //! |---|---|
 //! | 8 | [`MAGIC`] |
 //! | 4 | [`VERSION`] |
 //! | 4 | cache type: 0 for f32 and q8_0 (see [`Q8_0`]), 1 for f16 |
 //! | 8 | the model's fingerprint |
-//! | 4 each | layers, `H`, `D`, number of tokens `n` |
+//! | 4 each | number of layers, `H`, `D` (see [`PromptKey`]), number of tokens `n` |
 //! | 4 `n` | the tokens |
-//! | | for each layer, for each head: keys `[n, D]`, then values `[n, D]`, as they are stored |
+//! | | for each layer, for each head: keys `[n, D]`, then values `[n, D]`, as stored in the cache |
 //! | 8 | [`checksum`] of all earlier bytes |
 //!
 //! Tasks here: week3-day5 task 4 (`encode`, `decode`, `Prompt::in_common`, `Prompt::restore`,
@@ -40,8 +40,8 @@ pub const VERSION: u32 = 1;
 pub const HEADER: usize = 40;
 
 /// Marks the file of a q8_0 cache: [`PromptKey::new`] XORs this constant into the model's
-/// fingerprint. Otherwise, the file has type f32, and its elements are the words of q8_0 rows. A
-/// program that does not know q8_0 finds a wrong fingerprint and rejects the file.
+/// fingerprint. In all other respects, the file is an f32 file, whose elements are the words of
+/// q8_0 rows. A program that does not know q8_0 finds a wrong fingerprint and rejects the file.
 pub const Q8_0: u64 = u64::from_le_bytes(*b"q8_0 row");
 
 /// How a file's elements are stored.
@@ -62,7 +62,7 @@ impl fmt::Display for CacheType {
     }
 }
 
-/// The properties that must match for keys and values to be usable.
+/// A file is usable only if it matches these properties of the model and the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptKey {
     /// The fingerprint of the model and of how the model is run.
@@ -111,10 +111,12 @@ impl PromptKey {
     }
 }
 
-/// Encodes the file for a sequence whose first positions hold these tokens.
+/// Encodes the keys and values of a sequence's first positions as a file. `tokens` are the tokens
+/// at these positions.
 ///
 /// # Panics
-/// If the cache has fewer positions, or is not of this shape and type.
+/// If the sequence has fewer positions than `tokens`, or the cache does not have the key's shape
+/// and type.
 #[must_use]
 pub fn encode(cache: &impl KvCache, sequence: usize, tokens: &[u32], key: PromptKey) -> Vec<u8> {
     // SOLUTION week3-day5 task 4
@@ -147,7 +149,7 @@ pub fn encode(cache: &impl KvCache, sequence: usize, tokens: &[u32], key: Prompt
 }
 
 // SOLUTION week3-day5 task 4 (helper)
-/// Appends the bytes of elements as they are stored.
+/// Appends the bytes of the elements without converting them.
 fn append(cells: Cells<'_>, out: &mut Vec<u8>) {
     match cells {
         Cells::F32(x) => out.extend(x.iter().flat_map(|x| x.to_le_bytes())),
@@ -156,28 +158,28 @@ fn append(cells: Cells<'_>, out: &mut Vec<u8>) {
 }
 // END SOLUTION
 
-/// A file that has been checked.
+/// The contents of a file that [`decode`] has checked.
 #[derive(Debug)]
 pub struct Prompt<'a> {
-    /// The tokens whose keys and values the file has.
+    /// The tokens whose keys and values the file contains.
     pub tokens: Vec<u32>,
     key: PromptKey,
     /// The bytes between the tokens and the checksum.
     data: &'a [u8],
 }
 
-/// Checks a file from its first byte to its last.
+/// Checks a whole file and returns its contents.
 ///
 /// # Errors
-/// One line with what was found and what was expected. The checks come in the order of the file,
-/// and each message contains these words:
+/// Each error is one line that says what was found and what was expected. The checks follow the
+/// order of the file. Each message contains these words:
 /// - `keys and values`, if the file does not begin with [`MAGIC`];
-/// - `bytes`, if the file ends within the header;
+/// - `bytes`, if the file is too short to contain the header and the checksum;
 /// - `version`, if the version is wrong;
 /// - `cache type` and its number, if that is neither 0 nor 1; `f32` and `f16`, if the type differs
 ///   from the key's;
-/// - `fingerprint` and both fingerprints as 16 hexadecimal digits (`{:016x}`);
-/// - `layers`, `heads` or `numbers in a head`, if that number differs;
+/// - `fingerprint` and both fingerprints as 16 hexadecimal digits (`{:016x}`), if they differ;
+/// - `layers`, `heads` or `numbers in a head`, if that number differs from the key's;
 /// - `bytes` and the number of tokens (`6 tokens`), if the file's length does not match that
 ///   number;
 /// - `checksum`, if the checksum is wrong. A checksum in the message has 16 hexadecimal digits.
@@ -245,8 +247,8 @@ pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
 }
 
 impl Prompt<'_> {
-    /// Returns how many positions are usable for a text of these tokens: the length of the common
-    /// prefix, without the text's last token.
+    /// Returns how many of the file's positions are usable for a text of these tokens: the length
+    /// of the common prefix, not counting the text's last token.
     #[must_use]
     pub fn in_common(&self, tokens: &[u32]) -> usize {
         // SOLUTION week3-day5 task 4
@@ -255,8 +257,8 @@ impl Prompt<'_> {
         // END SOLUTION
     }
 
-    /// Writes the first `n` positions into the empty sequence of a cache, as the model would. For a
-    /// q8_0 file, the caller wraps the cache in `FromWords`, which takes words.
+    /// Writes the file's first `n` positions into an empty sequence of a cache, as the model would.
+    /// For a q8_0 file, the caller wraps the cache in `FromWords`, which accepts words.
     ///
     /// # Panics
     /// If the file has fewer than `n` positions, or the cache has no room for them.
@@ -278,7 +280,7 @@ impl Prompt<'_> {
         // END SOLUTION
     }
 
-    /// Reads a head's key, or its value, at a position into `out [D]`.
+    /// Reads a head's key (or its value, if `values` is true) at a position into `out [D]`.
     fn read(&self, layer: usize, head: usize, values: bool, position: usize, out: &mut [f32]) {
         // SOLUTION week3-day5 task 4
         let (n, dim) = (self.tokens.len(), self.key.head_dim);
@@ -321,8 +323,8 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
     written().with_context(|| format!("{}: cannot be written", path.display()))
 }
 
-/// Provided. Maps a file, checks it, and passes it to `use_it`. Returns `None` if there is no such
-/// file.
+/// Provided. Maps a file into memory, checks it, and passes its contents to `use_it`. Returns
+/// `None` if there is no such file.
 ///
 /// # Errors
 /// If the file cannot be read, or [`decode`] rejects it. The message begins with the file's name.
@@ -340,8 +342,8 @@ pub fn open<T>(
     Ok(Some(use_it(&prompt)))
 }
 
-/// Provided. Compares the fingerprints. Rejects the file of a q8_0 cache if the key has another
-/// type, and vice versa.
+/// Provided. Compares the fingerprints of file and key. Rejects the file of a q8_0 cache if the key
+/// has another type, and the file of an f32 or f16 cache if the key's type is q8_0.
 ///
 /// # Errors
 /// If the fingerprints of file and key differ by exactly [`Q8_0`].
@@ -362,8 +364,8 @@ fn check_q8(bytes: &[u8], key: PromptKey) -> Result<()> {
     Ok(())
 }
 
-/// Provided. Returns a checksum that changes if any byte does. Every eight bytes are XORed into the
-/// sum, which is then multiplied. No step loses information.
+/// Provided. Returns a checksum that changes if any byte does. Each step rotates the sum, XORs
+/// eight bytes into it and multiplies it by an odd constant. No step loses information.
 #[must_use]
 pub fn checksum(bytes: &[u8]) -> u64 {
     let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);

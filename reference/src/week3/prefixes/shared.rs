@@ -22,7 +22,7 @@ pub struct SharedCache {
 }
 
 impl SharedCache {
-    /// Wraps an empty cache; `fingerprint` is the model's.
+    /// Wraps an empty cache. `fingerprint` identifies the model.
     #[must_use]
     pub fn new(pages: PagedCache, fingerprint: u64, hash: HashPage) -> Self {
         let index = PrefixIndex::new(fingerprint, pages.page_len(), hash);
@@ -44,9 +44,9 @@ impl SharedCache {
 }
 
 impl EngineCache for SharedCache {
-    /// Like [`PagedCache::reserve`], but if too few pages are free, the index evicts pages that no
-    /// sequence owns, no more than are needed. If evicting all of them would not be enough, evicts
-    /// none and returns false.
+    /// Like [`PagedCache::reserve`]. But if too few pages are free, the index first evicts pages
+    /// that no sequence owns, and no more than are needed. If evicting all of them would not be
+    /// enough, evicts none and returns false.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         // SOLUTION week3-day5 task 3
         if self.pages.reserve(sequence, len) {
@@ -74,9 +74,9 @@ impl EngineCache for SharedCache {
         self.pages.pages_of_others(sequence) - self.index.num_unowned(self.pages.pool())
     }
 
-    /// Attaches to the sequence every page of `tokens`' prefix that the index has. The sequence
-    /// must be empty. Nothing is copied. Returns the number of positions attached, which is always
-    /// less than `tokens.len()`.
+    /// Looks up the prefix of `tokens` in the index, and attaches the pages found to the sequence,
+    /// which must be empty. Nothing is copied. Returns the number of positions attached, which is
+    /// always less than `tokens.len()`.
     fn attach_prefix(&mut self, sequence: usize, tokens: &[u32]) -> usize {
         // SOLUTION week3-day5 task 3
         let found = self.index.find(tokens);
@@ -87,8 +87,8 @@ impl EngineCache for SharedCache {
         // END SOLUTION
     }
 
-    /// Inserts the pages that have become full into the index. `tokens` are the tokens of the
-    /// sequence that have been computed.
+    /// When pages of the sequence have become full, adds them to the index. `tokens` are the
+    /// sequence's tokens whose keys and values have been computed.
     fn remember(&mut self, sequence: usize, tokens: &[u32]) {
         // SOLUTION week3-day5 task 3
         let full = tokens.len() / self.pages.page_len();

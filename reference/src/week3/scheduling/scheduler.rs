@@ -13,19 +13,19 @@ use std::cmp::Reverse;
 pub struct Load {
     /// Number of tokens that have not been computed.
     pub left: usize,
-    /// Whether the request's next row gives a new token.
+    /// Whether the request's next row produces a new token.
     pub decoding: bool,
     /// Number of steps since the request last had a row.
     pub waited: usize,
 }
 
-/// Divides a budget of rows among the requests of a step: first one row for each decoding request,
-/// then prompts.
+/// Divides a budget of rows among the requests of a step. First each decoding request gets one row,
+/// then the prompts get the remaining rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scheduler {
     /// Maximum number of rows in a step.
     pub budget: usize,
-    /// Number of these rows that are reserved for prompts, however many requests decode.
+    /// Number of the budget's rows that are reserved for prompts, however many requests decode.
     pub reserved: usize,
 }
 
@@ -51,7 +51,8 @@ impl Scheduler {
     }
 
     /// Returns how many rows of the step go to decoding requests: one each, but no more than the
-    /// budget minus the reserved rows. Reserved rows that the prompts can't use are also available.
+    /// budget minus the reserved rows. Reserved rows that the prompts can't use don't count as
+    /// reserved.
     #[must_use]
     pub fn decoding_rows(&self, loads: &[Load]) -> usize {
         // SOLUTION week3-day2 task 1
@@ -62,8 +63,8 @@ impl Scheduler {
     }
 }
 
-/// Divides `rows` rows among the requests that have some of their prompt left: the oldest gets all
-/// rows that it can use, then the next, and so on. Doesn't change the shares of other requests.
+/// Divides `rows` rows among the requests that are still computing their prompts: the oldest gets
+/// all rows that it can use, then the next, and so on. Doesn't change the shares of other requests.
 pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     // SOLUTION week3-day2 task 1
     let mut rows = rows;

@@ -1,9 +1,9 @@
-//! Day 6. Decides how many tokens to draft: as many as pay off, or none if drafting doesn't.
+//! Day 6. Decides how many tokens to draft: the number that pays off best, which may be 0.
 //!
 //! Tasks here: week3-day6 task 3 (`expected_tokens`, `best_length`, `DraftLength::observe`,
 //! `DraftLength::choose`). Everything else is provided.
 
-/// Costs, relative to a pass of a single row.
+/// Costs, as multiples of the cost of a pass of a single row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
     /// Cost of each additional row of the target model.
@@ -23,7 +23,7 @@ pub struct DraftLength {
     tested: f64,
     /// Number of drafts that were kept; older ones count less.
     accepted: f64,
-    /// Number of passes without a draft since the last one with drafts.
+    /// Number of passes in a row, since the last trial, for which [`best_length`] was 0.
     idle: usize,
 }
 
@@ -33,7 +33,7 @@ pub const FADES: f64 = 0.875;
 /// drafts one token, to find out whether drafting would pay off now.
 pub const PROBE: usize = 16;
 
-/// Returns how many tokens a pass with `k` drafts gives on average: `1 + rate + rate² + … + rateᵏ`.
+/// Returns the average number of tokens of a pass with `k` drafts: `1 + rate + rate² + … + rateᵏ`.
 /// `rate` is the probability that a draft is accepted, given that all earlier drafts are.
 #[must_use]
 pub fn expected_tokens(rate: f64, k: usize) -> f64 {
@@ -70,7 +70,7 @@ impl DraftLength {
     }
 
     /// Creates a `DraftLength` that begins as if half of a single draft had been accepted, so that
-    /// the first real draft decides. Use it for a proposer that may have nothing to propose.
+    /// the first real draft outweighs it. Use it for a proposer that may have nothing to propose.
     #[must_use]
     pub fn doubtful(max: usize, costs: Costs) -> Self {
         Self { max, costs, tested: 1.0, accepted: 0.5, idle: 0 }
@@ -96,8 +96,8 @@ impl DraftLength {
         // END SOLUTION
     }
 
-    /// Returns how many tokens to draft for the next pass: [`best_length`]. If that is 0, every
-    /// [`PROBE`]th pass still drafts one token (none if `max` is 0).
+    /// Returns how many tokens to draft for the next pass: the result of [`best_length`]. If that
+    /// is 0, every [`PROBE`]th pass still drafts one token (none if `max` is 0).
     pub fn choose(&mut self) -> usize {
         // SOLUTION week3-day6 task 3
         let best = best_length(self.rate(), self.costs, self.max);

@@ -1,4 +1,4 @@
-//! Day 6. Proposers of tokens, which use the text so far or a smaller model.
+//! Day 6. Drafters, which propose tokens from the text so far or from a smaller model.
 //!
 //! Tasks here: week3-day6 task 4 (`DraftModel::draft`). Everything else is provided.
 
@@ -19,7 +19,7 @@ pub trait Drafter {
     /// drawn from. Returns fewer, or none, if it has no more to propose.
     ///
     /// # Errors
-    /// If a model cannot run on the text.
+    /// If the drafter's model cannot run on the text.
     fn draft(
         &mut self,
         text: &[u32],
@@ -38,10 +38,11 @@ pub struct DraftModel<C = DenseCache> {
 const CHUNK: usize = 128;
 
 impl<C: KvCache> DraftModel<C> {
-    /// Creates a drafter from the session's model, for a target with `vocabulary` tokens.
+    /// Creates a drafter from the session's model. The target model's vocabulary has `vocabulary`
+    /// tokens.
     ///
     /// # Errors
-    /// If the model's vocabulary has a different size, because its ids would then mean other
+    /// If the draft model's vocabulary has a different size, because its ids would then mean other
     /// tokens.
     pub fn new(session: Session<C>, vocabulary: usize) -> Result<Self> {
         let found = session.model.config.vocab_size;
@@ -61,9 +62,10 @@ impl<C: KvCache> DraftModel<C> {
 }
 
 impl<C: KvCache> Drafter for DraftModel<C> {
-    /// Draws each token from the draft model's distribution after all earlier tokens, with the same
-    /// sampling options. First truncates the draft model's cache to the prefix that it shares with
-    /// the text. That prefix is not computed again. Stops at the end of the draft model's context.
+    /// Draws each token from the draft model's distribution after all earlier tokens, with the
+    /// options `sampling`. First truncates the draft model's cache to the prefix that it shares
+    /// with the text. That prefix is not computed again. Stops at the end of the draft model's
+    /// context.
     fn draft(
         &mut self,
         text: &[u32],

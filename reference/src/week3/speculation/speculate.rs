@@ -34,7 +34,7 @@ pub struct Counts {
 pub struct Speculation<D> {
     /// The proposer.
     pub drafter: D,
-    /// The number of tokens that it proposes.
+    /// Decides how many tokens the proposer proposes.
     pub length: DraftLength,
     /// If present, measures the cost of drafts and passes it to `length`. The number of drafts then
     /// depends on timing. At temperature 0, the text is the same for any number of drafts. With
@@ -69,9 +69,9 @@ impl<D: Drafter> Speculation<D> {
     }
 
     /// Runs one pass of the session's model. Appends at least one token to the text, and at most
-    /// `room` (1 or more). The pass has a row for each token of the text that the session has not
-    /// computed, and for each draft. Afterwards, the session holds exactly the text without its
-    /// last token.
+    /// `room` tokens (`room` is 1 or more). The pass has a row for each token of the text that the
+    /// session has not computed, and for each draft. Afterwards, the session holds exactly the text
+    /// without its last token.
     ///
     /// `chunk` is the maximum number of rows of a prompt in one pass. A longer prompt takes several
     /// passes.

@@ -1,5 +1,5 @@
-//! Day 4. Cuts a graph into splits, each on one backend, with a copy wherever another backend reads
-//! a result.
+//! Day 4. Cuts a graph into splits, each of which runs on one backend. If another backend reads a
+//! result, the result is copied.
 //!
 //! Tasks here: week4-day4 task 4 (`Schedule::new`, `Made::here`). Everything else is provided.
 
@@ -30,7 +30,7 @@ pub struct Split {
 pub struct Schedule {
     /// The new graph, with copies.
     pub graph: Graph,
-    /// The splits, one after the other.
+    /// The splits, in the order in which they run.
     pub splits: Vec<Split>,
     /// The results of the graph that was split, as nodes of the new graph. A result that is a view
     /// is not copied: it stays in the memory of the backend that owns the viewed bytes. A result
@@ -43,13 +43,14 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Cuts an order into splits. A new split begins where the backend changes. `placed` gives the
+    /// Cuts `order` into splits. A new split begins where the backend changes. `placed` gives the
     /// backend of every node that is computed. Leaves and views belong to no split. `results` are
-    /// the graph's results, which become the field of the same name.
+    /// the graph's results; [`Schedule::results`] are the corresponding nodes of the new graph.
     ///
-    /// If a node reads another backend's result, that result is copied once, before the first split
-    /// that reads it. All later splits and all views use this copy. The node to copy is the root,
-    /// which owns the bytes.
+    /// If a node reads another backend's result, that result is copied once to the node's backend,
+    /// before the first split there that reads it. All later splits and all views on that backend
+    /// use this copy. If the node reads a view, the view's root is copied, because the root owns
+    /// the bytes.
     ///
     /// # Errors
     /// Never for a valid graph.
@@ -119,8 +120,8 @@ impl<'a> Made<'a> {
         Ok(id)
     }
 
-    /// Returns the node that this backend must read in place of a node of the old graph. If that
-    /// requires a copy, adds the copy to the list.
+    /// Returns the node of the new graph that `backend` must read instead of `old`, a node of the
+    /// old graph. If that requires a copy, adds the copy to `copies`.
     fn here(&mut self, old: NodeId, backend: usize, copies: &mut Vec<NodeId>) -> Result<NodeId> {
         // SOLUTION week4-day4 task 4
         let node = self.from.node(old);

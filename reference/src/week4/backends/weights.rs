@@ -1,5 +1,5 @@
-//! Day 4. Weights in a backend's memory: read in place if the backend can access the file's
-//! mapping.
+//! Day 4. Puts weights into a backend's memory. If the backend can access the file's mapping, it
+//! reads weights in place.
 //!
 //! Tasks here: week4-day4 task 5 (`Weights::place`). Everything else is provided.
 

@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 /// Number of threads per workgroup in most kernels.
 pub const THREADS: u32 = 64;
 
-/// Maximum number of workgroups along one axis, on every device.
+/// Number of workgroups that every device allows along one axis.
 pub const GROUPS: u32 = 65_535;
 
 /// The inputs and outputs of kernels with two inputs.
@@ -40,9 +40,9 @@ pub fn dispatch_size(n: usize, per_group: u32) -> Result<[u32; 3]> {
     // END SOLUTION
 }
 
-/// Returns WGSL that follows [`BINDINGS`]: `main`, with [`THREADS`] threads per workgroup. The grid
-/// of workgroups may have several rows. Computes `result = a + b` for the first `sizes.n` elements.
-/// Doesn't touch the memory after them, which belongs to another buffer.
+/// Returns WGSL source to append to [`BINDINGS`]: `main`, with [`THREADS`] threads per workgroup.
+/// The grid of workgroups may have several rows. `main` computes `result = a + b` for the first
+/// `sizes.n` elements. It doesn't touch the memory after them, which belongs to another buffer.
 #[must_use]
 pub fn add() -> &'static str {
     // SOLUTION week4-day5 task 1
@@ -61,8 +61,8 @@ pub fn add() -> &'static str {
     // END SOLUTION
 }
 
-/// Returns WGSL like [`add`] that computes `result = silu(a) · b`, where `a` is the gate. `exp`
-/// must not overflow for any gate, because some devices don't support infinity.
+/// Like [`add`], but `main` computes `result = silu(a) · b`, where `a` is the gate. `exp` must not
+/// overflow for any gate, because some devices don't support infinity.
 #[must_use]
 pub fn silu_gate() -> &'static str {
     // SOLUTION week4-day5 task 1

@@ -7,11 +7,11 @@
 /// results.
 pub const TILE: u32 = 16;
 
-/// Returns WGSL that follows the bindings, the reading functions and a format of
-/// [`mat_vec`](super::mat_vec): `main`, with 16 × 16 threads per workgroup. A workgroup computes
-/// one tile of results: 16 rows from row `16 · group.x` on, and 16 columns from column `16 ·
-/// group.y` on. (At the edges, there may be fewer.) It unpacks each element of its sixteen rows
-/// once, into memory that its threads share.
+/// Returns WGSL source to append to `BINDINGS`, `READING` and the functions of one format, all from
+/// [`mat_vec`](super::mat_vec). The source is `main`, with 16 × 16 threads per workgroup. A
+/// workgroup computes one tile of results: 16 rows from row `16 · group.x` on, and 16 columns from
+/// column `16 · group.y` on. (At the edges, there may be fewer.) It unpacks each element of its
+/// sixteen rows once, into memory that its threads share.
 #[must_use]
 pub fn mat_mat() -> &'static str {
     // SOLUTION week4-day5 task 4

@@ -1,9 +1,9 @@
-//! Day 5. A matrix in blocks, in the file's layout, times vectors.
+//! Day 5. Multiplies a matrix by vectors. The matrix is in blocks, as stored in the file.
 //!
 //! Tasks here: week4-day5 task 3 (`q8_0`, `q4_0`, `mat_vec`). Everything else is provided.
 
-/// The inputs and outputs of products. The bytes of the weights are read as little-endian words of
-/// 32 bits, because a device has no shorter type. `x [columns, k]`, `result [columns, rows]`.
+/// The inputs and outputs of products: `x [columns, k]` → `result [columns, rows]`. The bytes of
+/// the weights are read as little-endian words of 32 bits, because a device has no shorter type.
 pub const BINDINGS: &str = "
 struct Sizes { k: u32, rows: u32, columns: u32 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -12,8 +12,9 @@ struct Sizes { k: u32, rows: u32, columns: u32 }
 @group(0) @binding(3) var<storage, read_write> result: array<f32>;
 ";
 
-/// Two functions that read weights. One reads the bytes `at` to `at + 3` as a word, for an even
-/// `at`; the first byte is in the lowest bits. The other reads two bytes as f16.
+/// Two functions that read weights. `four_bytes` reads the bytes `at` to `at + 3` as a word, with
+/// the first byte in the lowest bits. `half_float` reads two bytes as an f16. For both, `at` must
+/// be even.
 pub const READING: &str = "
 fn four_bytes(at: u32) -> u32 {
     let word = words[at / 4u];
@@ -27,8 +28,8 @@ fn half_float(at: u32) -> f32 {
 }
 ";
 
-/// Returns WGSL that follows [`BINDINGS`] and [`READING`], for Q8_0, whose blocks have 34 bytes: an
-/// f16 scale, then 32 signed bytes.
+/// Returns WGSL source to append to [`BINDINGS`] and [`READING`]: two functions for Q8_0, whose
+/// blocks have 34 bytes (an f16 scale, then 32 signed bytes).
 ///
 /// - `fn scale(block: u32) -> f32` returns the scale of block number `block` of the whole matrix.
 /// - `fn four(block: u32, i: u32) -> vec4<f32>` returns the block's elements `4 · i` to
@@ -53,9 +54,9 @@ pub fn q8_0() -> &'static str {
     // END SOLUTION
 }
 
-/// Returns the functions of [`q8_0`] for Q4_0, whose blocks have 18 bytes: an f16 scale, then 16
-/// bytes. The low half of byte `j` is element `j`, and the high half is element `j + 16`. Elements
-/// are stored with 8 added.
+/// Returns the same two functions as [`q8_0`], but for Q4_0, whose blocks have 18 bytes: an f16
+/// scale, then 16 bytes. The low half of byte `j` is element `j`, and the high half is element `j +
+/// 16`. Elements are stored with 8 added.
 #[must_use]
 pub fn q4_0() -> &'static str {
     // SOLUTION week4-day5 task 3
@@ -73,11 +74,12 @@ pub fn q4_0() -> &'static str {
     // END SOLUTION
 }
 
-/// Returns WGSL that follows [`BINDINGS`], [`READING`] and a format's functions: `main`, with 64
-/// threads per workgroup and one workgroup for each row of the matrix. The grid of workgroups may
-/// have several rows, and there may be more workgroups than `sizes.rows`. Along `z`, there is one
-/// workgroup for each column. `result[column, row]` is the dot product of that row of weights and
-/// that column of `x`. A row has `sizes.k / 32` blocks. Each block is read once for each column.
+/// Returns WGSL source to append to [`BINDINGS`], [`READING`] and a format's functions: `main`,
+/// with 64 threads per workgroup and one workgroup for each row of the matrix. The grid of
+/// workgroups may have several rows, and there may be more workgroups than `sizes.rows`. Along `z`,
+/// there is one workgroup for each column. `result[column, row]` is the dot product of that row of
+/// weights and that column of `x`. A row has `sizes.k / 32` blocks. Each block is read once for
+/// each column.
 #[must_use]
 pub fn mat_vec() -> &'static str {
     // SOLUTION week4-day5 task 3

@@ -5,16 +5,16 @@
 //! - `elementwise`: kernels with one thread per element
 //! - `norm`: threads of a workgroup that work together
 //! - `mat_vec`: products with quantized weights in the file's layout
-//! - `mat_mat`: products by tiles in shared memory
+//! - `mat_mat`: products in tiles, with shared memory
 //! - `attention`: online softmax
 //! - `record`: several kernels in one submission
 //!
 //! Provided:
 //!
-//! - `formats`: weights without blocks, and the other small kernels
+//! - `formats`: f32, f16 and bf16 weights, and the other kernels of a language model
 //! - `kernels`: compiles all kernels
 //! - `backend`: the device as a backend of day 4
-//! - `measure`: the device's speed
+//! - `measure`: measures the device's speed
 //!
 //! The crate `gpu/` opens the device and runs kernels.
 

@@ -12,10 +12,10 @@ struct Sizes { width: u32, rows: u32, eps: f32 }
 @group(0) @binding(3) var<storage, read_write> result: array<f32>;
 ";
 
-/// Returns WGSL that follows [`BINDINGS`]: `main`, with 64 threads per workgroup and one workgroup
-/// per row of `x`. The grid of workgroups may itself have several rows, and there may be more
-/// workgroups than `sizes.rows`. Divides each row of `x [rows, width]` by its root mean square, and
-/// multiplies it by `weight [width]`. A row may have any length.
+/// Returns WGSL source to append to [`BINDINGS`]: `main`, with 64 threads per workgroup and one
+/// workgroup per row of `x`. The grid of workgroups may itself have several rows, and there may be
+/// more workgroups than `sizes.rows`. `main` divides each row of `x [rows, width]` by the row's
+/// root mean square, and multiplies the quotient by `weight [width]`. A row may have any length.
 #[must_use]
 pub fn rms_norm() -> &'static str {
     // SOLUTION week4-day5 task 2

@@ -1,4 +1,4 @@
-//! Day 5. Several kernels, one submission.
+//! Day 5. Records several kernels, to be run in one submission.
 //!
 //! Tasks here: week4-day5 task 6 (`product`, `mlp`). Everything else is provided.
 
@@ -12,12 +12,12 @@ use super::{
     mat_mat::TILE,
 };
 
-/// A matrix on the device, in the blocks of its file.
+/// A matrix on the device, in the same blocks as in its file.
 #[derive(Debug)]
 pub struct DeviceMatrix {
-    /// The format of the blocks: Q8_0 or Q4_0.
+    /// The type of the weights: F32, F16, BF16, Q8_0 or Q4_0.
     pub tensor_type: TensorType,
-    /// Number of rows. Each row gives one element of the result.
+    /// Number of rows. Each row produces one element of the result.
     pub rows: usize,
     /// Number of elements in a row, a multiple of 32.
     pub k: usize,
@@ -29,8 +29,8 @@ pub struct DeviceMatrix {
 pub const MANY: usize = 5;
 
 /// Records a product: `x [columns, k]` → `result [columns, rows]`. For fewer than [`MANY`] columns,
-/// it uses `mat_vec`, with a workgroup for each row and column. Otherwise it uses `mat_mat`, with a
-/// workgroup for each tile.
+/// it uses `mat_vec`, with a workgroup for each element of the result. Otherwise it uses `mat_mat`,
+/// with a workgroup for each tile.
 ///
 /// # Errors
 /// As [`Kernels::get`] and [`Pass::run`].
@@ -63,13 +63,13 @@ pub struct MlpBuffers {
     pub x: Buffer,
     /// Normed input, `[rows, E]`.
     pub normed: Buffer,
-    /// Gate projection, `[rows, I]`.
+    /// Output of the gate projection, `[rows, I]`.
     pub gate: Buffer,
-    /// Up projection, `[rows, I]`.
+    /// Output of the up projection, `[rows, I]`.
     pub up: Buffer,
     /// `silu(gate) · up`, `[rows, I]`.
     pub gated: Buffer,
-    /// Down projection, `[rows, E]`.
+    /// Output of the down projection, `[rows, E]`.
     pub down: Buffer,
     /// Result `x + down`, `[rows, E]`.
     pub out: Buffer,
@@ -80,7 +80,7 @@ pub struct MlpBuffers {
 pub struct DeviceMlp {
     /// Weight of the norm, `[E]`.
     pub norm: Buffer,
-    /// Constant added to the mean square.
+    /// Constant that the norm adds to the mean square.
     pub eps: f32,
     /// Gate projection, `[I, E]`.
     pub gate: DeviceMatrix,

@@ -1,4 +1,4 @@
-//! Day 2. Computing a graph, node by node, with week 2's kernels. Every node has its own buffer.
+//! Day 2. Computes a graph, node by node, with week 2's kernels. Every node has its own buffer.
 //!
 //! Tasks here: week4-day2 task 3 (`Executor::run`, `Products::multiply`). Everything else is
 //! provided.
@@ -25,14 +25,15 @@ pub struct Executor {
 /// reuse it.
 #[derive(Debug, Default)]
 pub struct Products {
-    /// The last input of a product with a weight, as its kernels need it.
+    /// The input of the last product with a weight, in the form that week 2's kernels need.
     input: Input,
-    /// The node whose values `input` holds, and how many of these values share a scale.
+    /// The node whose values `input` holds, and how many of these values share a scale. That number
+    /// is `None` if `input` has no int8 values.
     prepared: Option<(NodeId, Option<usize>)>,
 }
 
 impl Executor {
-    /// Computes all nodes of the order, and overwrites the results of an earlier pass. Doesn't call
+    /// Computes all nodes in `order`, and overwrites the results of an earlier pass. Doesn't call
     /// `cache.advance`: the caller does so after the pass, once for each row.
     pub fn run<C: KvCache>(&mut self, graph: &Graph, order: &[NodeId], step: &mut Step<'_, C>) {
         // SOLUTION week4-day2 task 3
@@ -75,9 +76,9 @@ impl Products {
     }
 
     /// Computes the product of a node's two sources. `sources` holds their values, which are empty
-    /// for a weight. If the first source is a weight, multiplies with week 2's kernels. The second
-    /// source is then prepared once for all products that read it, with the block length of the
-    /// longest block among their weights ([`Graph::longest_block`]).
+    /// for a weight. If the first source is a weight, week 2's kernels compute the product. The
+    /// second source is then prepared only once for all products that read it. It must suit all
+    /// their weights, so it is prepared for their longest block ([`Graph::longest_block`]).
     pub fn multiply(
         &mut self,
         graph: &Graph,

@@ -1,4 +1,4 @@
-//! Day 1. Where the elements of a tensor are: sizes and strides, in ggml's order.
+//! Day 1. Describes where the elements of a tensor are, by sizes and strides in ggml's order.
 //!
 //! Tasks here: week4-day1 task 1 (`Layout::new`, `Layout::from_torch`, `Layout::byte_of`).
 //! Everything else is provided.
@@ -28,14 +28,15 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Returns the layout of `sizes` elements along each axis, stored one after the other from byte
-    /// 0 on, without a gap. Missing axes have one element.
+    /// Returns the layout of a tensor with `sizes[i]` elements along axis `i`. The elements are
+    /// stored one after the other from byte 0 on, without a gap. Axes that `sizes` leaves out have
+    /// one element.
     ///
     /// # Errors
     /// If there are more than [`AXES`] axes, or one has no elements. Also if a row is not a whole
     /// number of blocks, or the number of bytes does not fit into a `usize`. The message names
-    /// `sizes`. For a row that is not whole blocks, it also names the type and the number of
-    /// elements in one of its blocks.
+    /// `sizes`. For a row that is not a whole number of blocks, it also names the type and the
+    /// number of elements in one of its blocks.
     pub fn new(tensor_type: TensorType, sizes: &[usize]) -> Result<Self> {
         // SOLUTION week4-day1 task 1
         ensure!(
@@ -86,7 +87,7 @@ impl Layout {
     /// returns the byte at which the element's block begins.
     ///
     /// # Panics
-    /// If an index is beyond its axis.
+    /// If `index` is out of range along an axis.
     #[must_use]
     pub fn byte_of(&self, index: [usize; AXES]) -> usize {
         // SOLUTION week4-day1 task 1

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use super::layout::{AXES, Layout};
 
 impl Layout {
-    /// Returns the byte after the end of the last element.
+    /// Returns the index of the first byte after the last element.
     #[must_use]
     pub fn end(&self) -> usize {
         // SOLUTION week4-day1 task 2
@@ -16,8 +16,8 @@ impl Layout {
         // END SOLUTION
     }
 
-    /// Returns a view of this tensor's bytes with sizes `ne` and strides `nb`. It begins `offset`
-    /// bytes after this tensor's first element.
+    /// Returns a view of this tensor's bytes with sizes `ne` and strides `nb`. The view begins
+    /// `offset` bytes after the beginning of this tensor's first element.
     ///
     /// # Errors
     /// All messages name this tensor's sizes and `ne`.
@@ -96,10 +96,11 @@ impl Layout {
         self.permute([1, 0, 2, 3])
     }
 
-    /// Returns the same elements with sizes `ne`. An axis of one element repeats that element.
+    /// Returns a view of this tensor with sizes `ne`. Along an axis with a single element, the view
+    /// repeats that element.
     ///
     /// # Errors
-    /// If `ne` has a 0, or if an axis has more than one element and its size differs from `ne`. The
+    /// If `ne` contains a 0, or if an axis with more than one element has another size in `ne`. The
     /// message names this tensor's sizes and `ne`.
     pub fn broadcast(&self, ne: [usize; AXES]) -> Result<Self> {
         // SOLUTION week4-day1 task 2
@@ -122,7 +123,7 @@ impl Layout {
 }
 
 // SOLUTION week4-day1 task 2 (helper)
-/// Computes [`Layout::end`] for unchecked sizes.
+/// Computes [`Layout::end`] for a layout that has not been checked. Returns `None` on overflow.
 fn checked_end(layout: &Layout) -> Option<usize> {
     let mut steps = layout.ne;
     steps[0] = layout.blocks_in_row();

@@ -1,4 +1,4 @@
-//! Day 6. Tokens grouped by expert, so that an expert's weights are read once for all its tokens.
+//! Day 6. Groups tokens by expert, so that an expert's weights are read once for all its tokens.
 //!
 //! A pass of `T` tokens with `k` experts each has `T · k` *assignments*. They are numbered token by
 //! token: assignment `a` is choice `a % k` of token `a / k`.
@@ -12,7 +12,7 @@ use crate::week2::{
     plan::{Plan, ROWS},
 };
 
-/// Assignments by expert.
+/// Assignments of tokens to experts, grouped by expert.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Groups {
     /// `[experts + 1]`. The assignments of expert `e` are `members[starts[e]..starts[e + 1]]`.
@@ -30,7 +30,8 @@ impl Groups {
     }
 }
 
-/// Sorts assignments by expert. `chosen [T · k]`, each an expert below `experts`.
+/// Sorts assignments by expert. `chosen [T · k]` holds the expert of each assignment, a number
+/// below `experts`.
 ///
 /// # Panics
 /// If an expert is out of range.
@@ -55,18 +56,21 @@ pub fn group(chosen: &[usize], experts: usize) -> Groups {
     // END SOLUTION
 }
 
-/// Buffers of [`indexed_matmul`] for gathered rows and products, reused by the next call.
+/// Buffers of [`indexed_matmul`] for gathered rows and products. The next call reuses them.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    /// The tokens' rows, prepared once for all their experts. An optional optimisation.
+    /// The tokens' rows, prepared once for all their experts. (To prepare them only once is an
+    /// optional optimisation.)
     pub rows: Input,
     /// The rows of the current expert.
     pub input: Input,
-    /// Buffer for the products of one expert, or of all experts in order.
+    /// The products, before they are copied to `out`. They may be those of one expert at a time, or
+    /// of all experts in order.
     pub output: Vec<f32>,
 }
 
-/// Multiplies each assignment's row by its own expert's matrix. `experts` are `[M, K]` each.
+/// Multiplies each assignment's row by the matrix of its expert. `experts` has a matrix `[M, K]`
+/// for each expert.
 ///
 /// `x` has either a row `[K]` for each token, which all of the token's experts read, or a row for
 /// each assignment. `out [T · k, M]` has a row for each assignment. Returns how many bytes of
@@ -141,8 +145,8 @@ pub fn indexed_matmul(
     // END SOLUTION
 }
 
-/// Computes, for each token, the weighted sum of its experts' outputs: `outputs [T · k, E]`,
-/// `weights [T · k]`. The sums overwrite `out [T, E]`.
+/// Computes the weighted sum of each token's expert outputs, from `outputs [T · k, E]` and `weights
+/// [T · k]`. The sums overwrite `out [T, E]`.
 pub fn combine(outputs: &[f32], weights: &[f32], out: &mut [f32]) {
     // SOLUTION week4-day6 task 2
     let width = outputs.len() / weights.len();

@@ -27,7 +27,7 @@ pub fn pages_out(next: usize, window: Option<usize>, page_len: usize) -> usize {
     // END SOLUTION
 }
 
-/// The pages of one layer.
+/// The cache pages of one layer.
 #[derive(Debug)]
 pub struct PageTable {
     /// Number of positions that a row of this layer sees; `None` means all.
@@ -47,8 +47,9 @@ impl PageTable {
         Self { window, page_len, gone: 0, pages: VecDeque::new() }
     }
 
-    /// Returns the number in the pool of the page that holds a position, and the position's index
-    /// in that page. Returns `None` if the position has no page yet, or no longer has one.
+    /// Finds the page that holds a position. Returns the page's number in the pool, and the
+    /// position's index in the page. Returns `None` if the position has no page yet, or no longer
+    /// has one.
     #[must_use]
     pub fn find(&self, position: usize) -> Option<(usize, usize)> {
         // SOLUTION week4-day6 task 4
@@ -57,8 +58,8 @@ impl PageTable {
         // END SOLUTION
     }
 
-    /// Makes sure that a position has a page, and so do all earlier positions whose pages haven't
-    /// been returned. Returns false if the pool has no free page.
+    /// Allocates pages until `position` has one. All earlier positions then have pages too, except
+    /// those whose pages have been returned. Returns false if the pool has no free page.
     pub fn reserve(&mut self, position: usize, pool: &mut BlockPool) -> bool {
         while self.gone + self.pages.len() <= position / self.page_len {
             let Some(page) = pool.allocate() else { return false };
@@ -67,8 +68,8 @@ impl PageTable {
         true
     }
 
-    /// Returns to the pool every page that no row from position `next` on sees. Does nothing if
-    /// `next` is smaller than in an earlier call, because returned pages can't be restored.
+    /// Returns pages to the pool: all those that no row from position `next` on sees. Does nothing
+    /// if `next` is smaller than in an earlier call, because returned pages can't be restored.
     pub fn slide(&mut self, next: usize, pool: &mut BlockPool) {
         // SOLUTION week4-day6 task 4
         while self.gone < pages_out(next, self.window, self.page_len) {

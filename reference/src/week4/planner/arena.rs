@@ -1,21 +1,22 @@
-//! Day 3. An arena that lends parts of its memory and takes them back.
+//! Day 3. An arena that allocates parts of its memory and frees them.
 //!
 //! Tasks here: week4-day3 task 2 (`Arena::allocate`, `Arena::release`). Everything else is
 //! provided.
 
-/// The free parts of an arena. It has no memory itself, only offsets, which are counted from 0.
+/// Keeps track of the free parts of an arena. This type has no memory, only offsets, which are
+/// counted from 0.
 ///
 /// Adjacent free parts are always joined into one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arena {
     /// Start and length of each free part, from front to back. All of them are before `end`.
     free: Vec<(usize, usize)>,
-    /// The largest end of any part that was ever lent.
+    /// The largest end of any part that was ever allocated.
     end: usize,
 }
 
 impl Arena {
-    /// Returns how long the arena must be for everything that it has lent so far.
+    /// Returns how long the arena must be for everything that it has allocated so far.
     #[must_use]
     pub fn peak(&self) -> usize {
         self.end
@@ -27,9 +28,10 @@ impl Arena {
         &self.free
     }
 
-    /// Lends `bytes` bytes and returns their offset. Uses the beginning of the shortest free part
-    /// that is long enough (the first, if there are several). If there is none, the arena grows. If
-    /// a free part ends at the arena's end, the new part then begins where that free part begins.
+    /// Allocates `bytes` bytes and returns their offset. Uses the beginning of the shortest free
+    /// part that is long enough (the first, if there are several). If no free part is long enough,
+    /// the arena grows. The new part then begins at the arena's end. But if a free part reaches
+    /// that end, the new part begins where this free part begins.
     ///
     /// # Panics
     /// If `bytes` is 0.
@@ -58,7 +60,7 @@ impl Arena {
         // END SOLUTION
     }
 
-    /// Takes back a part, and joins it with the free parts next to it.
+    /// Frees a part, and joins it with the free parts next to it.
     ///
     /// # Panics
     /// If a byte of the part is already free, or is beyond the arena.

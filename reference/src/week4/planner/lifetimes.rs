@@ -1,4 +1,4 @@
-//! Day 3. When each node's bytes are needed, and how much memory that takes.
+//! Day 3. Finds when each node's buffer is needed, and how much memory any plan needs at least.
 //!
 //! Tasks here: week4-day3 task 1 (`lifetimes`, `lower_bound`). Everything else is provided.
 
@@ -10,19 +10,19 @@ pub const ALIGNMENT: usize = 64;
 /// The buffer of one node: its size, and the steps during which it is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lifetime {
-    /// The buffer's node, which is neither a leaf nor a view.
+    /// The node whose result is in the buffer. It is neither a leaf nor a view.
     pub node: NodeId,
     /// Size in bytes, a multiple of [`ALIGNMENT`].
     pub bytes: usize,
     /// The step that writes the buffer.
     pub first: usize,
-    /// The last step that reads the buffer. For a result, this is the order's length, which is the
-    /// index after the last step. For a buffer that nothing reads, this is the step that writes it.
+    /// The last step that reads the buffer. For a result, this is the length of the order, one past
+    /// the last step. For a buffer that nothing reads, this is the step that writes it.
     pub last: usize,
 }
 
-/// Returns the buffers that an order needs, in the order of their nodes. Steps are indices into the
-/// order.
+/// Returns the buffers that the nodes in `order` need, in the same order. A step is an index into
+/// `order`.
 ///
 /// A node that reads a view reads the bytes of the view's root, no matter how many views are in
 /// between.
@@ -60,7 +60,7 @@ pub fn without_reuse(lifetimes: &[Lifetime]) -> usize {
     lifetimes.iter().map(|life| life.bytes).sum()
 }
 
-/// Returns a lower bound on the size of any plan in bytes: the most bytes that a single step needs.
+/// Returns a lower bound on the size of any plan, in bytes: the most bytes that one step needs.
 #[must_use]
 pub fn lower_bound(lifetimes: &[Lifetime]) -> usize {
     // SOLUTION week4-day3 task 1

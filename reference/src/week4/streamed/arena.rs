@@ -11,7 +11,7 @@ use bytemuck::Pod;
 
 use super::{error::Error, ledger::Ledger};
 
-/// An arena: lends a block of memory piece by piece, from its beginning to its end.
+/// An arena: hands out a block of memory piece by piece, from its beginning to its end.
 #[derive(Debug)]
 pub struct Arena<'a> {
     /// The free part of the memory.
@@ -20,21 +20,21 @@ pub struct Arena<'a> {
 }
 
 impl<'a> Arena<'a> {
-    /// Provided. Creates an arena over all of `memory`, which is the budget.
+    /// Provided. Creates an arena over all of `memory`. The length of `memory` is the budget.
     #[must_use]
     pub fn new(memory: &'a mut [u8], ledger: &'a Ledger) -> Self {
         ledger.set_budget(memory.len());
         Self { free: memory, ledger }
     }
 
-    /// Returns memory for `n` values of a type, all zero, for as long as the arena's memory lives.
+    /// Returns memory for `n` values of type `T`, all zero. It lives as long as the arena's memory.
     ///
-    /// It uses the bytes up to the next address that is aligned for the type, then `n` times the
-    /// type's size, and not a byte more. All of these bytes are recorded in the ledger
+    /// Each call uses up the bytes before the next address that is aligned for `T`, then `n` times
+    /// the size of `T`, and not a byte more. All of these bytes are recorded in the ledger
     /// ([`Ledger::note`]).
     ///
     /// # Errors
-    /// If fewer bytes are left. The error has the line of the caller, and the arena is unchanged.
+    /// If too few bytes are left. The error contains the caller's line. The arena is unchanged.
     #[track_caller]
     pub fn take<T: Pod>(&mut self, what: &'static str, n: usize) -> Result<&'a mut [T], Error> {
         // SOLUTION week4-day7 task 2

@@ -38,7 +38,7 @@ impl<'a> TopK<'a> {
     }
 
     /// Offers a token and its logit. The token is kept if its logit is one of the `k` largest so
-    /// far. Of equal logits, earlier ones are kept. NaN is never kept.
+    /// far. Of equal logits, those offered first are kept. NaN is never kept.
     pub fn offer(&mut self, token: u32, logit: f32) {
         // SOLUTION week4-day7 task 5
         if logit.is_nan() {
@@ -57,9 +57,9 @@ impl<'a> TopK<'a> {
     }
 }
 
-/// Offers every token's logit to `top`, which is empty. All rows of the vocabulary are read from
-/// front to back. At most [`OUTPUTS`] logits are in memory at once, and each takes 4 bytes of
-/// `scratch`. Rows that are not tokens are never offered.
+/// Offers every token's logit to `top`, which must be empty. All rows of the vocabulary are read
+/// from front to back. At most [`OUTPUTS`] logits are in memory at once, and each takes 4 bytes of
+/// `scratch`. Padding rows, which are not tokens, are never offered.
 ///
 /// # Errors
 /// If a read fails, or `scratch` is too small.

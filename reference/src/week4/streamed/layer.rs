@@ -73,7 +73,7 @@ impl<'a> Cache<'a> {
         self.len = self.len.min(len);
     }
 
-    /// Appends a position: `keys` and `values [H, D]`.
+    /// Appends one position's `keys [H, D]` and `values [H, D]`.
     ///
     /// # Errors
     /// If the cache is full. It is then unchanged.
@@ -96,8 +96,9 @@ impl<'a> Cache<'a> {
 
     /// Computes attention of `q [H_q, D]` over all positions, with the scale 1/√D, and writes it to
     /// `out [H_q, D]`. Each key/value head serves `H_q / H` neighbouring query heads. The queries
-    /// are quantized to int16. So are the attention weights, after each is multiplied by its
-    /// value's scale. The sums are computed in integers.
+    /// are quantized to int16. The attention weights are also quantized to int16, after each has
+    /// been multiplied by the scale of its value. All dot products and weighted sums are computed
+    /// in integers.
     ///
     /// It needs this much `scratch` memory: 6 bytes for each position of the cache's capacity (used
     /// or not), 10 bytes for each element of a head, and padding for alignment. So if there is
@@ -150,7 +151,7 @@ impl<'a> Cache<'a> {
 }
 
 /// Computes the SwiGLU MLP of `x [E]` into `out [E]`. Reads the weights of *gate*, then of *up*,
-/// then of *down*, all from front to back. At most [`OUTPUTS`] outputs of *up* are in memory at
+/// then of *down*, each from front to back. At most [`OUTPUTS`] outputs of *up* are in memory at
 /// once.
 ///
 /// It needs this much `scratch` memory: 6 bytes for each of the `I` intermediate elements, 4 bytes

@@ -11,7 +11,7 @@ use super::{
     storage::{Counts, Storage},
 };
 
-/// A model's file. None of it is kept in memory.
+/// A model's file. None of its weights are kept in memory.
 #[derive(Debug)]
 pub struct Store<S> {
     storage: S,
@@ -91,10 +91,10 @@ impl<S: Storage> Store<S> {
         // END SOLUTION
     }
 
-    /// Multiplies some rows of a matrix `[rows, n]` by `x [n]`, and writes one element for each row
-    /// to `out`. Each element is the integer sum as f32, times the product of both scales. Weights
-    /// are read one chunk after the other: as many whole rows as fit into `chunk`. Only that chunk
-    /// is in memory.
+    /// Multiplies the rows `rows` of the matrix `part` by `x [n]`, and writes one element for each
+    /// row to `out`. Each element is the integer dot product, converted to f32, times the product
+    /// of the row's scale and the scale of `x`. Weights are read into `chunk`, as many whole rows
+    /// at a time as fit. Only these rows are in memory.
     ///
     /// # Errors
     /// As [`Store::read`].
@@ -133,7 +133,8 @@ impl<S: Storage> Store<S> {
         // END SOLUTION
     }
 
-    /// Provided. Reads one row of an f32 component: a norm's weights, or a position's angles.
+    /// Provided. Reads one row of an f32 component: a norm's weights, or the cosines and sines of
+    /// RoPE for one position.
     ///
     /// # Errors
     /// As [`Store::read`].

@@ -1,5 +1,5 @@
-//! Compared with the integer rung: 64 codes per load, and the instruction that adds up pairs also
-//! multiplies 32 products by a scale.
+//! Compared with the integer rung (the scalar kernels of day 5), one load reads 64 codes. One
+//! instruction multiplies 16 sums of two products by their scale, and adds the results in pairs.
 //!
 //! Tasks here: week2-day6 task 2 (`dot`). Everything else is provided.
 
@@ -12,8 +12,8 @@ use tiny_llm_kernels::avx2::{
 
 use crate::week2::input::Int8SuperBlock;
 
-/// Returns the product of a block and a super-block, in eight lanes that the caller adds up. It
-/// does not include the activations' scale: the caller multiplies by it.
+/// Returns the product of a block and a super-block of activations, in eight lanes that the caller
+/// adds up. The caller also multiplies the result by the activations' scale.
 ///
 /// The sum of a pair of products is at most 2 · 15 · 127. Even with scales up to 63, the sum over 8
 /// sub-blocks easily fits i32.

@@ -28,7 +28,7 @@ pub(crate) struct Options {
     /// Model folder [default: models/tiny-story]
     #[arg(long, value_name = "FOLDER")]
     model: Option<PathBuf>,
-    /// Measure only rows whose names contain TEXT (F32 is always measured, for comparison)
+    /// Measure only F32 and the rows whose names contain TEXT
     #[arg(long, value_name = "TEXT")]
     row: Option<String>,
     /// Maximum number of stories, and of questions of each kind [default: all]

@@ -36,8 +36,9 @@ pub(super) fn table(rows: &[Row]) -> String {
             share(found.others_share),
         );
     }
-    out += "Two times are median / 99th percentile; × is our tokens/s divided by theirs. `client` is the share of the\n";
-    out += "processors that the measuring program took, `others` what other programs took.\n";
+    out += "Pairs of times are median / 99th percentile. × is our tokens/s divided by theirs.\n";
+    out += "`client` is the measuring program's share of processor time, `others` is that of \
+            other programs.\n";
     out
 }
 

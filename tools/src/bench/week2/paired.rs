@@ -179,7 +179,7 @@ fn models(folder: &Path) -> Result<Vec<PathBuf>> {
     }
     ensure!(
         !models.is_empty(),
-        "{}: found no GGUF file, expected at least one; `synth` writes some",
+        "{}: found no GGUF file, expected at least one; `cargo llm synth` writes one",
         folder.display()
     );
     models.sort();

@@ -23,7 +23,7 @@ fn all_stories(root: &Path) -> Result<Vec<String>> {
         fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
     let story = |line| {
         let story: Value = serde_json::from_str(line)?;
-        story["text"].as_str().map(str::to_owned).context("a story has a text")
+        story["text"].as_str().map(str::to_owned).context("a story has no `text`")
     };
     text.lines().map(story).collect::<Result<_>>().with_context(|| path.display().to_string())
 }

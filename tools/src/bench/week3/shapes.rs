@@ -54,7 +54,7 @@ const OTHERS: usize = 7;
 const POLICIES: [(&str, [&str; 4]); 3] = [
     ("no budget", ["--budget", "0", "--gap", "0"]),
     ("64 rows", ["--budget", "64", "--gap", "0"]),
-    ("3 times the readers", ["--budget", "0", "--gap", "3"]),
+    ("3 decode steps", ["--budget", "0", "--gap", "3"]),
 ];
 
 /// One line of results.
@@ -158,7 +158,7 @@ impl Bench<'_> {
             note: if i == 0 {
                 String::new()
             } else {
-                format!("{:.2} × one alone", ours[i] / ours[0])
+                format!("{:.2} × one request alone", ours[i] / ours[0])
             },
         };
         Ok(SEQUENCES.into_iter().enumerate().map(figure).collect())
@@ -188,7 +188,7 @@ impl Bench<'_> {
                 1e3 * longest,
                 1e3 * usual
             );
-            Ok(Figure::ours(format!("longest gap / usual one, {policy}"), ratio, note))
+            Ok(Figure::ours(format!("longest / usual gap, {policy}"), ratio, note))
         };
         POLICIES.iter().map(figure).collect()
     }
@@ -203,7 +203,7 @@ impl Bench<'_> {
         let pairs = (0..self.pairs.max(3))
             .map(|_| Ok((gap("36")?, gap("0")?)))
             .collect::<Result<Vec<_>>>()?;
-        let note = format!("{:.1} ms a token in pages", 1e3 * median(pairs.iter().map(|p| p.0)));
+        let note = format!("{:.1} ms per token in pages", 1e3 * median(pairs.iter().map(|p| p.0)));
         let ratio = median(pairs.iter().map(|(pages, dense)| pages / dense));
         Ok(Figure::ours("paged / contiguous cache, time per token after 1,000 tokens", ratio, note))
     }

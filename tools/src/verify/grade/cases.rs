@@ -253,7 +253,7 @@ impl Maker<'_> {
                         .or_default()
                         .extend(format!("const _: u8 = {brackets};\n").bytes());
                 }
-                other => bail!("a block of the kind {other:?}"),
+                other => bail!("unknown kind of block: {other:?}"),
             }
         }
         Ok(case)

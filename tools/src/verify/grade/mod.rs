@@ -59,18 +59,18 @@ pub(super) fn grade(v: &Verification) -> Result<Outcome> {
         fs::read_to_string(folder.join("out/junit.xml")).context("there is no junit.xml")?;
     let suites = junit.matches("<testsuite ").count();
     if suites != all.len() {
-        problems.push(format!("junit.xml has {suites} suites"));
+        problems.push(format!("junit.xml has {suites} suites; expected {}", all.len()));
     }
     if junit.contains(['\u{fffe}', '\u{ffff}', '\u{1}', '\u{b}']) {
-        problems.push("junit.xml has characters that XML lacks".to_owned());
+        problems.push("junit.xml has characters that XML does not allow".to_owned());
     }
     if outside(&v.tree) != before {
-        problems.push("a submission changed something outside".to_owned());
+        problems.push("a submission changed a file outside its folder".to_owned());
     }
-    problems.extend(survivors().into_iter().map(|id| format!("process {id} outlived its grading")));
+    problems.extend(survivors().into_iter().map(|id| format!("process {id} is still running")));
     ensure!(problems.is_empty(), "{}", problems.join("\n"));
     let found = format!(
-        "{} hostile submissions without a point, {} others with theirs, in {}",
+        "{} hostile submissions got no point, {} others got their points, in {}",
         hostile.len(),
         all.len() - hostile.len(),
         seconds(start.elapsed())
@@ -103,7 +103,7 @@ fn run(v: &Verification, folder: &Path, cases: &[&Case]) -> Result<String> {
     let bound = Duration::from_secs(600 + cases.len() as u64 * (30 + DAY));
     ensure!(
         finished.duration < bound,
-        "the run took longer than its limits allow, {}",
+        "the run took longer than its limits allow ({})",
         seconds(bound)
     );
     Ok(finished.text)
@@ -114,7 +114,7 @@ fn judge(out: &Path, case: &Case, printed: &str) -> Result<()> {
     let row = printed
         .lines()
         .find(|line| line.split_whitespace().next() == Some(case.name.as_str()))
-        .context("not in the table")?;
+        .context("the table does not list it")?;
     if let Some(shown) = case.shown {
         ensure!(row.contains(shown), "the table says `{row}`; expected {shown:?} in it");
     }

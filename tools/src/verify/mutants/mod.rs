@@ -201,7 +201,7 @@ fn without_mutant(day: &Day, program: &Program) -> Result<()> {
     let red: Vec<&str> = ran.red().collect();
     ensure!(
         ran.ended && red.is_empty() && !ran.report.passed.is_empty(),
-        "{}: not green without a mutant: {}",
+        "{}: tests do not pass without a mutant: {}",
         day.feature,
         red.join(", ")
     );

@@ -1,4 +1,4 @@
-//! The preparation of a text before its parts are merged.
+//! How a text is normalised and cut into pieces. Byte-pair encoding then merges within each piece.
 
 use anyhow::Result;
 use serde_json::Value as Json;
@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 use super::{super::super::WHOLE, TokenizerFile};
 
 impl TokenizerFile {
-    /// Returns whether a byte-level tokenizer first converts text to the normal form C, and whether
-    /// it converts text to lower case.
+    /// Returns whether a byte-level tokenizer first converts text to Unicode's normal form C, and
+    /// whether it converts text to lower case.
     pub(super) fn normalizes(&self) -> Result<(bool, bool)> {
         match self.steps("normalizer", "normalizers")[..] {
             [] => Ok((false, false)),
@@ -64,9 +64,9 @@ impl TokenizerFile {
     /// Returns where a space is put before a text:
     ///
     /// - `never`;
-    /// - `always`: before every stretch between special tokens;
-    /// - `metaspace-first` or `metaspace-always`: as the `Metaspace` pre-tokenizer does, which
-    ///   doesn't add a space if there already is one. GGUF has no names for these two.
+    /// - `always`: before every piece of text between special tokens;
+    /// - `metaspace-first` or `metaspace-always`: as the `Metaspace` pre-tokenizer does. It adds no
+    ///   space if there already is one. GGUF has no names for these two.
     pub(super) fn space_prefix(&self) -> Result<&'static str> {
         let is = |step: &Json, kind: &str| step["type"] == kind;
         let replace = |step: &Json| {

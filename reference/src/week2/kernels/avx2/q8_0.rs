@@ -1,5 +1,6 @@
-//! Compared with the integer rung: 32 products per instruction. `maddubs` needs one unsigned
-//! factor: use |weight|, and move the weight's sign to the activation.
+//! Compared with the integer rung (the scalar kernels of day 5), one instruction computes 32
+//! products. `maddubs` needs one unsigned factor: use |weight|, and move the weight's sign to the
+//! activation.
 //!
 //! Tasks here: week2-day6 task 1 (`dot`). Everything else is provided.
 
@@ -9,8 +10,8 @@ use tiny_llm_kernels::avx2::lanes::{halves, load, load_signed};
 
 use crate::week2::input::Int8SuperBlock;
 
-/// Returns the product of up to eight blocks and a super-block, with the scales of the blocks and
-/// of the activations, in eight lanes that the caller adds up.
+/// Returns the product of up to eight blocks and a super-block of activations, in eight lanes that
+/// the caller adds up. The product includes the scales of the blocks and of the activations.
 ///
 /// The sum of a pair of products is at most 2 · 128 · 127, which fits i16.
 #[inline]

@@ -1,7 +1,7 @@
-//! Day 6. 128-bit integer arithmetic (64-bit Arm). Compared with the integer rung: 16 products in
-//! three instructions.
-//! This module holds the dot products that you write. The loop over a row's blocks and every other
-//! kernel of this rung and the higher rungs are provided.
+//! Day 6. 128-bit integer arithmetic (64-bit Arm). Three instructions compute 16 products.
+//!
+//! This module holds the dot products that you write. The loop over a row's blocks, and every other
+//! kernel of this rung (this set of kernels) and of the higher rungs, are provided.
 
 mod q4_k;
 mod q8_0;
@@ -13,7 +13,8 @@ use tiny_llm_kernels::{Kernel, MANY, neon::few};
 
 use crate::week2::{input::Input, matrix::Matrix, parallel::Tile};
 
-/// Returns the kernel for a type and a number of rows of activations, if this module has one.
+/// Returns this module's kernel for a type and a number of rows of activations, or `None` if this
+/// module has none.
 pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     match tensor_type {
         TensorType::Q8_0 if rows < MANY => Some(q8_0),

@@ -1,5 +1,5 @@
-//! Compared with the integer rung: 32 codes per load, and the instruction that widens sums of
-//! products to 32 bits also multiplies them by a scale.
+//! Compared with the integer rung (the scalar kernels of day 5), one load reads 32 codes. The
+//! instruction that widens sums of products to 32 bits also multiplies them by a scale.
 //!
 //! Tasks here: week2-day6 task 5 (`dot`). Everything else is provided.
 
@@ -12,8 +12,8 @@ use tiny_llm_kernels::neon::{
 
 use crate::week2::input::Int8SuperBlock;
 
-/// Returns the product of a block and a super-block, in four lanes that the caller adds up. It does
-/// not include the activations' scale: the caller multiplies by it.
+/// Returns the product of a block and a super-block of activations, in four lanes that the caller
+/// adds up. The caller also multiplies the result by the activations' scale.
 ///
 /// The sum of four products is at most 4 · 15 · 127, which fits i16. Even with scales up to 63, the
 /// sum over 8 sub-blocks easily fits i32.

@@ -1,5 +1,5 @@
-//! Compared with the integer rung: eight products per instruction, in 16 bits. Two of them can be
-//! added before the sum is widened to 32 bits.
+//! Compared with the integer rung (the scalar kernels of day 5), one instruction computes eight
+//! 16-bit products. Two products can be added before their sum is widened to 32 bits.
 //!
 //! Tasks here: week2-day6 task 4 (`dot`). Everything else is provided.
 
@@ -9,8 +9,8 @@ use tiny_llm_kernels::neon::lanes::{half, load, load_signed};
 
 use crate::week2::input::Int8SuperBlock;
 
-/// Returns the product of up to eight blocks and a super-block, with the scales of the blocks and
-/// of the activations, in four lanes that the caller adds up.
+/// Returns the product of up to eight blocks and a super-block of activations, in four lanes that
+/// the caller adds up. The product includes the scales of the blocks and of the activations.
 ///
 /// The sum of two products is at most 2 · 128 · 127, which fits i16. The sum of three may not fit.
 #[inline]
