@@ -22,7 +22,7 @@ pub(super) struct Args {
     /// Write the graph as Graphviz source to this file (-: standard output)
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
-    /// Compare the memory of one buffer per node with that of one planned arena
+    /// Compare memory use: a buffer for each node, or one planned arena
     #[arg(long)]
     memory: bool,
     /// List the operations that run on each backend, and the copies between backends

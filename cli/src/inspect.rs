@@ -19,7 +19,7 @@ const ELEMENTS: usize = 6;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Shapes are printed as in PyTorch: a matrix is [rows, columns], with one row per output.\n\
+    after_help = "Shapes are printed as in PyTorch: a matrix is [rows, columns], one row per output element.\n\
               A GGUF file stores shapes in the opposite order. Long strings and arrays are shortened."
 )]
 pub(super) struct Args {

@@ -77,7 +77,7 @@ pub use tiny_llm_schema::{
               If a path with that name exists, the path is used.\n\
               Names are looked up in Hugging Face's cache (HF_HUB_CACHE, HF_HOME).\n\
               `cargo llm fetch NAME` downloads a model into that cache.\n\n\
-              TINY_LLM_MODELS sets the folder of the embedded models.\n\
+              TINY_LLM_MODELS sets the folder of the course's models.\n\
               Default: models/ in the repository."
 )]
 struct Cli {
@@ -101,9 +101,9 @@ enum Command {
     Logits(logits::Args),
     /// Measures load time, prefill and decode speed, and memory. Needs no tokenizer.
     Bench(bench::Args),
-    /// Simulates week 3's scheduler under load, with a cost model for each step.
+    /// Simulates the scheduler of batches under load, with a cost model for each step.
     Simulate(simulate::Args),
-    /// Scores a model on held-out stories: exact answers per kind of question, and perplexity.
+    /// Scores a model on held-out data: perplexity on stories, and exact answers to questions.
     Score(score::Args),
     /// Measures how well a model predicts the tokens of held-out stories, or of a text file.
     Perplexity(perplexity::Args),

@@ -26,7 +26,7 @@ pub(super) struct ModelOption {
     /// Folder, GGUF file or name [default: the embedded model, models/tiny-story]
     #[arg(long, value_name = "MODEL", value_parser = located())]
     model: Option<Located>,
-    /// Engine to use: week 1's or week 2's [default: 1 for a folder, 2 for a GGUF file]
+    /// Engine of week 1 or of week 2 [default: 1 for a folder, 2 for a GGUF file]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2))]
     week: Option<u8>,
     /// Number of threads [default: one per physical core]
@@ -44,10 +44,10 @@ pub(super) struct ModelOption {
     /// Element type of the KV cache: f32, f16 or q8_0 [default: f16]
     #[arg(long, value_name = "TYPE", help_heading = "Week 2's engine")]
     cache_type: Option<String>,
-    /// How to run the model: direct, graph, or arena (a graph in one buffer) [default: direct]
+    /// How to run the model: direct, graph, or arena (graph in a shared buffer) [default: direct]
     #[arg(long, value_name = "ENGINE", help_heading = "Week 4")]
     engine: Option<String>,
-    /// Graph backend: cpu, gpu, auto, or twin:OP,… (a second CPU backend without these ops)
+    /// Graph backend: cpu, gpu, auto, or twin:OP,… (also a second CPU backend, without these ops)
     #[arg(long, value_name = "BACKEND", help_heading = "Week 4")]
     backend: Option<String>,
     /// Do not use a KV cache: recompute every position for every token
@@ -66,7 +66,7 @@ pub(super) struct SpeedOptions {
     /// File that stores the prompt's keys and values, for reuse by later runs
     #[arg(long, value_name = "FILE", help_heading = "Week 3")]
     cache: Option<PathBuf>,
-    /// Draft model (folder, GGUF file or name), or `lookup` to draft from the text
+    /// Draft model (folder, GGUF file or name), or `lookup` (copies from earlier text)
     #[arg(long, value_name = "MODEL", help_heading = "Week 3")]
     draft: Option<Draft>,
 }

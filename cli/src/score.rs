@@ -33,7 +33,7 @@ const MAX_ANSWER: usize = 48;
               ignored.\n\n\
               Perplexity is exp of the mean negative log-likelihood of all tokens of a story except the\n\
               first. The end token is included.\n\n\
-              The scores of random guesses are read from scores.json, next to the file of questions."
+              For comparison, scores.json next to the file of questions has the scores of random guesses."
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub(super) struct Args {
     /// Maximum number of stories, and of questions of each kind [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Score only tool calls, with and without a schema: count the exact and the valid ones
+    /// Score only tool calls, with a schema and without one: how many are valid, how many exact
     #[arg(long, conflicts_with_all = ["stories", "json"])]
     tools: bool,
     /// Print the results as a JSON object

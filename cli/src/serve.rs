@@ -111,9 +111,9 @@ pub struct Opened {
     after_help = "Endpoints as in OpenAI's API: /v1/chat/completions, /v1/completions and /v1/models.\n\
     Other endpoints: /health, /metrics, /tokenize, /detokenize, and a web page at /.\n\
     A request that uses an unsupported option gets an error that names the option.\n\
-    The book's chapter \"A server\" lists the options.\n\n\
-    Unless N is 0, --gap also sets a second limit: a step with prompts takes at most twice as\n\
-    long as a decode-only step that uses every slot.\n\n\
+    The chapter \"A server\" of the course's book lists the supported options.\n\n\
+    Unless N is 0, --gap also sets a second limit, whatever N is: a step with prompts may take\n\
+    at most twice as long as a decode-only step with every slot in use.\n\n\
     The environment variable TINY_LLM_API_KEY sets the key if --api-key is not given. It is\n\
     safer, because other users of this machine can see your command line.\n\n\
     On SIGTERM or Ctrl-C, the server refuses new requests, gives running ones --grace seconds\n\
@@ -143,7 +143,7 @@ pub(super) struct Args {
     /// Maximum tokens per step (0: no limit) [default: 512 once week 3, day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// A step with prompts takes at most N times as long as a decode-only step (0: no limit)
+    /// Limit a step with prompts to N times the duration of a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "3", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
     /// Pages of the KV cache, 32 positions each [default: a whole context per slot]
@@ -152,7 +152,7 @@ pub(super) struct Args {
     /// Reuse the pages of earlier prompts with the same prefix (needs --pages)
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
-    /// Draft model (folder, GGUF file or name), or `lookup` to draft from the text
+    /// Draft model (folder, GGUF file or name), or `lookup` (copies from earlier text)
     #[arg(long, value_name = "MODEL")]
     draft: Option<Draft>,
     /// Maximum number of answers per request (the request's field `n`)

@@ -44,7 +44,7 @@ pub(super) struct Args {
     /// Random seed (the same seed gives the same text)
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
     seed: u64,
-    /// List the memory that each part uses
+    /// List the memory that the cache, the weights and the activations use
     #[arg(long)]
     parts: bool,
     /// Print only the text

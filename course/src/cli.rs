@@ -108,9 +108,9 @@ fn every_day() -> [Command; 8] {
         Command::new("status")
             .about("Show your progress (the default command)")
             .arg(flag("json", "Print JSON (the book's page on the runner has the schema)")),
-        Command::new("next")
-            .about("Describe a task: goal, file, functions, chapter")
-            .arg(place("For example week1-day2, or week1-day2 3 [default: the current task]")),
+        Command::new("next").about("Describe a task: goal, file, functions, chapter").arg(place(
+            "A day and, if you like, a task number: week1-day2 3 [default: the current task]",
+        )),
         Command::new("test").about("Run the tests of a task, a day or a week").arg(place(
             "For example `week1-day1 2`, softmax, day1 or week1 [default: the current task]",
         )),
@@ -169,7 +169,7 @@ fn now_and_then() -> [Command; 5] {
             .arg(place("For example week1-day2 3, or week1-day2 for the whole day").required(true))
             .arg(flag(
                 "force",
-                "Also replace borrowed code that you changed (old file: .course/recovery)",
+                "Also replace borrowed code that you changed (the old file is kept in .course/recovery)",
             )),
         Command::new("book")
             .about("Build the book, and serve it on this machine (--build: only build it)")

@@ -216,8 +216,8 @@ impl Task {
 impl Curriculum {
     /// Reads and checks the list.
     ///
-    /// # Errors
-    /// If the file is missing or malformed, or numbers or names are not consecutive.
+    /// # Errors If the file is missing or malformed, or the numbers of weeks, days or tasks are not
+    /// consecutive.
     pub fn load(root: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(root.join(PATH))
             .with_context(|| format!("{PATH} cannot be read"))?;

@@ -113,8 +113,8 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// Returns the first suitable compiler: the one in `AARCH64_RUSTC` (or the like), the default
-    /// one, or the system's own.
+    /// Returns the first suitable compiler of these: the one that a variable such as
+    /// `AARCH64_RUSTC` names, rustup's default, and the system's own.
     #[must_use]
     pub fn find(target: &'static str) -> Option<Self> {
         let architecture = target.split('-').next().unwrap_or_default();
@@ -213,7 +213,7 @@ impl Emulation {
             self.processor.name,
             missing.join("; ")
         );
-        let compiler = compiler.context("no compiler, and none is missing")?;
+        let compiler = compiler.context("this processor needs no other compiler")?;
         let mut cargo = compiler.cargo(root, command);
         cargo.env("CARGO_TARGET_DIR", crate::process::target(root).join("emulated"));
         cargo.env(self.processor.variable("LINKER"), &self.linker);

@@ -90,7 +90,7 @@ impl Template {
                     }
                     None if !helper => {
                         bail!(
-                            "{}: this region isn't inside a function; is it a `(helper)`?",
+                            "{}: this region isn't inside a function; if it is a helper, mark it `(helper)`",
                             place()
                         )
                     }

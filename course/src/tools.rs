@@ -16,9 +16,9 @@ use crate::{engine, estimate, process, processor::Compiler, progress};
 pub(crate) const TOOLS: [(&str, &str); 5] = [
     ("verify", "Check the course on this machine (--thorough: everything)"),
     ("stubs", "Generate src/ from reference/, with a todo! for every task"),
-    ("matrix", "Run the tests against every known mistake, and record the wrong answers"),
+    ("matrix", "Run the tests on code with each known mistake, and record its wrong answers"),
     ("bench", "Measure the engine: tokens per second, memory, quality"),
-    ("grade", "Grade learners' folders (JUnit, Gradescope's results.json, a table)"),
+    ("grade", "Grade learners' folders (writes JUnit, Gradescope's results.json and a table)"),
 ];
 
 /// How to build the tools: with the runner's profile, in its build folder.

@@ -132,7 +132,7 @@ fn no_gaps(tensors: &BTreeMap<String, Place>, values: Range<usize>) -> Result<()
     for (bytes, name) in places {
         ensure!(
             bytes.start == end,
-            "tensor {name}: found offset {}, expected {}, the end of the tensors before it",
+            "tensor {name}: found offset {}, expected {}, where the previous tensor ends",
             bytes.start - values.start,
             end - values.start
         );

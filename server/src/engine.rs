@@ -96,7 +96,8 @@ pub(crate) struct EngineLoop {
     batch: Box<dyn Batch>,
     tokenizer: Arc<Tokenizer>,
     text: fn() -> Box<dyn Text>,
-    /// Returns the text of each token. `None` once the engine has the texts.
+    /// A function that returns the text of each token. It is taken, which leaves `None`, when the
+    /// engine gets the texts.
     texts: Option<Texts>,
     metrics: Arc<Metrics>,
     live: Live,

@@ -35,21 +35,21 @@ struct Arguments {
 enum Command {
     /// Check the course on this machine (--thorough: everything)
     Verify(verify::Options),
-    /// Grade learners' folders (JUnit, Gradescope's results.json, a table)
+    /// Grade learners' folders (writes JUnit, Gradescope's results.json and a table)
     Grade(grade::Options),
     /// Measure speed, memory or quality
     Bench {
         #[command(subcommand)]
         week: bench::Week,
     },
-    /// Run the tests against every known mistake, and record the wrong answers
+    /// Run the tests on code with each known mistake, and record its wrong answers
     Matrix(bank::Options),
     /// Generate src/ from reference/, with a todo! for every task
     Stubs {
         /// Write nothing, and fail if src/ is out of date
         #[arg(long, conflicts_with = "force")]
         check: bool,
-        /// Also replace files that contain your work (old files: .course/recovery)
+        /// Also replace files that contain your work (the old files are kept in .course/recovery)
         #[arg(long)]
         force: bool,
     },

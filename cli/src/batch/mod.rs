@@ -46,10 +46,10 @@ const MAX_BATCH: usize = 256;
     object with the fields \"index\", \"text\", \"finish_reason\" and \"usage\". For an invalid\n\
     request, the fields are \"index\" and \"error\".\n\
     If the command is interrupted, run it again to continue where it stopped.\n\n\
-    Unless N is 0, --gap also sets a second limit: a step with prompts takes at most twice as\n\
-    long as a decode-only step that uses every slot.\n\n\
-    Exit codes: 0 done, 1 an error or an invalid request, 2 a wrong option,\n\
-    101 an unwritten task, 130 ended by Ctrl-C.")]
+    Unless N is 0, --gap also sets a second limit, whatever N is: a step with prompts may take\n\
+    at most twice as long as a decode-only step with every slot in use.\n\n\
+    Exit codes: 0 success, 1 error or invalid request, 2 invalid option,\n\
+    101 a task of the course is not solved yet, 130 interrupted by Ctrl-C.")]
 pub(super) struct Args {
     /// File of requests, one JSON object per line
     #[arg(value_name = "REQUESTS")]
@@ -68,13 +68,13 @@ pub(super) struct Args {
     /// Maximum tokens per step (0: no limit) [default: 512 once week 3, day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// A step with prompts takes at most N times as long as a decode-only step (0: no limit)
+    /// Limit a step with prompts to N times the duration of a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
     /// Pages of the KV cache, 32 positions each [default: a whole context per slot]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
-    /// Draft model (folder, GGUF file or name), or `lookup` to draft from the text
+    /// Draft model (folder, GGUF file or name), or `lookup` (copies from earlier text)
     #[arg(long, value_name = "MODEL")]
     draft: Option<Draft>,
     /// Maximum new tokens for requests without max_tokens

@@ -1,4 +1,4 @@
-//! A histogram of times whose memory does not grow with their number.
+//! A histogram of times. Its memory does not grow with the number of times.
 
 /// Counts times from a microsecond to several days, in classes that are 1 % apart.
 #[derive(Debug, Clone, Default)]

@@ -26,10 +26,10 @@ use report::Case;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "The cost of a step is A milliseconds, plus B microseconds per row, plus C nanoseconds per\n\
-    cache position that the rows attend to. Give these three numbers with --cost A,B,C.\n\
-    Without --cost, the command times batches on --model, fits the three numbers to the times,\n\
-    and prints the error of the fit.\n\n\
+    after_help = "The cost of a step is A milliseconds, plus B microseconds per token, plus C nanoseconds per\n\
+    cache position that the tokens attend to. Give these three numbers with --cost A,B,C.\n\
+    Without --cost, the command measures batches on --model, fits the three numbers to the\n\
+    measured times, and prints the error of the fit.\n\n\
     A LIST is values separated by commas, for example 1,2,4. If several options take a LIST,\n\
     every combination is simulated. Each combination prints one row."
 )]
@@ -67,10 +67,10 @@ pub(super) struct Args {
     /// Maximum tokens computed per step (0: no limit)
     #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
     budget: Vec<usize>,
-    /// A step with prompts takes at most N times as long as a decode-only step (0: no limit)
+    /// Limit a step with prompts to N times the duration of a decode-only step (0: no limit)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     gap: usize,
-    /// Pages of the KV cache, 32 positions each (0 with --real-only: a whole context per slot)
+    /// KV cache pages of 32 positions (with --real-only, 0 means a whole context per slot)
     #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = pages)]
     pages: Vec<usize>,
     /// Reuse the pages of earlier prompts with the same prefix
@@ -109,7 +109,7 @@ pub(super) struct Args {
     /// Admit new requests only when the whole batch has finished (needs --real-only)
     #[arg(long, requires = "real_only")]
     static_batches: bool,
-    /// Draft model (folder, GGUF file or name), or `lookup` to draft from the text
+    /// Draft model (folder, GGUF file or name), or `lookup` (copies from earlier text)
     #[arg(long, value_name = "MODEL", requires = "real_only")]
     draft: Option<Draft>,
     /// Print each row as a JSON object

@@ -18,7 +18,7 @@ pub(super) enum Shape {
     /// Qwen3-0.6B, with a context of 4,096
     #[value(name = "qwen3-0.6b")]
     Qwen3,
-    /// A two-layer Llama with odd sizes, for tests
+    /// A two-layer Llama with uneven sizes, for tests
     Tiny,
     /// A two-layer Llama whose row lengths are multiples of every block size, for tests
     #[value(name = "tiny-256")]

@@ -90,13 +90,13 @@ impl Report {
                 responsible(curriculum, tasks)
             );
             if let Some((panic, ..)) = &self.panic {
-                let _ = write!(text, "\n\nLater, your code stops: {panic}");
+                let _ = write!(text, "\n\nLater, your code fails: {panic}");
             }
         } else if let Some((panic, during, tasks)) = &self.panic {
             let place = match during {
-                Some(name) => format!("{before} Then, on the way to {name}, your code stops:"),
-                None if self.loaded => format!("{before} Then your code stops:"),
-                None => "Your code stops while it loads the model:".to_owned(),
+                Some(name) => format!("{before} Your code then fails before it reaches {name}:"),
+                None if self.loaded => format!("{before} Your code then fails:"),
+                None => "Your code fails while it loads the model:".to_owned(),
             };
             // The command at the end of a stub's message is also printed below.
             let _ =
@@ -234,7 +234,7 @@ mod tests {
                         Look at Two::two, week1-day1 task 2 (Two)\n  file   src/week1/a.rs\n  \
                         read   book/src/week1/day1.md\n  check  cargo test --features week1-day1 \
                         task_2\n\n\
-                        Later, your code stops: error: out of range (src/week1/a.rs:3)";
+                        Later, your code fails: error: out of range (src/week1/a.rs:3)";
         assert!(text.ends_with(expected), "{text}");
     }
 
@@ -256,7 +256,7 @@ mod tests {
         let (text, agrees) = told(&format!("{AGREES}{panic}"));
         assert!(!agrees);
         assert!(
-            text.contains("up to b. Then, on the way to c, your code stops:")
+            text.contains("up to b. Your code then fails before it reaches c:")
                 && text.contains("Look at Two::two, week1-day1 task 2"),
             "{text}"
         );

@@ -1,11 +1,11 @@
-//! Formats with blocks of 256 weights: codes are multiplied by their scales before the product, so
-//! that fewer sums must be stored from tiles.
+//! Formats with blocks of 256 weights. Codes are multiplied by their scales before the matrix
+//! product, so that fewer tiles of sums have to be stored.
 //!
 //! An integer weight is its code times the scale of its sub-block. That is too large for one byte,
-//! but not for two: `code · scale = a · upper + lower`. So a block needs two products of 256
-//! columns and stores two tiles of sums. Otherwise, the sums of its sub-blocks would fill eight or
-//! sixteen tiles, each of which would be scaled separately. The matrix unit would take a third
-//! longer, and the vector unit four times as long.
+//! but not for two: `code · scale = a · upper + lower`, where `a` is 8 or 256. So a block needs two
+//! products of 256 columns and stores two tiles of sums. Otherwise, the sums of its sub-blocks
+//! would fill eight or sixteen tiles, each of which would be scaled separately. The matrix unit
+//! would take a third longer, and the vector unit four times as long.
 //!
 //! The number of stored sums also depends on the order of additions, which must be the same as in
 //! the kernels for a few rows. If a float can hold the sum of a block exactly, the whole sum is

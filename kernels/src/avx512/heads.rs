@@ -13,9 +13,9 @@ use super::{
 };
 use crate::streams::STREAMS;
 
-/// The heads of eight blocks of `BYTES` bytes each, whose codes begin at byte `HEAD`. 32-bit number
-/// `b` contains the scale of block `b`. If the format has fifth bits, number `8 + b` is the next
-/// 32-bit number of that block.
+/// The heads of eight blocks of `BYTES` bytes each, whose codes begin at byte `HEAD`. 32-bit lane
+/// `b` holds the first four bytes of block `b`, which contain its scale. If the format has fifth
+/// bits, lane `8 + b` holds the next four bytes of block `b`.
 #[derive(Clone, Copy)]
 pub(super) struct Heads<const BYTES: usize, const HEAD: usize>(__m512i);
 

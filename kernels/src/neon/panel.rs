@@ -19,8 +19,8 @@ use crate::{
 pub(super) const ROWS: usize = 8;
 /// Number of rows of activations that are multiplied by a panel at once.
 pub(super) const COLUMNS: usize = 4;
-/// A panel is unpacked once for `CHUNK` rows of activations, and activations are arranged once for
-/// `PANELS` panels.
+/// Number of rows of activations for which a panel is unpacked once. Likewise, activations are
+/// arranged once for each `PANELS` panels.
 const CHUNK: usize = 128;
 const PANELS: usize = 4;
 

@@ -17,8 +17,8 @@ impl Blocks for Q5_0 {
     }
 }
 
-/// Returns the codes of four blocks, minus 16. Each block has four bytes of fifth bits, `FIRST`
-/// bytes after its beginning, and then 16 bytes that each hold the low four bits of two codes.
+/// Returns the codes of four blocks, minus 16. In each block, the fifth bits take four bytes, from
+/// byte `FIRST` on. The 16 bytes after them each hold the low four bits of two codes.
 ///
 /// # Safety
 /// There must be four blocks at `four`.

@@ -133,9 +133,9 @@ impl Crew {
 }
 
 impl Turn<'_> {
-    /// Runs `job` on this thread and on the workers that enter in time. At first, none of the `n`
-    /// tiles is claimed. Returns the claims at the end. `job` must return when no tile is left to
-    /// claim.
+    /// Runs `job` on this thread and on the workers that join before it is done. At first, none of
+    /// the `n` tiles is claimed. Returns the claims at the end. `job` must return when no tile is
+    /// left to claim.
     pub(super) fn run(&mut self, n: usize, job: impl Fn(&Claims) + Sync) -> &Claims {
         let (claims, throttle) = &mut *self.state;
         claims.clear(n);

@@ -73,7 +73,7 @@ pub struct Rules<G: Grammar> {
 }
 
 impl<G: Grammar> Rules<G> {
-    /// Creates rules for which no prices have been computed yet.
+    /// Creates the rules. The prices of a state are computed when they are first needed.
     #[must_use]
     pub fn new(grammar: G, vocabulary: Arc<Vocabulary>) -> Self {
         Self::keeping(grammar, vocabulary, MOST_STATES)

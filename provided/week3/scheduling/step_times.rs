@@ -76,8 +76,8 @@ impl StepTimes {
 
     /// Returns the costs of one more row and of a draft when `requests` requests decode together. A
     /// draft takes `draft_seconds`. Costs are relative to a step without drafts. They grow with
-    /// `requests`, because all requests wait if one of them drafts. Returns `None` before steps of
-    /// two sizes have been measured.
+    /// `requests`, because all requests wait if one of them drafts. Returns `None` until steps of
+    /// two different sizes have been measured.
     #[must_use]
     pub fn draft_costs(&self, requests: usize, draft_seconds: f64) -> Option<Costs> {
         let (step, row) = self.line()?;

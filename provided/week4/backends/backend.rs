@@ -22,10 +22,10 @@ pub trait Backend: Send {
     /// Returns whether the backend can compute this node. The answer may depend on the node's
     /// operation, and on the types and layouts of its sources.
     ///
-    /// For `store` and `attend` nodes, the answer doesn't depend on the number of rows, because the
-    /// keys and values of all passes must be in the same memory. A backend that supports `store`
-    /// may write to its own cache, of the same size as the step's cache. Nothing is then written to
-    /// the step's cache.
+    /// For `store` and `attend` nodes, the answer must not depend on the number of rows. Otherwise
+    /// two passes could run on different backends, and their keys and values would be in different
+    /// memories. A backend that supports `store` may write to its own cache, of the same size as
+    /// the step's cache. Nothing is then written to the step's cache.
     fn supports(&self, graph: &Graph, id: NodeId) -> bool;
 
     /// Returns whether the backend can compute a node in the memory of its first source, where

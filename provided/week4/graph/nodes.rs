@@ -1,4 +1,4 @@
-//! Day 2. Adds the nodes that any graph may have, and names nodes.
+//! Day 2. Adds the nodes that any graph may have, and gives nodes their names.
 
 use anyhow::{Context, Result, ensure};
 use tiny_llm_formats::gguf::TensorType;

@@ -23,9 +23,8 @@ impl PlannedExecutor {
     /// Computes the nodes in `order`, each in its part of the arena. The arena's earlier contents
     /// don't matter.
     ///
-    /// # Panics
-    /// If the plan was made for another order. Also if a node's part overlaps a source's part,
-    /// unless the node overwrites its first source.
+    /// # Panics If the plan was made for another order. Also if a node's part overlaps the part of
+    /// one of its sources. Only a node that overwrites its first source may overlap that source.
     pub fn run<C: KvCache>(
         &mut self,
         graph: &Graph,
@@ -109,7 +108,7 @@ fn numbers(graph: &Graph, memory: &MemoryPlan, id: NodeId) -> Range<usize> {
 /// A part to write, and up to two parts to read.
 pub(crate) type Lent<'a> = (&'a mut [f32], [Option<&'a [f32]>; 2]);
 
-/// Borrows a part to write and the parts to read at the same time.
+/// Borrows, at the same time, one part for writing and others for reading.
 ///
 /// # Panics
 /// If the part to write overlaps a part to read.

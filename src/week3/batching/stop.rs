@@ -26,8 +26,9 @@ impl StopTexts {
         self.texts.is_empty()
     }
 
-    /// Takes the next bytes, and returns whether one of the texts is now complete, no matter where
-    /// it began. After the first such text, the answer is over, and `push` is not called again.
+    /// Takes the next bytes, and returns whether one of the stop texts is now complete, even if it
+    /// began in an earlier call. After the first such text, the answer is over, and `push` is not
+    /// called again.
     pub fn push(&mut self, bytes: &[u8]) -> bool {
         todo!("week3-day1 task 2: StopTexts::push")
     }

@@ -18,8 +18,8 @@ pub trait Pages: KvCache {
     /// Returns the number of positions per page, a multiple of [`TILE`].
     fn page_len(&self) -> usize;
 
-    /// Returns the name of page `i` of a sequence, which holds its positions from `i · page_len`
-    /// on. Pages with the same name hold the same keys and values.
+    /// Returns the name of page `i` of a sequence. That page begins with position `i · page_len` of
+    /// the sequence. Pages with the same name hold the same keys and values.
     ///
     /// # Panics
     /// If the sequence has no such page.

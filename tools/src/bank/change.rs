@@ -129,7 +129,7 @@ fn only_place(region: &str, code: &str) -> Result<Range<usize>> {
         };
         starts.filter(|&at| same(at)).collect()
     };
-    ensure!(!wanted.is_empty(), "a piece of this entry replaces nothing");
+    ensure!(!wanted.is_empty(), "a part of this entry has no code to replace");
     let mut found = find(&wanted);
     let mut comma = 0;
     if found.is_empty() && wanted.len() > 1 && code.ends_with(',') {

@@ -19,10 +19,10 @@ use crate::{
 /// What to try.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Write nothing, and fail if the stored answers are out of date
+    /// Write nothing, and fail if the recorded answers are out of date
     #[arg(long)]
     check: bool,
-    /// Run the mistakes in tests/held-out: each must fail, with no wrong diagnosis
+    /// Use the mistakes in tests/held-out: tests must fail for each, without a wrong diagnosis
     #[arg(long, conflicts_with = "check")]
     unseen: bool,
     /// Run only tasks for other processor architectures (under QEMU)

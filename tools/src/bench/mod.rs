@@ -25,7 +25,7 @@ mod week3;
 pub(crate) enum Week {
     /// Measure the reference without KV cache: the embedded model and a 360M Llama
     Week1,
-    /// Measure what each part of week 2 gains: added, and left out, one at a time
+    /// Measure how much each optimization of week 2 gains: add or leave out one at a time
     Week2(Box<week2::Options>),
     /// Compare ways to serve many requests (your engine, the reference, llama.cpp)
     Week3(Box<week3::Options>),

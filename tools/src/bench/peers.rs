@@ -191,7 +191,7 @@ pub(super) fn check(engine: &Engine, peers: &[Peer], model: &Path, threads: u16)
         let arguments = vec![format!("-j{threads}"), "--bandwidth".to_owned()];
         let ours = engine.measure(&Run::new(model, arguments))?;
         let both = ours.weight_bytes_per_token.zip(ours.bandwidth_bytes_per_second);
-        let (bytes, bandwidth) = both.context("the engine measured no bandwidth")?;
+        let (bytes, bandwidth) = both.context("the engine reported no bandwidth")?;
         let _ = writeln!(out, "{}", share_line(peer.name, rate, rate * bytes, bandwidth));
     }
     Ok(out)

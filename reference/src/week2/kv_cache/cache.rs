@@ -76,9 +76,9 @@ pub trait KvCache: Sync {
     /// Keeps only the first `len` positions of a sequence.
     fn truncate(&mut self, sequence: usize, len: usize);
 
-    /// Returns whether the cache's type is [`CacheType::Q8_0`]. If so, the f32 words in the runs'
-    /// [`Cells::F32`] are packed scales and codes, which [`q8_rows`](super::kernels::q8_rows)
-    /// reads.
+    /// Returns whether the cache's type is [`CacheType::Q8_0`]. If so, the words in a run's
+    /// [`Cells::F32`] are not numbers: they are packed scales and codes, which
+    /// [`q8_rows`](super::kernels::q8_rows) unpacks.
     fn holds_q8(&self) -> bool {
         false
     }

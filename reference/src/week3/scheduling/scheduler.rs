@@ -77,12 +77,12 @@ pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     // END SOLUTION
 }
 
-/// Gives one row each to `rows` of the requests that decode: those that have waited longest. If
-/// several have waited equally long, the oldest goes first. Doesn't change the shares of other
-/// requests.
+/// Picks the `rows` decoding requests that have waited longest, and gives each of them one row. Of
+/// requests that have waited equally long, the oldest goes first. Doesn't change the shares of
+/// other requests.
 ///
-/// A request that gets no row has then waited longer than those that got one. So with `n` requests,
-/// each gets a row at least once in any `⌈n / rows⌉` consecutive steps.
+/// After the step, a request that got no row has waited longer than those that got one. So with `n`
+/// requests, each gets a row at least once in any `⌈n / rows⌉` consecutive steps.
 pub fn take_turns(loads: &[Load], rows: usize, out: &mut [usize]) {
     // SOLUTION week3-day2 task 2
     for _ in 0..rows {

@@ -9,8 +9,8 @@ use super::{
 
 /// Decides which of two backends computes each node in `order`. Pinned nodes stay where they are.
 /// All others are placed so that there are as few copies as possible. Of several placements with
-/// equally few copies, the one with the most nodes on the first backend is chosen. Returns `[nodes
-/// of the graph]`, the backend of each node. Leaves and views have `None`.
+/// equally few copies, the one with the most nodes on the first backend is chosen. Returns the
+/// backend of each node of the graph, or `None` for leaves and views.
 ///
 /// One copy of a node's result serves all nodes on the other backend that read the result or a view
 /// of it. Leaves are not copied: each backend that reads a leaf stores it once.

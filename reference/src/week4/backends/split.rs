@@ -28,7 +28,7 @@ pub struct Split {
 /// A graph in which every node reads only its own backend's memory.
 #[derive(Debug, Clone)]
 pub struct Schedule {
-    /// The new graph, with copies.
+    /// The new graph, which includes the copy nodes.
     pub graph: Graph,
     /// The splits, in the order in which they run.
     pub splits: Vec<Split>,

@@ -77,8 +77,9 @@ impl Products {
 
     /// Computes the product of a node's two sources. `sources` holds their values, which are empty
     /// for a weight. If the first source is a weight, week 2's kernels compute the product. The
-    /// second source is then prepared only once for all products that read it. It must suit all
-    /// their weights, so it is prepared for their longest block ([`Graph::longest_block`]).
+    /// second source is then prepared only once for all products that read it. The prepared form
+    /// must suit the weights of all these products, so it is made for the longest block of any of
+    /// them ([`Graph::longest_block`]).
     pub fn multiply(
         &mut self,
         graph: &Graph,

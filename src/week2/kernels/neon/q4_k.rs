@@ -15,8 +15,8 @@ use crate::week2::input::Int8SuperBlock;
 /// Returns the product of a block and a super-block of activations, in four lanes that the caller
 /// adds up. The caller also multiplies the result by the activations' scale.
 ///
-/// The sum of four products is at most 4 · 15 · 127, which fits i16. Even with scales up to 63, the
-/// sum over 8 sub-blocks easily fits i32.
+/// The sum of four products of codes is at most 4 · 15 · 127, which fits i16. Even with scales up
+/// to 63, the sum over 8 sub-blocks easily fits i32.
 #[inline]
 #[target_feature(enable = "neon")]
 pub(super) fn dot(block: &[u8; 144], x: &Int8SuperBlock) -> float32x4_t {

@@ -188,7 +188,7 @@ impl Bench<'_> {
                 1e3 * longest,
                 1e3 * usual
             );
-            Ok(Figure::ours(format!("longest / usual gap, {policy}"), ratio, note))
+            Ok(Figure::ours(format!("ratio of longest to usual gap, {policy}"), ratio, note))
         };
         POLICIES.iter().map(figure).collect()
     }

@@ -13,7 +13,7 @@ use crate::week2::input::Int8SuperBlock;
 /// Returns the product of up to eight blocks and a super-block of activations, in eight lanes that
 /// the caller adds up. The product includes the scales of the blocks and of the activations.
 ///
-/// The sum of a pair of products is at most 2 · 128 · 127, which fits i16.
+/// The sum of two products of codes is at most 2 · 128 · 127, which fits i16.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot(blocks: &[[u8; 34]], x: &Int8SuperBlock) -> __m256 {

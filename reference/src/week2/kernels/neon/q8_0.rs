@@ -12,7 +12,8 @@ use crate::week2::input::Int8SuperBlock;
 /// Returns the product of up to eight blocks and a super-block of activations, in four lanes that
 /// the caller adds up. The product includes the scales of the blocks and of the activations.
 ///
-/// The sum of two products is at most 2 · 128 · 127, which fits i16. The sum of three may not fit.
+/// The sum of two products of codes is at most 2 · 128 · 127, which fits i16. The sum of three may
+/// not fit.
 #[inline]
 #[target_feature(enable = "neon")]
 pub(super) fn dot(blocks: &[[u8; 34]], x: &Int8SuperBlock) -> float32x4_t {
