@@ -262,7 +262,7 @@ mod tests {
         );
         assert!(!text.contains("three"), "{text}");
         let (text, _) = told(&panic.replace("\"during\":\"c\"", "\"during\":null"));
-        assert!(text.contains("stops while it loads the model"), "{text}");
+        assert!(text.contains("fails while it loads the model"), "{text}");
     }
 
     #[test]

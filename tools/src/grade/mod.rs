@@ -140,7 +140,8 @@ pub(crate) fn grade(root: &Path, curriculum: &Curriculum, options: &Options) -> 
         eprintln!("{day} is not graded: {reason}");
     }
     let features: Vec<&str> = course.days.iter().map(|day| day.feature.as_str()).collect();
-    let grader = Grader { plan: &plan, course: &course };
+    let reader = reader::copied(&folder)?;
+    let grader = Grader { plan: &plan, course: &course, reader };
     let rows = grader.all(&features)?;
 
     if let [only] = rows.as_slice() {
@@ -252,6 +253,8 @@ fn accept(reason: &str, trust: bool) -> Result<()> {
 struct Grader<'a> {
     plan: &'a Plan<'a>,
     course: &'a Course<'a>,
+    /// The program that reads submissions.
+    reader: PathBuf,
 }
 
 impl Grader<'_> {
@@ -320,7 +323,7 @@ impl Grader<'_> {
     /// Grades one submission and writes its results.
     fn grade(&self, name: &str, folder: &Path, worker: usize) -> Result<Row> {
         let (plan, course) = (self.plan, self.course);
-        let found = reader::read(&plan.wall, folder);
+        let found = reader::read(&plan.wall, &self.reader, folder);
         let submission = Submission::new(found, &course.stubs, &course.needed());
         let mut remarks = submission.findings.clone();
         remarks

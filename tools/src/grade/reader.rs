@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -64,28 +65,36 @@ pub(crate) fn run() -> Option<ExitCode> {
     Some(if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Reads a folder in the sandbox.
-pub(super) fn read(wall: &Wall, folder: &Path) -> Found {
+/// Copies this program to `folder`, and returns the path of the copy. So a build of the tools while
+/// grading runs does not take the reader away.
+///
+/// # Errors
+/// If it cannot be copied.
+pub(super) fn copied(folder: &Path) -> Result<PathBuf> {
+    let program = std::env::current_exe().context("this program's file is unknown")?;
+    let copy = folder.join("reader");
+    fs::copy(program, &copy).with_context(|| format!("{} cannot be written", copy.display()))?;
+    Ok(copy)
+}
+
+/// Reads a folder in the sandbox, with a copy of this program.
+pub(super) fn read(wall: &Wall, program: &Path, folder: &Path) -> Found {
     let refused = |error: String| Found {
         refused: Some(format!("it cannot be read: {error}")),
         ..Found::default()
     };
-    let paths = std::env::current_exe().and_then(|program| {
-        let folder = fs::canonicalize(folder)?;
-        Ok((program, folder))
-    });
-    let (program, folder) = match paths {
-        Ok(paths) => paths,
+    let folder = match fs::canonicalize(folder) {
+        Ok(folder) => folder,
         Err(error) => return refused(error.to_string()),
     };
     let inside = if wall.stands() { Path::new("/submission") } else { &folder };
     let shut = Shut {
         kind: Kind::Reader,
-        program: &program,
+        program,
         arguments: vec![COMMAND.into(), inside.into()],
         folder: Path::new("/"),
         variables: Vec::new(),
-        seen: vec![(folder.clone(), inside.to_owned()), (program.clone(), program.clone())],
+        seen: vec![(folder.clone(), inside.to_owned()), (program.to_owned(), program.to_owned())],
         written: None,
     };
     let time = Duration::from_secs(60);
