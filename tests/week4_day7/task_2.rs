@@ -120,8 +120,8 @@ fn task_2_one_byte_too_many() {
             );
             let text = Error::Full { what, wanted, free, budget, at }.to_string();
             assert!(
-                text.contains(&format!("task_2.rs:{line}: second needs 23")),
-                "the error's text must contain `task_2.rs:{line}: second needs 23`, but it is \
+                text.contains(&format!("task_2.rs:{line}: \"second\" needs 23")),
+                "the error's text must contain `task_2.rs:{line}: \"second\" needs 23`, but it is \
                  {text:?}"
             );
         }
