@@ -33,7 +33,8 @@ pub(crate) fn all(root: &Path, curriculum: &Curriculum) -> HashMap<TaskId, Strin
     let (mut files, mut all): (Vec<(&str, Vec<Piece>)>, _) = (Vec::new(), HashMap::new());
     let mut order = 0;
     for day in curriculum.days() {
-        let tests: String = day.test_files(root).iter().map(|path| read(path)).collect();
+        let mut tests = Fnv::new();
+        day.test_files(root).iter().for_each(|path| tests.text(&read(path)));
         for (id, task) in day.tasks() {
             if !files.iter().any(|(path, _)| *path == task.file) {
                 let of_file = owners
@@ -50,7 +51,7 @@ pub(crate) fn all(root: &Path, curriculum: &Curriculum) -> HashMap<TaskId, Strin
                     hash.number(piece.hash);
                 }
             }
-            hash.text(&tests);
+            hash.number(tests.0);
             all.insert(id, format!("{PREFIX}:{:016x}", hash.0));
             order += 1;
         }

@@ -4,6 +4,7 @@
 
 use std::{
     fs,
+    process::Command,
     sync::mpsc::Receiver,
     time::{Duration, Instant},
 };
@@ -44,14 +45,16 @@ pub(super) fn runner(v: &Verification) -> Result<Outcome> {
     let built = run_quietly(build.env("CARGO_TARGET_DIR", &target))?;
     let processor = cpu::since(before);
     ensure!(built.status.success(), "the runner does not build:\n{}", built.tail(20));
-    fs::remove_dir_all(&target)?;
 
+    // Without cargo, which first takes 0.2 s to resolve the workspace.
+    let program = target.join(format!("course/course{}", std::env::consts::EXE_SUFFIX));
     let mut lists = Vec::new();
     for _ in 0..SAVES {
-        let list = run_quietly(&mut v.cargo("course"))?;
+        let list = run_quietly(Command::new(&program).current_dir(&v.tree))?;
         ensure!(list.status.success(), "`cargo course` fails:\n{}", list.tail(20));
         lists.push(list.duration);
     }
+    fs::remove_dir_all(&target)?;
 
     let files = generated(&v.root, &v.curriculum)?;
     for file in &files {
@@ -72,10 +75,10 @@ pub(super) fn runner(v: &Verification) -> Result<Outcome> {
     };
     let mut promises = vec![
         promise("cold build", built.duration.as_secs_f64(), 40.0, "s"),
-        promise("`cargo course`", median(lists).as_secs_f64() * 1e3, 200.0, "ms"),
+        promise("list, without cargo", median(lists).as_secs_f64() * 1e3, 100.0, "ms"),
     ];
     let processor = processor.map(|time| time.as_secs_f64());
-    promises.extend(processor.map(|time| promise("the build's processor time", time, 30.0, "s")));
+    promises.extend(processor.map(|time| promise("the build's processor time", time, 75.0, "s")));
     for ((day, _), (time, _)) in TASKS.iter().zip(&watched) {
         promises.push(promise(&format!("save to verdict {day}"), time.as_secs_f64(), 1.5, "s"));
     }
